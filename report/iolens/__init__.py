@@ -20,7 +20,7 @@ __version__ = "0.2.0"
 
 
 def open(path: str | Path) -> Job:
-    """Read a log of iolens or Darshan (3.0 or later); iolens.log.LogError when it is damaged or no log.
+    """Reads a log of iolens or Darshan (3.0 or later); iolens.log.LogError when it is damaged or no log.
 
     `frames` has a DataFrame a module (`log.frames["POSIX"]`: id, rank, Darshan's counters; times in seconds since the
     begin of the job, sizes in bytes), `names` the path of each record id, `private` what only iolens records; nprocs,
@@ -32,7 +32,9 @@ def open(path: str | Path) -> Job:
 
 
 def tables(log: Job) -> Mapping[str, pd.DataFrame]:
-    """The numbers behind every table and figure of the report, all rows, by name; `index` has their definitions."""
+    """Returns the numbers behind every table and figure of the report, all rows, by name; `index` has their
+    definitions.
+    """
     from iolens.pages.exhibit import frames
     from iolens.pages.exhibits.job import JOB_EXHIBITS
 

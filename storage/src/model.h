@@ -73,7 +73,8 @@ struct ost_client {
     struct ost_session sessions[OST_MAX_TARGETS];
 };
 
-/* What each client holds of one object: the part of a file that lies on one target. */
+/* The state of one object, the part of a file that lies on one target: the locks and pending data of each
+ * client. */
 struct ost_object {
     uint64_t key;
     struct {

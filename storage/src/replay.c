@@ -247,7 +247,7 @@ static void take_step(struct replay *replay, int64_t number)
     }
 }
 
-/* Whether one of `many` equal chances came up: xorshift64 (Marsaglia 2003). */
+/* Returns true with a chance of one in `many`: xorshift64 (Marsaglia 2003). */
 static bool drawn(struct replay *replay, uint64_t many)
 {
     replay->chance ^= replay->chance << 13;

@@ -1,5 +1,5 @@
-/* What all processes of a job share: the targets' clocks, the locks, and the books that are balanced at the
- * end. */
+/* State that all processes of a job share: the targets' clocks, the locks, and the accounts that are
+ * balanced at the end. */
 #ifndef OST_SHARED_H
 #define OST_SHARED_H
 

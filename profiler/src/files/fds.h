@@ -79,7 +79,8 @@ static inline struct open_file *fds_find(int fd)
     return open;
 }
 
-/* Whether a descriptor is known to be of a regular file: one that nothing was recorded of is not. */
+/* Returns true if a descriptor is known to be one of a regular file. A descriptor of which nothing was
+ * recorded is not. */
 static inline bool fds_is_regular(int fd)
 {
     struct open_file *open = NULL;

@@ -69,7 +69,7 @@ static char *cut_last_word(char *text)
     return last;
 }
 
-/* What a rule is made of: its target, modules and direction. */
+/* The parts of a rule: its target, modules and direction. */
 struct making {
     struct filter *filter;
     uint32_t modules;
@@ -134,7 +134,7 @@ void filter_read(struct filter *filter)
     each(s->name_include, ";", add_rule, &include);
 }
 
-/* Whether a name matches one of a list of wildcards. */
+/* Returns true if a name matches one of a list of wildcards. */
 static bool is_listed(const char *name, const char *list)
 {
     char part[LONGEST];

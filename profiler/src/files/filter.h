@@ -1,5 +1,5 @@
-/* What is recorded: which programs, ranks, modules and files, as the settings choose (Darshan's names and
- * meaning). */
+/* The programs, ranks, modules and files that are recorded, as the settings choose (with Darshan's names
+ * and meaning). */
 #ifndef IOLENS_FILTER_H
 #define IOLENS_FILTER_H
 
@@ -33,7 +33,7 @@ bool filter_rank(int rank);
  * matches, so that the system's own folders are recorded too. */
 uint32_t filter_skip(const struct filter *filter, const char *path, bool *included);
 
-/* Whether module m may have one more record; counts it. */
+/* Returns true if module m may have one more record, and counts it. */
 bool filter_more(struct filter *filter, enum module_index module);
 
 #endif

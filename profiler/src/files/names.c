@@ -55,7 +55,7 @@ static void remember(uint64_t id, struct file *file, const struct stat *info)
     spin_unlock(&names->lock);
 }
 
-/* Whether the path of the folder, the first `length` letters, has no links in it. */
+/* Returns true if the path of the folder, the first `length` letters, contains no links. */
 static bool is_plain_folder(char *path, size_t length)
 {
     uint64_t id = record_id(path, length);
@@ -72,7 +72,7 @@ static bool is_plain_folder(char *path, size_t length)
     return plain;
 }
 
-/* Whether a path is no symbolic link itself, and leads through none. */
+/* Returns true if a path is no symbolic link itself, and leads through none. */
 static bool is_plain(char *absolute, enum names_end end)
 {
     char target[1];

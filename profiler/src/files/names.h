@@ -35,8 +35,8 @@ struct names {
 
 extern struct names iolens_names;
 
-/* What a path that is not open refers to: a link itself, what it leads to, or a file that is there since a
- * moment ago, whatever link had this path before. */
+/* The meaning of a path that is not open: the link itself, the link's target, or a file that was just
+ * created, whatever link had this path before. */
 enum names_end { NAMES_LINK, NAMES_TARGET, NAMES_FRESH };
 
 /* The file that `fd` was opened as by this absolute path; NULL when it is excluded or memory is short. The

@@ -13,7 +13,7 @@ static int (*real_prctl)(int option, ...);
 
 __attribute__((constructor)) static void resolve(void) { wrap_resolve("prctl", &real_prctl); }
 
-/* Which system calls the filter will allow is not known, so the log is written before it is installed. */
+/* The system calls that the filter will allow are unknown, so the log is written before it is installed. */
 static void before_filter(void)
 {
     if (atomic_load(&iolens.wiped.recording) && iolens_is_this_process())

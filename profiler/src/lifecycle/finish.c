@@ -45,7 +45,8 @@ static double zero_of(const struct clock_offsets *offsets)
     return is_measured_time(since) ? since : 0;
 }
 
-/* Of what the program is called, so that ranks can compare theirs; a double holds it exactly. */
+/* Returns a checksum of the program's name, by which ranks compare their programs; a double holds it
+ * exactly. */
 static double program_number(void)
 {
     char program[PROGRAM_BYTES];
@@ -139,8 +140,8 @@ static void create(struct writer *writer, const struct iolens_transport *transpo
     } while (!writer_create(writer, transport, name, iolens.settings.logfile));
 }
 
-/* What only the recording process itself can tell: not done for one that is gone. False when the records
- * could not be finished without changing those in the spool. */
+/* Reads the facts that only the recording process itself can tell; skipped for a process that has ended.
+ * Returns false if the records could not be finished without changing those in the spool. */
 static bool read_process(void)
 {
     if (iolens.lost)

@@ -213,7 +213,7 @@ IOLENS_EXPORT int iolens_adapter_attach(int abi)
     return abi == IOLENS_ADAPTER_ABI && iolens.wiped.recording ? 0 : -1;
 }
 
-/* What was recorded before the rank was known is dropped. */
+/* Discards everything that was recorded before the rank was known. */
 static void mute(void)
 {
     iolens.muted = true;

@@ -1,4 +1,4 @@
-/* What concerns all that is recorded, of files and of the process, together. */
+/* Functions that concern all records together, those of files and of the process. */
 #ifndef IOLENS_RECORDING_H
 #define IOLENS_RECORDING_H
 

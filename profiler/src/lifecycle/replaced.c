@@ -13,7 +13,7 @@
 
 enum { FEW_SAMPLES = 10 }; /* any child of a shell may be met once or twice on its way to the exec */
 
-/* What an interpreter reads before the user's program begins, or a script sources. */
+/* Files that an interpreter reads before the user's program begins, or that a script sources. */
 static const char *const PROGRAM_TEXTS[] = {".sh", ".py", ".pyc", ".pth", "/pyvenv.cfg"};
 
 /* Bytes that a module's record has, all of them and those written alone. */
@@ -65,7 +65,8 @@ static bool begins_as_a_script(const char *path)
     return memcmp(start, "#!", sizeof start) == 0;
 }
 
-/* Whether the last part of the path ends a word of the command line, which is the text's first line. */
+/* Returns true if the last part of the path ends a word of the command line, which is the text's first
+ * line. */
 static bool is_on_command_line(const struct identity *identity, const char *path)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;

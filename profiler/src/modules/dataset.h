@@ -1,4 +1,4 @@
-/* What HDF5 datasets and PnetCDF variables have in common: transfers of part of an array. */
+/* The common parts of HDF5 datasets and PnetCDF variables: transfers of part of an array. */
 #ifndef IOLENS_DATASET_H
 #define IOLENS_DATASET_H
 

@@ -1,4 +1,4 @@
-/* What each process took of its node: memory, processor time, waiting. */
+/* The resources of its node that each process used: memory, processor time, waiting. */
 #include <math.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -150,7 +150,7 @@ static bool validate(const void *state, const struct area *area)
     return is_time_or_unknown(row->first_runnable) && is_time_or_unknown(row->init_runnable);
 }
 
-/* Of a process that is gone, what it last wrote into its spool. */
+/* The row of a process that has ended is the last one that it wrote into its spool. */
 static struct row row_of(int rank)
 {
     struct row row = {0};

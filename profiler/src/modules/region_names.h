@@ -4,7 +4,8 @@
 
 #include <stdint.h>
 
-/* Of the text of a region, NUL included; and regions that a process tells apart. */
+/* Largest size of the label of a region, with the NUL, and largest number of regions that a process can
+ * distinguish. */
 enum { REGION_LABEL_BYTES = 64, REGION_NAMES_MOST = 4096 };
 
 /* Numbers that no region has: outside all regions, no room for one more, and any or all of them. */

@@ -1,5 +1,5 @@
-/* What is known of a communicator: found out when it is first used, kept as its attribute, or as
- * that of a window. */
+/* Facts about a communicator, found out at its first use and kept as its attribute, or as that of a
+ * window. */
 #ifndef IOLENS_COMMS_H
 #define IOLENS_COMMS_H
 

@@ -1,4 +1,4 @@
-/* Which implementation of MPI-IO the library uses. */
+/* Finds the implementation of MPI-IO that the library uses. */
 #ifndef IOLENS_COMPONENT_H
 #define IOLENS_COMPONENT_H
 

@@ -1,4 +1,4 @@
-/* What happens in a record when a wrapped MPI-IO call has succeeded. */
+/* The changes to a record when a wrapped MPI-IO call has succeeded. */
 #ifndef IOLENS_EVENTS_H
 #define IOLENS_EVENTS_H
 

@@ -69,7 +69,8 @@ static void start(double t1)
     iolens_mpi_began(level, iolens_now() - t1);
 }
 
-/* What the library does in it cannot be in the log; how long this rank waited for the last one is. */
+/* The library's own work in MPI_Finalize cannot be in the log; the time that this rank waited for the last
+ * one can. */
 static void count_finalize(void *caller)
 {
     struct iolens_mpi_call call = {.function = IOLENS_MPI_Finalize, .caller = (uintptr_t)caller};
@@ -94,7 +95,7 @@ static void finish(void *caller)
     started = false;
 }
 
-/* What the library does inside MPI_Init is not the program's I/O and not recorded. A nested call, of a
+/* The library's own work inside MPI_Init is not the program's I/O and is not recorded. A nested call, of a
  * language binding or another tool, must not start the job a second time. */
 static void enter(void)
 {

@@ -26,7 +26,7 @@ enum { FRAMEWORK_COUNT = sizeof FRAMEWORKS / sizeof *FRAMEWORKS };
 static const char *const OTHERS[] = {
     "orte", "ess", "pmix", "prte", "plm", "odls", "oob", "rmaps", "mpi_oversubscribe"};
 
-/* Of a variable, from its lines `mca:FRAMEWORK:COMPONENT:param:NAME:what:text`. */
+/* A variable, from its lines `mca:FRAMEWORK:COMPONENT:param:NAME:what:text`. */
 struct variable {
     char framework[WORD_BYTES], component[WORD_BYTES], name[WORD_BYTES];
     char value[LIST_BYTES], source[WORD_BYTES];

@@ -17,8 +17,7 @@ static void obey(int level)
         iolens_record(level == LEVEL_ON);
 }
 
-/* What stands behind the level is another tool's affair: some words of it are handed on, whatever they are.
- */
+/* The arguments behind the level belong to another tool: several words are handed on, whatever they are. */
 #define PCONTROL(name)                                                                                       \
     IOLENS_EXPORT int name(const int level, ...)                                                             \
     {                                                                                                        \

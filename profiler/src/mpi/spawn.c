@@ -50,7 +50,7 @@ static char **enclosed(const char *command, char **argv, MPI_Info info)
     return all;
 }
 
-/* What to start counts on one rank only; others may pass anything. */
+/* Only one rank's program counts; other ranks may pass anything. */
 static bool decides(handle comm, int root)
 {
     int rank = -1;

@@ -1,4 +1,4 @@
-/* What `env` has to be told so that it starts the program that MPI_Comm_spawn would. */
+/* The arguments with which `env` starts the program that MPI_Comm_spawn would start. */
 #ifndef IOLENS_SPAWN_NAME_H
 #define IOLENS_SPAWN_NAME_H
 

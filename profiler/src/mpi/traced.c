@@ -259,7 +259,7 @@ static bool is_of_class(int code, int wanted)
     return pmpi.Error_class(code, &class) == MPI_SUCCESS && class == wanted;
 }
 
-/* Whether each status says how its own request ended. */
+/* Returns true if each status tells how its own request ended. */
 bool failed_in_status(int code) { return is_of_class(code, MPI_ERR_IN_STATUS); }
 
 /* Those of the `done` that did not fail count; requests that are gone are not to be waited for. */

@@ -1,6 +1,6 @@
-/* What is counted of the calls in mpi_calls.def: each function here belongs to a kind of rows there. Those
- * named before_ run ahead of the real call, those named failed_ when it has returned an error, the others
- * when it has succeeded. */
+/* The data counted for the calls in mpi_calls.def: each function here belongs to a kind of rows there.
+ * Functions named before_ run ahead of the real call, those named failed_ after it returned an error, and
+ * the others after it succeeded. */
 #ifndef IOLENS_TRACED_H
 #define IOLENS_TRACED_H
 
@@ -15,14 +15,14 @@
 
 enum { TRACED_FEW = 32 };
 
-/* Of the call that is running: its times, and what must be kept across it. */
+/* The running call: its times, and the values that must be kept across it. */
 struct traced {
     double t0, t1;
     MPI_Request handle;
     MPI_Status own, *status; /* `status` is where the library writes: the program's, or `own` */
     struct request request;
     bool known; /* something is known of `handle` */
-    /* Of completion calls with many requests; none are known: 0. */
+    /* Number of requests of a completion call; 0 if none is known. */
     int number;
     MPI_Request few[TRACED_FEW], *handles;
     MPI_Status few_statuses[TRACED_FEW], *statuses;

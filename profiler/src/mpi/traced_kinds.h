@@ -87,7 +87,7 @@
 
 #define ON_TIMED(f, ...) FN(TRACED, f, __VA_ARGS__, NOTHING, NOTHING)
 #define ON_SEND(f, ...)  FN(TRACED, f, __VA_ARGS__, NOTHING, traced_send(COMM, dest, BYTES))
-/* Of those with a request that is not followed. */
+/* Calls with a request that is not followed. */
 #define PASS              requests_pass(*request, c.t1)
 #define ON_ITIMED(f, ...) FN(TRACED, f, __VA_ARGS__, NOTHING, PASS)
 #define ON_ISEND(f, ...)  FN(TRACED, f, __VA_ARGS__, NOTHING, (traced_send(COMM, dest, BYTES), PASS))
@@ -153,8 +153,8 @@
 #define ON_FREE(f, ...)   FN(COMPLETES, f, __VA_ARGS__, requests_forget(*request, INFINITY), NOTHING)
 #define ON_CANCEL(f, ...) FN(TRACED, f, __VA_ARGS__, before_cancel(*request), NOTHING)
 
-/* Of two groups, the root's has arguments that are not looked at: those of ranks that take no part, and those
- * of the root that would name its own block. */
+/* In a call between two groups, some arguments are ignored: those of ranks that take no part, and those of
+ * the root that would describe its own block. */
 #define TAKES_PART (!of->remote || root != MPI_PROC_NULL)
 #define HAS_BLOCK  (!of->remote || (root != MPI_PROC_NULL && root != MPI_ROOT))
 

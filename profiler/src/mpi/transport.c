@@ -53,7 +53,8 @@ static int gather(const void *send, size_t bytes, void *receive)
     return status(pmpi.Gather(send, (int)bytes, mpi.byte, receive, (int)bytes, mpi.byte, 0, comm));
 }
 
-/* What the reduction in progress combines with: an MPI_Op carries no context of its own. */
+/* The function that the current reduction combines with, because an MPI_Op carries no context of its
+ * own. */
 static struct {
     iolens_combine_fn *combine;
     size_t record_bytes;

@@ -7,8 +7,8 @@
 
 enum { LEVELS = 3, RUNS_MAX = 65536, DEPTH_MAX = 32 };
 
-/* What a type lets through, as runs in its own order; `failed`: it is of a kind that is not taken apart, or
- * has too many runs. */
+/* The bytes that a type shows, as runs in its own order; `failed` is true if its kind is not decoded, or if
+ * it has too many runs. */
 struct shape {
     struct iolens_run *run;
     int64_t count, room;
@@ -97,7 +97,7 @@ static int64_t extent_of(MPI_Datatype type)
     return (int64_t)extent;
 }
 
-/* What a type was made of, as MPI_Type_get_contents has it. */
+/* The parts from which a type was made, as MPI_Type_get_contents returns them. */
 struct contents {
     int combiner, integers, addresses, types;
     int *integer;

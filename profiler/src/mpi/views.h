@@ -1,4 +1,4 @@
-/* What a file view lets through, from its file type. */
+/* The bytes that a file view shows, from its file type. */
 #ifndef IOLENS_VIEWS_H
 #define IOLENS_VIEWS_H
 

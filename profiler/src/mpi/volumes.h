@@ -26,14 +26,15 @@ struct volume volume_reduce(const struct comm *comm, int root, int64_t bytes);
 struct volume volume_gather(const struct comm *comm, int root, int64_t sent, int64_t received);
 struct volume volume_scatter(const struct comm *comm, int root, int64_t sent, int64_t received);
 
-/* Of an exchange of all with all; sent -1: in place, as much as is received. */
+/* Returns the volume of an exchange of all with all; sent is -1 for an exchange in place, which sends as
+ * much as it receives. */
 struct volume volume_exchange(int64_t sent, int64_t received);
 
 /* Bytes of `many` blocks, but for those that `without` has; NULL: of all. */
 int64_t bytes_of_all(int many, struct counts counts, MPI_Datatype type, const bool *without);
 int64_t bytes_of_types(int many, struct counts counts, const MPI_Datatype *types, const bool *without);
 
-/* Whether arguments of the root's are looked at on this rank. */
+/* Returns true if the root's arguments are used on this rank. */
 bool volume_is_root(const struct comm *comm, int root);
 
 #endif

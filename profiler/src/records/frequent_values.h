@@ -35,7 +35,7 @@ struct area;
 
 void frequent_start(struct frequent_values *set);
 
-/* Of a set in a spool. */
+/* Returns true if a set in a spool is valid. */
 bool frequent_validate(const struct frequent_values *set, const struct area *area);
 
 /* The slow part of frequent_add: the value, not negative, is not the latest one. */

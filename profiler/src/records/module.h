@@ -1,5 +1,5 @@
-/* What the core needs to know of a module, and what a module may use of the core's reduction.
- * The table is described in MODULES.md. */
+/* The functions and values by which the core knows a module, and the parts of the core's reduction that a
+ * module may use. MODULES.md describes the table. */
 #ifndef IOLENS_MODULE_H
 #define IOLENS_MODULE_H
 
@@ -33,7 +33,8 @@ struct module {
     void (*start)(void); /* the settings are read, by the program or from its spool; may be NULL */
     void (*reset)(void); /* forget what points to records: there are none yet; may be NULL */
     void (*init)(void *state, struct file *file, int fd); /* fill a zeroed state; may be NULL */
-    /* Of a state from a spool: its pointers and times are such as this module writes; NULL: it has none. */
+    /* Returns true if the pointers and times of a state from a spool can be this module's; NULL if the
+     * state has none. */
     bool (*validate)(const void *state, const struct area *area);
     void (*end)(void); /* the process ends its recording: finish what only it can tell; may be NULL */
     /* Hand over what belongs into the state of a pseudo file, once, before all else; may be NULL. */
@@ -44,11 +45,13 @@ struct module {
     void (*agree)(const struct iolens_transport *transport);
     /* Move what the shape does not name to the job's clock, once, after all `flush`; may be NULL. */
     void (*correct)(void *state, const struct timeline *line);
-    /* Whether a pseudo file says enough to write a log, where the process used no real one; NULL: never. */
+    /* Returns true if a pseudo file is worth a log even if the process used no real file; NULL if it never
+     * is. */
     bool (*matters)(const void *state, const struct file *file);
     /* Fill what is still missing in a copy of the state's record; may be NULL. */
     void (*finish)(const void *state, void *record);
-    /* What was kept of a list of most frequent values (shape_lists); NULL: the shape has none. */
+    /* Copies the kept values of a list of most frequent values (shape_lists); NULL if the shape has no
+     * lists. */
     void (*keep)(const void *state, int list, struct kept_values *kept);
     /* Varying records: write the on-disk form of `state` for `rank` and return its bytes; NULL buffer: only
      * size. 0: there is no record. */

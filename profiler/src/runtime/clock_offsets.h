@@ -20,7 +20,7 @@ struct clock_offsets {
     bool ended;     /* `end` was measured */
     struct clock_offset begin, end;
     int64_t zero_ns; /* by this clock, moved by `begin`: the moment that all ranks agreed on */
-    /* Of the first rank: with whom it compares; -1: with nobody. */
+    /* The clocks with which the first rank of a clock compares its own; -1 for none. */
     int32_t parent, children, child[CLOCK_CHILDREN];
 };
 

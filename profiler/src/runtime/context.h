@@ -22,9 +22,9 @@
 
 enum { WIPED_BYTES = 4096 };
 
-/* What a child does not inherit, however it was made: the kernel empties this page in it. A child of fork
- * sets it again; one that is made past the C library (clone by number, _Fork) records nothing, for what it
- * would write lies in its parent's spool. */
+/* State that a child does not inherit, however it was made: the kernel empties this page in it. A child of
+ * fork sets it again. A child made without the C library (clone by number, _Fork) records nothing, because
+ * its records would go into its parent's spool. */
 struct wiped {
     _Alignas(WIPED_BYTES) atomic_bool recording;
     char rest[WIPED_BYTES - sizeof(atomic_bool)];

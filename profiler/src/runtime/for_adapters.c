@@ -1,5 +1,5 @@
-/* What adapters and libraries of traced groups need of the C library: its own functions may be wrapped or
- * traced, and a call from the recorder's libraries would be taken for one of the program. */
+/* The C library's functions that adapters and libraries of traced groups need: its own functions may be
+ * wrapped or traced, and a call from the recorder's libraries would count as one of the program. */
 #include <linux/futex.h>
 #include <signal.h>
 

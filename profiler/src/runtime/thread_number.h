@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-/* Of this thread in this process: 0 for the first one, 1, 2 … for others in the order in which they first
- * ask. */
+/* Returns the number of this thread in this process: 0 for the first one, 1, 2 … for others in the order of
+ * their first call. */
 uint32_t thread_number(void);
 
 /* In a child of fork, whose only thread is its first. */

@@ -23,7 +23,7 @@ void sampling_start_child(void);
 /* No thread is interrupted from now on. */
 void sampling_stop(void);
 
-/* Whether any sample was taken. */
+/* Returns true if any sample was taken. */
 bool sampling_has_samples(void);
 
 /* The calling thread gets a timer, until it ends. */

@@ -4,9 +4,9 @@
 
 #include <stdbool.h>
 
-/* Whether its library is loaded or a part of the program. Under it no thread may be interrupted: the C
- * library's functions are its own, and end the process in a signal handler that it was not told of, or in a
- * new thread before it has seen that. */
+/* Returns true if ThreadSanitizer's library is loaded or part of the program. No thread may then be
+ * interrupted: ThreadSanitizer replaces the C library's functions, and these end the process in a signal
+ * handler or a new thread that it does not know. */
 bool has_thread_sanitizer(void);
 
 #endif

@@ -51,9 +51,9 @@ void signals_forward(int number, siginfo_t *info, void *context)
 
 #if defined(__x86_64__)
 
-/* Whether the thread was in a system call that is to be repeated and that signals may end: the program
- * counter is at its instruction again, and the register that this instruction sets says that it was there
- * before. */
+/* Returns true if the thread was in a system call that is to be repeated and that signals may end: the
+ * program counter is at its instruction again, and the register that this instruction sets shows that it
+ * was there before. */
 static bool repeats(const ucontext_t *context)
 {
     static const uint8_t call[] = {0x0f, 0x05};
@@ -72,7 +72,7 @@ static bool repeats(const ucontext_t *context)
     return false;
 }
 
-/* Whether one of the signals that wait has a handler that ends system calls. */
+/* Returns true if one of the pending signals has a handler that ends system calls. */
 static bool ends_calls(uint64_t waiting)
 {
     struct sigaction action;

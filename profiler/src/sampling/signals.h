@@ -18,7 +18,7 @@ void signals_forward(int number, siginfo_t *info, void *context);
  * with EINTR instead. */
 void signals_interrupt(void *context);
 
-/* What `sigaction` does, for a signal that was taken. */
+/* Does the work of `sigaction` for a signal that sampling uses. */
 int signals_share(const struct sigaction *wanted, struct sigaction *before);
 
 /* Hold back one signal in this thread, or let it through; true when it was held back already. */

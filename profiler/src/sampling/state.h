@@ -1,5 +1,5 @@
-/* What sampling keeps, in the states of two process tables: `samples`, how often each call chain was met, and
- * `sampling`, the threads and their timers. */
+/* The state of sampling in two process tables: `samples`, the number of times that each call chain was met,
+ * and `sampling`, the threads and their timers. */
 #ifndef IOLENS_SAMPLING_STATE_H
 #define IOLENS_SAMPLING_STATE_H
 

@@ -22,8 +22,8 @@ const struct keyed_shape sample_shape = {.key_bytes = sizeof(struct sample_key),
                                          .other = &other_key,
                                          .in_handlers = true};
 
-/* Whether the kernel ended a system call to deliver the signal: the program counter is at the instruction
- * again, which will be repeated, or behind it with EINTR as the result. */
+/* Returns true if the kernel ended a system call to deliver the signal: the program counter is at the
+ * instruction again, which will be repeated, or behind it with EINTR as the result. */
 static bool in_a_wait(const ucontext_t *context)
 {
 #if defined(__x86_64__)

@@ -38,7 +38,7 @@ int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec *time
 int epoll_pwait2(int epoll, struct epoll_event *events, int most, const struct timespec *timeout,
                  const sigset_t *mask);
 
-/* Of liburing. */
+/* A type of liburing. */
 struct io_uring;
 struct io_uring_cqe;
 struct __kernel_timespec;

@@ -5,7 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of the bytes before, whose checksum is `checksum` (1 when there are none), and `count` more. */
+/* Returns the checksum of `count` bytes that follow bytes with the checksum `checksum` (1 if there are
+ * none). */
 uint32_t adler(uint32_t checksum, const unsigned char *bytes, size_t count);
 
 #endif

@@ -1,5 +1,5 @@
-/* What the kernel says of a file: neither the library's own stat() answers, nor that of the program or of
- * another preload library. */
+/* Asks the kernel about a file directly: neither our own wrapper of stat() answers, nor that of the program
+ * or of another preload library. */
 #ifndef IOLENS_FILE_INFO_H
 #define IOLENS_FILE_INFO_H
 

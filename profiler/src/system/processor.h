@@ -1,4 +1,4 @@
-/* Which processor this is, and how much it can do in a cycle. */
+/* The kind of this processor, and its work per cycle. */
 #ifndef IOLENS_PROCESSOR_H
 #define IOLENS_PROCESSOR_H
 
@@ -13,7 +13,7 @@ struct processor {
     int64_t peak; /* as processor_peak gives it */
 };
 
-/* What is not known, as on all that are not x86-64, is empty or 0. */
+/* Reads the facts; unknown ones, such as all on other machines than x86-64, are empty or 0. */
 void processor_read(struct processor *processor);
 
 /* Nominal peak, from a table: floating-point operations of double precision that a core of this family and

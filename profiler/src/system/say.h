@@ -1,4 +1,4 @@
-/* What the library has to say to the user: single sentences on standard error. */
+/* The library's messages to the user: single sentences on standard error. */
 #ifndef IOLENS_SAY_H
 #define IOLENS_SAY_H
 

@@ -9,7 +9,7 @@ struct held_signal {
     sigset_t set, mask_before;
 };
 
-/* What pthread_sigmask does, not by its name: the library has a function of that name for the program. */
+/* Does the work of pthread_sigmask, which the library wraps for the program. */
 void signals_set_mask(int how, const sigset_t *set, sigset_t *before);
 
 /* Only for signals raised by the calling thread itself, like SIGXFSZ beyond the file size limit. */

@@ -35,7 +35,7 @@ typedef intptr_t WORD;
 typedef double REAL;
 typedef double _Complex COMPLEX;
 
-/* What code in [begin, end) means by the name. */
+/* The function behind a name, for calls from code in [begin, end). */
 struct traced_real {
     atomic_uintptr_t begin;
     uintptr_t end;
@@ -69,7 +69,7 @@ void trace_leave(const struct traced_function *function, const struct traced_cal
  * is none. */
 void *trace_real(struct traced_function *function, const void *caller);
 
-/* What a call does that has no real function to go to. */
+/* Handles a call without a real function. */
 intptr_t trace_missing(const struct traced_function *function);
 
 #define FORWARD(result, name, bytes)                                                                         \

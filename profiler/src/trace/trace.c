@@ -1,4 +1,4 @@
-/* What the libraries of all groups share: each is this file, forward.h and one list. */
+/* The common part of the libraries of all groups: each is this file, forward.h and one list. */
 #include "forward.h"
 
 #include <dlfcn.h>
@@ -27,7 +27,7 @@ struct search {
     void *found;
 };
 
-/* Of a library that a program loaded for itself alone. */
+/* Searches a library that a program loaded for itself alone. */
 static int search_in(struct dl_phdr_info *info, size_t size, void *context)
 {
     struct search *search = context;
@@ -43,11 +43,11 @@ static int search_in(struct dl_phdr_info *info, size_t size, void *context)
     return 1;
 }
 
-/* Of all that the program sees. */
+/* Searches everything that the program sees. */
 static void *find(const char *name)
 {
     void *found = NULL;
-    /* Of these there is an older version too, which dlsym may take. */
+    /* These functions also have an older version, which dlsym may return. */
     if (strncmp(name, "pthread_cond_", strlen("pthread_cond_")) == 0)
         found = dlvsym(RTLD_NEXT, name, "GLIBC_2.3.2");
     return found ? found : dlsym(RTLD_NEXT, name);

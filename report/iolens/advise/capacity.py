@@ -1,4 +1,4 @@
-"""How many stripes and aggregators a file can make use of."""
+"""The number of stripes and aggregators that a file can use."""
 
 from __future__ import annotations
 

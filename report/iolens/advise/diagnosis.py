@@ -38,12 +38,12 @@ GAUGE_NAMES = {
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What is wrong with a job, computed once.
+    """The diagnosis of a job, computed once.
 
-    `gauges` has the columns of `metrics.gauges.gauges`; here `good` is False only where the verdict says that time can
-    be gained, and `reason` then names the finding, or says that none explains it. `findings`: most gain first, notes
-    last. `hints`: the `key value` lines of the findings that are worth it; no key stands there twice. `unknown`: what
-    the log cannot tell, and why.
+    `gauges` has the columns of `metrics.gauges.gauges`; here `good` is False only if the verdict says that time can be
+    gained, and `reason` then names the finding, or says that none explains it. `findings`: most gain first, notes last.
+    `hints`: the `key value` lines of the findings that are worth it, each key only once. `unknown`: the facts that the
+    log cannot tell, with the reasons.
     """
 
     verdict: Verdict

@@ -1,11 +1,13 @@
-"""What the advice says: findings with a bound on what they can gain, and the verdict."""
+"""The results of the advice: findings with a bound on their gain, and the verdict."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 SEVERITIES = ("high", "medium", "low", "note")
-"""By the most that a finding can gain: `low` is not worth the work; a `note` is about the log or what it measured."""
+"""Severities by the largest gain of a finding: `low` is not worth the work; a `note` is about the log or the
+measurement.
+"""
 
 
 @dataclass(frozen=True)
@@ -36,11 +38,11 @@ class Finding:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What bounds the run.
+    """What limits the run.
 
     `kind`: compute, mpi, metadata, few writers, small transfers, one target, transfers (reading and writing, without a
-    fault that was found) or nothing. `share` is the largest part of the run (0 to 1) that I/O can have taken, None
-    where the log knows no times.
+    fault that was found) or nothing. `share` is the largest part of the run (0 to 1) that I/O can have taken, None if
+    the log has no times.
     """
 
     kind: str

@@ -80,7 +80,7 @@ def by_finding(one: Finding, share: float | None) -> Verdict:
 
 
 def no_records(job: Job) -> str:
-    """What to say of a log without a record of I/O, without the full stop."""
+    """Returns a sentence, without the full stop, for a log without a record of I/O."""
     if job.records:
         return "Nothing to judge: this log has no time spent in I/O"
     return "Nothing to judge: this log has no records. The program used no file, or the profiler was told to see none"
@@ -124,7 +124,7 @@ def all_parts(job: Job) -> str:
 
 
 def time_of(job: Job) -> str:
-    """Whose time the shares of parts are of."""
+    """Returns whose time the shares of parts refer to."""
     return "an average rank's time" if job.nprocs > 1 else "the run time"
 
 

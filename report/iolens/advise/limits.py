@@ -1,4 +1,4 @@
-"""From where on something is said: one table, which a file (YAML) or `--threshold KEY=VALUE` changes."""
+"""The thresholds of all rules in one table, which a file (YAML) or `--threshold KEY=VALUE` changes."""
 
 from __future__ import annotations
 
@@ -72,13 +72,15 @@ TABLE: tuple[Limit, ...] = (
     Limit("chunk_factor", 8, "times", "bytes of a chunk over those of an access"),
     Limit("cold_factor", 2, "times", "how much faster the same bytes may be read again"),
 )
-"""In the order in which they are documented."""
+"""The thresholds in the order of the documentation."""
 
 DEFAULTS: Limits = {limit.key: limit.default for limit in TABLE}
 
 
 def changed(settings: Iterable[str], base: Limits = DEFAULTS) -> Limits:
-    """`base` with `KEY=VALUE` settings in it; UsageError for what is no threshold or no number."""
+    """Returns `base` with the `KEY=VALUE` settings applied; raises UsageError for an unknown threshold or an invalid
+    number.
+    """
     found = dict(base)
     for text in settings:
         key, equals, value = text.partition("=")
@@ -89,7 +91,7 @@ def changed(settings: Iterable[str], base: Limits = DEFAULTS) -> Limits:
 
 
 def from_file(path: Path) -> Limits:
-    """The defaults with those of a YAML file, `key: value` a line; UsageError when it cannot be used."""
+    """Returns the defaults with those of a YAML file, `key: value` a line; raises UsageError if it cannot be used."""
     import yaml
 
     try:
@@ -102,14 +104,14 @@ def from_file(path: Path) -> Limits:
 
 
 def known(key: str) -> str:
-    """The key, when there is such a threshold."""
+    """Returns the key, when there is such a threshold."""
     if key not in DEFAULTS:
         raise UsageError(f"there is no threshold {key!r}; there are {', '.join(DEFAULTS)}")
     return key
 
 
 def number(key: str, value: object) -> float:
-    """A threshold's value: a number that is not negative."""
+    """Returns a threshold's value: a number that is not negative."""
     try:
         found = float(str(value))
     except ValueError:

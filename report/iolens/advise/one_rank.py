@@ -31,8 +31,9 @@ WRITING = Way("written", "wrote", "BYTES_WRITTEN", "COLL_WRITES", "WRITE")
 
 
 def one_rank(job: Job, limits: Limits, way: Way) -> tuple[str, float] | None:
-    """The evidence that one rank moved nearly all bytes, and the seconds that it took for them; None where none did, or
-    where collective calls chose it to move what others gave."""
+    """Returns the evidence that one rank moved nearly all bytes, and the seconds that it took for them; None if none
+    did, or where collective calls chose it to move what others gave.
+    """
     moved = moved_by_rank(job, way.moved)
     if moved is None or job.nprocs < limits["few_ranks"] or moved.sum() < max(1.0, limits["much_bytes"]):
         return None

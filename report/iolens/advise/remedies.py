@@ -8,7 +8,7 @@ MIB = 1 << 20
 
 
 def hints_text(lines: Iterable[str]) -> str:
-    """A hints file, `key value` a line, and how it is given to ROMIO and by `iolens run`."""
+    """Returns a hints file, `key value` a line, and how it is given to ROMIO and by `iolens run`."""
     return "\n".join(
         [
             "Put these hints into hints.txt, or into the MPI_Info of MPI_File_open:",
@@ -25,7 +25,7 @@ def hints_text(lines: Iterable[str]) -> str:
 
 
 def stripes_text(count: int | str, size: int | None = None) -> str:
-    """The line that lays out new files of a folder; -1: over all targets."""
+    """Returns the line that lays out new files of a folder; -1: over all targets."""
     unit = "" if size is None else f" -S {size // MIB}M" if size % MIB == 0 else f" -S {size // 1024}K"
     return (
         f"Lay out the folder before the files are made (old files keep their\nlayout):\n\n"
@@ -49,7 +49,7 @@ Describe each rank's part by a view, and write it in one collective call:
   Python   file.Set_view(0, MPI.DOUBLE, part); file.Write_all(array)
   HDF5     H5Pset_dxpl_mpio(transfer, H5FD_MPIO_COLLECTIVE);
            h5py: with dataset.collective: dataset[part] = array"""
-"""From independent or small accesses to collective ones."""
+"""A remedy that replaces independent or small accesses by collective ones."""
 
 BROADCAST = """\
 Read by one rank, and hand the data on:
@@ -60,4 +60,4 @@ Read by one rank, and hand the data on:
            call MPI_Bcast(buffer, n, MPI_DOUBLE_PRECISION, 0, &
                 MPI_COMM_WORLD)
   Python   data = comm.bcast(open(path, 'rb').read() if rank == 0 else None)"""
-"""From reading by all to reading by one."""
+"""A remedy that replaces reads of all ranks by a read of one rank."""

@@ -17,7 +17,7 @@ __all__ = ["and_others", "at_most", "count", "files", "percent", "rate", "second
 
 
 def count(value: float, noun: str = "") -> str:
-    """`1 rank`, `12,000 writes`."""
+    """Formats `1 rank`, `12,000 writes`."""
     number = f"{round(value):,}"
     if not noun:
         return number
@@ -25,7 +25,7 @@ def count(value: float, noun: str = "") -> str:
 
 
 def seconds(value: float) -> str:
-    """`0.42 s`, `12 s`, `3 min 20 s`, `10 h 25 min`."""
+    """Formats `0.42 s`, `12 s`, `3 min 20 s`, `10 h 25 min`."""
     if value < 9.95:
         return f"{value:.2g} s" if value < 0.995 else f"{value:.1f} s"
     whole = round(value)
@@ -39,7 +39,7 @@ def seconds(value: float) -> str:
 
 
 def percent(part: float) -> str:
-    """A share of one: `2.0 %`, `34 %`."""
+    """Returns a share of one: `2.0 %`, `34 %`."""
     value = 100 * part
     return f"{value:.1f} %" if value < 9.95 else f"{value:.0f} %"
 
@@ -53,12 +53,12 @@ def at_most(part: float) -> str:
 
 
 def rate(moved: float, spent: float) -> str:
-    """Bytes over seconds: `312 MiB/s`."""
+    """Returns bytes over seconds: `312 MiB/s`."""
     return f"{size(moved / spent)}/s" if spent > 0 else "an unknown rate"
 
 
 def files(job: Job, ids: Sequence[int] | Iterable[int]) -> str:
-    """Files by name: `out.dat`, `out.dat and 3 other files`; the first ones stand for the others."""
+    """Returns files by name: `out.dat`, `out.dat and 3 other files`; the first ones stand for the others."""
     keys = list(ids)
     name = PurePosixPath(paths(job, keys[:1])[0]).name if keys else "no file"
     others = len(keys) - 1

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 
 def small(job: Job, limits: Limits, kind: str, chosen: Callable[[Records], np.ndarray], remedy: str) -> Seen | None:
-    """What small POSIX reads or writes (`kind` READ or WRITE) cost in the `chosen` files that MPI-IO does not know."""
+    """Returns the cost of small POSIX reads or writes (`kind` READ or WRITE) in the `chosen` files that MPI-IO does not
+    know.
+    """
     table = by_file(job, "POSIX")
     if table is None:
         return None

@@ -36,7 +36,7 @@ def weighed(job: Job, limits: Limits, notes: bool = True) -> tuple[Finding, ...]
 
 
 class _Weighed(NamedTuple):
-    """What a rule saw, the part of the run that its remedy can take away at most, and whether it is but a note."""
+    """The evidence of a rule, the part of the run that its remedy can save at most, and whether it is only a note."""
 
     rule: Rule
     seen: Seen

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
+    """Declares the options."""
     parser.add_argument(
         "activity", metavar="N", help="the number of an activity in course/, or a folder with one of your own"
     )
@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Sweep, compare, and answer; 0 when every run is good, whatever the answer, else 1."""
+    """Returns runs the sweep, compares, and answers; returns 0 if every run is good, whatever the answer, else 1."""
     from iolens.course.activity import load_claims
     from iolens.course.words import language_of_user
 
@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def folder_of(activity: str) -> Path:
-    """The folder of an activity, by its number or its own path."""
+    """Returns the folder of an activity, by its number or its own path."""
     if not activity.isdecimal():
         return Path(activity)
     folders = {path.name.removeprefix("activity-"): path for path in course_folder().glob("activity-*")}
@@ -67,7 +67,7 @@ def folder_of(activity: str) -> Path:
 
 
 def with_solver(experiment: Experiment) -> Experiment:
-    """The experiment with the solver that its arguments leave out."""
+    """Returns the experiment with the solver that its arguments leave out."""
     if "--io-only" not in experiment.arguments:
         raise UsageError(f"--full: {experiment.program} of {experiment.name} has no solver that was left out")
     arguments = tuple(word for word in experiment.arguments if word != "--io-only")
@@ -75,14 +75,14 @@ def with_solver(experiment: Experiment) -> Experiment:
 
 
 def with_driver(experiment: Experiment) -> Experiment:
-    """The experiment with ROMIO's generic driver where the Lustre driver that it wants cannot be had."""
+    """Returns the experiment with ROMIO's generic driver where the Lustre driver that it wants cannot be had."""
     if experiment.io_component != LUSTRE or driver_to_be_had(experiment.program) == LUSTRE:
         return experiment
     return replace(experiment, io_component=ROMIO)
 
 
 def answer(claims: Sequence[Claim], folder: Path, language: str) -> None:
-    """Print what came out of every claim."""
+    """Prints what came out of every claim."""
     from iolens.course.judge import judge
     from iolens.course.words import SAID, paragraphs
     from iolens.lab.sweep.results import load_results
@@ -102,7 +102,7 @@ def answer(claims: Sequence[Claim], folder: Path, language: str) -> None:
 
 
 def advised(log: Path) -> list[str]:
-    """The rules of the advice that see something in a log."""
+    """Returns the rules of the advice that see something in a log."""
     from iolens.advise import findings
     from iolens.log import read_log
 

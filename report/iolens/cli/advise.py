@@ -9,7 +9,7 @@ from iolens.errors import UsageError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
+    """Declares the options."""
     parser.description = (
         "Say what bounds a run, what would make its I/O faster, with text to paste, and how much of the run that can "
         "gain at most. A healthy or tiny job gets nothing. Rules and thresholds are in report/ADVICE.md."
@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the advice on each log; 0 when done, whatever was found."""
+    """Prints the advice on each log; 0 if done, whatever was found."""
     if args.rules:
         from iolens.pages.advice_rules import rules_text
 

@@ -12,7 +12,7 @@ from iolens.log.pseudonyms import KEEPS
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
+    """Declares the options."""
     parser.description = (
         "Write a log with the same counters and times, in which user, job number, hosts, program, arguments and every "
         "component of every path are pseudonyms. Folders keep their structure. What iolens does not know to be "
@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write the anonymous log and say where; 0 when done."""
+    """Writes the anonymous log and say where; 0 if done."""
     unknown = set(args.keep) - set(KEEPS)
     if unknown:
         raise UsageError(f"--keep {','.join(sorted(unknown))}: there is only {', '.join(KEEPS)}")
@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def write_new(path: Path, data: bytes) -> None:
-    """Write a file that is not there yet: aside first, then under its name."""
+    """Writes a file that is not there yet: aside first, then under its name."""
     from iolens.pages.output import need_parent
 
     need_parent(path)

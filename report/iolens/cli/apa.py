@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 MOST_FUNCTIONS = 200
 LEAST_SHARE, CUMULATED, LEAST_BYTES = 1.0, 90.0, 200
-"""As pat_report has them: per cent of the samples of one function, of those before it, bytes of its code."""
+"""pat_report's thresholds: per cent of the samples of one function, of those before it, and bytes of its code."""
 
 HEAD = """\
 # What to trace in the next run of {program}: edit this, then
@@ -31,13 +31,13 @@ HEAD = """\
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
+    """Declares the options."""
     parser.epilog = "The steps: iolens run --sample, iolens apa, look at its file, iolens run --apa."
     parser.add_argument("log", type=Path, metavar="LOG", help="a log recorded with iolens run --sample")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the file."""
+    """Prints the file."""
     from iolens.log import read_log
     from iolens.metrics.processor.own_functions import own_functions
 
@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def lines(found: pd.DataFrame) -> list[str]:
-    """A line for each function; of those not worth it, in a comment."""
+    """Returns a line for each function; of those not worth it, in a comment."""
     said, before = ["-w"], 0.0
     for symbol, path, share, size in zip(*(found[name] for name in found), strict=True):
         worth = share >= LEAST_SHARE and before < CUMULATED and (size >= LEAST_BYTES or not size)

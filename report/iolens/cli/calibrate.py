@@ -25,7 +25,7 @@ DOUBT = "Do not believe what is predicted with it."
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
+    """Declares the options."""
     parser.epilog = (
         "Seven kinds of short IOR runs: five are fitted, and two predicted, to say how good the model is. Start "
         "it where the ranks would run: on the compute nodes, in a batch job. Then: iolens predict LOG --model FILE."
@@ -49,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def size(text: str) -> int:
-    """A size of at least 1 MiB."""
+    """Returns a size of at least 1 MiB."""
     try:
         value = parse_size(text)
     except ValueError as error:
@@ -60,7 +60,7 @@ def size(text: str) -> int:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run, fit, write the model and say how good it is."""
+    """Runs, fit, write the model and say how good it is."""
     from dataclasses import replace
 
     from iolens.lab.predict.calibrate import calibrate
@@ -84,7 +84,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def model_text(found: Calibration, start: Model) -> str:
-    """The model as a file, with what was fitted and how well."""
+    """Returns the model as a file, with what was fitted and how well."""
     from iolens.lab.predict.fit import FITTED
     from iolens.lab.predict.model import ERRORS, as_text
 
@@ -107,7 +107,7 @@ def model_text(found: Calibration, start: Model) -> str:
 
 
 def table(found: Calibration, start: Model) -> str:
-    """Text for a person."""
+    """Returns text for a person."""
     from iolens.lab.predict.fit import FITTED
 
     lines = [f"{'parameter':16} {'fitted':>12}"]

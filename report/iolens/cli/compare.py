@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
+    """Declares the options."""
     parser.epilog = (
         "One sweep's folder: the comparison of its settings. Several sweeps of the same settings: the same, with the "
         "sweep as one more setting. Sweeps of other settings: each setting beside the others. Anything else, two or "
@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write the document and the tables, print the verdict; 0 when done."""
+    """Writes the document and the tables, print the verdict; 0 if done."""
     from iolens.lab.sweep.merged import can_be_paired, is_sweep
     from iolens.lab.sweep.results import load_results
 
@@ -60,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def compare_sweeps(args: argparse.Namespace, sweeps: Sequence[Results]) -> None:
-    """The comparison of the settings of one sweep, or of several that vary the same."""
+    """Returns the comparison of the settings of one sweep, or of several that vary the same."""
     from iolens.lab.sweep.merged import merged
     from iolens.log import read_log
     from iolens.pages.comparison import write_comparison
@@ -77,7 +77,7 @@ def compare_sweeps(args: argparse.Namespace, sweeps: Sequence[Results]) -> None:
 
 
 def compare_subjects(args: argparse.Namespace) -> None:
-    """The comparison of logs, runs and outputs."""
+    """Returns the comparison of logs, runs and outputs."""
     from dataclasses import replace
 
     from iolens.lab.subjects.subjects import read_subjects
@@ -101,12 +101,12 @@ def compare_subjects(args: argparse.Namespace) -> None:
 
 
 def folders(args: argparse.Namespace) -> dict[str, Path | None]:
-    """Where each kind of table goes."""
+    """Returns the folder for each kind of table."""
     return {"csv": args.csv, "json": args.json, "parquet": args.parquet}
 
 
 def tell(summary: ComparisonSummary) -> None:
-    """The points as a table, the verdict, what to beware of and what to paste, for a terminal or a log."""
+    """Returns the points as a table, the verdict, what to beware of and what to paste, for a terminal or a log."""
     from iolens.pages.terminal import screen
 
     out = screen()

@@ -9,7 +9,7 @@ from iolens.cli.described import Command, Option, commands
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The shell."""
+    """Returns the shell."""
     parser.add_argument("shell", choices=tuple(SHELLS), help="print the script for this shell")
     parser.epilog = (
         'bash: eval "$(iolens completion bash)" in ~/.bashrc; zsh: iolens completion zsh > a folder of $fpath/_iolens; '
@@ -18,13 +18,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the script."""
+    """Prints the script."""
     print(SHELLS[args.shell](commands()), end="")
     return 0
 
 
 def bash(known: Sequence[Command]) -> str:
-    """For bash: words that are no option are completed as files."""
+    """Returns the script for bash; words that are no option are completed as files."""
     names = "|".join(command.name for command in known)
     values = [
         f'    {command.name}:{flag}) candidates="{" ".join(option.choices)}" ;;'
@@ -69,7 +69,7 @@ def bash(known: Sequence[Command]) -> str:
 
 
 def zsh(known: Sequence[Command]) -> str:
-    """For zsh, with what each option says."""
+    """Returns the script for zsh, with a description of each option."""
     lines = ["#compdef iolens", "_iolens() {", "    local -a names", "    names=("]
     lines += [f"        {quoted(f'{command.name}:{command.about}')}" for command in known]
     lines += ["    )", "    if ((CURRENT == 2)); then", "        _describe command names", "        return", "    fi"]
@@ -82,7 +82,7 @@ def zsh(known: Sequence[Command]) -> str:
 
 
 def zsh_specs(option: Option) -> list[str]:
-    """What _arguments takes for an option; nothing for a word without choices, which is a file."""
+    """Returns the words of _arguments for an option; empty for a value without choices, which is a file."""
     action = f"({' '.join(option.choices)})" if option.choices else "_files"
     if not option.flags:
         return [f":{option.value.lower()}:{action}"] if option.choices else []
@@ -92,7 +92,7 @@ def zsh_specs(option: Option) -> list[str]:
 
 
 def fish(known: Sequence[Command]) -> str:
-    """For fish, with what each option says."""
+    """Returns the script for fish, with a description of each option."""
     lines = [f"complete -c iolens -n __fish_use_subcommand -a {c.name} -d {quoted(c.about)} -f" for c in known]
     for command in known:
         begin = f"complete -c iolens -n '__fish_seen_subcommand_from {command.name}'"
@@ -105,12 +105,12 @@ def fish(known: Sequence[Command]) -> str:
 
 
 def flags_of(command: Command) -> list[str]:
-    """All names of a command's options."""
+    """Returns all names of a command's options."""
     return [*(flag for option in command.options for flag in option.flags), "--help"]
 
 
 def quoted(text: str) -> str:
-    """A word as all three shells read it."""
+    """Returns a word as all three shells read it."""
     return "'" + text.replace("\\", "").replace("'", "’") + "'"
 
 

@@ -32,17 +32,17 @@ class Command:
 
 
 def commands() -> list[Command]:
-    """All commands in the order of `iolens --help`."""
+    """Returns all commands in the order of `iolens --help`."""
     return [described(name) for name in COMMANDS]
 
 
 def described(name: str) -> Command:
-    """One command."""
+    """Returns one command."""
     return of_parser(name, COMMANDS[name], command_parser(name))
 
 
 def of_parser(name: str, about: str, parser: argparse.ArgumentParser) -> Command:
-    """A command, or an action of one, by its parser."""
+    """Returns a command, or an action of one, by its parser."""
     actions = [
         of_parser(f"{name} {choice.dest}", choice.help or "", action.choices[choice.dest])
         for action in parser._actions
@@ -54,7 +54,7 @@ def of_parser(name: str, about: str, parser: argparse.ArgumentParser) -> Command
 
 
 def options_of(parser: argparse.ArgumentParser) -> Iterator[Option]:
-    """What a parser takes, without --help and what is hidden."""
+    """Returns the options of a parser, without --help and hidden ones."""
     for action in parser._actions:
         if action.help == argparse.SUPPRESS or isinstance(action, argparse._HelpAction):
             continue

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
+    """Declares the options."""
     parser.epilog = (
         "Each but the first is held against the first. Outputs: of NPB and its BT-IO, BTIO, IOR (text, JSON, CSV), "
         "mdtest, MAPL's simulators, OSU micro-benchmarks; a log X.darshan beside X.out is read too."
@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print what differs; 0 when done, whether anything differs or not."""
+    """Prints what differs; 0 if done, whether anything differs or not."""
     from iolens.lab.subjects.subjects import read_subjects
 
     subjects = read_subjects(args.paths)
@@ -38,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def tell(subjects: Subjects, whole: bool) -> None:
-    """The subjects, what differs between them in numbers, findings and files, and what to beware of."""
+    """Returns the subjects, what differs between them in numbers, findings and files, and what to beware of."""
     from iolens.pages.blocks import Table
     from iolens.pages.exhibits.subjects import FACTS, FILES, FINDINGS, WHO, grouped_tables
     from iolens.pages.subject_words import headline, notes

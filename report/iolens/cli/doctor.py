@@ -12,12 +12,12 @@ WIDE = 20
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `iolens doctor`."""
+    """Returns the options of `iolens doctor`."""
     parser.add_argument("--json", action="store_true", help="as JSON")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print all findings; 0 when programs can be recorded here, 1 when not."""
+    """Prints all findings; 0 if programs can be recorded here, 1 when not."""
     from iolens.lab.doctor.checks import examined
     from iolens.pages.terminal import screen
     from iolens.pages.text import paragraph

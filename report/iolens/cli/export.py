@@ -26,7 +26,7 @@ with --dxt."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
+    """Declares the options."""
     parser.epilog = EPILOG
     parser.add_argument("log", type=Path, metavar="LOG", help="a log of iolens")
     parser.add_argument("--format", choices=tuple(ENDINGS), required=True, help="the viewer's format")
@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write the file."""
+    """Writes the file."""
     from iolens.log import read_log
     from iolens.pages.output import written_aside
 
@@ -64,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def exported(job: Job, args: argparse.Namespace) -> tuple[bytes, list[str]]:
-    """The file's content, and what is to be said of it."""
+    """Returns the file's content, and what is to be said of it."""
     from iolens.exports.stacks import stacks
 
     if args.format == "chrome":
@@ -88,7 +88,7 @@ def exported(job: Job, args: argparse.Namespace) -> tuple[bytes, list[str]]:
 
 
 def time_line(job: Job, search: list[Path]) -> tuple[bytes, list[str]]:
-    """Chrome's format; IolensError in a log without anything on a time line."""
+    """Writes Chrome's format; raises IolensError if the log has nothing on a time line."""
     from iolens.errors import IolensError
     from iolens.exports.chrome import chrome
 

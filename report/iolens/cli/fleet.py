@@ -9,7 +9,7 @@ from iolens.cli.output import add_output, output_of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
+    """Declares the options."""
     parser.add_argument("store", type=Path, metavar="STORE", help="a data set made by `iolens ingest`")
     add_output(parser, "none: the report goes to the terminal")
     parser.add_argument(
@@ -21,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write the document that is asked for, else print the report."""
+    """Writes the document that is asked for, else print the report."""
     from iolens.fleet.tables import need
 
     need("fleet", "pyarrow", "duckdb")

@@ -8,14 +8,14 @@ from pathlib import Path
 
 
 def positive(text: str) -> int:
-    """A number of processes."""
+    """Returns a number of processes."""
     if not text.isdigit() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text}: give a whole number from 1 on")
     return int(text)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
+    """Declares the options."""
     parser.add_argument("folders", type=Path, nargs="+", metavar="FOLDER", help="logs lie in it or below it")
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="STORE", help="folder of the data set")
     parser.add_argument(
@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Read what is new, and say how much that was."""
+    """Reads what is new, and say how much that was."""
     from iolens.fleet.tables import need
 
     need("fleet", "pyarrow")

@@ -14,7 +14,7 @@ from iolens.lab.sweep.io500_score import WHY_INVALID, Outcome, outcome_line, sco
 
 
 def block(text: str) -> int:
-    """Bytes of a rank's own file: whole transfers of 2 MiB."""
+    """Returns bytes of a rank's own file: whole transfers of 2 MiB."""
     try:
         size = parse_size(text)
     except ValueError as error:
@@ -25,14 +25,14 @@ def block(text: str) -> int:
 
 
 def count(text: str) -> int:
-    """A positive number."""
+    """Returns a positive number."""
     if not text.isdigit() or int(text) == 0:
         raise argparse.ArgumentTypeError(f"{text!r} is not a positive whole number")
     return int(text)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `iolens io500`."""
+    """Returns the options of `iolens io500`."""
     usual = Scale()
     parser.epilog = WHY_INVALID
     parser.add_argument("--np", type=count, default=usual.ranks, metavar="N", help="ranks (default: %(default)s)")
@@ -57,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run all phases and print their values and the score; the lines are kept in io500/result_summary.txt."""
+    """Runs all phases and print their values and the score; the lines are kept in io500/result_summary.txt."""
     scale = Scale(args.np, args.easy_block, args.hard_segments, args.easy_items, args.hard_items)
     directory = args.directory.resolve()
     if not directory.is_dir():
@@ -78,5 +78,5 @@ def run(args: argparse.Namespace) -> int:
 
 
 def show(outcome: Outcome) -> None:
-    """One phase, as soon as it is over."""
+    """Returns one phase, as soon as it is over."""
     print(outcome_line(outcome), flush=True)

@@ -20,7 +20,7 @@ NAME = "iolens-job-summary"
 
 
 def parser() -> argparse.ArgumentParser:
-    """The options of darshan-job-summary.pl, which may be shortened as there."""
+    """Returns the options of darshan-job-summary.pl, which may be shortened as there."""
     made = argparse.ArgumentParser(
         prog=NAME, description="Make the PDF summary of a log, with the options of darshan-job-summary.pl."
     )
@@ -33,7 +33,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Write the PDF, silently unless --verbose is given; returns the exit code (0 done, 1 failed, 2 wrong usage)."""
+    """Writes the PDF, silently unless --verbose is given; returns the exit code (0 done, 1 failed, 2 wrong usage)."""
     if argv is None:
         secure_streams()
     return exit_code_of(NAME, lambda: run(argv))
@@ -49,7 +49,7 @@ def run(argv: Sequence[str] | None) -> int:
 
 
 def summarise(log: Path, pdf: Path, verbose: bool) -> None:
-    """Write the pages and, if wanted, the numbers behind them."""
+    """Writes the pages and, if wanted, the numbers behind them."""
     from iolens.log import read_log
     from iolens.pages.exhibit import frames
     from iolens.pages.exhibits.job import JOB_EXHIBITS

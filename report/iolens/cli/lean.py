@@ -41,17 +41,17 @@ def lean(command: str, parquet: bool) -> None:
 
 
 def leave_arrow() -> None:
-    """Keep pandas from loading pyarrow where that is installed, not in a program that has pandas already.
+    """Keeps pandas from loading pyarrow where that is installed, not in a program that has pandas already.
 
-    It is a quarter of pandas' own import, and names of columns are found more slowly with it. Pandas has no setting
-    for this: it takes pyarrow for absent when its import fails, which an entry of None makes it do.
+    It is a quarter of pandas' own import, and names of columns are found more slowly with it. Pandas has no setting for
+    this: it takes pyarrow for absent when its import fails, which an entry of None makes it do.
     """
     if "pandas" not in sys.modules:
         sys.modules.setdefault("pyarrow", None)  # type: ignore[arg-type]
 
 
 def leave_documentation() -> None:
-    """Import the part of matplotlib that all figures need, without what it makes for readers of its manual.
+    """Imports the part of matplotlib that all figures need, without what it makes for readers of its manual.
 
     It writes the properties of each of its 100 classes into their docstrings and signatures, which takes half of the
     import, and looks whether its axes in three dimensions are there. Numpy writes its manual, too.
@@ -74,7 +74,7 @@ def leave_documentation() -> None:
 
 
 def leave_three_dimensions() -> None:
-    """Import matplotlib's axes without those in three dimensions, which its first versions from 3.7 on insist on."""
+    """Imports matplotlib's axes without those in three dimensions, which its first versions from 3.7 on insist on."""
     absent = "mpl_toolkits.mplot3d"
     sys.modules.setdefault(absent, None)  # type: ignore[arg-type]
     try:
@@ -94,7 +94,7 @@ def mark_generated(artist: Any) -> None:
 
 
 def leave_formulas() -> None:
-    """Import matplotlib without the parser of formulas and of patterns of font names, until a figure has one of them.
+    """Imports matplotlib without the parser of formulas and of patterns of font names, until a figure has one of them.
 
     Such patterns in matplotlib's settings, which are for formulas alone, are not looked at until then either.
     """
@@ -124,7 +124,7 @@ class Later:
 
     @cached_property
     def made(self) -> Any:
-        """The object itself."""
+        """Returns the object itself."""
         return self.make()
 
     def __getattr__(self, name: str) -> Any:

@@ -10,7 +10,7 @@ from iolens.foreign import printable
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
+    """Declares the options."""
     parser.epilog = (
         "Compile with gcc -g -fsave-optimization-record: it leaves FILE.opt-record.json.gz beside each object file. "
         "Then iolens run --sample, and this. A letter belongs to the line, or to the last "
@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the table and the listing."""
+    """Prints the table and the listing."""
     import sys
 
     from iolens.log import read_log
@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def sources(folder: Path, names: set[str]) -> dict[str, list[str]]:
-    """The lines of the files of these names below a folder; of several with one name, the first by its path."""
+    """Returns the lines of the files of these names below a folder; of several with one name, the first by its path."""
     found: dict[str, list[str]] = {}
     for path in sorted(folder.rglob("*")):
         if path.name in names and path.name not in found and path.is_file():

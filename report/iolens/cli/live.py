@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
+    """Declares the options."""
     parser.add_argument("job", nargs="?", type=int, metavar="JOB", help="job id or process id; default: list all jobs")
     parser.add_argument("--interval", type=float, default=2.0, metavar="S", help="seconds between looks (default 2)")
     parser.add_argument("--once", action="store_true", help="look twice, print the second look, and end")
@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """List jobs, watch one, or write its snapshot."""
+    """Lists jobs, watches one, or writes its snapshot."""
     from iolens.lab.recovery import snapshot
     from iolens.pages.output import make_folder
 
@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def list_jobs(jobs: Sequence[list[Spool]]) -> None:
-    """One row a job; those that end meanwhile, or have no records yet, are left out."""
+    """Returns one row a job; those that end meanwhile, or have no records yet, are left out."""
     from iolens.lab.recovery.recover import default_folders
     from iolens.lab.recovery.snapshot import look
     from iolens.pages.live import jobs_table
@@ -68,7 +68,7 @@ def list_jobs(jobs: Sequence[list[Spool]]) -> None:
 
 
 def watch(job: list[Spool], interval: float, once: bool) -> None:
-    """Print one look, or go on until the job ends or the person has seen enough."""
+    """Prints one look, or go on until the job ends or the person has seen enough."""
     from contextlib import nullcontext
 
     from rich.console import Console, Group

@@ -50,7 +50,7 @@ OBJECTS = 50_000
 
 
 def front_parser() -> argparse.ArgumentParser:
-    """The parser of `iolens` itself, which names the commands and loads the modules of none."""
+    """Returns the parser of `iolens` itself, which names the commands and loads the modules of none."""
     parser = argparse.ArgumentParser(
         prog="iolens", description="See where a parallel program's I/O time goes, and what would fix it."
     )
@@ -62,7 +62,7 @@ def front_parser() -> argparse.ArgumentParser:
 
 
 def command_parser(name: str) -> argparse.ArgumentParser:
-    """The parser of one command."""
+    """Returns the parser of one command."""
     parser = argparse.ArgumentParser(prog=f"iolens {name}", description=COMMANDS[name])
     module = import_module(f"iolens.cli.{name.replace('-', '_')}")
     module.add_arguments(parser)
@@ -71,7 +71,7 @@ def command_parser(name: str) -> argparse.ArgumentParser:
 
 
 def parse(words: Sequence[str]) -> argparse.Namespace:
-    """What the words behind `iolens` ask for, options and other words of a command in any order."""
+    """Parses the words behind `iolens`, with the options and other words of a command in any order."""
     if not words or words[0] not in COMMANDS:
         return front_parser().parse_args(words)
     name, *rest = words
@@ -82,7 +82,7 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; returns the exit code (0 done, 1 failed, 2 wrong usage, 128 + n ended by signal n)."""
+    """Runs one command; returns the exit code (0 done, 1 failed, 2 wrong usage, 128 + n ended by signal n)."""
     gc.set_threshold(OBJECTS)
     if argv is None:
         secure_streams()
@@ -92,7 +92,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def run_command(words: Sequence[str], whole: bool) -> int:
-    """Runs one command; returns its exit code. `whole` keeps libraries complete for the program that called."""
+    """Returns runs one command; returns its exit code. `whole` keeps libraries complete for the program that called."""
     args = parse(words)
     if not whole:
         lean(args.subcommand, parquet=bool(getattr(args, "parquet", None)))

@@ -6,7 +6,7 @@ import argparse
 
 
 def positive(text: str) -> int:
-    """A whole number of at least one; raises what argparse says of a wrong value."""
+    """Returns a whole number of at least one; raises what argparse says of a wrong value."""
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text} is no whole number above 0")
     return int(text)

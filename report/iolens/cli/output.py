@@ -12,7 +12,7 @@ FORMATS = {"pdf": (".pdf",), "html": (".html", ".htm")}
 
 
 def add_output(parser: argparse.ArgumentParser, usual: str) -> None:
-    """Declare -o and --format; `usual` is the name that is taken without -o, FORMAT for its ending."""
+    """Declares -o and --format; `usual` is the default name, in which FORMAT stands for its suffix."""
     parser.add_argument(
         "-o", "--output", type=document_name, metavar="FILE", help=f"the PDF or HTML to write (default: {usual})"
     )
@@ -20,7 +20,7 @@ def add_output(parser: argparse.ArgumentParser, usual: str) -> None:
 
 
 def document_name(text: str) -> Path:
-    """The path of a document to write; raises when its ending promises something else."""
+    """Returns the path of a document to write; raises if its ending promises something else."""
     path = Path(text)
     if not any(path.suffix.lower() in endings for endings in FORMATS.values()):
         raise argparse.ArgumentTypeError(
@@ -30,7 +30,9 @@ def document_name(text: str) -> Path:
 
 
 def output_of(args: argparse.Namespace, usual: Path) -> Path:
-    """What to write: -o, else `usual` with the format's ending; raises UsageError where -o and --format differ."""
+    """Returns the file to write: -o, else `usual` with the format's suffix; raises UsageError if -o and
+    --format disagree.
+    """
     if args.output is None:
         return usual.with_name(f"{usual.name}.{args.format or 'pdf'}")
     path = Path(args.output)

@@ -12,12 +12,12 @@ ENDED = 143
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
+    """Declares the options."""
     parser.add_argument("folder", type=Path, metavar="FOLDER", help="the run's, with the task.json of `iolens sweep`")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Do it on the nodes of this job, and leave an outcome.json for the sweep; the exit code is the program's."""
+    """Does it on the nodes of this job, and leave an outcome.json for the sweep; the exit code is the program's."""
     from iolens.errors import IolensError
     from iolens.lab.launchers.local import LOCAL
     from iolens.lab.launchers.task_file import read_task, write_outcome

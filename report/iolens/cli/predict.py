@@ -17,7 +17,7 @@ DRIVERS = ("lustre", "generic")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
+    """Declares the options."""
     parser.epilog = (
         "Lists (1,4,16) give every combination. The model is that of the emulated targets (storage/ost.yaml) unless "
         "--model names another one, such as `iolens calibrate` writes. Trace the run with: iolens run --dxt."
@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Predict every combination."""
+    """Predicts every combination."""
     from iolens.lab.predict.model import read_model
     from iolens.lab.predict.predict import predict
     from iolens.lab.predict.recorded import read_recorded
@@ -64,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def tell(found: WhatIf) -> None:
-    """The predictions as a table, and how good they are."""
+    """Returns the predictions as a table, and how good they are."""
     from iolens.pages.blocks import Table
     from iolens.pages.exhibits.what_if import WHAT_IF
     from iolens.pages.terminal import screen

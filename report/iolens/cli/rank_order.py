@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
+    """Declares the options."""
     parser.epilog = (
         "Use the files with: mpirun --rankfile DIR/rankfile …, or, for MPICH and Cray MPI, MPICH_RANK_REORDER_METHOD=3 "
         "and DIR/MPICH_RANK_ORDER in the folder that the job starts in. Measure before and after: bytes are not time."
@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the table, and write the files where they are asked for."""
+    """Prints the table, and write the files where they are asked for."""
     from iolens.log import read_log
     from iolens.metrics.processor.mpi import mpi_rows
     from iolens.metrics.processor.peers import sent
@@ -68,7 +68,9 @@ def run(args: argparse.Namespace) -> int:
 
 
 def cores_of(job: Job, order: Order) -> int:
-    """A core a rank, where the job's nodes had as many processors: mpirun refuses a rankfile that names others."""
+    """Returns a core a rank, where the job's nodes had as many processors: mpirun refuses a rankfile that
+    names others.
+    """
     from iolens.metrics.processor.rank_places import node_places
 
     places = node_places(job)
@@ -77,7 +79,7 @@ def cores_of(job: Job, order: Order) -> int:
 
 
 def write(job: Job, order: Order, args: argparse.Namespace) -> None:
-    """Write both files; UsageError, and neither of them, when hosts are missing."""
+    """Writes both files; UsageError, and neither of them, when hosts are missing."""
     from iolens.pages.output import make_folder, written_aside
     from iolens.pages.placement import mpich_order, rankfile
 

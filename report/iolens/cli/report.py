@@ -17,7 +17,7 @@ Tables: TypeAlias = "Callable[[], Mapping[str, pd.DataFrame]]"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
+    """Declares the options."""
     parser.add_argument(
         "logs",
         type=Path,
@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write a document per log and say where; 0 when all are done."""
+    """Writes a document per log and say where; 0 if all are done."""
     if args.output and len(args.logs) > 1:
         raise UsageError(f"--output names one document, but {len(args.logs)} logs are given; leave it out")
     from iolens.pages.export import export, need_folders
@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def report_log(path: Path, document: Path) -> Tables:
-    """The document of one log, and how to get its tables."""
+    """Returns the document of one log, and how to get its tables."""
     from iolens.log import read_log
     from iolens.pages.exhibit import frames
     from iolens.pages.exhibits.job import JOB_EXHIBITS
@@ -62,7 +62,7 @@ def report_log(path: Path, document: Path) -> Tables:
 
 
 def report_folder(path: Path, document: Path) -> Tables:
-    """The document of all logs of a folder as one job, and how to get its tables."""
+    """Returns the document of all logs of a folder as one job, and how to get its tables."""
     from iolens.forest.forest import read_forest
     from iolens.pages.exhibit import frames
     from iolens.pages.exhibits.forest import FOREST_EXHIBITS

@@ -25,13 +25,13 @@ from iolens.lab.say import say
 
 DEFAULT_HZ = 100.0
 LEAST_HZ, LARGEST_HZ = 0.1, 10000.0
-"""What the profiler takes as IOLENS_SAMPLE."""
+"""The range of IOLENS_SAMPLE that the profiler accepts."""
 MOST_CALLERS = 64
 LARGEST_EVENTS = 2**63 - 1
-"""What it can count to as IOLENS_TIMELINE."""
+"""The largest IOLENS_TIMELINE that the profiler accepts."""
 
 DEFAULT_EVENTS = 100_000
-"""Of a time line that nobody gave a length."""
+"""The default length of a time line."""
 
 
 OPTION_OF = {
@@ -44,7 +44,7 @@ OPTION_OF = {
 
 
 def groups_of_functions(text: str) -> str:
-    """A list of groups, as the profiler takes it."""
+    """Returns a list of groups, as the profiler takes it."""
     unknown = [name for name in text.split(",") if name not in KNOWN]
     if unknown:
         raise argparse.ArgumentTypeError(f"{unknown[0]!r} is no group of functions; there are {', '.join(KNOWN)}")
@@ -52,14 +52,14 @@ def groups_of_functions(text: str) -> str:
 
 
 def callers_to_keep(text: str) -> int:
-    """A number of callers."""
+    """Returns a number of callers."""
     if not text.isdecimal() or int(text) > MOST_CALLERS:
         raise argparse.ArgumentTypeError(f"{text} is not a number of callers from 0 to {MOST_CALLERS}")
     return int(text)
 
 
 def samples_per_second(text: str) -> float:
-    """A rate; raises when it is none."""
+    """Returns a rate; raises if it is none."""
     try:
         rate = float(text)
     except ValueError:
@@ -70,7 +70,7 @@ def samples_per_second(text: str) -> float:
 
 
 def events_to_keep(text: str) -> int:
-    """A number of events; raises when it is none."""
+    """Returns a number of events; raises if it is none."""
     if text.isdecimal() and 0 < int(text) <= LARGEST_EVENTS:
         return int(text)
     raise argparse.ArgumentTypeError(
@@ -79,7 +79,7 @@ def events_to_keep(text: str) -> int:
 
 
 def counters_to_keep(text: str) -> str:
-    """Groups or events of the processor, of which the profiler judges the names; raises where there are none."""
+    """Returns groups or events of the processor, of which the profiler judges the names; raises if there are none."""
     if not text.replace(",", " ").split():
         raise argparse.ArgumentTypeError(f"{text!r} names no group and no event; --list-hwpc prints them")
     return text
@@ -194,7 +194,7 @@ OPTIONS: Mapping[str, dict[str, Any]] = {
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `iolens run`."""
+    """Returns the options of `iolens run`."""
     parser.usage = "iolens run [options] -- [launcher …] program [arguments …]"
     parser.epilog = (
         "Without --output the log goes into this folder, or where IOLENS_LOGPATH (else DARSHAN_LOGPATH) says; "
@@ -205,7 +205,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run the command; the exit code is the program's."""
+    """Runs the command; the exit code is the program's."""
     if args.list_groups:
         print(listing())
         return 0
@@ -250,7 +250,9 @@ def program_name(words: list[str], container: str | None) -> str:
 
 
 def setup_of(args: argparse.Namespace, words: list[str], logs: Path, settings: Mapping[str, str]) -> Setup:
-    """The surroundings that the options ask for, with logs in that folder and these variables for the launcher."""
+    """Returns the surroundings that the options ask for, with logs in that folder and these variables for the
+    launcher.
+    """
     application = analysis(args.apa, take_apart(words).application or words[0]) if args.apa else {}
     application |= {"DXT_ENABLE_IO_TRACE": "1"} if args.dxt else {}
     if args.hints:
@@ -283,7 +285,7 @@ def setup_of(args: argparse.Namespace, words: list[str], logs: Path, settings: M
 
 
 def refuse(args: argparse.Namespace, settings: Mapping[str, str]) -> None:
-    """Raise for what the profiler would not do, before each process says so for itself."""
+    """Raises for what the profiler would not do, before each process says so for itself."""
     if args.profiler != "iolens":
         for name in ("hwpc", "trace", "apa", "sample", "timeline", "callers", "mpi_sync", "late_receives"):
             if getattr(args, name) not in (None, False):
@@ -297,8 +299,9 @@ def refuse(args: argparse.Namespace, settings: Mapping[str, str]) -> None:
 
 
 def without_effect(args: argparse.Namespace, settings: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Options that were given for something that is not recorded, and what it would take; none where a configuration
-    file may say so."""
+    """Returns options that were given for something that is not recorded, and what it would take; none where a
+    configuration file may say so.
+    """
     if any(os.environ.get(name) for name in ("IOLENS_CONFIG_PATH", "DARSHAN_CONFIG_PATH")):
         return []
     groups = (settings.get("IOLENS_TRACE") or os.environ.get("IOLENS_TRACE", "")).split(",")
@@ -313,7 +316,7 @@ def without_effect(args: argparse.Namespace, settings: Mapping[str, str]) -> lis
 
 
 def refuse_beside_container(args: argparse.Namespace) -> None:
-    """Raise for what needs more of this machine inside than the profiler."""
+    """Raises for what needs more of this machine inside than the profiler."""
     if args.profiler != "iolens":
         raise UsageError("--container goes with the profiler iolens alone")
     for name in ("apa", "storage_mount", "io_component", "apart"):
@@ -322,7 +325,7 @@ def refuse_beside_container(args: argparse.Namespace) -> None:
 
 
 def analysis(file: Path, program: str) -> dict[str, str]:
-    """What a file of `iolens apa` asks for; says which functions of the program cannot be traced."""
+    """Returns the requests in a file of `iolens apa`; prints which functions of the program cannot be traced."""
     from iolens.lab.run import apa
 
     asked = apa.read_apa(file)
@@ -333,7 +336,7 @@ def analysis(file: Path, program: str) -> dict[str, str]:
 
 
 def list_hwpc() -> int:
-    """Print the groups of counters, as the profiler finds them on this machine."""
+    """Prints the groups of counters, as the profiler finds them on this machine."""
     libraries = preload.preload_value([need_library("libiolens.so")])
     program = [sys.executable, "-I", "-S", "-c", ""]
     environment = {**os.environ, "LD_PRELOAD": libraries, "IOLENS_HWPC": "list", "IOLENS_NONMPI": "0"}
@@ -341,7 +344,7 @@ def list_hwpc() -> int:
 
 
 def tell(outcome: Outcome, args: argparse.Namespace, program: str) -> None:
-    """Say where the log is, or that there is none; many logs are merged in one folder."""
+    """Says where the log is, or that there is none; many logs are merged in one folder."""
     if args.profiler == "none":
         return
     if not outcome.logs:

@@ -14,7 +14,7 @@ from iolens.log import Job, read_log
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `iolens selfbench`."""
+    """Returns the options of `iolens selfbench`."""
     parser.add_argument(
         "--directory", type=Path, metavar="DIR", help="where its files go (/dev/shm, else the temporary folder)"
     )
@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Measure and print."""
+    """Measures the costs and prints them."""
     if args.files < 2:
         raise UsageError("--files must be at least 2")
     if not 1 <= args.pairs <= MOST_PAIRS:
@@ -50,12 +50,12 @@ def run(args: argparse.Namespace) -> int:
 
 
 def traced(job: Job) -> bool:
-    """The job recorded every transfer."""
+    """Returns the job recorded every transfer."""
     return any(name.startswith("DXT") for name in job.frames)
 
 
 def table(found: Sequence[Measured], files: int, pairs: int) -> str:
-    """The table of all libraries; the first one is no library."""
+    """Returns the table of all libraries; the first one is no library."""
     plain, *libraries = found
     titles = ["ns per call of 8 bytes", "direct", *(one.name for one in libraries)]
     rows = [
@@ -81,13 +81,13 @@ def table(found: Sequence[Measured], files: int, pairs: int) -> str:
 
 
 def lay_out(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Lines of columns."""
+    """Returns lines of columns."""
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
 
 
 def bound_table(job: Job, parts: Sequence[Part]) -> str:
-    """The parts of the bound, and their sum, as shares of the job's run time."""
+    """Returns the parts of the bound, and their sum, as shares of the job's run time."""
     run_time = max(job.run_time, 1e-9)
     low, high = sum(part.low for part in parts), sum(part.high for part in parts)
     rows = [["seconds of the busiest rank", "number", "at least", "at most", "share of run time"]]

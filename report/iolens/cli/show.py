@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
+    """Declares the options."""
     parser.add_argument(
         "logs",
         type=Path,
@@ -18,14 +18,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the summaries."""
+    """Prints the summaries."""
     for path in args.logs:
         (show_folder if path.is_dir() else show_log)(path)
     return 0
 
 
 def show_log(path: Path) -> None:
-    """Print the summary of one log."""
+    """Prints the summary of one log."""
     from iolens.log import read_log
     from iolens.pages.exhibits.job import JOB_EXHIBITS
     from iolens.pages.terminal import screen, show_job
@@ -36,7 +36,7 @@ def show_log(path: Path) -> None:
 
 
 def show_folder(path: Path) -> None:
-    """Print that of all logs of a folder."""
+    """Prints that of all logs of a folder."""
     from iolens.forest.forest import read_forest
     from iolens.pages.forest import show_forest
 

@@ -35,7 +35,7 @@ class StandIns:
         return ModuleSpec(name, self) if name in self.given else None  # type: ignore[arg-type]
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        """The stand-in; the next import that looks for this module finds the module."""
+        """Returns the stand-in; the next import that looks for this module finds the module."""
         return StandIn(spec.name, self.given.pop(spec.name))
 
     def exec_module(self, module: ModuleType) -> None:
@@ -43,26 +43,27 @@ class StandIns:
 
 
 def stand_in(given: Mapping[str, Mapping[str, Any]]) -> None:
-    """Let imports of these modules, where they are not loaded already, find stand-ins that have these names."""
+    """Lets imports of these modules, where they are not loaded already, find stand-ins that have these names."""
     sys.meta_path.insert(0, StandIns(given))
 
 
 def loaded(name: str) -> ModuleType:
-    """The module itself."""
+    """Returns the module itself."""
     if isinstance(sys.modules.get(name), StandIn):
         del sys.modules[name]
     return import_module(name)
 
 
 def function_of(module: str, name: str) -> Callable[..., Any]:
-    """A function in place of a module's, that loads the module when it is called."""
+    """Returns a function in place of a module's, that loads the module when it is called."""
     return lambda *args, **kwargs: getattr(loaded(module), name)(*args, **kwargs)
 
 
 @contextmanager
 def or_whole(library: str) -> Iterator[None]:
-    """Do what rests on the inside of a library. Where another version of it is made otherwise, all that this did is
-    undone, so that the library comes whole when it is imported next."""
+    """Does what rests on the inside of a library. Where another version of it is made otherwise, all that this did is
+    undone, so that the library comes whole when it is imported next.
+    """
     finders, known = list(sys.meta_path), set(sys.modules)
     try:
         yield
@@ -75,7 +76,7 @@ def or_whole(library: str) -> Iterator[None]:
 
 
 def forget(name: str) -> None:
-    """Let the next import load a module anew, also an import from its package."""
+    """Lets the next import load a module anew, also an import from its package."""
     module = sys.modules.pop(name)
     package, _, leaf = name.rpartition(".")
     if package in sys.modules and vars(sys.modules[package]).get(leaf) is module:

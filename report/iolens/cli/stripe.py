@@ -13,7 +13,7 @@ from iolens.lab.storage.targets import summary, table
 
 
 def size(text: str) -> int:
-    """A size on the command line."""
+    """Returns a size on the command line."""
     try:
         return parse_size(text)
     except ValueError as error:
@@ -21,7 +21,7 @@ def size(text: str) -> int:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The actions of `iolens stripe`."""
+    """Returns the actions of `iolens stripe`."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     setter = actions.add_parser("set", help="set the stripes of files made in a directory from now on")
     setter.add_argument("-c", "--count", type=int, required=True, help="stripes of a file")
@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Do the action."""
+    """Does the action."""
     if args.action == "set":
         set_stripes(args.path, Layout(args.count, args.size, args.start, pool=args.pool))
     elif args.action == "mount":

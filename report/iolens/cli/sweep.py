@@ -22,7 +22,7 @@ from iolens.pages.sweep_live import shown
 
 
 def numbers(convert: Callable[[str], int]) -> Callable[[str], tuple[int, ...]]:
-    """A list of numbers or sizes in one word, separated by blanks or commas."""
+    """Returns a list of numbers or sizes in one word, separated by blanks or commas."""
 
     def parse(text: str) -> tuple[int, ...]:
         try:
@@ -37,7 +37,7 @@ def numbers(convert: Callable[[str], int]) -> Callable[[str], tuple[int, ...]]:
 
 
 def whole(text: str) -> int:
-    """A whole number from 0 on."""
+    """Returns a whole number from 0 on."""
     if not text.isdecimal():
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 0")
     return int(text)
@@ -77,7 +77,7 @@ CHOICES: tuple[tuple[str, dict[str, Any], str], ...] = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `iolens sweep`."""
+    """Returns the options of `iolens sweep`."""
     parser.add_argument("experiment", type=Path, nargs="?", metavar="experiment.yaml", help="report/EXPERIMENT.md")
     parser.add_argument(
         "--set", action="append", default=[], metavar="KEY=VALUE", help="a key of the file, such as repetitions=5"
@@ -97,7 +97,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def experiment_of(args: argparse.Namespace) -> Experiment:
-    """The experiment that the options name."""
+    """Returns the experiment that the options name."""
     names = [option[1].get("dest", option[0].lstrip("-").replace("-", "_")) for option in CHOICES]
     given = {name: getattr(args, name) for name in names if getattr(args, name) is not None}
     if sum((args.experiment is not None, args.npb_class is not None, args.default)) != 1:
@@ -116,7 +116,7 @@ def experiment_of(args: argparse.Namespace) -> Experiment:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Sweep, report, and tell how it went; 0 when every run is good, 1 otherwise."""
+    """Returns runs the sweep, writes the report and prints the outcome; returns 0 if every run is good, 1 otherwise."""
     if args.schema:
         print(json.dumps(schema(), indent=1))
         return 0
@@ -129,7 +129,9 @@ def run(args: argparse.Namespace) -> int:
 
 
 def carry_out(sweep: Sweep, report: bool) -> int:
-    """Announce, run what is missing, tell how it went, make the PDFs if wanted; 0 when every run is good, else 1."""
+    """Announces the sweep, performs its missing runs, prints the outcome, makes the PDFs if wanted; returns 0 if every
+    run is good, else 1.
+    """
     from iolens.lab.sweep.sweep import run_sweep
 
     announce(sweep)
@@ -148,7 +150,7 @@ def carry_out(sweep: Sweep, report: bool) -> int:
 
 
 def print_plan(planned: Plan) -> None:
-    """Every run, what would be started, and what it needs."""
+    """Returns every run, what would be started, and what it needs."""
     for name in planned.runs:
         print(name)
     for text in (*planned.builds, *planned.texts):
@@ -166,7 +168,7 @@ def print_plan(planned: Plan) -> None:
 
 
 def announce(sweep: Sweep) -> None:
-    """What is about to happen."""
+    """Prints which runs are about to start."""
     experiment = sweep.experiment
     storage = f"{sweep.bench.data}"
     if sweep.bench.storage.make:
@@ -178,7 +180,7 @@ def announce(sweep: Sweep) -> None:
 
 
 def finish(sweep: Sweep) -> None:
-    """Write the PDFs and print where they are; the best setting comes from the comparison."""
+    """Writes the PDFs and print where they are; the best setting comes from the comparison."""
     from iolens.log import read_log
 
     first = sorted((sweep.folder / "first").glob("*.darshan"))

@@ -25,7 +25,7 @@ their first rows alone; how many rows are hidden stands below. --csv and --json 
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
+    """Declares the options."""
     parser.epilog = EPILOG
     parser.add_argument("name", nargs="?", metavar="NAME", help="the table; --list names them all")
     parser.add_argument("log", nargs="?", type=Path, metavar="LOG", help="a log of iolens or Darshan (3.0 or later)")
@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print a table, or the names of all."""
+    """Prints a table, or the names of all."""
     if args.list:
         log = args.log or (Path(args.name) if args.name else None)
         print_names(log)
@@ -71,7 +71,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def exhibit_of(name: str) -> Exhibit[Any]:
-    """The exhibit of that name; UsageError when there is none."""
+    """Returns the exhibit of that name; raises UsageError if there is none."""
     from difflib import get_close_matches
 
     from iolens.pages.exhibits.job import JOB_EXHIBITS
@@ -85,7 +85,7 @@ def exhibit_of(name: str) -> Exhibit[Any]:
 
 
 def asked(exhibit: Exhibit[Any], args: argparse.Namespace) -> Exhibit[Any]:
-    """The exhibit as the options ask for it; UsageError for what it does not know."""
+    """Returns the exhibit as the options ask for it; UsageError for what it does not know."""
     from iolens.metrics.processor.ask import THRESHOLD, Ask, check_levels, conditions, levels
 
     complete = args.no_threshold or (exhibit.asked and (args.csv or args.json))
@@ -102,7 +102,7 @@ def asked(exhibit: Exhibit[Any], args: argparse.Namespace) -> Exhibit[Any]:
     metric: Any = exhibit.metric
 
     def answer(job: Any, ask: Ask = ask) -> pd.DataFrame | None:
-        """The exhibit's metric, asked."""
+        """Returns the exhibit's metric, asked."""
         found: pd.DataFrame | None = metric(job, ask)
         return found
 
@@ -110,7 +110,7 @@ def asked(exhibit: Exhibit[Any], args: argparse.Namespace) -> Exhibit[Any]:
 
 
 def text_of(exhibit: Exhibit[Any], frame: pd.DataFrame, job: Any) -> str:
-    """The table as text."""
+    """Returns the table as text."""
     from iolens.pages.tabular import drilled, flat
 
     table = exhibit.table(job) or numbers(exhibit.title, frame)
@@ -146,13 +146,13 @@ def numbers(title: str, frame: pd.DataFrame) -> Table:
 
 
 def depth_heads(frame: pd.DataFrame) -> list[str]:
-    """The name of each depth below the total; single ranks may stand at several, beside deeper levels."""
+    """Returns the name of each depth below the total; single ranks may stand at several, beside deeper levels."""
     levels = frame[frame["depth"] > 0].groupby("depth")["level"].unique()
     return ["PE" if set(names) == {"pe"} else next(n for n in names if n != "pe").capitalize() for names in levels]
 
 
 def print_names(log: Path | None) -> None:
-    """The tables; with a log, those that it has."""
+    """Returns the tables; with a log, those that it has."""
     from iolens.pages.exhibits.job import JOB_EXHIBITS
 
     if log:

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from iolens.pages.comparison_summary import ComparisonSummary
 
 HINTS, STRIPES = "hints.txt", "stripes.sh"
-"""What to take home, in the folder of the results."""
+"""Files with the recommended settings, in the folder of the results."""
 
 
 def budget(text: str) -> Budget:
-    """A budget on the command line."""
+    """Returns a budget on the command line."""
     try:
         return parse_budget(text)
     except ValueError as error:
@@ -30,7 +30,7 @@ def budget(text: str) -> Budget:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
+    """Declares the options."""
     parser.add_argument("experiment", type=Path, metavar="experiment.yaml", help="the sweep to search")
     parser.add_argument(
         "--set", action="append", default=[], metavar="KEY=VALUE", help="a key of the file, such as confirm=5"
@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Search, confirm and report; 0 when a setting was found, 1 when no run can be compared."""
+    """Searches, confirm and report; 0 if a setting was found, 1 when no run can be compared."""
     experiment = load_experiment(args.experiment, args.set)
     if experiment.metric == "latency":
         raise UsageError("report.metric: latency has a value for each size of message; use `iolens sweep`")
@@ -84,7 +84,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def confirmations(experiment: Experiment) -> str:
-    """How the result will be confirmed, in words."""
+    """Returns in words how the result will be confirmed."""
     count = experiment.repetitions if experiment.confirm is None else experiment.confirm
     if not count:
         return "no fresh runs to confirm the best (confirm: 0)"
@@ -92,7 +92,7 @@ def confirmations(experiment: Experiment) -> str:
 
 
 def announce(tuning: Tuning) -> None:
-    """What is about to happen."""
+    """Prints which runs are about to start."""
     experiment, trail = tuning.sweep.experiment, tuning.trail
     known = f" ({len(tuning.measured)} known from earlier runs)" if tuning.measured else ""
     print(
@@ -102,7 +102,7 @@ def announce(tuning: Tuning) -> None:
 
 
 def preview(experiment: Experiment, search: Search, allowed: Budget, folder: Path) -> None:
-    """The runs that are known beforehand with their commands, and what follows."""
+    """Returns the runs that are known beforehand with their commands, and what follows."""
     from iolens.lab.sweep.matrix import Run
     from iolens.lab.sweep.plan import plan
 
@@ -123,7 +123,7 @@ def preview(experiment: Experiment, search: Search, allowed: Budget, folder: Pat
 
 
 def finish(folder: Path) -> None:
-    """Write the PDF, the hints file and the stripe command; print the verdict and where they are."""
+    """Writes the PDF, the hints file and the stripe command; print the verdict and where they are."""
     from iolens.cli.compare import tell
     from iolens.lab.sweep.results import load_results
     from iolens.log import read_log
@@ -137,7 +137,7 @@ def finish(folder: Path) -> None:
 
 
 def take_home(folder: Path, summary: ComparisonSummary) -> list[Path]:
-    """Write the hints as ROMIO reads them, and the line that sets the stripes; the files that were written."""
+    """Writes the hints as ROMIO reads them, and the line that sets the stripes; the files that were written."""
     from iolens.lab.files import write_aside
 
     found = summary.remedy

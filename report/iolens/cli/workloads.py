@@ -10,7 +10,7 @@ from iolens.lab.installation import find_program, source_of_workloads
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `iolens workloads`."""
+    """Returns the options of `iolens workloads`."""
     parser.add_argument(
         "action", nargs="?", choices=("list", "build"), default="list", help="list them (default), or build them"
     )
@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """List or build."""
+    """Lists the workloads, or builds them."""
     if args.action == "build":
         from iolens.lab.workloads.build import build
 
@@ -43,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def where(name: str) -> str:
-    """The path of a workload, or what makes it."""
+    """Returns the path of a workload, or what makes it."""
     try:
         return str(find_program(name))
     except IolensError:

@@ -33,13 +33,13 @@ Event = dict[str, Any]
 
 
 def chrome(job: Job, search: Sequence[Path] = ()) -> tuple[str, int]:
-    """The file's text, and how many events it leaves out: the shortest, beyond `MOST_EVENTS`."""
+    """Returns the file's text, and how many events it leaves out: the shortest, beyond `MOST_EVENTS`."""
     rates = list(heat(job))
     events = [*samples(job, search), *mpi_calls(job), *transfers(job)]
     left_out = max(0, len(events) - MOST_EVENTS)
     if left_out:
         events = sorted(events, key=lambda event: -event["dur"])[:MOST_EVENTS]
-    # Of calls with the same times the outer one is found later, and viewers want it first.
+    # Among calls with equal times the outer one is found later, but viewers need it first.
     events.reverse()
     events.sort(key=lambda event: (event["pid"], event["tid"], event["ts"], -event["dur"]))
     trace = {
@@ -51,7 +51,7 @@ def chrome(job: Job, search: Sequence[Path] = ()) -> tuple[str, int]:
 
 
 def clocks(job: Job) -> list[dict[str, Any]]:
-    """What the log says of the clocks that ranks read, where they were different ones: a row of its table each."""
+    """Returns one row of its table for each clock that ranks read, if there were several clocks."""
     rows: pd.DataFrame | None = job.private.get("clocks")
     if rows is None:
         return []
@@ -59,14 +59,14 @@ def clocks(job: Job) -> list[dict[str, Any]]:
 
 
 def event(rank: int, thread: int, row: str, name: str, begin: float, end: float, **said: object) -> Event:
-    """An event with a duration; times are seconds since the begin of the job."""
+    """Returns an event with a duration; times are seconds since the begin of the job."""
     number = thread * len(ROWS) + ROWS.index(row)
     times = {"ts": round(begin * 1e6, 3), "dur": round((end - begin) * 1e6, 3)}
     return {"ph": "X", "pid": rank, "tid": number, "name": name, "cat": row, **times, "args": said}
 
 
 def names(events: Sequence[Event]) -> Iterator[Event]:
-    """What the ranks and rows are called."""
+    """Returns the names of ranks and rows."""
     for rank in sorted({event["pid"] for event in events}):
         yield {"ph": "M", "pid": rank, "tid": 0, "name": "process_name", "args": {"name": f"rank {rank}"}}
     for rank, number in sorted({(event["pid"], event["tid"]) for event in events if event["ph"] == "X"}):
@@ -75,7 +75,9 @@ def names(events: Sequence[Event]) -> Iterator[Event]:
 
 
 def heat(job: Job) -> Iterator[Event]:
-    """Bytes per second of each rank and layer, in the bins of the log's heat map: the values where they change."""
+    """Returns bytes per second of each rank and layer, in the bins of the log's heat map: the values where
+    they change.
+    """
     found: pd.DataFrame | None = job.frames.get("HEATMAP")
     if found is None:
         return
@@ -91,7 +93,9 @@ def heat(job: Job) -> Iterator[Event]:
 
 
 def samples(job: Job, search: Sequence[Path]) -> Iterator[Event]:
-    """Calls as the samples suggest them: one goes on while the samples of its thread have it in the same place."""
+    """Returns calls as the samples suggest them: one goes on while the samples of its thread have it in the
+    same place.
+    """
     times: pd.DataFrame | None = job.private.get("sample_times")
     if times is None or times.empty:
         return
@@ -110,7 +114,7 @@ def slices(
     chains: Mapping[tuple[int, int], tuple[Frame, ...]],
     period: float,
 ) -> Iterator[Event]:
-    """The calls of one thread, from its samples in the order of time."""
+    """Returns the calls of one thread, from its samples in the order of time."""
     open_calls: list[tuple[Frame, float]] = []
     last = 0.0
     for _, _, time, node, periods, kind in rows:
@@ -128,7 +132,7 @@ def slices(
 
 
 def closed(rank: int, thread: int, calls: list[tuple[Frame, float]], kept: int, end: float) -> Iterator[Event]:
-    """The innermost calls, but for the first `kept`, end."""
+    """Returns the innermost calls, but for the first `kept`, end."""
     while len(calls) > kept:
         frame, begin = calls.pop()
         place = f"{frame.source}:{frame.line}" if frame.line else frame.source or frame.module
@@ -136,7 +140,7 @@ def closed(rank: int, thread: int, calls: list[tuple[Frame, float]], kept: int, 
 
 
 def mpi_calls(job: Job) -> Iterator[Event]:
-    """Calls of MPI, where they were traced."""
+    """Returns calls of MPI, where they were traced."""
     rows: pd.DataFrame | None = job.private.get("mpi_events")
     if rows is None or rows.empty:
         return

@@ -9,7 +9,9 @@ from iolens.exports.stacks import Stack, who
 
 
 def collapsed(stacks: Sequence[Stack]) -> str:
-    """`rank 0;thread 0;main;work 123`: functions from the outside to the inside, and periods of the timer."""
+    """Returns lines such as `rank 0;thread 0;main;work 123`: functions from the outermost to the innermost, and periods
+    of the timer.
+    """
     lines: Counter[str] = Counter()
     for stack in stacks:
         words = (*who(stack.rank, stack.thread), *(frame.function for frame in stack.frames))

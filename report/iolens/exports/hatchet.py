@@ -21,7 +21,7 @@ class Node:
 
 
 def hatchet(stacks: Sequence[Stack]) -> str:
-    """The file's text: JSON of the list that `from_literal` takes.
+    """Returns the file's text: JSON of the list that `from_literal` takes.
 
     Metrics are seconds over all ranks and threads: `time` of a function alone, `time (inc)` with what it called.
     """
@@ -36,7 +36,7 @@ def hatchet(stacks: Sequence[Stack]) -> str:
 
 
 def literal(top: Node) -> dict[str, Any]:
-    """One tree. Without recursion, for chains are deeper than Python's own stack may be."""
+    """Returns one tree. Without recursion, for chains are deeper than Python's own stack may be."""
     order, found = [top], dict[int, dict[str, Any]]()
     for node in order:
         order.extend(node.children.values())

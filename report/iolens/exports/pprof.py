@@ -24,7 +24,7 @@ class Numbers:
         self.known: dict[object, int] = {}
 
     def of(self, key: object) -> int:
-        """The number of a thing."""
+        """Returns the number of a thing."""
         return self.known.setdefault(key, self.first + len(self.known))
 
 
@@ -37,7 +37,7 @@ class Tables:
         self.texts.of("")
 
     def place(self, frame: Frame) -> int:
-        """The location of a frame."""
+        """Returns the location of a frame."""
         self.files.of(frame.object)
         self.functions.of((frame.function, frame.source))
         return self.places.of(frame)
@@ -62,12 +62,13 @@ class Tables:
         return b"".join((*files, *places, *functions, *texts))
 
     def pairs(self) -> list[tuple[tuple[str, str], int]]:
-        """Name and source of each function, and its number."""
+        """Names and source of each function, and its number."""
         return [((key[0], key[1]), at) for key, at in self.functions.known.items() if isinstance(key, tuple)]
 
 
 def pprof(stacks: Sequence[Stack], program: str, start: float, seconds: float) -> bytes:
-    """The file's bytes. `program`: its path; `start`: of the job, seconds since 1970; `seconds`: how long it ran.
+    """Returns the file's bytes. `program`: its path; `start`: of the job, seconds since 1970; `seconds`: how long it
+    ran.
 
     Values are periods of the timer and nanoseconds; labels are rank, thread and state (running, waiting).
     """
@@ -89,12 +90,12 @@ def pprof(stacks: Sequence[Stack], program: str, start: float, seconds: float) -
 
 
 def value_type(text: Callable[[object], int], kind: str, unit: str) -> bytes:
-    """The message ValueType."""
+    """Returns the message ValueType."""
     return number(1, text(kind)) + number(2, text(unit))
 
 
 def sample(tables: Tables, stack: Stack) -> bytes:
-    """The message Sample, whose places begin with the innermost."""
+    """Returns the message Sample, whose places begin with the innermost."""
     text = tables.texts.of
     places = packed(1, [tables.place(frame) for frame in reversed(stack.frames)])
     values = packed(2, [stack.periods, round(stack.seconds * NS)])

@@ -9,7 +9,7 @@ VARINT, BYTES = 0, 2
 
 
 def varint(value: int) -> bytes:
-    """A number, seven bits a byte; a negative one as its 64 bits."""
+    """Returns a number, seven bits a byte; a negative one as its 64 bits."""
     value &= (1 << 64) - 1
     found = bytearray()
     while value > 0x7F:
@@ -20,15 +20,15 @@ def varint(value: int) -> bytes:
 
 
 def number(field: int, value: int) -> bytes:
-    """An integer field; nothing for 0, which is the default."""
+    """Returns an integer field; nothing for 0, which is the default."""
     return varint(field << 3 | VARINT) + varint(value) if value else b""
 
 
 def packed(field: int, values: Sequence[int]) -> bytes:
-    """A field of repeated integers."""
+    """Returns a field of repeated integers."""
     return block(field, b"".join(map(varint, values)))
 
 
 def block(field: int, content: bytes) -> bytes:
-    """A field of text or of a message."""
+    """Returns a field of text or of a message."""
     return varint(field << 3 | BYTES) + varint(len(content)) + content

@@ -14,7 +14,9 @@ SCHEMA = "https://www.speedscope.app/file-format-schema.json"
 
 
 def speedscope(stacks: Sequence[Stack], name: str) -> str:
-    """The file's text; `name` is the title. Threads are the outermost frames of their rank, weights are seconds."""
+    """Returns the file's text; `name` is the title. Threads are the outermost frames of their rank, weights
+    are seconds.
+    """
     index: dict[Frame, int] = {}
     profiles = []
     for rank, group in groupby(stacks, lambda stack: stack.rank):
@@ -48,7 +50,7 @@ def speedscope(stacks: Sequence[Stack], name: str) -> str:
 
 
 def described(frame: Frame) -> dict[str, str | int]:
-    """A frame with what is known of its place."""
+    """Returns a frame with what is known of its place."""
     known: dict[str, str | int] = {"name": frame.function}
     if frame.source or frame.object:
         known["file"] = frame.source or frame.object

@@ -35,7 +35,7 @@ class Stack:
 
 
 def stacks(job: Job, search: Sequence[Path] = (), running: bool = False) -> list[Stack]:
-    """All samples of a log, by rank and thread; those that ran alone when `running`.
+    """Returns all samples of a log, by rank and thread; those that ran alone when `running`.
 
     `search`: folders with programs, libraries or their debug files. IolensError in a log without samples.
     """
@@ -57,7 +57,7 @@ def stacks(job: Job, search: Sequence[Path] = (), running: bool = False) -> list
 
 
 def chains_of(job: Job, search: Sequence[Path]) -> Mapping[tuple[int, int], tuple[Frame, ...]]:
-    """The call chains of a log by rank and node."""
+    """Returns the call chains of a log by rank and node."""
     nodes, objects = job.private.get("call_nodes"), job.private.get("objects")
     if nodes is None or objects is None or nodes.empty:
         return {}
@@ -73,5 +73,5 @@ def rate(job: Job) -> float:
 
 
 def who(rank: int, thread: int) -> tuple[str, str]:
-    """A rank and a thread in words."""
+    """Returns a rank and a thread in words."""
     return (f"rank {rank}" if rank >= 0 else "other ranks", f"thread {thread}" if thread >= 0 else "other threads")

@@ -20,7 +20,7 @@ SUMS = """count(*) AS jobs, sum(nprocs * run_time) / 3600 AS process_hours,
     sum(read_seconds + write_seconds + meta_seconds) / 3600 AS io_hours,
     sum(bytes_read)::BIGINT AS bytes_read, sum(bytes_written)::BIGINT AS bytes_written,
     sum(gain * run_time * nprocs) / 3600 AS saved_hours"""
-"""Of a group of jobs. saved_hours: process hours that the best single remedy of each job can take away at most."""
+"""Sums over a group of jobs. saved_hours: process hours that the best single remedy of each job can save at most."""
 
 QUESTIONS: Mapping[str, str] = {
     "totals": f"""SELECT count(DISTINCT uid) AS users, count(DISTINCT application) AS applications,
@@ -46,7 +46,7 @@ QUESTIONS: Mapping[str, str] = {
         j.nprocs, j.files, j.bytes_read, j.bytes_written)) AS logs FROM jobs j JOIN logs l USING (part, log_id)""",
     "damaged": "SELECT log, status, reason FROM logs WHERE status <> 'ok' ORDER BY log",
 }
-"""What the report asks; each answer is a table."""
+"""The questions of the report; each answer is a table."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +57,9 @@ class Store:
 
     @cached_property
     def connection(self) -> duckdb.DuckDBPyConnection:
-        """With the views logs, jobs, files and findings: of each log the state that was taken in last."""
+        """Returns a connection with the views logs, jobs, files and findings, each with the latest ingested state of a
+        log.
+        """
         import duckdb
 
         link = duckdb.connect()
@@ -80,11 +82,11 @@ class Store:
         return link
 
     def ask(self, question: str) -> pd.DataFrame:
-        """The answer to one of QUESTIONS."""
+        """Returns the answer to one of QUESTIONS."""
         return self.sql(QUESTIONS[question])
 
     def sql(self, query: str) -> pd.DataFrame:
-        """The answer to any query; UsageError when it is wrong."""
+        """Returns the answer to any query; raises UsageError if it is wrong."""
         import duckdb
 
         try:
@@ -97,20 +99,20 @@ class Store:
 
 
 def listed(rows: str, files: list[str]) -> str:
-    """A query's files as a list of texts."""
+    """Returns a query's files as a list of texts."""
     names = ", ".join("'" + name.replace("'", "''") + "'" for name in files)
     return rows.replace("$files", f"[{names}]")
 
 
 def empty(columns: Mapping[str, str]) -> str:
-    """A table without rows."""
+    """Returns a table without rows."""
     kinds = {"string": "VARCHAR", "int64": "BIGINT", "float64": "DOUBLE", "bool": "BOOLEAN"}
     cells = ", ".join(f'NULL::{kinds.get(kind, "TIMESTAMPTZ")} AS "{name}"' for name, kind in columns.items())
     return f"(SELECT {cells} WHERE false)"
 
 
 def open_store(folder: Path) -> Store:
-    """A store that is there; IolensError when the folder is none."""
+    """Returns a store that is there; raises IolensError if the folder is none."""
     if not is_store(folder):
         raise IolensError(f"{folder}: this folder is no store; make one with: iolens ingest LOGS -o {folder}")
     return Store(folder)

@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 
 SUFFIX = ".darshan"
 SNAPSHOT = ".snapshot-"
-"""In the name of a log that was made while its job was running; the job's own log comes later."""
+"""Part of the name of a log that was made while its job was running; the job's own log comes later."""
 BATCH_LOGS, BATCH_BYTES = 500, 64 << 20
 """A batch is written as one part of the store: no more logs, or bytes of them, than these."""
 PATIENCE = "30s"
-"""How long a scheduler may take to answer."""
+"""Seconds that a scheduler may take to answer."""
 
 
 @dataclass(frozen=True)
 class Batch:
-    """What one worker does: logs to read into a part of a store."""
+    """The work of one worker: logs to read into a part of a store."""
 
     store: str
     part: str
@@ -40,7 +40,7 @@ class Batch:
 
 @dataclass(frozen=True)
 class Taken:
-    """How many logs were read, how many could not be, and how many were there unchanged."""
+    """The number of logs that were read, that could not be read, and that were already there unchanged."""
 
     read: int = 0
     damaged: int = 0
@@ -53,8 +53,9 @@ class Taken:
 def ingest(
     folders: Sequence[Path], store: Path, processes: int = 1, advice: bool = True, scheduler: str | None = None
 ) -> Taken:
-    """Read what is new into the store, which is made when it is not there; `scheduler`: a Dask scheduler's address, or
-    the file that it wrote."""
+    """Reads what is new into the store, which is made when it is not there; `scheduler`: a Dask scheduler's address, or
+    the file that it wrote.
+    """
     for folder in folders:
         if not folder.is_dir():
             raise UsageError(f"{folder}: there is no such folder")
@@ -71,7 +72,7 @@ def ingest(
 
 
 def logs_in(folder: str) -> Iterator[Met]:
-    """The logs in a folder and below it, in order, without links to folders.
+    """Returns the logs in a folder and below it, in order, without links to folders.
 
     What cannot be looked at, be it a folder, is there as well: it will be listed among those that cannot be read.
     """
@@ -90,7 +91,7 @@ def logs_in(folder: str) -> Iterator[Met]:
 
 
 def met(entry: os.DirEntry[str]) -> Met:
-    """A log as it is now; a link that leads nowhere has no size."""
+    """Returns a log as it is now; a link that leads nowhere has no size."""
     try:
         state = entry.stat()
     except OSError:
@@ -128,8 +129,8 @@ def batches_of(logs: Iterable[Met], store: Path, advice: bool) -> Iterator[Batch
 
 
 def take(batch: Batch) -> Taken:
-    """Read the logs of a batch into a part. A damaged log is listed; one that may not be opened is tried again
-    later.
+    """Reads the logs of a batch into a part. A damaged log is listed; one that may not be opened is tried
+    again later.
     """
     read = damaged = 0
     with Part(Path(batch.store), batch.part) as part:
@@ -145,12 +146,12 @@ def take(batch: Batch) -> Taken:
 
 
 def map_here(batches: Iterable[Batch]) -> Iterator[Taken]:
-    """One batch after the other."""
+    """Returns one batch after the other."""
     return map(take, batches)
 
 
 def ignore_interruption() -> None:
-    """Of a process that reads logs: the one that started it is interrupted, and lets it end what it has in hand."""
+    """Makes a reader process ignore interrupts: its parent is interrupted and lets it finish its current work."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
@@ -196,7 +197,7 @@ def on_dask(scheduler: str) -> Any:
 
 
 def connected(scheduler: str) -> AbstractContextManager[Client]:
-    """A client of the scheduler; IolensError when it does not answer."""
+    """Returns a client of the scheduler; raises IolensError if it does not answer."""
     from distributed import Client
 
     try:

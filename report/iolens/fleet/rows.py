@@ -1,4 +1,4 @@
-"""From one log to its rows: of the job, of its files, of what the advice finds."""
+"""The rows of one log: of the job, of its files, and of the findings."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ class Met:
 
     @property
     def name(self) -> str:
-        """Its path as text, by which a store knows it."""
+        """Returns its path as text, by which a store knows it."""
         return printable(self.log)
 
     @property
     def key(self) -> int:
-        """A number for this state of the log."""
+        """Returns a number for this state of the log."""
         text = f"{self.name}\0{self.bytes}\0{self.mtime_ns}"
         return int.from_bytes(
             hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).digest(), "big", signed=True
@@ -62,7 +62,7 @@ class Rows:
 
 
 def rows_of(met: Met, advice: bool) -> Rows:
-    """Read a log; LogError when it is damaged or no log."""
+    """Reads a log; raises LogError if it is damaged or no log."""
     log = open_container(Path(met.log))
     found = scan_of(log)
     uses = uses_of(found)
@@ -107,7 +107,7 @@ def may_be_advised(found: Scan) -> bool:
 
 
 def job_row(met: Met, found: Scan, uses: Uses, spent: Mapping[str, float]) -> dict[str, Any]:
-    """The row of the table `jobs`, but for the advice."""
+    """Returns the row of the table `jobs`, but for the advice."""
     facts = found.facts
     return {
         "log_id": met.key,
@@ -134,7 +134,7 @@ def job_row(met: Met, found: Scan, uses: Uses, spent: Mapping[str, float]) -> di
 
 
 def user_of(found: Scan) -> str:
-    """The user's name from the log's name or folder, as iolens and Darshan make them; else the number."""
+    """Returns the user's name from the log's name or folder, as iolens and Darshan make them; else the number."""
     named = NAME.match(found.path.name)
     if named:
         return named[1]
@@ -143,7 +143,7 @@ def user_of(found: Scan) -> str:
 
 
 def file_columns(key: int, found: Scan, uses: Uses) -> dict[str, Any]:
-    """The columns of the table `files`: lists and arrays of the same length."""
+    """Returns the columns of the table `files`: lists and arrays of the same length."""
     paths = [found.names.get(each) or f"record {each}" for each in uses.id.tolist()]
     kinds = {mount.point: mount.kind for mount in found.facts.mounts}
     mounts = mounts_of(paths, kinds)

@@ -25,7 +25,7 @@ MOST_ROWS = 100_000
 
 
 def make_store(folder: Path) -> None:
-    """A new store, or the one that is there; UsageError when the folder holds something else."""
+    """Returns a new store, or the one that is there; raises UsageError if the folder holds something else."""
     if is_store(folder):
         return
     try:
@@ -40,7 +40,7 @@ def make_store(folder: Path) -> None:
 
 
 def is_store(folder: Path) -> bool:
-    """Whether it is one that this version can read; IolensError when it is one of another version."""
+    """Returns whether it is one that this version can read; raises IolensError if it is one of another version."""
     try:
         found = json.loads((folder / MARK).read_text())
         version = found["iolens_store"]
@@ -52,12 +52,14 @@ def is_store(folder: Path) -> bool:
 
 
 def parts_of(folder: Path) -> list[str]:
-    """The names of the parts that are whole, oldest first."""
+    """Returns the names of the parts that are whole, oldest first."""
     return sorted(path.stem for path in (folder / "logs").glob("[!.]*.parquet"))
 
 
 def known_logs(folder: Path) -> dict[str, tuple[int, int]]:
-    """Size and time of change of every log, as it was last taken in. One that could not be opened is not known."""
+    """Returns size and time of change of every log, as it was last taken in. One that could not be opened is
+    not known.
+    """
     import pyarrow.parquet as pq
 
     found: dict[str, tuple[int, int]] = {}
@@ -92,17 +94,17 @@ class Part:
         return self
 
     def clear_away(self) -> None:
-        """What was written aside and not renamed."""
+        """Removes files that were written aside and not renamed."""
         for table in COLUMNS:
             with suppress(OSError):
                 self.aside(table).unlink()
 
     def aside(self, table: str) -> Path:
-        """What a file is called until it is whole."""
+        """Returns the name of a file until it is complete."""
         return self.folder / table / f".{self.name}.parquet"
 
     def add(self, met: Met, rows: Rows | None, status: str = "ok", reason: str = "") -> None:
-        """A log that was read, or not, and why."""
+        """Returns a log that was read, or not, and why."""
         state = {"log_id": met.key, "log": met.name, "bytes": met.bytes, "mtime_ns": met.mtime_ns}
         self.rows["logs"].append({**state, "status": status, "reason": reason})
         if rows is None:
@@ -115,7 +117,7 @@ class Part:
             self.write_files()
 
     def write_files(self) -> None:
-        """What is held of the files' rows."""
+        """Writes the pending rows of files."""
         import numpy as np
         import pyarrow as pa
 

@@ -117,7 +117,7 @@ def all_files(job: Job) -> Records:
 
 @once_per_job
 def file_counts(job: Job) -> Records:
-    """Numbers, average and largest size of the files per `category`, over the `lowest` layers.
+    """Returns numbers, average and largest size of the files per `category`, over the `lowest` layers.
 
     The size of a file is the highest offset that the job touched in it, plus one: a file may be larger. Read-only:
     bytes were read and none written. The log does not tell which files the job created.

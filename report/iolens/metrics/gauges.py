@@ -23,7 +23,7 @@ EFFICIENT = 0.8
 """The efficiency that POP (the EU's Performance Optimisation and Productivity centre) takes as acceptable."""
 
 INEFFICIENT = 0.2
-"""What it leaves for I/O."""
+"""Share of the run that this efficiency leaves for I/O."""
 
 WHOLE = 1 << 20
 """Lustre's default stripe size in bytes: a smaller transfer cannot fill one."""
@@ -38,14 +38,14 @@ SOURCES = {
 
 @once_per_job
 def gauges(job: Job) -> Records:
-    """One row a gauge: gauge, value, bound, good (value on the right side of the bound; None: not known), source (of
-    the bound), reason (why the value is not known).
+    """Returns one row a gauge: gauge, value, bound, good (value on the right side of the bound; None: not known),
+    source (of the bound), reason (why the value is not known).
 
-    share: `io_span_share`, good up to 0.2; not known of short runs on a clock of whole seconds.
-    balance: mean over ranks of I/O time over that of the slowest (POP's load balance of the I/O), good from 0.8 on.
-    size: mean bytes of a read or write that reaches the file system, good from 1 MiB on.
-    stripes: `targets_in_use`, good from as many as there are ranks that move bytes; where the log names fewer targets
-    and all of them are in use, it is not known whether there were more.
+    share: `io_span_share`, good up to 0.2; not known of short runs on a clock of whole seconds. balance: mean over
+    ranks of I/O time over that of the slowest (POP's load balance of the I/O), good from 0.8 on. size: mean bytes of a
+    read or write that reaches the file system, good from 1 MiB on. stripes: `targets_in_use`, good from as many as
+    there are ranks that move bytes; where the log names fewer targets and all of them are in use, it is not known
+    whether there were more.
     """
     share = None if job.coarse else io_span_share(job)
     rows = [
@@ -67,29 +67,33 @@ def no_share(job: Job) -> str:
 
 
 def number(value: float | None) -> float:
-    """A value as a float for a column of numbers; None, which stands for what is not known, as NaN."""
+    """Returns a value as a float for a column of numbers; None, which stands for what is not known, as NaN."""
     return float("nan") if value is None else float(value)
 
 
 def at_least(value: float | None, bound: float | None) -> tuple[float | None, float | None, bool | None]:
-    """Value, bound, and whether the value reaches it (0.5 % below is as good)."""
+    """Returns value, bound, and whether the value reaches it (0.5 % below is as good)."""
     return value, bound, None if value is None or bound is None else value >= 0.995 * bound
 
 
 def enough_targets(job: Job) -> tuple[float | None, float | None, bool | None]:
-    """Targets in use, how many could be, and whether that is enough; None where all that the log names are in use."""
+    """Returns targets in use, how many could be, and whether that is enough; None if all that the log names
+    are in use.
+    """
     value, bound, good = at_least(*targets_in_use(job))
     return value, bound, None if good and bound is not None and bound < movers(job) else good
 
 
 def balance(job: Job) -> float | None:
-    """Mean over ranks of the time in I/O over that of the slowest; None for one process or without such time."""
+    """Returns mean over ranks of the time in I/O over that of the slowest; None for one process or without
+    such time.
+    """
     slowest, mean = io_seconds(job), io_mean_seconds(job)
     return min(1.0, mean / slowest) if job.nprocs > 1 and slowest and mean is not None else None
 
 
 def mean_size(job: Job) -> float | None:
-    """Mean bytes of a read or write at POSIX or DFS, or at MPI-IO where these saw none; None without any."""
+    """Returns mean bytes of a read or write at POSIX or DFS, or at MPI-IO where these saw none; None without any."""
     for names in (("POSIX", "DFS"), ("MPI-IO",)):
         moved = calls = 0
         for name in names:
@@ -106,12 +110,12 @@ def mean_size(job: Job) -> float | None:
 
 
 def no_sizes(job: Job) -> str:
-    """Why the size of a transfer is not known."""
+    """Returns the reason why the size of a transfer is not known."""
     return "STDIO alone: its buffer decides" if moved_once(job) else "no bytes were moved"
 
 
 def targets_in_use(job: Job) -> tuple[float | None, float | None]:
-    """The effective number of storage targets, and how many could be of use; None each without layouts.
+    """Returns the effective number of storage targets, and how many could be of use; None each without layouts.
 
     With bytes b of each target: (sum of b)^2 / sum of b^2, which is their number when they are even and 1 when one has
     all. Where a log does not know them, a file's bytes are taken to lie evenly on its stripes. Of use are as many as
@@ -128,7 +132,7 @@ def targets_in_use(job: Job) -> tuple[float | None, float | None]:
 
 
 def target_share(job: Job) -> np.ndarray:
-    """Bytes of each target that has any, exact or taken as even over the stripes of each file."""
+    """Returns bytes of each target that has any, exact or taken as even over the stripes of each file."""
     if stripe_records(job)[0] is not None:
         return moved_by_target(job)[1]
     records = moving_records(job)
@@ -143,12 +147,12 @@ def target_share(job: Job) -> np.ndarray:
 
 
 def movers(job: Job) -> int:
-    """How many ranks moved bytes of files with a layout; all of them where some file is shared by all."""
+    """Returns how many ranks moved bytes of files with a layout; all of them where some file is shared by all."""
     records = moving_records(job)
     ranks = set(records["rank"][among(records["file"], job.records["LUSTRE"]["id"])].tolist())
     return job.nprocs if -1 in ranks else len(ranks)
 
 
 def no_stripes(job: Job) -> str:
-    """Why the number of targets in use is not known."""
+    """Returns the reason why the number of targets in use is not known."""
     return "no bytes on striped files" if "LUSTRE" in job.records else "no stripes are recorded"

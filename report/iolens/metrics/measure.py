@@ -24,7 +24,7 @@ class Measure:
 
     @property
     def axis(self) -> str:
-        """Names and unit."""
+        """Returns names and unit."""
         return f"{self.name}, {self.unit}"
 
     def rates(self, values: Sequence[float]) -> list[float]:

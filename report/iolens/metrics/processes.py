@@ -1,4 +1,6 @@
-"""What each process took of its node, from the private region `process` (profiler/LOG.md, getrusage(2))."""
+"""The resources of its node that each process used, from the private region `process` (profiler/LOG.md,
+getrusage(2)).
+"""
 
 from __future__ import annotations
 
@@ -25,14 +27,14 @@ MEASURES = {
 
 @once_per_job
 def rank_usage(job: Job) -> Records | None:
-    """The region's rows of single ranks, by rank; None where the log does not have it."""
+    """Returns the region's rows of single ranks, by rank; None if the log does not have it."""
     table = job.tables.get("process")
     return None if table is None or not len(table) else ordered(table.where(table["rank"] >= 0), "rank")
 
 
 @once_per_job
 def usage(job: Job) -> Records | None:
-    """One row a measure: what, unit, total (NaN for sizes), mean of a rank, most and most_rank (of one rank).
+    """Returns one row a measure: what, unit, total (NaN for sizes), mean of a rank, most and most_rank (of one rank).
 
     Where the log keeps some ranks as a sum only (a row of rank -1), mean sizes and the most of all measures but the
     resident set are not known (NaN). None where the log does not have the region.

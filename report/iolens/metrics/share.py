@@ -31,7 +31,7 @@ ABOVE = {"POSIX": "MPI-IO", "STDIO": "MPI-IO", "DAOS": "DFS"}
 
 @once_per_job
 def io_seconds(job: Job) -> float | None:
-    """Seconds of I/O of the slowest rank, each file in the highest layer that knows it; at most the run time.
+    """Returns seconds of I/O of the slowest rank, each file in the highest layer that knows it; at most the run time.
 
     None for a log without such records.
     """
@@ -46,7 +46,7 @@ def io_seconds(job: Job) -> float | None:
 
 @once_per_job
 def io_mean_seconds(job: Job) -> float | None:
-    """Seconds of I/O of an average process over the same records; None for a log without such records."""
+    """Returns seconds of I/O of an average process over the same records; None for a log without such records."""
     return sum(kind_seconds(job).values()) / max(job.nprocs, 1) if highest_records(job) else None
 
 
@@ -65,7 +65,8 @@ def kind_seconds(job: Job) -> dict[str, float]:
 
 @once_per_job
 def extra_seconds(job: Job) -> tuple[np.ndarray, float]:
-    """Seconds of each rank, and of all together, in POSIX calls that no record counts, such as rmdir and unlink.
+    """Returns seconds of each rank, and of all together, in POSIX calls that no record counts, such as rmdir and
+    unlink.
 
     Those on files that MPI-IO knows, too: its records have no time of MPI_File_delete, set_size and preallocate, nor of
     a program's own unlink. They have that of the unlink of MPI_MODE_DELETE_ON_CLOSE, which is not in `posix_extra`.
@@ -92,17 +93,18 @@ def highest_records(job: Job) -> list[tuple[str, np.ndarray]]:
 
 @once_per_job
 def io_share(job: Job) -> float | None:
-    """`io_seconds` as a part of the run time; None where either is unknown."""
+    """Returns `io_seconds` as a part of the run time; None if either is unknown."""
     spent = io_seconds(job)
     return spent / job.run_time if spent is not None and job.run_time > 0 else None
 
 
 @once_per_job
 def waited_for(job: Job, name: str) -> np.ndarray:
-    """Which files of `by_file` are of one process each whose opening waited for another one, as that of a pipe does.
+    """Returns which files of `by_file` belong to one process each and waited for another process when they were opened,
+    as a pipe does.
 
-    Their open, stat and seek took WAITED seconds a call or more, those of the median file UNUSUAL times less. What has
-    stripes is a file, whose opening waited for a server: that is I/O.
+    Their open, stat and seek took WAITED seconds per call or more, and those of the median file UNUSUAL times less. A
+    striped file waited for a server instead, which is I/O.
     """
     table = by_file(job, name) if name in ("POSIX", "STDIO") else None
     if table is None:
@@ -117,7 +119,9 @@ def waited_for(job: Job, name: str) -> np.ndarray:
 
 
 def slowest_seconds(job: Job, name: str, ids: Collection[int] | np.ndarray, kinds: tuple[str, ...] = KINDS) -> float:
-    """Seconds that the slowest rank spent in calls of these kinds on these files of a layer; at most the run time."""
+    """Returns seconds that the slowest rank spent in calls of these kinds on these files of a layer; at most
+    the run time.
+    """
     files = file_records(job, name)
     wanted = np.zeros(len(files.id) + 1, bool)
     wanted[rows_of(np.asarray(ids if isinstance(ids, np.ndarray) else [*ids], files.id.dtype), files.id)] = True
@@ -128,7 +132,7 @@ def slowest_seconds(job: Job, name: str, ids: Collection[int] | np.ndarray, kind
 def rank_seconds(
     job: Job, name: str, chosen: np.ndarray | None, kinds: tuple[str, ...], waits: bool = False
 ) -> tuple[np.ndarray, float]:
-    """Seconds of each rank in its own records (array over ranks), and of the slowest ranks in shared ones.
+    """Returns seconds of each rank in its own records (array over ranks), and of the slowest ranks in shared ones.
 
     `chosen`: which records count; None: all. With `waits`, what opens waited for other processes counts, too.
     """
@@ -144,7 +148,9 @@ def rank_seconds(
 
 @once_per_job
 def seconds_in(job: Job, name: str, kind: str, *, waits: bool) -> np.ndarray:
-    """Seconds of each record in calls of a kind, without what its opens waited for other processes unless `waits`."""
+    """Returns seconds of each record in calls of a kind, without what its opens waited for other processes
+    unless `waits`.
+    """
     spent = np.maximum(job.records[name][f"{LAYERS[name].prefix}_F_{kind}_TIME"], 0.0)
     waited = waited_for(job, name) if kind == "META" and not waits else np.zeros(0, bool)
     return np.where(waited[file_records(job, name).file], 0.0, spent) if waited.any() else spent

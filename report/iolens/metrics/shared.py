@@ -20,11 +20,11 @@ SIDES = ("fastest", "slowest")
 
 @once_per_job
 def variance(job: Job, limit: int = 20) -> Records:
-    """The files of several ranks whose slowest rank took longest, in the layer that knows them lowest.
+    """Returns the files of several ranks whose slowest rank took longest, in the layer that knows them lowest.
 
-    Columns: id, module, processes, fastest_rank, fastest_seconds, fastest_bytes, the same for slowest,
-    sigma_seconds, sigma_bytes (standard deviations over these ranks), path. The time of a rank is its read, write
-    and metadata time. DFS and DAOS keep no deviations (NaN). Empty for a single process.
+    Columns: id, module, processes, fastest_rank, fastest_seconds, fastest_bytes, the same for slowest, sigma_seconds,
+    sigma_bytes (standard deviations over these ranks), path. The time of a rank is its read, write and metadata time.
+    DFS and DAOS keep no deviations (NaN). Empty for a single process.
     """
     parts = []
     for name in lowest(job) if job.nprocs > 1 else ():
@@ -37,7 +37,9 @@ def variance(job: Job, limit: int = 20) -> Records:
 
 
 def by_all(records: Records, name: str, nprocs: int) -> Records:
-    """Files that all ranks used, from their merged records (rank -1); Darshan's variances are over all ranks."""
+    """Returns files that all ranks used, from their merged records (rank -1); Darshan's variances are over all
+    ranks.
+    """
     shared = records.where(records["rank"] < 0)
     columns = {"processes": np.full(len(shared), nprocs)}
     for side in SIDES:
@@ -51,7 +53,7 @@ def by_all(records: Records, name: str, nprocs: int) -> Records:
 
 
 def by_some(records: Records, name: str) -> Records:
-    """Files that two or more ranks used but not all: each rank has a record of its own, grouped here."""
+    """Returns files that two or more ranks used but not all: each rank has a record of its own, grouped here."""
     files = Groups(records["id"])
     own = records.where((records["rank"] >= 0) & (files.sizes[files.place] > 1))
     values = {

@@ -35,7 +35,7 @@ SUPPOSES = {
     MEDIAN: "for any distribution",
     RATIO: "if the runs scatter log-normally, however differently",
 }
-"""For what the coverage of a method holds."""
+"""Assumptions under which the coverage of a method holds."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Ratio:
 
     @property
     def is_clear(self) -> bool:
-        """True when the interval excludes 1."""
+        """Returns True when the interval excludes 1."""
         return self.low is not None and self.high is not None and (self.low > 1.0 or self.high < 1.0)
 
 
@@ -80,7 +80,9 @@ def ratio_of(estimate: float, half: float | None) -> Ratio:
 
 
 def claim(method: str, coverage: float | None, together: bool = False) -> str:
-    """What is promised of a method's intervals, in words; rounded down. `together`: all of them hold at once."""
+    """Returns the promise of a method's intervals in words, rounded down. `together` means that all intervals hold at
+    once.
+    """
     if coverage is None:
         return method
     share = math.floor(1000 * coverage + 1e-9) / 10
@@ -88,11 +90,11 @@ def claim(method: str, coverage: float | None, together: bool = False) -> str:
 
 
 def median_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> tuple[float, float, float]:
-    """The narrowest symmetric pair of order statistics that covers the median, and its exact coverage.
+    """Returns the narrowest symmetric pair of order statistics that covers the median, and its exact coverage.
 
-    Coverage of [x(k), x(n+1-k)] is 1 - 2 P(B <= k-1) with B binomial(n, 1/2), for any continuous
-    distribution (W. J. Conover, Practical Nonparametric Statistics, 3rd ed., section 3.2). Below six values
-    even the extremes cover less than 95 %: the coverage returned says so.
+    Coverage of [x(k), x(n+1-k)] is 1 - 2 P(B <= k-1) with B binomial(n, 1/2), for any continuous distribution (W. J.
+    Conover, Practical Nonparametric Statistics, 3rd ed., section 3.2). Below six values even the extremes cover less
+    than 95 %: the coverage returned says so.
     """
     ordered = sorted(values)
     n = len(ordered)
@@ -104,7 +106,7 @@ def median_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> 
 
 
 def median_coverage(n: int, k: int) -> float:
-    """Probability that the k-th smallest and k-th largest of `n` values enclose the median."""
+    """Returns the probability that the k-th smallest and k-th largest of `n` values enclose the median."""
     return 1.0 - 2.0 * sum(math.comb(n, i) for i in range(k)) / 2.0**n
 
 
@@ -133,7 +135,9 @@ def margin(parts: Iterable[tuple[float, int]], risk: float) -> float:
 
 
 def narrowing(count: int, more: int, comparisons: int, confidence: float = CONFIDENCE) -> float:
-    """How wide intervals of `more` repetitions are relative to those of `count` (2 or more), for the same spread."""
+    """Returns how wide intervals of `more` repetitions are relative to those of `count` (2 or more), for the
+    same spread.
+    """
     risk = (1.0 - confidence) / max(1, comparisons)
     return margin([(1.0 / more, more - 1)], risk) / margin([(1.0 / count, count - 1)], risk)
 
@@ -150,7 +154,9 @@ class Family:
     summaries: Sequence[Summary]
 
     def typical(self, index: int, confidence: float = CONFIDENCE) -> Typical:
-        """Below six values geometric mean and t interval on logarithms, else median and order statistics."""
+        """Returns, below six values, the geometric mean and the t interval on logarithms, else the median and order
+        statistics.
+        """
         values = self.groups[index]
         if len(values) >= MEDIAN_FROM:
             low, high, coverage = median_interval(values, confidence)
@@ -161,7 +167,7 @@ class Family:
         return Typical(len(values), mean.value, mean.low, mean.high, GEOMETRIC, confidence)
 
     def contrast(self, terms: Sequence[Term], risk: float = 1.0 - CONFIDENCE) -> Ratio:
-        """exp of a weighted sum of mean logarithms, with its interval: (1, a), (-1, b) is the ratio a / b.
+        """Returns exp of a weighted sum of mean logarithms, with its interval: (1, a), (-1, b) is the ratio a / b.
 
         A group named more than once has the sum of its weights.
         """
@@ -179,38 +185,37 @@ class Family:
         return ratio_of(estimate, half)
 
     def against(self, index: int, base: int, confidence: float = CONFIDENCE, comparisons: int | None = None) -> Ratio:
-        """Group `index` over group `base`; by Bonferroni the intervals of all `comparisons` hold together.
+        """Returns group `index` over group `base`; by Bonferroni the intervals of all `comparisons` hold together.
 
         Without their number, all groups are compared with the base.
         """
         return self.contrast([(1.0, index), (-1.0, base)], self.share(confidence, comparisons))
 
     def not_told_from(self, reference: int, confidence: float = CONFIDENCE) -> list[bool]:
-        """For each group: can it be as good as the group `reference`, the best by any rule?
+        """Returns for each group whether it can be as good as the group `reference`, the best by any rule.
 
-        A group is told apart when the upper end of its one-sided interval, relative to the reference, stays below 1
-        at the risk (1 - confidence) / (groups - 1). By the union bound over the rivals of the truly best group,
-        that group stays in the set with probability `confidence` or more, although the reference was chosen
-        from the same data.
+        A group is distinguished if the upper end of its one-sided interval, relative to the reference, stays below 1 at
+        the risk (1 - confidence) / (groups - 1). By the union bound over the rivals of the truly best group, that group
+        stays in the set with probability `confidence` or more, although the reference was chosen from the same data.
         """
         risk = 2.0 * self.share(confidence)
         highs = [self.contrast([(1.0, i), (-1.0, reference)], risk).high for i in range(len(self.groups))]
         return [i == reference or high is None or high >= 1.0 for i, high in enumerate(highs)]
 
     def share(self, confidence: float, comparisons: int | None = None) -> float:
-        """The risk of one of `comparisons`; of all the comparisons with one group without their number."""
+        """Returns the risk of one of `comparisons`; of all the comparisons with one group without their number."""
         return (1.0 - confidence) / max(1, len(self.groups) - 1 if comparisons is None else comparisons)
 
 
 def family(groups: Sequence[Sequence[float]]) -> Family:
-    """Groups of positive values as a family."""
+    """Returns groups of positive values as a family."""
     if any(not group or min(group) <= 0 for group in groups):
         raise ValueError("a group of measurements needs one or more positive values")
     return Family(groups, [summary([math.log(value) for value in group]) for group in groups])
 
 
 def summary(logs: Sequence[float]) -> Summary:
-    """Number, mean and variance of some logarithms."""
+    """Numbers, mean and variance of some logarithms."""
     mean = fmean(logs)
     if len(logs) == 1:
         return Summary(1, mean, None)

@@ -1,4 +1,4 @@
-"""How each file was used: the counters of all its records together."""
+"""The use of each file: the counters of all its records together."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LIMITS = (100, 1 << 10, 10 << 10, 100 << 10, 1 << 20, 4 << 20, 10 << 20, 100 << 
 """The upper limit of each range of access sizes, in bytes; it belongs to the range."""
 
 PAIRS = 1000
-"""Up to so many pairs of an id and a known one, a set is quicker than numpy's search."""
+"""Number of pairs of an id and a known one up to which a set is faster than numpy's search."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +42,7 @@ class FileRecords:
 
 @once_per_job
 def file_records(job: Job, name: str) -> FileRecords:
-    """Which records of a layer are of which file."""
+    """Returns which records of a layer belong to which file."""
     ids = job.records[name]["id"]
     order = np.argsort(ids, kind="stable")
     ids = ids[order]
@@ -56,7 +56,7 @@ def file_records(job: Job, name: str) -> FileRecords:
 
 @once_per_job
 def by_file(job: Job, name: str) -> Records | None:
-    """One row a file of a layer, by `id`: its counters without their prefix, and `ranks`, how many used it.
+    """Returns one row a file of a layer, by `id`: its counters without their prefix, and `ranks`, how many used it.
 
     All are floats, which no sum overflows. What was not recorded (-1) counts as 0. None where the log lacks the layer.
     """
@@ -78,7 +78,7 @@ def by_file(job: Job, name: str) -> Records | None:
 
 
 def counters_of(records: Records, prefix: str) -> tuple[Mapping[str, int], np.ndarray]:
-    """The columns with a prefix: the row of each, named without it, and the rows, as floats."""
+    """Returns the columns with a prefix: the row of each, named without it, and the rows, as floats."""
     columns = tuple(name for name in records.single if name.startswith(prefix))
     parts = [np.reshape([records[name] for name in columns], (len(columns), len(records)))] if columns else []
     parts += [values for _, values in records.blocks]
@@ -88,12 +88,14 @@ def counters_of(records: Records, prefix: str) -> tuple[Mapping[str, int], np.nd
 
 @cache
 def rows_named(prefix: str, *names: tuple[str, ...]) -> Mapping[str, int]:
-    """The place of each name, which loses its prefix."""
+    """Returns the place of each name, which loses its prefix."""
     return numbered(name.removeprefix(prefix) for each in names for name in each)
 
 
 def small_calls(table: Records, kind: str, most: float) -> np.ndarray:
-    """Per file of `by_file`: reads or writes (`kind` READ or WRITE) in ranges of sizes that end at `most` or below."""
+    """Returns per file of `by_file`: reads or writes (`kind` READ or WRITE) in ranges of sizes that end at `most` or
+    below.
+    """
     infix = "AGG_" if "SIZE_READ_AGG_0_100" in table else ""
     small = [f"SIZE_{kind}_{infix}{bucket}" for bucket, limit in zip(BUCKETS, LIMITS, strict=True) if limit <= most]
     return np.asarray(sum(table[column] for column in small) + np.zeros(len(table)))
@@ -101,7 +103,9 @@ def small_calls(table: Records, kind: str, most: float) -> np.ndarray:
 
 @once_per_job
 def under_mpiio(job: Job) -> tuple[Records, Records] | None:
-    """`by_file` of MPI-IO and of POSIX for the files that both know, row by row the same; None without such files."""
+    """Returns `by_file` of MPI-IO and of POSIX for the files that both know, with the same files in each row; None
+    without such files.
+    """
     upper, lower = by_file(job, "MPI-IO"), by_file(job, "POSIX")
     if upper is None or lower is None:
         return None
@@ -111,7 +115,7 @@ def under_mpiio(job: Job) -> tuple[Records, Records] | None:
 
 @once_per_job
 def without_mpiio(job: Job, name: str) -> Records | None:
-    """`by_file` of POSIX or STDIO for the files that MPI-IO does not know; None without such files."""
+    """Returns `by_file` of POSIX or STDIO for the files that MPI-IO does not know; None without such files."""
     table = by_file(job, name)
     if table is None or "MPI-IO" not in job.records:
         return table
@@ -121,20 +125,20 @@ def without_mpiio(job: Job, name: str) -> Records | None:
 
 @once_per_job
 def unknown_to_mpiio(job: Job, name: str) -> np.ndarray:
-    """Which files of `by_file` MPI-IO does not know."""
+    """Returns which files of `by_file` MPI-IO does not know."""
     upper = job.records.get("MPI-IO")
     return ~among(file_records(job, name).id, [] if upper is None else upper["id"])
 
 
 def joined(table: Records, other: Records) -> Records:
-    """`by_file`, of the files that another table has as well, with its columns."""
+    """Returns the rows of `by_file` for files that another table has too, with the columns of both."""
     row = rows_of(table["id"], other["id"])
     both = row < len(other)
     return table.where(both).beside({name: other[name][row[both]] for name in other.names if name != "id"})
 
 
 def among(ids: np.ndarray, known: Collection[int] | np.ndarray) -> np.ndarray:
-    """Whether each id is one of the known ones."""
+    """Returns whether each id is one of the known ones."""
     if not len(known):
         return np.zeros(len(ids), bool)
     if len(ids) * len(known) <= PAIRS and (not isinstance(known, np.ndarray) or known.dtype == ids.dtype):
@@ -144,7 +148,7 @@ def among(ids: np.ndarray, known: Collection[int] | np.ndarray) -> np.ndarray:
 
 
 def rows_of(ids: np.ndarray, known: np.ndarray) -> np.ndarray:
-    """The row of each id among known ones, which are in order; their number for one that is not there."""
+    """Returns the row of each id among known ones, which are in order; their number for one that is not there."""
     known = np.asarray(known, ids.dtype)
     row = np.searchsorted(known, ids)
     there = np.zeros(len(ids), bool)
@@ -154,6 +158,6 @@ def rows_of(ids: np.ndarray, known: np.ndarray) -> np.ndarray:
 
 
 def most_first(values: np.ndarray, chosen: np.ndarray | None = None) -> np.ndarray:
-    """The rows that are chosen (or all), the largest value first."""
+    """Returns the rows that are chosen (or all), the largest value first."""
     rows = np.arange(len(values)) if chosen is None else np.flatnonzero(chosen)
     return rows[::-1][np.argsort(values[rows][::-1])][::-1]

@@ -37,7 +37,7 @@ def as_text(job: Job, found: Diagnosis) -> str:
 
 
 def finding_lines(number: int, one: Finding) -> list[str]:
-    """One finding in full."""
+    """Returns one finding in full."""
     lines = wrapped(f"{number}. {one.title}: {one.gain_words} [{one.id}]", "", "   ")
     lines += wrapped(one.evidence, "   ")
     lines += wrapped(f"Why: {one.why}", "   ")
@@ -47,7 +47,7 @@ def finding_lines(number: int, one: Finding) -> list[str]:
 
 
 def wrapped(text: str, first: str = "", other: str | None = None) -> list[str]:
-    """Lines of at most 80 columns; words longer than that, such as paths, stay whole."""
+    """Returns lines of at most 80 columns; words longer than that, such as paths, stay whole."""
     following = first if other is None else other
     return textwrap.wrap(
         text, WIDTH, initial_indent=first, subsequent_indent=following, break_long_words=False, break_on_hyphens=False

@@ -7,7 +7,7 @@ from iolens.advise.table import RULES
 
 
 def rules_text() -> str:
-    """Both tables in Markdown."""
+    """Returns both tables in Markdown."""
     rules = ["| rule | it is said when | thresholds |", "|---|---|---|"]
     for rule in RULES:
         keys = ", ".join(f"`{key}`" for key in rule.limits)

@@ -44,7 +44,7 @@ LONGEST = 120
 
 
 def write_job(job: Job, path: Path) -> None:
-    """Write the summary of a job, a PDF or an HTML page; IolensError when it cannot be written."""
+    """Writes the summary of a job, a PDF or an HTML page; raises IolensError if it cannot be written."""
     write_document(path, title(job), subtitle(job), laid_out(PAGES, job), labels(job))
 
 
@@ -59,7 +59,7 @@ def summary(job: Job) -> list[Block]:
 
 
 def byte_ratios(job: Job) -> list[Block]:
-    """What POSIX moved for MPI-IO, in a sentence."""
+    """Returns the bytes that POSIX moved for MPI-IO, in a sentence."""
     ratios = list(mpiio.byte_ratios(job).values())
     said = [
         f"POSIX {verb} {value:.2f} bytes for each byte of MPI-IO."
@@ -72,13 +72,13 @@ def byte_ratios(job: Job) -> list[Block]:
 
 
 def meeting_ranks(job: Job) -> list[Block]:
-    """Ranks on the stripes of files; nothing to see where no stripe has two."""
+    """Returns ranks on the stripes of files; nothing to see where no stripe has two."""
     found = STRIPE_RANKS.frame(job)
     return list(STRIPE_RANKS.tables(job)) if found is not None and (found["most_ranks"] > 1).any() else []
 
 
 def rank_balance(job: Job) -> list[Block]:
-    """Bytes of each rank as bars and as a table: side by side while the bars leave room."""
+    """Returns bytes of each rank as bars and as a table: side by side while the bars leave room."""
     found = [*RANK_BALANCE.figures(job), *RANK_BALANCE.tables(job)]
     return [Row(found)] if len(found) == 2 and job.nprocs <= FEW_RANKS else found
 
@@ -157,4 +157,4 @@ PAGES: tuple[Layout[Job], ...] = (
     *PROCESSOR_PAGES,
     Layout("About this log", [CLOCKS.tables, about_log]),
 )
-"""From top to bottom."""
+"""The pages from top to bottom."""

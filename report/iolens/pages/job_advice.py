@@ -27,7 +27,7 @@ LABELLED = re.compile(r"\s*(-|\w[\w+-]*\s) \S")
 
 
 def judgement(job: Job) -> list[Block]:
-    """What bounds the run, in a sentence."""
+    """Returns what limits the run, in a sentence."""
     return [Text(diagnosis(job).verdict.sentence, "lead")]
 
 
@@ -39,7 +39,7 @@ def first_findings(job: Job) -> list[Block]:
 
 
 def lines_for(found: Sequence[Finding]) -> int:
-    """Lines of a remedy on the first page."""
+    """Returns lines of a remedy on the first page."""
     return LINES[min(len(found), MOST) - 1] if found else 0
 
 
@@ -64,7 +64,7 @@ def brief_paragraphs(one: Finding) -> list[Block]:
 
 
 def paragraphs(one: Finding, number: int, lines: int | None = None) -> list[Block]:
-    """A finding: what, how much, from what, why, and what to paste (its first lines)."""
+    """Returns a finding: what, how much, from what, why, and what to paste (its first lines)."""
     remedy = one.remedy.strip().splitlines()
     brief = lines is not None and len(remedy) > lines
     shown = to_paste(remedy, lines) if brief and lines else remedy
@@ -79,13 +79,14 @@ def paragraphs(one: Finding, number: int, lines: int | None = None) -> list[Bloc
 
 
 def opening(remedy: list[str]) -> str:
-    """What a remedy says before the lines that are pasted, as one sentence; nothing where it has no such lines."""
+    """Returns the text of a remedy before its lines to paste, as one sentence; empty if it has no such lines."""
     said = list(takewhile(lambda line: not line.startswith(" "), remedy))
     return " ".join(" ".join(said).split()) if len(said) < len(remedy) else ""
 
 
 def to_paste(remedy: list[str], most: int) -> list[str]:
-    """The lines of a remedy that are pasted, which are indented (all lines where none is), as far as there is room.
+    """Returns the lines of a remedy that are pasted, which are indented (all lines where none is), as far as there is
+    room.
 
     What belongs together stays together: an entry of a list, or the lines between two empty ones.
     """
@@ -99,7 +100,7 @@ def to_paste(remedy: list[str], most: int) -> list[str]:
 
 
 def divided(remedy: list[str]) -> list[list[str]]:
-    """The lines of a remedy in pieces that make sense alone; empty lines are left out."""
+    """Returns the lines of a remedy in pieces that make sense alone; empty lines are left out."""
     pieces: list[list[str]] = []
     fresh = True
     for line in remedy:

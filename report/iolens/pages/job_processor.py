@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 
 
 def several_nodes(job: Job) -> list[Block]:
-    """Rank orders, where the job had several nodes and they can differ."""
+    """Returns rank orders, where the job had several nodes and they can differ."""
     found = RANK_ORDERS.frame(job)
     return RANK_ORDERS.tables(job) if found is not None and found["nodes"].max() > 1 else []
 
 
 def profile(job: Job) -> list[Block]:
-    """The profile from samples; without them that from timed calls, where more than files was traced."""
+    """Returns the profile from samples; without them that from timed calls, where more than files was traced."""
     if PROFILE.rows(job) is None and {"mpi_calls", "traced"} & set(job.private):
         return PROFILE_TIME.tables(job)
     return PROFILE.tables(job)
@@ -76,4 +76,4 @@ PROCESSOR_PAGES: tuple[Layout[Job], ...] = (
         ],
     ),
 )
-"""From top to bottom; each is left out where the log did not measure what it shows."""
+"""The pages from top to bottom; a page is left out if the log did not measure its contents."""

@@ -1,4 +1,4 @@
-"""What a job's summary says in words: title, facts, the first sentences, labels."""
+"""The words of a job's summary: title, facts, the first sentences, labels."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ LONGEST_RANKS = 40
 
 
 def program(job: Job) -> str:
-    """The program's name without its folder; of several programs, those of the first ranks."""
+    """Returns the program's name without its folder; of several programs, those of the first ranks."""
     several = [middle(name, LONGEST_NAME) if len(name) > LONGEST_NAME else name for name in job.programs]
     if several:
         return ", ".join(several[:2]) + (f" and {len(several) - 2} more" if len(several) > 2 else "")
@@ -40,7 +40,9 @@ def program(job: Job) -> str:
 
 
 def programs(job: Job) -> str:
-    """`ocean (ranks 0-1), atmos (ranks 2-3)`, and the ranks whose program is not known; empty for one program."""
+    """Returns `ocean (ranks 0-1), atmos (ranks 2-3)`, and the ranks whose program is not known; empty for one
+    program.
+    """
     if not job.programs:
         return ""
     said = [f"{name} ({which_ranks(ranks)})" for name, ranks in job.programs.items()]
@@ -51,7 +53,7 @@ def programs(job: Job) -> str:
 
 
 def which_ranks(ranks: Sequence[int]) -> str:
-    """The ranks as ranges, or how many where those would be long."""
+    """Returns the ranks as ranges, or how many where those would be long."""
     ranges = mpiio.rank_list(ranks)
     if len(ranges) > LONGEST_RANKS:
         return words.plural(len(ranks), "rank")
@@ -59,12 +61,12 @@ def which_ranks(ranks: Sequence[int]) -> str:
 
 
 def title(job: Job) -> str:
-    """The header of every page."""
+    """Returns the header of every page."""
     return f"{program(job)}: I/O of job {job.jobid}"
 
 
 def subtitle(job: Job) -> str:
-    """Below the title."""
+    """Returns the text below the title."""
     return ", ".join(
         [
             short(job.exe or "unknown program"),
@@ -76,18 +78,18 @@ def subtitle(job: Job) -> str:
 
 
 def labels(job: Job) -> list[str]:
-    """What must stand on every page."""
+    """Returns the marks that every page must show."""
     states = ((PARTIAL, job.partial), (ANONYMIZED, job.anonymized))
     return [*marks({job.storage}), *(label for label, holds in states if holds)]
 
 
 def short(path: str) -> str:
-    """A path that leaves room for what stands behind it."""
+    """Returns a path that leaves room for what stands behind it."""
     return middle(path, LONGEST_PROGRAM) if len(path) > LONGEST_PROGRAM else path
 
 
 def facts(job: Job) -> tuple[list[list[str]], list[list[str]]]:
-    """Two columns of name and value, without what this log does not know."""
+    """Returns two columns of name and value, without what this log does not know."""
     info = job.private.get("job")
     info = info if isinstance(info, dict) else {}
     hosts = [str(host) for host in info.get("hosts", [])]
@@ -114,14 +116,14 @@ def facts(job: Job) -> tuple[list[list[str]], list[list[str]]]:
 
 
 def run_time(job: Job) -> str:
-    """The run time; logs of old formats know whole seconds only."""
+    """Returns the run time; logs of old formats know whole seconds only."""
     if job.coarse:
         return f"at most {job.run_time:.0f} s (this log counts whole seconds)"
     return words.duration(job.run_time)
 
 
 def component(info: dict[str, Any]) -> str:
-    """The implementation of MPI-IO: what was seen, else what was asked for."""
+    """Returns the implementation of MPI-IO: what was seen, else what was asked for."""
     used, asked = info.get("io_component_used"), info.get("io_component")
     if used:
         return f"{used} (asked for: {asked})" if asked and asked != used else str(used)
@@ -129,14 +131,14 @@ def component(info: dict[str, Any]) -> str:
 
 
 def profiler(job: Job, info: dict[str, object]) -> str:
-    """Who wrote the log."""
+    """Returns the name of the profiler that wrote the log."""
     if "iolens" in info:
         return f"iolens {info['iolens']}, log format {job.version}"
     return f"Darshan {job.metadata.get('lib_ver', 'of unknown version')}, log format {job.version}"
 
 
 def main_file_system(job: Job) -> str:
-    """Where most bytes went."""
+    """Returns the file system that got most bytes."""
     found = files.file_systems(job)
     found = found.where((found["bytes_written"] + found["bytes_read"] > 0) & (found["mount"] != files.UNMOUNTED))
     if not len(found):
@@ -146,7 +148,7 @@ def main_file_system(job: Job) -> str:
 
 
 def verdicts(job: Job) -> list[str]:
-    """The first sentences: how much, how fast, who wrote."""
+    """Returns the first sentences: how much, how fast, who wrote."""
     moved = cost.moved_once(job)
     if not moved:
         return ["This log records no bytes read or written."]
@@ -174,7 +176,7 @@ def verdicts(job: Job) -> list[str]:
 
 
 def gaps(job: Job) -> list[str]:
-    """Bytes that one layer moved and the one below it did not see."""
+    """Returns bytes that one layer moved and the one below it did not see."""
     return [
         f"POSIX saw next to none of {words.size(lost)} that MPI-IO {verb}: they went a way not recorded."
         for verb, lost in zip(("read", "wrote"), mpiio.unseen(job).values(), strict=True)

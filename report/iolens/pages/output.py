@@ -1,4 +1,4 @@
-"""Where output goes: folders, made where they are missing, and files that appear whole or not at all."""
+"""The output of commands: folders, which are created if they are missing, and files that appear whole or not at all."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from iolens.errors import IolensError
 
 
 def make_folder(folder: Path) -> None:
-    """The folder, and those above it, there; IolensError when it cannot be made."""
+    """Returns the folder, and those above it, there; raises IolensError if it cannot be made."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -19,14 +19,14 @@ def make_folder(folder: Path) -> None:
 
 
 def need_parent(path: Path) -> None:
-    """IolensError when the folder that a file is to be written in is not there."""
+    """Raises IolensError if the folder of a file to be written does not exist."""
     if not path.parent.is_dir():
         raise IolensError(f"{path}: cannot be written (there is no folder {path.parent}; make it, or name another one)")
 
 
 @contextmanager
 def written_aside(path: Path) -> Iterator[Path]:
-    """A path to write to, beside `path`; renamed to it when the block ends well, else removed.
+    """Returns a path to write to, beside `path`; renamed to it when the block ends well, else removed.
 
     IolensError when it cannot be written, or its folder is not there.
     """

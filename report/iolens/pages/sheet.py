@@ -147,7 +147,7 @@ class NumberedCanvas(Canvas):  # type: ignore[misc]
         self._startPage()
 
     def save(self) -> None:
-        """Numbers the pages, then write them all."""
+        """Returns numbers the pages, then write them all."""
         for number, state in enumerate(self.held, start=1):
             self.__dict__.update(state)
             self.setFillColor(QUIET)

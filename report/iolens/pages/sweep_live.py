@@ -52,7 +52,7 @@ class Screenful(Progress):
         self.table: list[str] = []
 
     def begun(self, run: str) -> None:
-        """Names the run that is under way."""
+        """Returns names the run that is under way."""
         self.running = run
         self.draw()
 

@@ -20,19 +20,19 @@ HEAD = 10
 
 
 def flat(table: Table) -> str:
-    """One line a row, more for long texts; numbers flush right."""
+    """Returns one line a row, more for long texts; numbers flush right."""
     rows = [part for row in table.rows for part in folded(row)]
     return "\n".join([table.title, "", *lines(table.columns, rows), *noted(table.note)])
 
 
 def folded(row: Sequence[str]) -> list[list[str]]:
-    """A row whose texts go over several lines where they are long; a path stays whole."""
+    """Returns a row whose texts go over several lines where they are long; a path stays whole."""
     cells = [wrap(cell, LONGEST, break_long_words=False, break_on_hyphens=False) or [""] for cell in row]
     return [[cell[n] if n < len(cell) else "" for cell in cells] for n in range(max(map(len, cells)))]
 
 
 def drilled(table: Table, depths: Sequence[int], levels: Sequence[str]) -> str:
-    """One line a row, the first column last; `levels` are the names of the depths below the total."""
+    """Returns one line a row, the first column last; `levels` are the names of the depths below the total."""
     deepest = max(depths, default=0)
     names = [row[0].replace(INDENT, "") for row in table.rows]
     body = lines(table.columns[1:], [row[1:] for row in table.rows])
@@ -61,7 +61,7 @@ def aligned(ends: Sequence[str], levels: Sequence[str], width: int, deepest: int
 
 
 def lines(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """The heads, a line per word where they are wider than their column, a rule, and the rows."""
+    """Returns the heads, a line per word where they are wider than their column, a rule, and the rows."""
     widths = [
         max([len(cell) for cell in cells] + [len(word) for word in head.split()] + [min(HEAD, len(head))])
         for head, cells in zip(heads, columns_of(rows, len(heads)), strict=True)
@@ -72,7 +72,7 @@ def lines(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     top = [[""] * (tall - len(parts)) + parts for parts in broken]
 
     def line(cells: Sequence[str]) -> str:
-        """One line of cells."""
+        """Returns one line of cells."""
         each = zip(cells, widths, flush, strict=True)
         return " " + " | ".join(f"{cell:>{wide}}" if right else f"{cell:<{wide}}" for cell, wide, right in each)
 
@@ -81,10 +81,10 @@ def lines(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def columns_of(rows: Sequence[Sequence[str]], count: int) -> list[list[str]]:
-    """The cells by column."""
+    """Returns the cells by column."""
     return [[row[n] for row in rows] for n in range(count)]
 
 
 def noted(note: str) -> list[str]:
-    """The note, in lines."""
+    """Returns the note, in lines."""
     return ["", *wrap(note, WIDTH)] if note else []

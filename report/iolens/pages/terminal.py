@@ -24,36 +24,38 @@ WIDTH, NARROWEST = 110, 40
 
 @dataclass(frozen=True)
 class Screen:
-    """Where text goes: how many columns it has, and whether it can show bold."""
+    """The properties of the output: its number of columns, and whether it can show bold text."""
 
     width: int = WIDTH
     styled: bool = False
 
     def lines(self, lines: Iterable[str], style: str = "") -> None:
-        """Print lines; `style` is an ANSI code such as "1" (bold), heeded where it can be shown."""
+        """Prints lines; `style` is an ANSI code such as "1" (bold), heeded where it can be shown."""
         for line in lines:
             print(f"\x1b[{style}m{line}\x1b[0m" if style and self.styled and line else line)
 
     def say(self, text: str, style: str = "") -> None:
-        """Print a paragraph."""
+        """Prints a paragraph."""
         self.lines(paragraph(text, self.width), style)
 
     def table(self, table: Table) -> None:
-        """Print a table, its title in bold."""
+        """Prints a table, its title in bold."""
         title, *others = table_text(table, self.width)
         self.lines([title], "1" if table.title else "")
         self.lines(others)
 
 
 def screen() -> Screen:
-    """As wide as COLUMNS or the terminal says; without escape sequences in a file, a pipe, or where NO_COLOR is set."""
+    """Returns the width from COLUMNS or the terminal; without escape sequences in a file, a pipe, or if
+    NO_COLOR is set.
+    """
     width = max(NARROWEST, shutil.get_terminal_size((WIDTH, 24)).columns)
     plain = not sys.stdout.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
     return Screen(width, styled=not plain)
 
 
 def show_job(job: Job, tables: Iterable[Table], out: Screen) -> None:
-    """Print facts, sentences and tables."""
+    """Prints facts, sentences and tables."""
     out.say(title(job), "1")
     for label in labels(job):
         out.say(label, "1;31")

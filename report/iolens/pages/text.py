@@ -20,12 +20,16 @@ MOST_ROWS = 24
 
 
 def paragraph(text: str, width: int, indent: str = "") -> list[str]:
-    """The text in lines of at most `width` characters, the later ones indented; words longer than a line are broken."""
+    """Returns the text in lines of at most `width` characters, the later ones indented; words longer than a line are
+    broken.
+    """
     return textwrap.wrap(printable(text, keep=INDENT), width, subsequent_indent=indent, break_on_hyphens=False) or [""]
 
 
 def pair(name: str, value: str, width: int, most: int = 3) -> list[str]:
-    """A name and its value, indented; long words lose their middle, and so does a value of more than `most` lines."""
+    """Returns a name and its value, indented; long words lose their middle, and so does a value of more than
+    `most` lines.
+    """
     lead = f"  {name:<17} "
     room = width - len(lead)
     words = " ".join(short(word, room) for word in printable(value).split())
@@ -35,7 +39,7 @@ def pair(name: str, value: str, width: int, most: int = 3) -> list[str]:
 
 
 def table_text(table: Table, width: int) -> list[str]:
-    """Title, heads, rows, and what to know about them, in lines of at most `width` characters."""
+    """Returns title, heads, rows and notes of a table, in lines of at most `width` characters."""
     rows = [[printable(str(cell), keep=INDENT) for cell in row] for row in table.rows[:MOST_ROWS]]
     heads = [str(head) for head in table.columns]
     numeric = [all(NUMBER.match(row[n]) for row in rows) for n in range(len(heads))]
@@ -60,7 +64,9 @@ def table_text(table: Table, width: int) -> list[str]:
 
 
 def folded(cell: str, width: int) -> list[str]:
-    """A cell in lines of its column: sentences are broken at spaces, a path or a longer word loses its middle."""
+    """Returns a cell in lines of its column: sentences are broken at spaces, a path or a longer word loses its
+    middle.
+    """
     if len(cell) <= width or cell.startswith(INDENT) or max(map(len, cell.split()), default=0) > width:
         return [short(cell, width)]
     return textwrap.wrap(cell, width)
@@ -69,7 +75,7 @@ def folded(cell: str, width: int) -> list[str]:
 def fitted(
     heads: Sequence[str], rows: Sequence[Sequence[str]], numeric: Sequence[bool], width: int
 ) -> tuple[list[int], list[int]]:
-    """The columns that are shown, and their widths.
+    """Returns the columns that are shown, and their widths.
 
     Heads give way first (they may be broken at spaces), then columns of words (down to SHORTEST), then whole columns,
     the last ones first.
@@ -102,7 +108,7 @@ def fitted(
 
 
 def head_lines(heads: Sequence[str], widths: Sequence[int], numeric: Sequence[bool]) -> list[str]:
-    """The heads, broken at spaces where their column is narrower; the last lines are level."""
+    """Returns the heads, broken at spaces where their column is narrower; the last lines are level."""
     broken = [textwrap.wrap(head, max(1, wide)) or [""] for head, wide in zip(heads, widths, strict=True)]
     most = max(map(len, broken))
     cells = [[""] * (most - len(each)) + each for each in broken]
@@ -114,10 +120,10 @@ def head_lines(heads: Sequence[str], widths: Sequence[int], numeric: Sequence[bo
 
 
 def short(cell: str, wide: int) -> str:
-    """A cell of words without its middle where it is too long."""
+    """Returns a cell of words without its middle where it is too long."""
     return cell if len(cell) <= wide else middle(cell, wide - 1)
 
 
 def aligned(cell: str, wide: int, right: bool) -> str:
-    """The cell at its column's width."""
+    """Returns the cell at its column's width."""
     return cell.rjust(wide) if right else cell.ljust(wide)

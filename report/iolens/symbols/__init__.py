@@ -1,1 +1,1 @@
-"""From addresses in object files to functions, source lines and call chains, when a report is made."""
+"""Turn addresses in object files into functions, source lines and call chains when a report is made."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 WRAPPERS = "libiolens"
-"""How the names of the profiler's own libraries begin."""
+"""Prefixes of the names of the profiler's own libraries."""
 
 ADAPTERS, TRACERS = "libiolens-", "libiolens-trace-"
 """The same of those that wrap MPI, and of those that wrap other libraries."""
@@ -41,17 +41,18 @@ class Frame:
 
     @property
     def module(self) -> str:
-        """The object's name."""
+        """Returns the object's name."""
         return Path(self.object).name
 
 
 def call_chains(resolved: pd.DataFrame) -> Mapping[tuple[int, int], tuple[Frame, ...]]:
-    """Of what `resolve` gave: (rank, node) to the chain that ends there, outermost first, inlined functions included.
+    """Returns for each (rank, node) of `resolve` the chain that ends there, outermost function first, with inlined
+    functions.
 
-    A node that ranks have in common is found by each of them (symbols/common.py). The profiler's wrappers are left out,
-    and what they call besides the function of MPI that they wrap is inside it. Where a chain ends in them, the
-    innermost frame is `RECORDER`, inside the function that was wrapped; see `of_a_wait`. Below a Python function whose
-    name is known, what CPython calls on the way to the next one is left out.
+    Each rank finds the nodes that ranks have in common (symbols/common.py). The profiler's wrappers are left out, and
+    calls of a wrapper other than to the wrapped MPI function count as part of it. If a chain ends in the wrappers, the
+    innermost frame is `RECORDER`, inside the function that was wrapped; see `of_a_wait`. Below a Python function with a
+    known name, CPython's own functions on the way to the next one are left out.
     """
     own: dict[tuple[int, int], tuple[Frame, ...]] = {}
     parents: dict[tuple[int, int], int] = {}
@@ -69,7 +70,7 @@ def call_chains(resolved: pd.DataFrame) -> Mapping[tuple[int, int], tuple[Frame,
 def joined(
     key: tuple[int, int], own: Mapping[tuple[int, int], tuple[Frame, ...]], parents: Mapping[tuple[int, int], int]
 ) -> tuple[Frame, ...]:
-    """One chain. A parent has a lower number than its nodes, so that what is damaged cannot be a circle."""
+    """Returns one chain. A parent has a lower number than its nodes, so that what is damaged cannot be a circle."""
     rank, node = key
     parts: list[tuple[Frame, ...]] = []
     while (rank, node) in own:
@@ -80,7 +81,9 @@ def joined(
 
 
 def without_passages(parts: list[tuple[Frame, ...]]) -> list[tuple[Frame, ...]]:
-    """Of nodes, innermost first: all but the interpreter's own way between Python functions whose names are known."""
+    """Returns the nodes, innermost first, without the interpreter's own functions between Python functions with known
+    names.
+    """
     kept: list[tuple[Frame, ...]] = []
     in_python = False
     for part in reversed(parts):
@@ -93,12 +96,12 @@ def without_passages(parts: list[tuple[Frame, ...]]) -> list[tuple[Frame, ...]]:
 
 
 def is_wrapper(frames: tuple[Frame, ...]) -> bool:
-    """Whether a node lies in the profiler."""
+    """Returns whether a node lies in the profiler."""
     return frames[-1].module.startswith(WRAPPERS)
 
 
 def without_wrappers(parts: list[tuple[Frame, ...]]) -> tuple[Frame, ...]:
-    """Of nodes, innermost first: all frames but the profiler's, outermost first."""
+    """Returns the frames of the nodes (innermost first) without the profiler's, outermost first."""
     frames: list[Frame] = []
     wrapper: Frame | None = None
     for part in reversed(parts):
@@ -115,15 +118,16 @@ def without_wrappers(parts: list[tuple[Frame, ...]]) -> tuple[Frame, ...]:
 
 
 def wrapped(wrapper: Frame) -> Frame:
-    """The function that a wrapper stands for."""
+    """Returns the function that a wrapper stands for."""
     of_mpi = wrapper.module.startswith(ADAPTERS) and not wrapper.module.startswith(TRACERS)
     return Frame(SOME_CALL if of_mpi and wrapper.function.startswith("0x") else wrapper.function, "", 0, "")
 
 
 def calls_for_itself(wrapper: Frame, called: Frame) -> bool:
-    """Whether what a wrapper of MPI calls is another function than the wrapped one: a probe before a receive, a barrier
-    before a collective call, the comparison of clocks. The program did not call it, and its time is that of the call
-    that it called."""
+    """Returns whether what a wrapper of MPI calls is another function than the wrapped one: a probe before a receive, a
+    barrier before a collective call, the comparison of clocks. The program did not call it, and its time is that of the
+    call that it called.
+    """
     asked, made = (frame.function.removeprefix("P") for frame in (wrapped(wrapper), called))
     if asked == SOME_CALL:
         return not made.startswith("MPI_")
@@ -131,5 +135,5 @@ def calls_for_itself(wrapper: Frame, called: Frame) -> bool:
 
 
 def of_a_wait(chain: tuple[Frame, ...]) -> tuple[Frame, ...]:
-    """The chain of a sample of kind 1: the profiler waits in nothing but the function that it wraps."""
+    """Returns the chain of a sample of kind 1: the profiler waits in nothing but the function that it wraps."""
     return chain[:-1] if chain and chain[-1].function == RECORDER else chain

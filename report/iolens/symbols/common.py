@@ -37,7 +37,8 @@ class ByRank(Mapping[tuple[int, int], T], Generic[T]):
 
 
 def with_rows(rows: pd.DataFrame, table: pd.DataFrame, number: str) -> pd.DataFrame:
-    """`rows` (`rank`, `number`, …) with the columns of the row of `table` that each of them names, missing without one.
+    """Returns `rows` (`rank`, `number`, …) with the columns of the row of `table` that each of them names, missing if
+    there is none.
 
     `table` has the columns `rank` and `number` too; the rank in the result is that of `rows`.
     """

@@ -1,7 +1,7 @@
-"""What an ELF file says without its debug information: build id, symbols, where functions begin.
+"""Facts of an ELF file without debug information: build id, symbols, begins of functions.
 
-Read are 64-bit little-endian files (System V ABI, chapter 4; LSB 5, section 10.6 for .eh_frame_hdr); others are as if
-they had no symbols.
+Only 64-bit little-endian files are read (System V ABI, chapter 4; LSB 5, section 10.6 for .eh_frame_hdr); other files
+count as files without symbols.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ SYMBOL = np.dtype(
     [("name", "<u4"), ("info", "u1"), ("other", "u1"), ("section", "<u2"), ("value", "<u8"), ("size", "<u8")]
 )
 TABLE_FORM = 0x3B
-"""Of .eh_frame_hdr: its table holds pairs of 32-bit numbers relative to itself, sorted."""
+"""Form of .eh_frame_hdr whose table holds pairs of 32-bit numbers relative to itself, sorted."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +56,7 @@ class Elf:
     lines: bool
 
     def function_at(self, address: int) -> str:
-        """The name of the function that holds the address; "" when no symbol does."""
+        """Returns the name of the function that holds the address; "" when no symbol does."""
         at = int(np.searchsorted(self.starts, address, "right")) - 1
         # An alias without a size may stand behind the function itself.
         while at >= 0 and address - int(self.starts[at]) >= max(int(self.sizes[at]), 1):
@@ -66,7 +66,7 @@ class Elf:
         return self.names[at] if at >= 0 else ""
 
     def begin_of(self, address: int) -> int | None:
-        """Where the function begins that holds the address, from the unwind tables."""
+        """Returns where the function that contains the address begins, from the unwind tables."""
         at = int(np.searchsorted(self.begins, address, "right")) - 1
         return int(self.begins[at]) if at >= 0 else None
 
@@ -77,7 +77,7 @@ EMPTY = Elf("", NOTHING, NOTHING, (), NOTHING, lines=False)
 
 @lru_cache(maxsize=256)
 def read_elf(path: Path) -> Elf:
-    """The file's tables, read once; without any when it is no such file or is damaged."""
+    """Returns the file's tables, read once; without any when it is no such file or is damaged."""
     try:
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
             return parsed(data) if data[:6] == IDENT else EMPTY
@@ -86,7 +86,7 @@ def read_elf(path: Path) -> Elf:
 
 
 def parsed(data: mmap.mmap) -> Elf:
-    """The tables of an ELF file."""
+    """Returns the tables of an ELF file."""
     sections = named_sections(data)
     starts, sizes, names = functions(data, sections)
     return Elf(build_id(data, sections), starts, sizes, names, begins(data, sections), ".debug_line" in sections)
@@ -94,7 +94,7 @@ def parsed(data: mmap.mmap) -> Elf:
 
 @lru_cache(maxsize=256)
 def dynamic_symbols(path: Path) -> frozenset[str]:
-    """The names that a file asks others for, or gives them, when it is loaded; empty where it cannot be read."""
+    """Returns the names that a file asks others for, or gives them, when it is loaded; empty if it cannot be read."""
     try:
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
             sections = named_sections(data) if data[:6] == IDENT else {}
@@ -105,7 +105,7 @@ def dynamic_symbols(path: Path) -> frozenset[str]:
 
 
 def named_sections(data: mmap.mmap) -> dict[str, Any]:
-    """The section headers by name; the later of two of one name."""
+    """Returns the section headers by name; the later of two of one name."""
     headers, _ = section_headers(data)
     if not len(headers):
         return {}
@@ -115,7 +115,7 @@ def named_sections(data: mmap.mmap) -> dict[str, Any]:
 
 
 def section_headers(data: mmap.mmap) -> tuple[NDArray[Any], int]:
-    """The section headers, none where they have another size, and where in the file they begin."""
+    """Returns the section headers, none where they have another size, and where in the file they begin."""
     (offset,) = struct.unpack_from("<Q", data, 0x28)
     entry, count = struct.unpack_from("<HH", data, 0x3A)
     used = count * entry if entry == SECTION.itemsize else 0
@@ -123,17 +123,17 @@ def section_headers(data: mmap.mmap) -> tuple[NDArray[Any], int]:
 
 
 def content(data: mmap.mmap, section: Any) -> bytes:
-    """The bytes of a section."""
+    """Returns the bytes of a section."""
     return bytes(data[int(section["offset"]) : int(section["offset"]) + int(section["size"])])
 
 
 def text_at(strings: bytes, offset: int) -> str:
-    """A name in a table of strings."""
+    """Returns a name in a table of strings."""
     return decoded(strings[offset : strings.index(b"\0", offset)])
 
 
 def build_id(data: mmap.mmap, sections: dict[str, Any]) -> str:
-    """The note .note.gnu.build-id in hex."""
+    """Returns the note .note.gnu.build-id in hex."""
     if ".note.gnu.build-id" not in sections:
         return ""
     note = content(data, sections[".note.gnu.build-id"])
@@ -163,7 +163,7 @@ def functions(data: mmap.mmap, sections: dict[str, Any]) -> tuple[NDArray[Any], 
 
 
 def begins(data: mmap.mmap, sections: dict[str, Any]) -> NDArray[Any]:
-    """The sorted addresses of functions in .eh_frame_hdr."""
+    """Returns the sorted addresses of functions in .eh_frame_hdr."""
     if ".eh_frame_hdr" not in sections:
         return NOTHING
     header = sections[".eh_frame_hdr"]

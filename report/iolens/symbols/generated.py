@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 PYTHON = "py::"
-"""How the name of a Python function begins: `py::FUNCTION:FILE`."""
+"""The form of a Python function's name: `py::FUNCTION:FILE`."""
 
 PASSAGE = re.compile(
     r"_PyEval_(EvalFrameDefault|Vector)|_TAIL_CALL_\w+|py_trampoline_evaluator|_?PyObject_(Call|Vectorcall|FastCall)\w*"
@@ -30,8 +30,9 @@ GENERATED = "[generated]"
 
 
 def generated_names(generated: pd.DataFrame | None, ranks: Sequence[int], addresses: Sequence[int]) -> list[str]:
-    """For each address of a rank the name of the function of the private table `generated_code` that it lies in; ""
-    where there is none."""
+    """Returns for each address of a rank the function of the private table `generated_code` that contains it; "" if
+    there is none.
+    """
     if generated is None or generated.empty:
         return [""] * len(addresses)
     functions: dict[int, list[tuple[int, int, str]]] = {}
@@ -48,7 +49,7 @@ def generated_names(generated: pd.DataFrame | None, ranks: Sequence[int], addres
 
 
 def generated_line(name: str) -> Line:
-    """The function of that name, and where its source is.
+    """Returns the function of that name, and where its source is.
 
     CPython tells the file and not the line; what has no name of its own there (`<module>`, `<lambda>`) is told apart by
     the file. Other compilers have names of their own kinds, which are shown as they are.
@@ -62,15 +63,15 @@ def generated_line(name: str) -> Line:
 
 
 def is_python(symbol: str) -> bool:
-    """Whether code of this name is a Python function's own."""
+    """Returns whether code of this name is a Python function's own."""
     return symbol.startswith(PYTHON)
 
 
 def is_passage(symbol: str) -> bool:
-    """Whether code of this name leads from one Python function to the next."""
+    """Returns whether code of this name leads from one Python function to the next."""
     return PASSAGE.fullmatch(symbol) is not None
 
 
 def is_interpreter(path: str) -> bool:
-    """Whether an object is CPython itself, and no module of it."""
+    """Returns whether an object is CPython itself, and no module of it."""
     return INTERPRETER.fullmatch(PurePosixPath(path).name) is not None

@@ -24,9 +24,10 @@ class Line:
 
 
 def lines_of(file: Path, addresses: Sequence[int]) -> dict[int, tuple[Line, ...]]:
-    """For each address the function that holds it, behind the functions that were inlined there (innermost first).
+    """Returns for each address the function that contains it, preceded by the functions that were inlined there
+    (innermost first).
 
-    One batch per file. Nothing without addr2line, and for addresses that the file has no lines of.
+    Makes one batch per file. Returns nothing without addr2line, and for addresses without lines in the file.
     """
     tool = shutil.which("addr2line")
     if not tool or not addresses:
@@ -38,7 +39,7 @@ def lines_of(file: Path, addresses: Sequence[int]) -> dict[int, tuple[Line, ...]
 
 
 def answers(printed: str) -> Iterator[tuple[int, tuple[Line, ...]]]:
-    """What addr2line printed: an address, then a function and FILE:LINE for each of its chain."""
+    """Parses the output of addr2line: an address, then a function and FILE:LINE for each function of its chain."""
     address, words = 0, list[str]()
     for text in [*printed.splitlines(), "0x" + "0" * 16]:
         if not ADDRESS.fullmatch(text):
@@ -50,7 +51,9 @@ def answers(printed: str) -> Iterator[tuple[int, tuple[Line, ...]]]:
 
 
 def line(function: str, place: str) -> Line:
-    """One function: addr2line writes ? for what it does not know, and names discriminators behind the number."""
+    """Returns one function: addr2line writes ? for what it does not know, and names discriminators behind the
+    number.
+    """
     source, _, number = printable(place).rpartition(":")
     digits = number.split(" ")[0]
     known = "" if source.startswith("??") else source
@@ -59,7 +62,7 @@ def line(function: str, place: str) -> Line:
 
 
 def demangled(names: Sequence[str]) -> dict[str, str]:
-    """C++ names as in the source, from binutils' c++filt; the names themselves without it."""
+    """Returns C++ names as in the source, from binutils' c++filt; unchanged names without it."""
     mangled = sorted({name for name in names if name.startswith("_Z")})
     tool = shutil.which("c++filt")
     if not mangled or not tool:

@@ -20,7 +20,7 @@ import numpy as np
 from iolens.symbols.elf import DYNSYM, SECTION, SYMTAB, section_headers
 
 TYPE_AT = 4
-"""Where the type stands in a section header."""
+"""Offset of the type in a section header."""
 
 NO_SECTION = struct.pack("<I", 0)
 """SHT_NULL, the type of a section header that stands for none."""
@@ -28,7 +28,9 @@ NO_SECTION = struct.pack("<I", 0)
 
 @contextmanager
 def without_symbols(file: Path) -> Iterator[Path]:
-    """A copy of a file that `read_elf` could read, there as long as the context is; OSError without room for it."""
+    """Returns a copy of a file that `read_elf` could read, there as long as the context is; OSError without
+    room for it.
+    """
     with tempfile.TemporaryDirectory(prefix="iolens-") as folder:
         copy = Path(folder) / file.name
         shutil.copyfile(file, copy)
@@ -39,7 +41,7 @@ def without_symbols(file: Path) -> Iterator[Path]:
 
 
 def types_of_symbol_tables(data: mmap.mmap) -> list[int]:
-    """Where in the file the types of the sections stand that hold symbols."""
+    """Returns the places in the file of the types of all sections with symbols."""
     headers, offset = section_headers(data)
     tables = np.flatnonzero(np.isin(headers["type"], (SYMTAB, DYNSYM)))
     return [offset + int(at) * SECTION.itemsize + TYPE_AT for at in tables]

@@ -1,4 +1,4 @@
-"""What GCC did with each line: the files that -fsave-optimization-record leaves beside the object files.
+"""GCC's treatment of each line: the files that -fsave-optimization-record leaves beside the object files.
 
 Their form is GCC's own (gcc/optinfo-emit-json.cc): a list of three, the last of which is a tree of records.
 """
@@ -38,11 +38,12 @@ MISSED = "m"
 
 EMPTY_WORDS = ("couldn't vectorize", "bad loop form")
 OF_A_LOOP = (*EMPTY_WORDS, "number of iterations", "control flow in loop", "multiple nested loops")
-"""How GCC begins what it says of a loop, and not of a statement in it."""
+"""The beginning of GCC's messages about a loop, in contrast to a statement in it."""
 
 VAGUE = ("no vectype for stmt", "bad data references", "bad operation or unsupported loop bound")
-"""How it begins reasons that say little: of vectors too narrow for the loop's numbers, which it tries after all others,
-and of a reason that it has given before."""
+"""The beginnings of reasons that say little: vectors too narrow for the loop's numbers, which GCC tries last, and a
+reason that it has given before.
+"""
 
 TEMPLATE = re.compile(r"<[^<>]*>")
 
@@ -61,7 +62,9 @@ class Remark:
 
 
 def read_remarks(folder: Path) -> list[Remark]:
-    """The remarks of all record files below a folder; IolensError when there is none, or one cannot be read."""
+    """Returns the remarks of all record files below a folder; raises IolensError if there is none, or one
+    cannot be read.
+    """
     files = sorted(folder.rglob(PATTERN))
     if not files:
         raise IolensError(f"{folder}: no {PATTERN} below it; compile with gcc -g -fsave-optimization-record")
@@ -69,7 +72,7 @@ def read_remarks(folder: Path) -> list[Remark]:
 
 
 def remarks_of(file: Path) -> list[Remark]:
-    """The remarks of one record file; IolensError when it cannot be read."""
+    """Returns the remarks of one record file; raises IolensError if it cannot be read."""
     try:
         with gzip.open(file, "rt", encoding="utf-8") as stream:
             _, passes, records = json.load(stream)
@@ -80,21 +83,21 @@ def remarks_of(file: Path) -> list[Remark]:
 
 
 def passes_of(passes: Iterable[dict[str, Any]]) -> Iterator[tuple[str, str]]:
-    """Identifier and name of every pass."""
+    """Returns identifier and name of every pass."""
     for one in passes:
         yield one["id"], one["name"]
         yield from passes_of(one.get("children", []))
 
 
 def flat(records: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """A tree of records, one by one."""
+    """Returns a tree of records, one by one."""
     for record in records:
         yield record
         yield from flat(record.get("children", []))
 
 
 def remark_of(record: dict[str, Any], names: dict[str, str]) -> Remark | None:
-    """The letter that a record stands for, if any."""
+    """Returns the letter that a record stands for, if any."""
     place, name = record.get("location"), names.get(record.get("pass", ""), "")
     if not place or name not in PASSES:
         return None
@@ -111,8 +114,9 @@ def remark_of(record: dict[str, Any], names: dict[str, str]) -> Remark | None:
 
 
 def function_of(record: dict[str, Any]) -> str:
-    """The function that a record's place is in: the innermost that was inlined there, else the one that was compiled,
-    whose linker's name tells a Fortran module."""
+    """Returns the function that a record's place is in: the innermost that was inlined there, else the one that was
+    compiled, whose linker's name tells a Fortran module.
+    """
     inlined = record.get("inlining_chain", [])
     compiled = str(record.get("function", ""))
     if len(inlined) > 1 or (inlined and compiled.startswith("_Z")):
@@ -121,8 +125,9 @@ def function_of(record: dict[str, Any]) -> str:
 
 
 def plain_name(function: str) -> str:
-    """A function without its type, parameters and template's arguments, which GCC and the demangler write differently,
-    and without what the compiler appends to a part or copy of it."""
+    """Returns a function without its type, parameters and template's arguments, which GCC and the demangler write
+    differently, and without what the compiler appends to a part or copy of it.
+    """
     name = function.replace("(anonymous namespace)", "{anonymous}").partition("(")[0]
     while (shorter := TEMPLATE.sub("", name)) != name:
         name = shorter
@@ -130,5 +135,5 @@ def plain_name(function: str) -> str:
 
 
 def name_of(source: str) -> str:
-    """A source file without its folder."""
+    """Returns a source file without its folder."""
     return PurePosixPath(source).name

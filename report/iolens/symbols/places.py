@@ -8,11 +8,11 @@ from pathlib import Path
 from iolens.symbols.elf import read_elf
 
 DEBUG_FOLDERS = (Path("/usr/lib/debug"),)
-"""Where systems keep what was stripped off, besides the folders that the user names."""
+"""Folders in which systems keep stripped debug information, besides the folders that the user names."""
 
 
 def object_file(path: str, build_id: str, search: Sequence[Path]) -> Path | None:
-    """The object with its symbols; None when it is gone or was built anew since.
+    """Returns the object with its symbols; None if it is gone or was built anew since.
 
     Looked at are a debug file in `.build-id` of the folders to search and of the system, the object where it was, and a
     file of that name in the folders to search. Without a build id only the place tells, and that is believed.
@@ -26,12 +26,12 @@ def object_file(path: str, build_id: str, search: Sequence[Path]) -> Path | None
 
 
 def debug_files(build_id: str, folders: Sequence[Path]) -> list[Path]:
-    """Where gdb and the distributions put a debug file: .build-id/ab/cdef….debug."""
+    """Returns the place in which gdb and the distributions put a debug file: .build-id/ab/cdef….debug."""
     if not build_id:
         return []
     return [folder / ".build-id" / build_id[:2] / f"{build_id[2:]}.debug" for folder in folders]
 
 
 def same_build(place: Path, build_id: str) -> bool:
-    """Whether the file has this build id; one that neither has is no difference."""
+    """Returns whether the file has this build id; one that neither has is no difference."""
     return read_elf(place).build_id == build_id

@@ -19,24 +19,25 @@ if TYPE_CHECKING:
     import pandas as pd
 
 FORTRAN = re.compile(r"__(\w+)_MOD_(\w+)")
-"""How gfortran names a procedure of a module."""
+"""The form of gfortran's names for procedures of a module."""
 
 PARTS = re.compile(r" \[clone \.(?:{0})(?:\.\d+)*\]|\.(?:{0})(?:\.\d+)*".format("part|constprop|isra|cold|lto_priv"))
-"""What GCC adds to the name of a function that it cut or specialised, also as c++filt writes it."""
+"""Suffixes that GCC adds to the name of a function that it split or specialised, also in c++filt's form."""
 
 
 def resolve(
     nodes: pd.DataFrame, objects: pd.DataFrame, search: Sequence[Path] = (), generated: pd.DataFrame | None = None
 ) -> pd.DataFrame:
-    """The private tables `call_nodes`, `objects` and `generated_code`, as a frame with a row per row of `nodes`.
+    """Returns the private tables `call_nodes`, `objects` and `generated_code`, as a frame with a row per row of
+    `nodes`.
 
     `rank`, `node`, `parent`, `leaf` as there; `object` (path, "" when not known), `address` in it; `function`,
     `source`, `line` of the innermost function there, and `inlined`: the functions that this one was inlined into, a
     tuple of `Line`, innermost first, empty mostly; `symbol`: the name that the linker knows the code by. Where nothing
     is known (a stripped or missing file, or one that was built anew since), `function` reads "address (name)", of the
     function's begin where the file tells that, `source` and `symbol` are "", `line` is 0. `search`: folders with
-    objects or their debug files. Files are read once, and each address is looked up once however many ranks have it.
-    Of a function that the program generated, `object` is its source, and `symbol` the whole name that it was given.
+    objects or their debug files. Files are read once, and each address is looked up once however many ranks have it. Of
+    a function that the program generated, `object` is its source, and `symbol` the whole name that it was given.
     """
     import pandas as pd
 
@@ -79,13 +80,13 @@ class Place:
 
 
 def generated_place(name: str) -> Place:
-    """Code that the program generated, under the name that its compiler gave it."""
+    """Returns code that the program generated, under the name that its compiler gave it."""
     line = generated_line(name)
     return Place(line.source or GENERATED, name, (line,))
 
 
 def lookup(path: str, build_id: str, addresses: Sequence[int], search: Sequence[Path]) -> Mapping[int, Place]:
-    """The functions at some addresses of one object."""
+    """Returns the functions at some addresses of one object."""
     file = object_file(path, build_id, search) if path else None
     elf = read_elf(file) if file else EMPTY
     named = {address: elf.function_at(address) for address in addresses}
@@ -103,7 +104,9 @@ def lookup(path: str, build_id: str, addresses: Sequence[int], search: Sequence[
 
 
 def lines_by_own_names(file: Path, addresses: Sequence[int], named: Mapping[int, str]) -> dict[int, tuple[Line, ...]]:
-    """`lines_of`, where no inlined function has the name of the code that it is in (`named`, the linker's)."""
+    """Returns `lines_of`, with no inlined function named like the code that contains it (`named`, the linker's
+    name).
+    """
     lines = lines_of(file, addresses)
     outer = demangled(list(named.values()))
     doubtful = [
@@ -122,22 +125,22 @@ def lines_by_own_names(file: Path, addresses: Sequence[int], named: Mapping[int,
 
 
 def functions(chains: Iterable[Sequence[Line]]) -> list[str]:
-    """All names in chains."""
+    """Returns all names in chains."""
     return [line.function for chain in chains for line in chain]
 
 
 def tidied(line: Line, plain: Mapping[str, str]) -> Line:
-    """A line with its function as the source has it."""
+    """Returns a line with its function as the source has it."""
     return Line(tidy(line.function, plain), line.source, line.line)
 
 
 def tidy(function: str, plain: Mapping[str, str]) -> str:
-    """A function's name as the source has it."""
+    """Returns a function's name as the source has it."""
     name = PARTS.sub("", plain.get(function, function)).removeprefix("__GI_")
     return FORTRAN.sub(r"\1::\2", name)
 
 
 def unnamed(path: str, elf: Elf, address: int) -> str:
-    """What stands for a function without a name: where it begins, else the address; and the object's name."""
+    """Returns a label for a function without a name: its begin, else the address, and the object's name."""
     begin = elf.begin_of(address)
     return f"{address if begin is None else begin:#x} ({Path(path).name or 'unknown'})"

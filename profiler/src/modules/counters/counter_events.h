@@ -25,7 +25,7 @@ struct event_choice {
 
 const char *event_name(enum counter_event event);
 
-/* What counts it here: a perf_type_id and a code, or PERF_NONE. */
+/* Returns the source of the event on this machine: a perf_type_id and a code, or PERF_NONE. */
 int event_source(enum counter_event event, uint64_t *code);
 
 /* The events of `text`: numbers and names of groups, names of events, separated by commas; "" and "none": no

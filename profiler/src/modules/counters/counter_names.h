@@ -1,5 +1,5 @@
-/* Which counters there are by their numbers, what they are called, and why one has no count: of this process,
- * or of the one that is recovered. */
+/* The counters by their numbers: their names, and the reasons why one has no count, in this process or in
+ * the one that is recovered. */
 #ifndef IOLENS_COUNTER_NAMES_H
 #define IOLENS_COUNTER_NAMES_H
 

@@ -20,8 +20,8 @@ struct set_reasons {
     char of[SET_PLACES][PERF_REASON_BYTES];
 };
 
-/* Of this process with the threads that it will start, or of this thread alone. Counters that cannot be
- * opened are left out, with the reason. */
+/* Opens the counters of this process with its future threads, or of this thread alone. Counters that cannot
+ * be opened are left out, with the reason. */
 void counter_set_open(struct counter_set *set, const struct event_choice *choice, bool process,
                       struct set_reasons *reasons);
 

@@ -1,4 +1,4 @@
-/* What a process keeps of its counters in the spool, where a recovery finds it. */
+/* The state of a process's counters in the spool, where a recovery finds it. */
 #ifndef IOLENS_COUNTERS_STATE_H
 #define IOLENS_COUNTERS_STATE_H
 

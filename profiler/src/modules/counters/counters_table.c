@@ -107,7 +107,7 @@ static int64_t weight(const void *row)
     return counted->region == REGION_RUN ? INT64_MAX : counted->value > 0 ? counted->value : 0;
 }
 
-/* What was counted is apart from what was not. */
+/* Counted and uncounted values stay in separate rows. */
 static size_t rest(void *row)
 {
     struct row *merged = row;

@@ -1,4 +1,4 @@
-/* What the kernel and the processor have counted, read at one moment. */
+/* The counts of the kernel and the processor, read at one moment. */
 #ifndef IOLENS_COUNTS_H
 #define IOLENS_COUNTS_H
 

@@ -13,7 +13,7 @@
 
 enum { PATH_BYTES = 64, SCHED_BYTES = 4096, ENTRIES_BYTES = 4096 };
 
-/* What getdents64(2) writes. */
+/* An entry in the format of getdents64(2). */
 struct entry {
     uint64_t inode;
     int64_t next;

@@ -7,7 +7,7 @@
 
 enum { PERF_REASON_BYTES = 96 };
 
-/* What counts an event: a value of the kernel's enum perf_type_id, or nothing. */
+/* The source of an event: a value of the kernel's enum perf_type_id, or none. */
 enum { PERF_NONE = -1 };
 
 /* An open counter. Its descriptor is a high number; the program may close it, and use the number for itself.

@@ -31,7 +31,7 @@ static bool is_noted(const struct counters_state *state)
     return state->counted || *state->reasons.of[SET_MIGRATIONS];
 }
 
-/* What is counted is noted where a recovery finds it. */
+/* Stores the counts in a place where a recovery finds them. */
 static struct counters_state *noted_state(void)
 {
     struct counters_state *state = table_state(TABLE_counters);

@@ -1,4 +1,4 @@
-/* What is counted in all threads of this process together, from the begin of recording to the end. */
+/* The counts in all threads of this process together, from the begin of recording to the end. */
 #ifndef IOLENS_PROCESS_COUNTERS_H
 #define IOLENS_PROCESS_COUNTERS_H
 
@@ -17,8 +17,8 @@ void counters_pause(bool on);
 /* In a child of fork: the counters of its parent are not its own. False: there were none. */
 bool counters_reset(void);
 
-/* What is recorded of traced calls: bits of enum iolens_tracing, with counters where events of the processor
- * were asked for. */
+/* The data recorded about traced calls: bits of enum iolens_tracing, with counters if events of the
+ * processor were requested. */
 extern unsigned iolens_counters_tracing;
 
 /* Changes whenever counting begins anew or recording is switched: a difference across that is no count. */

@@ -1,4 +1,4 @@
-/* What is counted in the regions that the program marks, by thread and region. */
+/* The counts in the regions that the program marks, by thread and region. */
 #ifndef IOLENS_REGION_COUNTERS_H
 #define IOLENS_REGION_COUNTERS_H
 

@@ -236,7 +236,7 @@ static const struct record_shape SHAPE = {
     .bytes = {H5D_BYTES_READ, H5D_BYTES_WRITTEN},
 };
 
-/* What a nameless dataset did becomes the record of its name, or is added to the one that is there. */
+/* Turns the record of a nameless dataset into the record of its name, or adds it to the existing one. */
 static struct h5d_state *give_name(struct h5d_state *state, hid_t dataset)
 {
     struct file *file, *own = record_of(dataset, &file);

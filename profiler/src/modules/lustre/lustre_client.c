@@ -22,7 +22,7 @@ enum { STATS_BYTES = 16384, ENTRIES_BYTES = 4096 };
 
 static const char *const LAYERS[] = {"llite", "osc"};
 
-/* What launchers call the number of a rank on its node. */
+/* Variables in which launchers give the number of a rank on its node. */
 static const char *const LOCAL_RANKS[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
                                           "PALS_LOCAL_RANKID",          "PMI_LOCAL_RANK",
                                           "MV2_COMM_WORLD_LOCAL_RANK",  "SLURM_LOCALID"};

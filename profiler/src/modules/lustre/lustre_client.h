@@ -1,6 +1,6 @@
-/* What the Lustre client of a node counted from the job's begin to its end: the files `stats` of its file
- * systems (llite: calls of programs) and targets (osc: requests to servers). All programs of the node are in
- * them. One rank per node reads them; without Lustre nothing is there to read. */
+/* The counts of a node's Lustre client from the job's begin to its end: the files `stats` of its file
+ * systems (llite: calls of programs) and targets (osc: requests to servers). They include all programs of
+ * the node. One rank per node reads them; without Lustre there is nothing to read. */
 #ifndef IOLENS_LUSTRE_CLIENT_H
 #define IOLENS_LUSTRE_CLIENT_H
 

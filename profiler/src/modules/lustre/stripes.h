@@ -1,6 +1,6 @@
-/* Which stripe of a layout the bytes of a transfer belong to, and what each stripe has moved so far. Exact:
- * Lustre places byte `at` of a file on stripe (at / stripe size) mod stripe count of the component whose
- * extent holds it, counted from the start of the file in every component. */
+/* The stripe of a layout to which the bytes of a transfer belong, and the bytes that each stripe has moved
+ * so far. Exact: Lustre places byte `at` of a file on stripe (at / stripe size) mod stripe count of the
+ * component whose extent holds it, counted from the start of the file in every component. */
 #ifndef IOLENS_STRIPES_H
 #define IOLENS_STRIPES_H
 

@@ -53,7 +53,7 @@ enum {
 #undef APMPI_BARRIER
 };
 
-/* Of a function: where its numbers begin. */
+/* The place at which the numbers of a function begin. */
 static const struct operation {
     bool known, has_bytes, synced;
     int16_t counters, times, sync;
@@ -83,7 +83,7 @@ struct record {
 _Static_assert(sizeof(struct header) == 48, "Darshan's APMPI header has 48 bytes");
 _Static_assert(COUNTERS == 396 && TIMES == 222 && SYNCS == 16, "Darshan's APMPI record has these counters");
 
-/* What the ranks agreed on. */
+/* The values on which the ranks agreed. */
 struct apmpi_state {
     bool calls;  /* this rank made some */
     bool synced; /* a rank waited in timed barriers */

@@ -1,4 +1,4 @@
-/* Which sizes of communicators a rank used. */
+/* The sizes of the communicators that a rank used. */
 #include "../../runtime/context.h"
 #include "../../runtime/wrap.h"
 #include "../../tables/keyed.h"

@@ -7,7 +7,7 @@
 
 #include "../../adapter.h"
 
-/* Whether calls are kept with their times. */
+/* Returns true if calls are kept with their times. */
 bool mpi_events_wanted(void);
 
 /* `bytes` of its messages, `peer`: as the row of the table has it. */

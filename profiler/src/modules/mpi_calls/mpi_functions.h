@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* Of a number below IOLENS_MPI_FUNCTIONS. */
+/* Returns the name of the function with a number below IOLENS_MPI_FUNCTIONS. */
 const char *mpi_function_name(uint32_t function);
 
 #endif

@@ -1,4 +1,4 @@
-/* Which bytes of a call of MPI Darshan's APMPI record counts, and by which sizes. */
+/* The bytes of an MPI call that Darshan's APMPI record counts, and the sizes by which it counts them. */
 #ifndef IOLENS_MPI_MOVES_H
 #define IOLENS_MPI_MOVES_H
 

@@ -1,4 +1,4 @@
-/* What the MPI library of the job is, and how it is set. */
+/* The MPI library of the job, and its settings. */
 #include <stdio.h>
 #include <string.h>
 
@@ -98,7 +98,7 @@ static void put_all(const struct known_settings *settings, struct buffer *rows)
     }
 }
 
-/* What ranks have to know to see whether all have the same: added up over all ranks. */
+/* Values by which ranks find out whether all have the same settings; they are added up over all ranks. */
 static struct {
     int64_t all, first, ranks; /* the hash of what a rank has; that of rank 0; how many have any */
 } sums;
@@ -132,7 +132,8 @@ static bool has_name(const struct buffer *rows, const struct row *row)
     return false;
 }
 
-/* What `own` has otherwise than `first`, and names of what it has not: not more rows than it has itself. */
+/* Adds the settings of `own` that differ from `first`, and the names of those that it lacks; no more rows
+ * than it has itself. */
 static void put_differences(const struct buffer *first, const struct buffer *own, struct buffer *rows)
 {
     const struct row *mine = (const struct row *)own->data, *theirs = (const struct row *)first->data;

@@ -28,7 +28,7 @@ struct seen {
     struct mpi_site *site;
 };
 
-/* What a thread keeps for itself. */
+/* The private memory of a thread. */
 struct own {
     const void *store; /* that `seen` points into; another one after fork */
     double beat;       /* when the next sign of life is due */
@@ -48,7 +48,7 @@ static const struct keyed_shape unbounded = {sizeof(struct mpi_site_key), sizeof
 static int iolens_callers; /* how many are told apart */
 static unsigned iolens_mpi_traced;
 
-/* Which bytes of a call APMPI counts. */
+/* The bytes of a call that APMPI counts. */
 static const uint8_t MOVES[IOLENS_MPI_FUNCTIONS] = {
 #define APMPI_BYTES(moves, name)  [IOLENS_MPI_##name] = APMPI_##moves,
 #define APMPI_SYNCED(moves, name) [IOLENS_MPI_##name] = APMPI_##moves,
@@ -203,7 +203,7 @@ static void clear_pending(struct mpi_pending *pending)
     pending->sync = 0;
 }
 
-/* What few calls need, or few programs: all others are spared the questions. */
+/* Does the work for rare calls and rare programs, so that all others skip these tests. */
 static void do_more(const struct iolens_mpi_call *call, bool counted)
 {
     iolens_busy = true;

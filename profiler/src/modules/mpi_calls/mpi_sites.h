@@ -1,4 +1,4 @@
-/* What is kept of MPI calls: one row for each thread, function, region and place that it was called from. */
+/* The table of MPI calls: one row for each thread, function, region and place from which it was called. */
 #ifndef IOLENS_MPI_SITES_H
 #define IOLENS_MPI_SITES_H
 
@@ -11,7 +11,7 @@
 
 enum { MPI_SIZES = 7 };
 
-/* What was said of a call before it is counted. */
+/* Facts about a call that are known before it is counted. */
 struct mpi_pending {
     int64_t sent, received, posted, messages, late;
     int64_t sizes[MPI_SIZES];
@@ -43,7 +43,8 @@ static inline int mpi_size_class(int64_t bytes)
 struct keyed_row *mpi_sites_first(const void *state);
 const struct mpi_site *mpi_site_of(struct keyed_row *row);
 
-/* Of the table's state: its rows' shape; whether a row of a spool can be one; the setting is known. */
+/* The shape of the table's rows; a function that tells whether a row of a spool is valid; a function to be
+ * called when the setting is known. */
 extern const struct keyed_shape mpi_sites_shape;
 bool mpi_site_is_sound(const void *key, const void *value);
 void mpi_sites_start(void);

@@ -33,7 +33,7 @@ struct collective_calls {
 /* `access`: POSIX time during the call. */
 void collective_add(struct collective_calls *calls, double t0, double t1, double access);
 
-/* Of calls in a spool. */
+/* Returns true if the calls in a spool are valid. */
 bool collective_validate(const struct collective_calls *calls, const struct area *area);
 
 /* Once: move begins to the job's clock. */

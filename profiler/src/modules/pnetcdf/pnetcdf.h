@@ -61,7 +61,7 @@ struct pnetcdf_var {
 
 _Static_assert(offsetof(struct pnetcdf_var, dataset) <= SHAPE_MOST_BYTES, "room for every record");
 
-/* Which part of a variable a call moves. */
+/* The part of a variable that a call moves. */
 enum extent_kind { EXTENT_ALL, EXTENT_ONE, EXTENT_BLOCK, EXTENT_STRIDED, EXTENT_PIECES, EXTENT_TYPE };
 
 struct extent {
@@ -79,8 +79,8 @@ struct extent extent_strided(const mpi_offset *count, const mpi_offset *stride);
 struct extent extent_pieces(int pieces, mpi_offset *const *counts);
 struct extent extent_type(mpi_type type);
 
-/* Which parts of several variables a call moves: the extent of each, whose `count` and `stride` stand in
- * these. */
+/* The parts of several variables that a call moves: the extent of each, whose `count` and `stride` point
+ * into these arrays. */
 struct parts {
     enum extent_kind kind;
     mpi_offset *const *counts, *const *strides; /* strides may be NULL: 1 */
@@ -113,7 +113,7 @@ void pnetcdf_on_access(const struct call *c, int nc, int var, enum pnetcdf_var_i
 void pnetcdf_on_accesses(const struct call *c, int nc, struct several several, enum pnetcdf_var_int form,
                          enum pnetcdf_var_int mode);
 
-/* Of a file that was closed. */
+/* Closes the variables of a file that was closed. */
 void pnetcdf_close_variables(const struct call *c, int nc);
 
 #endif

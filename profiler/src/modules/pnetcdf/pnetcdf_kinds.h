@@ -1,4 +1,4 @@
-/* What the rows of pnetcdf.def are made of, and what is recorded of each kind of them. */
+/* The parts of the rows in pnetcdf.def, and the data recorded for each kind of row. */
 #ifndef IOLENS_PNETCDF_KINDS_H
 #define IOLENS_PNETCDF_KINDS_H
 

@@ -30,7 +30,7 @@ static const struct dataset_layout AT = {
 /* Bytes of the external types NC_BYTE (1) to NC_UINT64 (11). */
 static const unsigned char TYPE_BYTES[] = {0, 1, 1, 2, 4, 4, 8, 1, 2, 4, 8, 8};
 
-/* What PnetCDF knows of a variable. */
+/* The description of a variable by PnetCDF. */
 struct description {
     char name[PNETCDF_NAME_MOST];
     int rank, record_dimension;
@@ -184,7 +184,7 @@ void pnetcdf_on_access(const struct call *c, int nc, int var, enum pnetcdf_var_i
     moved(state, form, mode, &pattern, (struct span){c->t0, c->t1});
 }
 
-/* Of the variable at this place; NULL where it is not known. */
+/* Returns the variable at this place; NULL if it is not known. */
 static struct pnetcdf_var *one_of(int nc, const struct several *several, int at, struct pattern *pattern)
 {
     struct pnetcdf_var *state = ids_find(&iolens_variables, key_of(nc, several->var[at]));

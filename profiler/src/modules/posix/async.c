@@ -5,7 +5,8 @@
 
 __thread bool async_submitting;
 
-/* Whether a request moves bytes, and which way. Vectors have their length in aio_nbytes. */
+/* Returns the direction in which a request moves bytes, if it does. Vectors have their length in
+ * aio_nbytes. */
 static enum posix_direction direction_of(const struct iocb *control)
 {
     switch (control->aio_lio_opcode) {

@@ -22,7 +22,7 @@ struct lustre_state;
 
 enum posix_direction { POSIX_NOTHING, POSIX_READING, POSIX_WRITING };
 
-/* Which kind of operation ended last, for times that overlap. */
+/* The kind of operation that ended last, for times that overlap. */
 enum { POSIX_READ_END, POSIX_WRITE_END, POSIX_META_END };
 
 enum { POSIX_AT_POSITION = -1 }; /* an offset: the call used the file position */

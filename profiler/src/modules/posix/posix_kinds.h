@@ -1,6 +1,5 @@
-/* What is recorded of each kind of call in calls/posix.def: FN and its like are described in
- * ../runtime/wrap.h.
- */
+/* The data recorded for each kind of call in calls/posix.def: FN and its relatives are described in
+ * ../runtime/wrap.h. */
 #ifndef IOLENS_POSIX_KINDS_H
 #define IOLENS_POSIX_KINDS_H
 

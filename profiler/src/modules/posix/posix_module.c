@@ -9,7 +9,7 @@
 
 enum { MEMORY_ALIGNMENT = 8, LUSTRE_MAGIC = 0x0BD00BD0, LUSTRE_BLOCK = 1024 * 1024 };
 
-/* Of the folder: another process has just removed the file. */
+/* Asks about the folder, because another process has just removed the file. */
 static int ask_folder(const struct file *file, struct statfs *info)
 {
     const char *slash = strrchr(file->path, '/');

@@ -1,4 +1,5 @@
-/* What the program did to move bytes that cannot be recorded, counted so that the log says what it misses. */
+/* Operations of the program that moved bytes which cannot be recorded, counted so that the log can say what
+ * it lacks. */
 #ifndef IOLENS_UNFOLLOWED_H
 #define IOLENS_UNFOLLOWED_H
 

@@ -1,4 +1,4 @@
-/* What the program may ask of the recorder while it runs. */
+/* Requests that the program may make to the recorder while it runs. */
 #ifndef IOLENS_CONTROL_H
 #define IOLENS_CONTROL_H
 

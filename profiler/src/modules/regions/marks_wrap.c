@@ -1,5 +1,5 @@
-/* What a program calls to mark regions and to switch recording on and off: iolens.h in ../../include,
- * CrayPAT's names for the same, and both as Fortran compilers name and call them. */
+/* The functions with which a program marks regions and switches recording on and off: iolens.h in
+ * ../../include, CrayPAT's names for the same, and both under the names that Fortran compilers use. */
 #include <string.h>
 
 #include "../../runtime/wrap.h"

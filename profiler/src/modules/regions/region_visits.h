@@ -1,4 +1,4 @@
-/* What is kept of the regions that a program marks: a row for each thread and region. */
+/* The table of the regions that a program marks: a row for each thread and region. */
 #ifndef IOLENS_REGION_VISITS_H
 #define IOLENS_REGION_VISITS_H
 
@@ -20,7 +20,7 @@ struct region_visits {
     double time, inner, least, most;
 };
 
-/* What was marked wrongly, and what there was no room for. */
+/* Marks that were wrong, and marks for which there was no room. */
 struct region_troubles {
     _Atomic int64_t unbegun, crowded;
     _Atomic int64_t unbegun_id; /* the latest */

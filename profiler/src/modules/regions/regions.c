@@ -137,7 +137,7 @@ void region_end(int64_t id)
     leave(now, true);
 }
 
-/* What this process is in counts up to here, or goes on. */
+/* Ends the time of this process's current regions, or resumes it. */
 void regions_pause(bool on)
 {
     struct regions_state *state = table_state_known(TABLE_regions);

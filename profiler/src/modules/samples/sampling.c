@@ -53,7 +53,7 @@ static bool validate(const void *memory, const struct area *area)
     return true;
 }
 
-/* Of samples by the clock that all times are of. */
+/* Returns the latest sample's time, on the clock of all times. */
 static double latest(const void *memory)
 {
     const struct sampling *state = memory;
@@ -64,7 +64,7 @@ static double latest(const void *memory)
     return end;
 }
 
-/* Of a thread that is still there, up to its latest sample. */
+/* Returns the duration of a thread, up to its latest sample if it still runs. */
 static double duration(const struct sampled_thread *thread)
 {
     double running = thread->last - thread->begin;

@@ -9,7 +9,7 @@
 #include "stdio_record.h"
 #include "streams.h"
 
-/* Of a state whose lock is held, right behind a call that gave the stream `bytes`, or flushed it. */
+/* Called with the state's lock held, right behind a call that gave the stream `bytes`, or flushed it. */
 void appending_wrote(struct stream *stream, struct stdio_state *s, int64_t bytes);
 
 /* Behind a call that may have flushed the stream and moved on; so many bytes are left in its buffer. */

@@ -18,9 +18,10 @@ void stdio_on_flush(const struct call *c, FILE *stream); /* NULL: of all streams
 /* `done` of the items that were asked for; part of another may have moved the position. */
 void stdio_on_items_read(const struct call *c, FILE *stream, size_t size, size_t asked, size_t done);
 void stdio_on_items_written(const struct call *c, FILE *stream, size_t size, size_t asked, size_t done);
-/* What fgets read into `room` bytes: counted up to the first byte of 0, though more may have been read. */
+/* Counts the bytes that fgets read into `room` bytes, up to the first byte of 0, although it may have read
+ * more. */
 void stdio_on_string(const struct call *c, FILE *stream, const char *string, int room);
-/* What getline and fgetc returned. */
+/* Counts the bytes that getline and fgetc returned. */
 void stdio_on_line(const struct call *c, FILE *stream, ssize_t bytes);
 void stdio_on_letter(const struct call *c, FILE *stream, int letter);
 void stdio_on_word(const struct call *c, FILE *stream, int word); /* getw */

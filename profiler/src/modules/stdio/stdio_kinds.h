@@ -1,5 +1,5 @@
-/* What is recorded of each kind of call in calls/stdio.def: FN and its like are described in
- * ../runtime/wrap.h. Bytes are what the call moved between the program and the stream. */
+/* The data recorded for each kind of call in calls/stdio.def: FN and its relatives are described in
+ * ../runtime/wrap.h. Bytes are those that the call moved between the program and the stream. */
 #ifndef IOLENS_STDIO_KINDS_H
 #define IOLENS_STDIO_KINDS_H
 

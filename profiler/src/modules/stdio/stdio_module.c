@@ -12,7 +12,8 @@ static void stdio_init(void *state, struct file *file, int fd)
         s->record.ints[STDIO_OPENS] = 1; /* the standard streams come open */
 }
 
-/* What `sort <in >out` moves is all that it does; a line of greeting is not worth a log. */
+/* The standard streams of `sort <in >out` are all that it uses, but a line of greeting is not worth a
+ * log. */
 static bool stdio_matters(const void *state, const struct file *file)
 {
     const int64_t *ints = ((const struct stdio_state *)state)->record.ints;

@@ -10,7 +10,8 @@
 
 static struct streams iolens_streams;
 
-/* Of glibc, without a header; an iterator is the stream itself. NULL in other C libraries. */
+/* glibc's functions, which no header declares; an iterator is the stream itself. NULL in other C
+ * libraries. */
 void _IO_list_lock(void) __attribute__((weak));
 void _IO_list_unlock(void) __attribute__((weak));
 FILE *_IO_iter_begin(void) __attribute__((weak));

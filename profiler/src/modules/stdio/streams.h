@@ -35,7 +35,7 @@ struct streams {
 /* When the program begins: which standard streams are files, as where a shell redirects them. */
 void streams_start(void);
 
-/* Whether this name of Darshan's is that of such a stream. */
+/* Returns true if this name of Darshan's is that of such a stream. */
 bool streams_is_redirected(const char *name);
 
 /* NULL when the stream is not recorded. stdin, stdout and stderr are added when they are first asked for. */

@@ -31,7 +31,7 @@ struct dxt *dxt_of(struct file *file, enum module_index module)
     return dxt_wants_file(file) ? registry_state(file, module, -1) : NULL;
 }
 
-/* What was traced first is kept. */
+/* The earliest traced calls are kept. */
 bool dxt_grow(struct dxt *dxt, struct dxt_trace *trace)
 {
     size_t size = trace->last ? trace->last->size * 2 : FIRST_CHUNK;

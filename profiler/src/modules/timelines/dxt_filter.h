@@ -1,4 +1,4 @@
-/* Which files, ranks and accesses are traced, and how much memory that may take. */
+/* The files, ranks and accesses that are traced, and the memory that traces may take. */
 #ifndef IOLENS_DXT_FILTER_H
 #define IOLENS_DXT_FILTER_H
 

@@ -1,6 +1,6 @@
-/* What single transfers (DXT) leave open about a traced file: when it was opened, flushed and closed, which
- * transfers were collective, and through which view. Kept where transfers are traced, from the same memory.
- */
+/* Facts about a traced file that single transfers (DXT) lack: when it was opened, flushed and closed, which
+ * transfers were collective, and through which view. They are kept if transfers are traced, in the same
+ * memory. */
 #ifndef IOLENS_TRACED_EVENTS_H
 #define IOLENS_TRACED_EVENTS_H
 

@@ -1,4 +1,4 @@
-/* Which of the program's own functions are timed: those that IOLENS_TRACE_FUNCTIONS names, else all. */
+/* The program's own functions that are timed: those in IOLENS_TRACE_FUNCTIONS, else all. */
 #ifndef IOLENS_TRACED_CHOICE_H
 #define IOLENS_TRACED_CHOICE_H
 

@@ -46,7 +46,7 @@ struct calls {
 /* By thread_slot, whose last one several threads may share. Memory of a thread that ended serves another. */
 static struct calls *iolens_traced_calls[SLOTS_MOST - 1];
 
-/* What this thread has begun, and not ended, in the memory of which slot. */
+/* Calls that this thread has begun and not ended, and the slot whose memory they use. */
 static __thread struct {
     uint64_t last;
     uint32_t depth, slot;

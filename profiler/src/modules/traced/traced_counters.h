@@ -1,4 +1,4 @@
-/* What is kept of the counters of traced functions: sums by function and region. */
+/* The table of the counters of traced functions: sums by function and region. */
 #ifndef IOLENS_TRACED_COUNTERS_H
 #define IOLENS_TRACED_COUNTERS_H
 
@@ -10,7 +10,8 @@
 
 enum { TRACED_DEEPEST = 64 }; /* calls that a thread is in at once, and that have counters */
 
-/* Of all threads. A counter has `calls` of its own: it may be there in some threads alone. */
+/* Sums over all threads. Each counter has its own number of `calls`, because it may exist in some threads
+ * only. */
 struct traced_sums {
     _Atomic int64_t calls, reading_ns, inside_ns;
     _Atomic int64_t of[COUNTERS_MOST], value[COUNTERS_MOST], enabled[COUNTERS_MOST], running[COUNTERS_MOST];

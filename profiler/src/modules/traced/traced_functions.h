@@ -21,7 +21,7 @@ struct traced_key {
  * own the group alone. */
 const struct traced_name *traced_name_of(uint32_t function);
 
-/* Whether calls in this region are no longer counted. */
+/* Returns true if calls in this region are no longer counted. */
 bool traced_throttled(const struct traced_key *key);
 
 #endif

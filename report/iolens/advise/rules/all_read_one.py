@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Files that every rank read as a whole."""
+    """Returns files that every rank read as a whole."""
     if job.nprocs < limits["few_ranks"]:
         return None
     files, spent, largest, example = 0, 0.0, 0.0, ""

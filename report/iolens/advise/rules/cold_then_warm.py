@@ -22,7 +22,7 @@ passes alike:
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Traced files that were read in passes, the first far slower than the rest."""
+    """Looks for traced files that were read in passes, the first far slower than the others."""
     found = cold_and_warm(job)
     if found is None:
         return None

@@ -55,7 +55,7 @@ before its wait, help with any."""
 
 
 def commands(function: str, library: str, large: bool) -> tuple[str, str]:
-    """To paste: the algorithm that fits messages of this size, then the other one."""
+    """Returns the lines to paste: the algorithm that fits messages of this size, then the other one."""
     short, operation = function.removeprefix("MPI_"), OPERATIONS[function]
     if "Intel" in library:
         pair = tuple(f"export I_MPI_ADJUST_{short.upper()}={value}" for value in operation.intel)
@@ -68,8 +68,9 @@ def commands(function: str, library: str, large: bool) -> tuple[str, str]:
 
 
 def transfer(rows: Records, ranks: int) -> tuple[float, str] | None:
-    """Seconds of one function that are not waiting for late ranks, at most, and how that is known; None where waiting
-    is more than half, or a rank makes no such calls. `rows`: of mpi_calls."""
+    """Returns seconds of one function that are not waiting for late ranks, at most, and how that is known; None if
+    waiting is more than half, or a rank makes no such calls. `rows`: of mpi_calls.
+    """
     own = rows.where(rows["rank"] >= 0)
     each = Groups(own["rank"])
     if len(each) < ranks:
@@ -85,7 +86,7 @@ def transfer(rows: Records, ranks: int) -> tuple[float, str] | None:
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """The function with most seconds of transfer, where these are many, and ranks have a processor each."""
+    """Returns the function with most seconds of transfer, where these are many, and ranks have a processor each."""
     from iolens.metrics.processor.mpi import mpi_rows, of_functions
 
     rows = mpi_rows(job) if "mpi_calls" in job.private else None
@@ -117,7 +118,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
 
 
 def communicators(job: Job) -> str:
-    """Their sizes, in words; the job's own where the log does not tell."""
+    """Returns their sizes, in words; the job's own where the log does not tell."""
     table = job.private.get("mpi_communicators")
     sizes = sorted({job.nprocs, *([] if table is None else map(int, table["size"]))}, reverse=True)
     return ", ".join(map(str, (size for size in sizes[:4] if size > 1)))

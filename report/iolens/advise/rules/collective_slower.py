@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Files of large contiguous parts whose aggregators exchange longer than they access."""
+    """Returns files of large contiguous parts whose aggregators exchange longer than they access."""
     return dominated(job, limits, contiguous=True)
 
 

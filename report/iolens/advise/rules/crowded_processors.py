@@ -27,7 +27,7 @@ or start as many ranks on a node as it has processors."""
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """The nodes whose ranks share processors, and how many ranks there are for each processor."""
+    """Returns the nodes whose ranks share processors, and how many ranks there are for each processor."""
     if "rank_places" not in job.private:
         return None
     from iolens.metrics.processor.rank_places import CROWDED, OVERLAPS, rank_places

@@ -20,7 +20,7 @@ HINTS = ("romio_ds_write disable", "romio_ds_read disable", "romio_cb_write enab
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Files of which POSIX reads far more than MPI-IO."""
+    """Returns files of which POSIX reads far more than MPI-IO."""
     pair = under_mpiio(job)
     if pair is None:
         return None

@@ -33,7 +33,9 @@ XPMEM, RDMA) a larger limit can be slower. Receives that are posted early
 
 
 def limit_in_use(job: Job) -> tuple[str, int] | None:
-    """The parameter and the bytes of the limit that most messages met: that within nodes, or that between them."""
+    """Returns the parameter and the bytes of the limit that most messages met: that within nodes, or that
+    between them.
+    """
     from iolens.metrics.processor.mpi_settings import eager_limits
 
     peers = job.tables.get("mpi_peers")
@@ -49,7 +51,9 @@ def limit_in_use(job: Job) -> tuple[str, int] | None:
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Messages of the class of sizes that begins at the limit or not far above it, and the time of sends and waits."""
+    """Returns messages of the class of sizes that begins at the limit or not far above it, and the time of sends and
+    waits.
+    """
     if not {"mpi_calls", "mpi_settings"} <= set(job.private):
         return None
     from iolens.metrics.processor.mpi import mpi_rows, of_functions, slowest

@@ -23,13 +23,15 @@ BUFFER = "cb_buffer_size 67108864"
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Files of scattered or small parts whose aggregators exchange longer than they access."""
+    """Returns files of scattered or small parts whose aggregators exchange longer than they access."""
     seen = dominated(job, limits, contiguous=False)
     return seen if seen or exchange_times(job) is not None else beyond_posix(job, limits)
 
 
 def dominated(job: Job, limits: Limits, contiguous: bool) -> Seen | None:
-    """Files whose aggregators exchange longer than they access, with large contiguous parts of each rank or without."""
+    """Returns files whose aggregators exchange longer than they access, with large contiguous parts of each rank or
+    without.
+    """
     times, table = exchange_times(job), by_file(job, "MPI-IO")
     if times is None or table is None:
         return None
@@ -51,7 +53,9 @@ def dominated(job: Job, limits: Limits, contiguous: bool) -> Seen | None:
 
 
 def beyond_posix(job: Job, limits: Limits) -> Seen | None:
-    """Of a log without times of exchange: collectively used files whose MPI-IO takes twice their POSIX time or more."""
+    """Looks, in a log without times of exchange, for collectively used files whose MPI-IO takes at least twice their
+    POSIX time.
+    """
     pair = under_mpiio(job)
     if pair is None:
         return None
@@ -76,12 +80,12 @@ def beyond_posix(job: Job, limits: Limits) -> Seen | None:
 
 
 def collective_calls(table: Records) -> np.ndarray:
-    """Collective reads and writes of each file."""
+    """Returns collective reads and writes of each file."""
     return np.asarray(sum(table[name] for name in ("COLL_READS", "COLL_WRITES", "SPLIT_READS", "SPLIT_WRITES")))
 
 
 def part_of_a_call(table: Records) -> np.ndarray:
-    """Bytes of a rank in a collective call, on average, of each file."""
+    """Returns bytes of a rank in a collective call, on average, of each file."""
     return np.asarray((table["BYTES_READ"] + table["BYTES_WRITTEN"]) / np.maximum(collective_calls(table), 1))
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Collectively written files with fewer writing ranks than stripes, or than nodes."""
+    """Looks for collectively written files with fewer writing ranks than stripes, or than nodes."""
     pair, layout = under_mpiio(job), file_stripes(job)
     if pair is None:
         return None

@@ -30,7 +30,7 @@ Until then: a folder for each thousand files, and one stripe a file:
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """As many written files of one rank each as there are ranks."""
+    """Looks for as many written files of one rank each as there are ranks."""
     table = by_file(job, "POSIX")
     if table is None or job.nprocs < limits["many_ranks"]:
         return None

@@ -31,7 +31,7 @@ when a file is created; sizes are plain bytes, without K or M.
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Hints whose effective value is another one, or that observed writers contradict."""
+    """Returns hints whose effective value is another one, or that observed writers contradict."""
     asked = job.tables.get("mpiio_hints")
     if asked is None or not any((asked[name] != "").any() for name in ("requested", "given") if name in asked):
         return None
@@ -69,7 +69,7 @@ class Hint(NamedTuple):
 
 
 def contradiction(row: Hint, reported: bool, writers: int | None) -> str:
-    """What is wrong with one hint; empty when nothing is."""
+    """Returns the fault of one hint; empty if there is none."""
     wanted = row.given or row.requested
     if not wanted:
         return ""
@@ -81,7 +81,7 @@ def contradiction(row: Hint, reported: bool, writers: int | None) -> str:
 
 
 def writers_by_path(job: Job) -> dict[str, int]:
-    """Ranks that wrote each collectively written file, by path."""
+    """Returns ranks that wrote each collectively written file, by path."""
     pair = under_mpiio(job)
     if pair is None:
         return {}

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Files of several ranks whose MPI-IO calls are mostly independent and small."""
+    """Returns files of several ranks whose MPI-IO calls are mostly independent and small."""
     table = by_file(job, "MPI-IO")
     if table is None:
         return None

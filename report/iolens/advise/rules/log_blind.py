@@ -24,7 +24,7 @@ module (MOD_DISABLE POSIX); a statically linked MPI library hides its calls."""
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Bytes of MPI-IO that POSIX (or DFS) did not see, and calls that are noticed but not followed."""
+    """Returns bytes of MPI-IO that POSIX (or DFS) did not see, and calls that are noticed but not followed."""
     said = list(job.unfollowed)
     table, lower = by_file(job, "MPI-IO"), by_file(job, "POSIX")
     if table is not None and "DFS" not in job.frames:

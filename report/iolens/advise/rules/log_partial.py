@@ -21,7 +21,7 @@ the profiler ran out of room, give it more, or fewer files:
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """What the log says about itself."""
+    """Looks for the log's own remarks about missing parts."""
     if not job.partial:
         return None
     evidence = " ".join(job.partial)

@@ -1,4 +1,4 @@
-"""More seeks than reads and writes."""
+"""The rule about more seeks than reads and writes."""
 
 from __future__ import annotations
 

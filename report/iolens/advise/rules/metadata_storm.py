@@ -30,7 +30,7 @@ Touch fewer files less often:
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Metadata time against all I/O time."""
+    """Compares metadata time with all I/O time."""
     tables = {name: table for name in ("POSIX", "STDIO") if (table := by_file(job, name)) is not None}
     calls = {counter: sum(float(np.sum(table.get(counter, 0.0))) for table in tables.values()) for counter in CALLS}
     if sum(calls.values()) < limits["few_calls"]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Shared files with much data on a quarter of the stripes that their ranks and bytes ask for, or fewer."""
+    """Looks for large shared files on at most a quarter of the stripes that suit their ranks and bytes."""
     table = striped_files(job)
     if table is None:
         return None

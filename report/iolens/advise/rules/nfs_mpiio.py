@@ -27,7 +27,7 @@ right results NFS has to be mounted with actimeo=0 or noac."""
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Files of several ranks that MPI-IO used on a mount of type nfs."""
+    """Returns files of several ranks that MPI-IO used on a mount of type nfs."""
     table = by_file(job, "MPI-IO")
     if table is None or not any(mount.kind.startswith("nfs") for mount in job.mounts):
         return None

@@ -21,7 +21,7 @@ HINTS = ("romio_cb_write enable", "romio_cb_read enable", "cb_buffer_size 167772
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Files whose collective calls have as many POSIX calls below them, no larger than what ranks gave."""
+    """Returns files whose collective calls have as many POSIX calls below them, no larger than what ranks gave."""
     pair = under_mpiio(job)
     if pair is None:
         return None
@@ -58,7 +58,9 @@ def check(job: Job, limits: Limits) -> Seen | None:
 
 
 def users_of(job: Job, table: Records, kind: str) -> np.ndarray:
-    """How many ranks read or wrote (`kind` READ or WRITE) each file through POSIX; all where the log does not tell."""
+    """Returns how many ranks read or wrote (`kind` READ or WRITE) each file through POSIX; all where the log does not
+    tell.
+    """
     known = posix_users(job, "read" if kind == "READ" else "written")
     return np.array([known.get(key, job.nprocs) for key in table["id"].tolist()], dtype=np.int64)
 

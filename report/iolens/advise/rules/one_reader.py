@@ -23,7 +23,7 @@ Let every rank read its own part of the file:
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """The rank that read nearly all bytes, unless collective calls chose it."""
+    """Returns the rank that read nearly all bytes, unless collective calls chose it."""
     found = one_rank(job, limits, READING)
     if found is None:
         return None

@@ -29,7 +29,7 @@ MORE_TARGETS = "\n\nMore than one target then takes the bytes.\n{layout}"
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """The rank that wrote nearly all bytes, unless collective calls chose it."""
+    """Returns the rank that wrote nearly all bytes, unless collective calls chose it."""
     found = one_rank(job, limits, WRITING)
     if found is None:
         return None

@@ -23,7 +23,7 @@ first and last accesses, and single transfers:
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Ranks whose records of POSIX and STDIO add up to more than the run time."""
+    """Returns ranks whose records of POSIX and STDIO add up to more than the run time."""
     own = np.zeros(max(job.nprocs, 1))
     for name in ("POSIX", "STDIO"):
         if name in job.frames:

@@ -26,7 +26,7 @@ Sort the accesses by offset, or read a whole range and pick from memory:
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """POSIX files with many small accesses at an offset below the one before."""
+    """Looks for POSIX files with many small accesses at an offset below the previous one."""
     table = without_mpiio(job, "POSIX")
     if table is None:
         return None

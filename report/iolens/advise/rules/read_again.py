@@ -24,7 +24,7 @@ Read once, and keep the data in memory, or nearer:
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Files of which each rank that used them read `again` times their size or more."""
+    """Returns files of which each rank that used them read `again` times their size or more."""
     said, gain, spent = [], 0.0, 0.0
     pair = under_mpiio(job)
     for name in ("POSIX", "STDIO"):

@@ -25,7 +25,7 @@ Open before the loop, close after it:
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Files that each rank opened `reopens` times or more."""
+    """Returns files that each rank opened `reopens` times or more."""
     opens, files, gain, example = 0.0, 0, 0.0, ""
     for name in ("POSIX", "STDIO"):
         table = by_file(job, name)

@@ -24,7 +24,7 @@ Write each byte once, or less often:
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Files into which `again` times their size was written."""
+    """Returns files into which `again` times their size was written."""
     table, pair = by_file(job, "POSIX"), under_mpiio(job)
     if table is None:
         return None

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Files that several ranks wrote, in small pieces, without MPI-IO."""
+    """Returns files that several ranks wrote, in small pieces, without MPI-IO."""
     return small(
         job,
         limits,

@@ -29,7 +29,7 @@ OWN = """:
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Files of several stripes, each of which at least two ranks wrote."""
+    """Returns files of several stripes, each of which at least two ranks wrote."""
     table, posix = stripe_writers(job), by_file(job, "POSIX")
     if table is None or posix is None or one_client(job):
         return None

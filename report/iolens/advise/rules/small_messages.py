@@ -25,7 +25,7 @@ Send what goes to the same rank in one message:
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Point-to-point messages below 256 bytes among all, and the time in sends, receives and waits."""
+    """Returns point-to-point messages below 256 bytes among all, and the time in sends, receives and waits."""
     if "mpi_calls" not in job.private:
         return None
     from iolens.metrics.processor.mpi import mpi_rows, of_functions, slowest

@@ -23,7 +23,7 @@ Read blocks of 1 MiB and more, and take the pieces out of memory:
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Files read in small pieces."""
+    """Returns files read in small pieces."""
     return small(job, limits, "READ", lambda table: np.ones(len(table), bool), REMEDY)
 
 

@@ -25,7 +25,7 @@ Write binary data in blocks, not numbers as text one by one:
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Files, not standard streams, with many small stdio calls."""
+    """Returns files, not standard streams, with many small stdio calls."""
     table = by_file(job, "STDIO")
     if table is None:
         return None

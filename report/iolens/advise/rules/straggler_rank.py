@@ -27,7 +27,7 @@ then exclude the node (sbatch -x NODE), or keep off the target."""
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Few ranks far above the median time with no more bytes, where no target or host explains it."""
+    """Looks for few ranks far above the median time with no more bytes, if no target or host explains it."""
     times, upper = rank_times(job), by_file(job, "MPI-IO")
     if times is None or len(times) < limits["crowd"] or (upper is not None and upper["COLL_WRITES"].any()):
         return None

@@ -24,7 +24,7 @@ Keep off these targets until the site has looked at them ({targets}):
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Targets far below the median speed, by files that lie on one target and belong to one rank."""
+    """Returns targets far below the median speed, by files that lie on one target and belong to one rank."""
     slow, every, times = slow_targets(job, limits["straggler"]), target_speed(job), rank_times(job)
     if slow is None or every is None or times is None:
         return None

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Shared files of several stripes: transfers cut into four pieces and more, or half of the stripes empty."""
+    """Looks for shared files with several stripes whose transfers are cut into at least four pieces, or half of whose
+    stripes are empty.
+    """
     table = striped_files(job)
     if table is None:
         return None

@@ -20,7 +20,7 @@ SYNCS = {
     "MPI-IO": (("SYNCS",), ("INDEP_WRITES", "COLL_WRITES", "NB_WRITES", "SPLIT_WRITES"), "MPI_File_sync"),
     "STDIO": (("FLUSHES",), ("WRITES",), "fflush"),
 }
-"""Of each layer: the calls that force data out, its writes, and what the call is named."""
+"""For each layer the calls that flush data, its writes, and the name of the call."""
 
 REMEDY = """\
 Force data out once a step, not once a write:
@@ -32,7 +32,7 @@ Force data out once a step, not once a write:
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """The layer in which forcing data out cost most."""
+    """Returns the layer in which forcing data out cost most."""
     best: Seen | None = None
     for name, (syncs, writes, call) in SYNCS.items():
         table = by_file(job, name)

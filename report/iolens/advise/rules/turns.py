@@ -27,7 +27,7 @@ MPI_Send after writing): find offsets first, then write at the same time.
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Most ranks write, and hardly two at a time."""
+    """Looks for jobs in which most ranks write, and hardly two at a time."""
     turns = write_turns(job)
     if turns is None or turns[0] < max(limits["few_ranks"], job.nprocs / 2):
         return None

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Collectively written files of several aggregators, whose large POSIX writes mostly begin inside a block."""
+    """Looks for collectively written files of several aggregators whose large POSIX writes mostly begin inside
+    a block.
+    """
     pair = under_mpiio(job)
     if pair is None or one_client(job):
         return None

@@ -33,7 +33,7 @@ or lay the file out so that a stripe is a whole part of a rank:
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Files of several writers, without collective calls, whose large transfers mostly begin inside a block."""
+    """Returns files of several writers, without collective calls, whose large transfers mostly begin inside a block."""
     table, upper = by_file(job, "POSIX"), by_file(job, "MPI-IO")
     if table is None or one_client(job):
         return None

@@ -25,7 +25,7 @@ domains): MPI_File_write_at_all, hint romio_cb_write enable."""
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """The rank with most bytes against the mean of those that move any; reads and writes apart."""
+    """Returns the rank with most bytes against the mean of those that move any; reads and writes apart."""
     upper = by_file(job, "MPI-IO")
     best: Seen | None = None
     for what, kind in (("written", "WRITE"), ("read", "READ")):
@@ -53,7 +53,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
 
 
 def seconds_of(job: Job, what: str, kind: str) -> float:
-    """Time of the slowest rank in reads or writes through POSIX and STDIO."""
+    """Returns time of the slowest rank in reads or writes through POSIX and STDIO."""
     spent = 0.0
     for name in ("POSIX", "STDIO"):
         table = by_file(job, name)

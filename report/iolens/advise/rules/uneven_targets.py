@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """The target with most bytes against the mean of those used.
+    """Returns the target with most bytes against the mean of those used.
 
     Silent where files of too few stripes are told to have more: the targets get even by that.
     """
@@ -50,7 +50,7 @@ def _even_layout(job: Job, targets: int, limits: Limits) -> Layout | None:
 
 
 def both(job: Job) -> bool:
-    """Whether times of files with layouts are known."""
+    """Returns whether times of files with layouts are known."""
     return "LUSTRE" in job.frames and "POSIX" in job.frames
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Many files with stripes that hold nothing."""
+    """Looks for many files with empty stripes."""
     table = striped_files(job)
     if table is None:
         return None

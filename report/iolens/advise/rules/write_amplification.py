@@ -1,4 +1,4 @@
-"""More bytes written to files than the program gave to its library."""
+"""The rule about more bytes written to files than the program gave to its library."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Write whole chunks, each once."""
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """POSIX against MPI-IO in files without data sieving, or against HDF5 over all of its files."""
+    """Compares POSIX with MPI-IO in files without data sieving, or with HDF5 over all of its files."""
     pair = under_mpiio(job)
     if pair is not None:
         upper, lower = pair
@@ -44,7 +44,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
 
 
 def of_hdf5(job: Job, limits: Limits) -> Seen | None:
-    """What HDF5 was given for its datasets against what POSIX wrote to its files."""
+    """Compares the bytes that HDF5 received for its datasets with the bytes that POSIX wrote to its files."""
     datasets, files, posix = by_file(job, "H5D"), job.records.get("H5F"), by_file(job, "POSIX")
     if datasets is None or files is None or posix is None:
         return None
@@ -56,7 +56,7 @@ def of_hdf5(job: Job, limits: Limits) -> Seen | None:
 
 
 def said(job: Job, files: Records, layer: str, given: float) -> Seen:
-    """The ratio, and what it costs, of some files of POSIX."""
+    """Returns the ratio, and what it costs, of some files of POSIX."""
     written = float(files["BYTES_WRITTEN"].sum())
     spent = slowest_seconds(job, "POSIX", files["id"], ("WRITE",))
     evidence = (

@@ -1,1 +1,1 @@
-"""What of the toolkit works on this machine, found out by looking and by trying."""
+"""Find out which parts of the toolkit work on this machine, by looking and by trying."""

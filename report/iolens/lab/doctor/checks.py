@@ -1,4 +1,4 @@
-"""What is looked at, section by section."""
+"""The checks, section by section."""
 
 from __future__ import annotations
 
@@ -16,5 +16,5 @@ CHECKS: Mapping[str, tuple[Callable[[], Iterator[Finding]], ...]] = {
 
 
 def examined() -> dict[str, list[Finding]]:
-    """Everything, by section."""
+    """Returns all findings by section."""
     return {section: [row for check in checks for row in check()] for section, checks in CHECKS.items()}

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Finding:
-    """What was found under a name: `works` is None where nothing is to work or fail; `remedy` says what to do, or what
-    does without it."""
+    """The result of a check: `works` is None if nothing can work or fail; `remedy` says what to do, or what works
+    without it.
+    """
 
     name: str
     found: str

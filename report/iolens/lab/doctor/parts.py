@@ -23,13 +23,13 @@ PACKAGES = {
 
 
 def versions() -> Iterator[Finding]:
-    """The package and what runs it."""
+    """Returns the package and what runs it."""
     yield Finding("iolens", f"{iolens.__version__}, {kind_of_installation()}")
     yield Finding("Python", f"{platform.python_version()}, {sys.executable}")
 
 
 def libraries() -> Iterator[Finding]:
-    """What is preloaded."""
+    """Checks the libraries that are preloaded."""
     needed = {"libiolens.so": "nothing is recorded", "libost.so": "no emulated storage targets"}
     needed |= {
         f"libiolens-{flavour}.so": f"programs of that MPI ABI ({flavour}) leave a log per process, without MPI-IO"
@@ -42,7 +42,7 @@ def libraries() -> Iterator[Finding]:
 
 
 def programs() -> Iterator[Finding]:
-    """The recovery, and the bundled workloads."""
+    """Returns the recovery, and the bundled workloads."""
     for name, without in {"iolens-recover": "no logs of killed jobs", "ost-simulate": "no replay of traces"}.items():
         try:
             yield Finding(name, str(find_program(name)), works=True)
@@ -64,7 +64,7 @@ def programs() -> Iterator[Finding]:
 
 
 def packages() -> Iterator[Finding]:
-    """Python packages that some commands take."""
+    """Checks the Python packages that some commands need."""
     for name, what in PACKAGES.items():
         try:
             yield Finding(name, version(name), works=True)

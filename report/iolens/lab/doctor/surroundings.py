@@ -1,4 +1,4 @@
-"""What is set in this shell that decides what a program runs with: launchers, other preloaded libraries."""
+"""The settings of this shell that affect how a program runs: launchers, other preloaded libraries."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from iolens.lab.run.mpi import output_of
 
 
 def launchers() -> Iterator[Finding]:
-    """The MPI's launcher, and others that it hides."""
+    """Returns the MPI's launcher, and others that it hides."""
     found: dict[Path, Path] = {}
     for path in (Path(folder) / "mpirun" for folder in os.get_exec_path()):
         if os.access(path, os.X_OK):

@@ -22,7 +22,7 @@ DESCRIPTORS = 256
 
 
 def system() -> Iterator[Finding]:
-    """Names and versions."""
+    """Returns names and versions."""
     try:
         name = platform.freedesktop_os_release().get("PRETTY_NAME", "unknown")
     except OSError:
@@ -33,7 +33,7 @@ def system() -> Iterator[Finding]:
 
 
 def limits() -> Iterator[Finding]:
-    """What a process may have."""
+    """Checks the limits of a process."""
     files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     enough = files == resource.RLIM_INFINITY or files >= DESCRIPTORS
     yield Finding("open files", limit(files), enough, "" if enough else "raise it: ulimit -n 1024")
@@ -41,12 +41,12 @@ def limits() -> Iterator[Finding]:
 
 
 def limit(value: int) -> str:
-    """A limit in words."""
+    """Returns a limit in words."""
     return "unlimited" if value == resource.RLIM_INFINITY else f"{value:,}"
 
 
 def places() -> Iterator[Finding]:
-    """Where the profiler and sweeps put files."""
+    """Checks the folders of the profiler and of sweeps."""
     for folder in dict.fromkeys([folder.parent for folder in default_folders()]):
         free = shutil.disk_usage(folder).free if folder.is_dir() else 0
         works = os.access(folder, os.W_OK) and free > 0
@@ -63,7 +63,7 @@ def places() -> Iterator[Finding]:
 
 
 def permissions() -> Iterator[Finding]:
-    """What the kernel lets a program do."""
+    """Checks what the kernel permits a program."""
     paranoid = PARANOID.read_text(encoding="ascii").strip() if PARANOID.exists() else "no perf events"
     yield Finding("perf_event_paranoid", f"{paranoid}; `iolens run --list-hwpc` says what can be counted")
     works = single_copy_works()
@@ -89,7 +89,7 @@ def tools() -> Iterator[Finding]:
 
 
 def compiler() -> Finding:
-    """The MPI's compiler, which is there on some machines without the one that it calls."""
+    """Returns the MPI's compiler, which is there on some machines without the one that it calls."""
     path = shutil.which("mpicc")
     if path is None:
         return Finding("mpicc", "not there", None, "for `iolens workloads build`")

@@ -20,14 +20,14 @@ PATIENCE = 60.0
 
 
 def recording() -> Iterator[Finding]:
-    """Python writes a file."""
+    """Tries to record a Python program that writes a file."""
     with tempfile.TemporaryDirectory() as name:
         program = f"open({name + '/trial'!r}, 'wb').write(bytes({BYTES}))"
         yield judged("a program", name, [sys.executable, "-I", "-S", "-c", program], {}, 1)
 
 
 def parallel_recording() -> Iterator[Finding]:
-    """Two ranks of the bundled IOR write a file through MPI-IO."""
+    """Returns two ranks of the bundled IOR write a file through MPI-IO."""
     try:
         program = find_program("ior")
         flavour = mpi.flavour_of_program(program)
@@ -49,7 +49,7 @@ def parallel_recording() -> Iterator[Finding]:
 
 
 def judged(what: str, folder: str, words: list[str], launcher: dict[str, str], ranks: int) -> Finding:
-    """Whether one log came, of so many ranks, with the bytes that were written."""
+    """Returns whether one log came, of so many ranks, with the bytes that were written."""
     logs = Path(folder, "logs")
     logs.mkdir()
     application = {"IOLENS_NONMPI": "1", "DARSHAN_ENABLE_NONMPI": "1"}

@@ -1,4 +1,4 @@
-"""What a sweep asks of a launcher, whichever it is."""
+"""The interface that every launcher provides to sweeps."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Task:
 
 
 def command_lines(tasks: Sequence[Task]) -> list[str]:
-    """Each task as the command line that starts its ranks."""
+    """Returns each task as the command line that starts its ranks."""
     return [shlex.join([*task.starter, "-n", str(task.ranks), *task.words]) for task in tasks]
 
 

@@ -7,4 +7,4 @@ from iolens.lab.launchers.local import LOCAL
 from iolens.lab.launchers.slurm import SLURM
 
 LAUNCHERS: dict[str, Launcher] = {launcher.name: launcher for launcher in (LOCAL, SLURM)}
-"""By name."""
+"""Launchers by name."""

@@ -11,7 +11,7 @@ from iolens.lab.run.execute import Outcome, execute
 
 
 def run(tasks: Iterable[Task]) -> Generator[tuple[Task, Outcome], None, None]:
-    """Run each task to its end."""
+    """Runs each task to its end."""
     for task in tasks:
         words = [*task.starter, "-n", str(task.ranks), *task.words]
         component = mpi.component_of(task.starter[0], task.io_component)

@@ -1,4 +1,4 @@
-"""Where the ranks of a run go, in one small set of words, and what each starter of ranks calls them.
+"""The placement of a run's ranks, in a small set of words, and the options of each starter of ranks for them.
 
 Sources: mpirun(1) of Open MPI 4.1, `mpiexec -help` of MPICH's Hydra, Intel MPI's developer reference, srun(1).
 """
@@ -14,7 +14,7 @@ from iolens.errors import UsageError
 from iolens.lab.run import mpi
 
 MAPPINGS = ("slot", "core", "socket", "node")
-"""What gets one rank after the other: slots of one node after another, cores, sockets in turn, or nodes in turn."""
+"""Places that successive ranks get: slots of one node after another, cores, sockets in turn, or nodes in turn."""
 
 
 @dataclass(frozen=True)
@@ -63,13 +63,13 @@ STARTERS = (
 
 @cache
 def starter_of(command: str) -> Starter | None:
-    """What a command that starts ranks is; None for one that is none of the table."""
+    """Returns the starter of ranks that a command is; None if it is not in the table."""
     said = mpi.output_of(command, "--version")
     return next((one for one in STARTERS if re.search(one.version, said, re.IGNORECASE)), None)
 
 
 def options_for(command: str, mapping: str | None, per_node: int | None) -> tuple[str, ...]:
-    """The options with which `command` places ranks so; raises UsageError for what it cannot do."""
+    """Returns the options with which `command` places ranks so; raises UsageError for what it cannot do."""
     if mapping is None and per_node is None:
         return ()
     starter = starter_of(command)

@@ -25,7 +25,7 @@ from iolens.lab.run.execute import Outcome
 from iolens.lab.say import say
 
 JOB = "job.json"
-"""In a run's folder: the job that it was handed to."""
+"""File in a run's folder with the job to which it was handed."""
 
 QUEUED = 4
 """Jobs that wait in the queue at a time: enough that none is missing, few enough that a change of mind is cheap."""
@@ -34,7 +34,7 @@ PERIODS = (0.5, 10.0)
 """Seconds between two looks: at first, and at most."""
 
 GROWTH = 1.5
-"""Of the time between looks while nothing ends: the controller of a cluster serves many."""
+"""Growth of the time between checks while nothing ends, since the controller of a cluster serves many users."""
 
 SHARED = 10.0
 """Seconds until a file that a node has written is seen on another, where a file system shows it late."""
@@ -63,7 +63,7 @@ class Handed:
 
 
 def run(tasks: Iterable[Task]) -> Generator[tuple[Task, Outcome], None, None]:
-    """Hand the tasks over in jobs of some each, and yield each task as it ends.
+    """Hands the tasks over in jobs of some each, and yield each task as it ends.
 
     What an earlier sweep handed over is waited for. When the iteration is given up, jobs stay in the queue.
     """
@@ -85,7 +85,7 @@ def run(tasks: Iterable[Task]) -> Generator[tuple[Task, Outcome], None, None]:
 
 
 def refill(left: Iterator[Sequence[Task]], under_way: list[Handed]) -> list[Handed]:
-    """Hand over more jobs, while fewer than wanted are in the queue."""
+    """Hands over more jobs, while fewer than wanted are in the queue."""
     found = list(under_way)
     while len({handed.job for handed in found}) < QUEUED and (batch := next(left, None)):
         known = {task.folder: handed_before(task) for task in batch}
@@ -96,7 +96,7 @@ def refill(left: Iterator[Sequence[Task]], under_way: list[Handed]) -> list[Hand
 
 
 def submit(tasks: Sequence[Task]) -> list[Handed]:
-    """Write the job's script beside its first run, and hand it to Slurm; raises IolensError when Slurm refuses."""
+    """Writes the job's script beside its first run, and hand it to Slurm; raises IolensError if Slurm refuses."""
     for task in tasks:
         (task.folder / OUTCOME).unlink(missing_ok=True)
         write_task(for_job(task))
@@ -115,31 +115,35 @@ def submit(tasks: Sequence[Task]) -> list[Handed]:
 
 
 def for_job(task: Task) -> Task:
-    """The task as its job does it: ended when its own time is over, so that the time of the next one remains."""
+    """Returns the task as its job does it: ended when its own time is over, so that the time of the next one
+    remains.
+    """
     limit = task.setup.timeout or task.options.get("time", TIME)
     return replace(task, setup=replace(task.setup, timeout=limit))
 
 
 def script_of(tasks: Sequence[Task]) -> str:
-    """The script of one job of these tasks."""
+    """Returns the script of one job of these tasks."""
     first = tasks[0].folder
     return script(name_of(first), tasks, str(first / "job.out"))
 
 
 def preview(tasks: Sequence[Task]) -> list[str]:
-    """The scripts of all jobs."""
+    """Returns the scripts of all jobs."""
     return [script_of(batch) for batch in batches(tasks)]
 
 
 def name_of(folder: Path) -> str:
-    """The name that all jobs of a sweep share: that of its folder, which holds `points`, `confirm` and `first`."""
+    """Returns the name that all jobs of a sweep share: that of its folder, which holds `points`, `confirm` and
+    `first`.
+    """
     parts = folder.resolve().parts
     inside = next((i for i, part in enumerate(parts) if part in ("points", "confirm", "first")), len(parts) - 1)
     return "iolens-" + re.sub("[^A-Za-z0-9.+-]+", "-", parts[inside - 1])
 
 
 def handed_before(task: Task) -> Handed | None:
-    """The job that this task was handed to, now or by a sweep that has gone; None when it was not."""
+    """Returns the job that this task was handed to, now or by a sweep that has gone; None if it was not."""
     try:
         known = json.loads((task.folder / JOB).read_text(encoding="utf-8"))
         return Handed(task, int(known["job"]), float(known["submitted"]), str(known["output"]))
@@ -148,7 +152,9 @@ def handed_before(task: Task) -> Handed | None:
 
 
 def look(under_way: Sequence[Handed]) -> Iterator[tuple[Handed, Outcome]]:
-    """The tasks whose jobs have ended. A job that Slurm cannot be asked about now is asked about again later."""
+    """Returns the tasks whose jobs have ended. A job that Slurm cannot be asked about now is asked about again
+    later.
+    """
     found = {handed.task.folder: read_outcome(handed.task.folder) for handed in under_way}
     known = states({handed.job for handed in under_way if not found[handed.task.folder]}) or {}
     for handed in under_way:
@@ -161,7 +167,7 @@ def look(under_way: Sequence[Handed]) -> Iterator[tuple[Handed, Outcome]]:
 
 
 def awaited(folder: Path) -> Outcome | None:
-    """The outcome that a node wrote just before its job ended; None when it wrote none."""
+    """Returns the outcome that a node wrote just before its job ended; None if it wrote none."""
     end = time.monotonic() + SHARED
     while (outcome := read_outcome(folder)) is None and time.monotonic() < end and (folder / "stdout.txt").exists():
         time.sleep(PERIODS[0])
@@ -169,7 +175,7 @@ def awaited(folder: Path) -> Outcome | None:
 
 
 def without_outcome(handed: Handed, job: Job) -> Outcome:
-    """Of a run whose job ended before it could say how the run went."""
+    """Returns the outcome of a run whose job ended before it could report one."""
     for name in ("stdout.txt", "stderr.txt"):
         (handed.task.folder / name).touch()
     began = datetime.fromtimestamp(handed.submitted, timezone.utc).isoformat(timespec="seconds")
@@ -178,7 +184,7 @@ def without_outcome(handed: Handed, job: Job) -> Outcome:
 
 
 def with_job(handed: Handed, outcome: Outcome, job: Job | None) -> Outcome:
-    """The outcome with what is known of its job."""
+    """Returns the outcome with what is known of its job."""
     began = datetime.fromisoformat(outcome.started).timestamp()
     batch: dict[str, Any] = {
         "system": "slurm",
@@ -191,14 +197,14 @@ def with_job(handed: Handed, outcome: Outcome, job: Job | None) -> Outcome:
 
 
 def starter(flavour: mpi.Flavour | None) -> str:
-    """The MPI's own launcher, which starts its ranks through Slurm; raises when Slurm is not there either."""
+    """Returns the MPI's own launcher, which starts its ranks through Slurm; raises if Slurm is not there either."""
     if states([]) is None:
         raise IolensError("squeue does not answer; run this where Slurm's commands work, or set `launcher: local`")
     return mpi.find_launcher(flavour)
 
 
 def holds(folder: Path) -> bool:
-    """True for a run that was handed to a job and not yet taken back."""
+    """Returns True for a run that was handed to a job and not yet taken back."""
     return (folder / JOB).exists()
 
 

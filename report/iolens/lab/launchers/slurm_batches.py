@@ -1,4 +1,4 @@
-"""Which runs go into one job: some of one shape, since a job has one number of nodes and of ranks on each."""
+"""Group runs into jobs: a job has one number of nodes and of ranks on each, so its runs have the same shape."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ of the runs, which spreads slow times of a machine over all settings, is kept bu
 
 
 def batches(tasks: Iterable[Task]) -> Iterator[list[Task]]:
-    """The tasks in jobs of up to `runs_per_job`, each begun by the first task that is left."""
+    """Returns the tasks in jobs of up to `runs_per_job`, each begun by the first task that is left."""
     waiting: list[Task] = []
     for task in tasks:
         waiting.append(task)
@@ -24,7 +24,7 @@ def batches(tasks: Iterable[Task]) -> Iterator[list[Task]]:
 
 
 def take(waiting: list[Task]) -> list[Task]:
-    """Remove the first task, and the next ones of its shape, and return them."""
+    """Removes the first task, and the next ones of its shape, and return them."""
     first = waiting[0]
     chosen = [task for task in waiting if shape(task) == shape(first)][: runs_per_job(first)]
     waiting[:] = [task for task in waiting if not any(task is one for one in chosen)]
@@ -32,10 +32,10 @@ def take(waiting: list[Task]) -> list[Task]:
 
 
 def shape(task: Task) -> tuple[int, int, int | None]:
-    """Nodes, ranks, and ranks on each node."""
+    """Returns nodes, ranks, and ranks on each node."""
     return nodes_of(task.options), task.ranks, task.options.get("ranks_per_node")
 
 
 def runs_per_job(task: Task) -> int:
-    """How many runs one job does."""
+    """Returns how many runs one job does."""
     return int(task.options.get("runs_per_job", 1))

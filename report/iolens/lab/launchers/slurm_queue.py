@@ -1,7 +1,7 @@
-"""What Slurm says of jobs: still there, or how each ended.
+"""Slurm's information about jobs: still present, or how each ended.
 
-Nothing here needs accounting: `squeue` tells what is there, and of a job that has gone, `scontrol` for some minutes and
-`sacct` where a site has it. A command that fails says nothing about a job.
+Nothing here needs accounting: `squeue` lists present jobs; about a job that has gone, `scontrol` tells for some minutes
+and `sacct` on sites that have it. A command that fails says nothing about a job.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Job:
 
 
 def ask(*words: str) -> str | None:
-    """What a command of Slurm prints; None when it fails or is not there."""
+    """Returns the output of a command of Slurm; None if it fails or is not installed."""
     try:
         done = subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE, check=False)
     except (OSError, subprocess.TimeoutExpired):
@@ -46,7 +46,7 @@ def ask(*words: str) -> str | None:
 
 
 def states(jobs: Iterable[int]) -> Mapping[int, Job] | None:
-    """The state of each job; None when squeue cannot be asked now."""
+    """Returns the state of each job; None if squeue cannot be asked now."""
     wanted = set(jobs)
     listed = ask("squeue", "--noheader", "--me", "--states=all", "--format=%i|%T|%r")
     if listed is None:
@@ -56,13 +56,13 @@ def states(jobs: Iterable[int]) -> Mapping[int, Job] | None:
 
 
 def listed_job(line: str) -> tuple[int, Job]:
-    """A line of squeue as number and state; 0 for one that is no job of ours."""
+    """Returns a line of squeue as number and state; 0 for one that is no job of ours."""
     number, state, reason = [*line.split("|", 2), "", ""][:3]
     return (int(number) if number.isdecimal() else 0), Job(state, reason)
 
 
 def of_a_gone(job: int) -> Job:
-    """A job that squeue does not list."""
+    """Returns a job that squeue does not list."""
     shown = ask("scontrol", "--oneliner", "show", "job", str(job)) or ""
     state = re.search(r"\bJobState=(\w+)", shown)
     if state:

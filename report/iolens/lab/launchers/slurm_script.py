@@ -29,8 +29,9 @@ DIRECTIVES: Mapping[str, str] = {
 
 
 def script(name: str, tasks: Sequence[Task], output: str) -> str:
-    """The script that does these runs one after the other. `name` is the job's: Slurm runs one job of a name at a
-    time."""
+    """Returns the script that does these runs one after the other. `name` is the job's: Slurm runs one job of a name at
+    a time.
+    """
     options = tasks[0].options
     folder = batch_folder()
     template = Template((folder / "job.sh").read_text(encoding="utf-8"))
@@ -44,7 +45,7 @@ def script(name: str, tasks: Sequence[Task], output: str) -> str:
 
 
 def directives(name: str, tasks: Sequence[Task], output: str) -> list[str]:
-    """What the job asks Slurm for."""
+    """Returns the job's requests to Slurm."""
     options = tasks[0].options
     nodes = nodes_of(options)
     seconds = len(tasks) * options.get("time", TIME) + NOTICE
@@ -65,5 +66,5 @@ def directives(name: str, tasks: Sequence[Task], output: str) -> list[str]:
 
 
 def nodes_of(options: Mapping[str, Any]) -> int:
-    """How many nodes a run is spread over."""
+    """Returns how many nodes a run is spread over."""
     return int(options.get("nodes", 1))

@@ -19,14 +19,14 @@ OUTCOME = "outcome.json"
 
 
 def write_task(task: Task) -> None:
-    """Leave the task in its folder."""
+    """Leaves the task in its folder."""
     setup = vars(task.setup) | {"storage": task.setup.storage.name if task.setup.storage else None}
     content = vars(task) | {"setup": setup}
     write_aside(task.folder / TASK, json.dumps(content, indent=1, default=str) + "\n")
 
 
 def read_task(folder: Path) -> Task:
-    """The task that lies in a folder; raises IolensError when there is none."""
+    """Returns the task that lies in a folder; raises IolensError if there is none."""
     try:
         content = json.loads((folder / TASK).read_text(encoding="utf-8"))
         setup = content["setup"]
@@ -46,12 +46,14 @@ def read_task(folder: Path) -> Task:
 
 
 def write_outcome(folder: Path, outcome: Outcome) -> None:
-    """Say how the task of this folder ended."""
+    """Says how the task of this folder ended."""
     write_aside(folder / OUTCOME, json.dumps(asdict(outcome), indent=1, default=str) + "\n")
 
 
 def read_outcome(folder: Path) -> Outcome | None:
-    """How the task of this folder ended, with the logs that lie there by now; None when nobody has said so yet."""
+    """Returns the outcome of the task in this folder, with the logs that exist so far; None if there is no
+    outcome yet.
+    """
     try:
         content: dict[str, Any] = json.loads((folder / OUTCOME).read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -62,5 +64,5 @@ def read_outcome(folder: Path) -> Outcome | None:
 
 
 def logs_in(folder: Path) -> tuple[Path, ...]:
-    """The logs of a folder, the latest last."""
+    """Returns the logs of a folder, the latest last."""
     return tuple(sorted(folder.glob("*.darshan"), key=lambda path: path.stat().st_mtime))

@@ -1,4 +1,4 @@
-"""Which jobs a recovery takes: those of a folder, those that were named, or all."""
+"""The jobs that a recovery takes: those of a folder, those that were named, or all."""
 
 from __future__ import annotations
 

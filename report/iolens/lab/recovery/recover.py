@@ -19,7 +19,7 @@ from iolens.lab.installation import find_program
 DAY = 86400.0
 
 BESIDE = ".spools"
-"""Behind a log's name: the folder of the spools that it was made of, while ranks are missing."""
+"""Suffix behind a log's name for the folder that keeps its spools while ranks are missing."""
 
 State = Literal["running", "ended", "unknown"]
 
@@ -64,13 +64,13 @@ class Unusable:
 
 
 def default_folders() -> list[Path]:
-    """Where the profiler keeps spools on this node."""
+    """Returns the folders in which the profiler keeps spools on this node."""
     asked = os.environ.get("IOLENS_SPOOL")
     return [Path(folder) / f"iolens-{os.geteuid()}" for folder in ([asked] if asked else ["/dev/shm", "/tmp"])]
 
 
 def program() -> Path:
-    """The helper program; raises when it was not built."""
+    """Returns the helper program; raises if it was not built."""
     return find_program("iolens-recover")
 
 
@@ -105,7 +105,7 @@ def remaining(job: Iterable[Spool]) -> list[Spool]:
 
 
 def state(spool: Spool | Unusable) -> State:
-    """Whether its process still runs, as the program that wrote it; that can be told on its own node only."""
+    """Returns whether its process still runs, as the program that wrote it; that can be told on its own node only."""
     if isinstance(spool, Spool) and spool.replaced:
         return "ended"
     boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
@@ -142,11 +142,12 @@ def jobs(spools: Sequence[Spool]) -> list[list[Spool]]:
 
 
 def recover_job(job: Sequence[Spool], folder: Path | None = None, why: str | None = None) -> Path | None:
-    """Write the job's log and remove its spools; None when it cannot be written, and then they stay.
-    A log that the job had finished by itself is not written again.
+    """Writes the job's log and remove its spools; None if it cannot be written, and then they stay. A log that the job
+    had finished by itself is not written again.
 
     Other nodes may hold what is missing: the spools of a job without all its ranks move beside the log, and a log of
-    more ranks takes the place of the one that was made of them alone. Root moves nobody's spools to where he wishes."""
+    more ranks takes the place of the one that was made of them alone. Root moves nobody's spools to where he wishes.
+    """
     job = remaining(job)
     finished = next((Path(one.log) for one in job if one.log and Path(one.log).is_file()), None)
     log = finished or (merge(job, folder, why) if job else None)
@@ -180,7 +181,7 @@ def is_own(spool: Spool) -> bool:
 
 
 def merge(job: Sequence[Spool], folder: Path | None, why: str | None) -> Path | None:
-    """The log that iolens-recover makes of the spools; None, and it has said why, when it cannot."""
+    """Returns the log that iolens-recover makes of the spools; None, and it has said why, when it cannot."""
     options = [*(["-o", str(folder)] if folder else []), *(["-w", why] if why else [])]
     words = [str(program()), "merge", *options, *(one.spool for one in job)]
     done = subprocess.run(words, stdout=subprocess.PIPE, text=True, check=False)
@@ -188,8 +189,9 @@ def merge(job: Sequence[Spool], folder: Path | None, why: str | None) -> Path | 
 
 
 def set_aside(job: Iterable[Spool], folder: Path) -> bool:
-    """Move spools of any node to a folder, each under its name there when it is whole; where there is no room they
-    stay where they are, and False."""
+    """Moves spools of any node to a folder, each under its name there when it is whole; where there is no room they
+    stay where they are, and False.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         for one in job:

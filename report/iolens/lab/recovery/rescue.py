@@ -27,7 +27,7 @@ PERIOD = 0.1
 
 
 def rescue(run: str, logs: Path, why: str) -> list[Path]:
-    """Make logs, in this folder, of what the processes of a run left; say of which there is none, and what to do."""
+    """Makes logs, in this folder, of what the processes of a run left; say of which there is none, and what to do."""
     made = []
     for job in remains(run):
         where = " ".join(sorted({str(Path(one.spool).parent) for one in job}))
@@ -44,8 +44,9 @@ def rescue(run: str, logs: Path, why: str) -> list[Path]:
 
 
 def remains(run: str) -> list[list[Spool]]:
-    """The jobs of a run that have spools. A launcher may return before its ranks are gone, so an MPI job is waited for.
-    A process without MPI is not: it may be meant to go on in the background."""
+    """Returns the jobs of a run that have spools. A launcher may return before its ranks are gone, so an MPI job is
+    waited for. A process without MPI is not: it may be meant to go on in the background.
+    """
     end = time.monotonic() + PATIENCE
     while True:
         found = jobs([one for one in read_spools(default_folders())[0] if one.run == run])
@@ -69,5 +70,5 @@ def collect(folder: Path, choice: Choice) -> tuple[int, int]:
 
 
 def still_runs(job: Sequence[Spool]) -> bool:
-    """Whether a process of the job still runs. One on another node counts as ended, since its launcher has."""
+    """Returns whether a process of the job still runs. One on another node counts as ended, since its launcher has."""
     return any(state(one) == "running" for one in job)

@@ -29,11 +29,11 @@ class Allocation:
 
     @property
     def slots(self) -> int:
-        """Ranks that a launcher starts unasked."""
+        """Returns ranks that a launcher starts unasked."""
         return sum(node.slots for node in self.nodes)
 
     def ranks(self, count: int) -> list[int]:
-        """How many of `count` ranks each node gets: slots are filled node by node, the rest goes round."""
+        """Returns how many of `count` ranks each node gets: slots are filled node by node, the rest goes round."""
         placed: list[int] = []
         for node in self.nodes:
             placed.append(min(node.slots, count - sum(placed)))
@@ -42,16 +42,16 @@ class Allocation:
         return placed
 
     def is_crowded(self, count: int) -> bool:
-        """True when some node gets more of `count` ranks than it has cores."""
+        """Returns True when some node gets more of `count` ranks than it has cores."""
         return any(ranks > node.cores for ranks, node in zip(self.ranks(count), self.nodes, strict=True))
 
     def hosts(self, count: int) -> list[str]:
-        """The nodes that get any of `count` ranks."""
+        """Returns the nodes that get any of `count` ranks."""
         return [node.name for ranks, node in zip(self.ranks(count), self.nodes, strict=True) if ranks]
 
 
 def allocation(environment: Mapping[str, str] = os.environ) -> Allocation:
-    """The nodes of the job that this process belongs to."""
+    """Returns the nodes of the job that this process belongs to."""
     for source in SOURCES:
         nodes = source(environment)
         if nodes:
@@ -61,7 +61,9 @@ def allocation(environment: Mapping[str, str] = os.environ) -> Allocation:
 
 
 def slurm(environment: Mapping[str, str]) -> list[Node]:
-    """Nodes by Slurm's list, cores by its processors per node, slots by the tasks asked for on each (sbatch(1))."""
+    """Returns nodes by Slurm's list, cores by its processors per node, slots by the tasks asked for on each
+    (sbatch(1)).
+    """
     names = expand(environment.get("SLURM_JOB_NODELIST", ""))
     cores = repeated(environment.get("SLURM_JOB_CPUS_PER_NODE", ""))
     slots = repeated(environment.get("SLURM_TASKS_PER_NODE", "")) or cores
@@ -71,7 +73,7 @@ def slurm(environment: Mapping[str, str]) -> list[Node]:
 
 
 def hostfile(environment: Mapping[str, str]) -> list[Node]:
-    """Nodes by a file with a line per slot (PBS) or `name slots=N` (Open MPI); every slot is a core."""
+    """Returns nodes by a file with a line per slot (PBS) or `name slots=N` (Open MPI); every slot is a core."""
     for variable in HOSTFILES:
         path = environment.get(variable)
         if path and Path(path).is_file():
@@ -86,7 +88,7 @@ SOURCES: tuple[Callable[[Mapping[str, str]], Sequence[Node]], ...] = (slurm, hos
 
 
 def nodes_of_lines(lines: Sequence[str]) -> list[Node]:
-    """The nodes of a hostfile in order; one without a number has as many slots as lines."""
+    """Returns the nodes of a hostfile in order; one without a number has as many slots as lines."""
     slots: dict[str, int] = {}
     for line in lines:
         words = line.partition("#")[0].split()
@@ -97,7 +99,7 @@ def nodes_of_lines(lines: Sequence[str]) -> list[Node]:
 
 
 def expand(nodelist: str) -> list[str]:
-    """Slurm's short list of nodes in full: 'n[01-03,7],gpu1' -> n01 n02 n03 n7 gpu1; several brackets multiply."""
+    """Expands Slurm's short list of nodes: 'n[01-03,7],gpu1' -> n01 n02 n03 n7 gpu1; several brackets multiply."""
     names: list[str] = []
     for part in re.findall(r"(?:[^,\[]|\[[^\]]*\])+", nodelist):
         found = [""]
@@ -109,7 +111,7 @@ def expand(nodelist: str) -> list[str]:
 
 
 def numbers(ranges: str) -> list[str]:
-    """'01-03,7' -> 01 02 03 7, with the zeros in front kept; nothing when it is no such list."""
+    """Expands '01-03,7' -> 01 02 03 7, with leading zeros kept; empty for anything else."""
     found: list[str] = []
     for part in ranges.split(","):
         first, _, last = part.partition("-")
@@ -120,7 +122,7 @@ def numbers(ranges: str) -> list[str]:
 
 
 def repeated(counts: str) -> list[int]:
-    """Slurm's counts per node in full: '36(x2),18' -> 36 36 18."""
+    """Expands Slurm's counts per node: '36(x2),18' -> 36 36 18."""
     found: list[int] = []
     for count, times in re.findall(r"(\d+)(?:\(x(\d+)\))?", counts):
         found += [int(count)] * int(times or 1)

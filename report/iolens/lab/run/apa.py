@@ -17,7 +17,7 @@ from iolens.lab.run.mpi import libraries_of
 
 COUNTERS = ("PAT_RT_HWPC", "IOLENS_HWPC")
 HOOK = "__cyg_profile_func_enter"
-"""What a program calls that was built with -finstrument-functions."""
+"""The function that a program calls if it was built with -finstrument-functions."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Apa:
 
 
 def read_apa(path: Path) -> Apa:
-    """The file; UsageError with the line of what is not understood."""
+    """Returns the file; UsageError with the line of what is not understood."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -61,7 +61,7 @@ def read_apa(path: Path) -> Apa:
 
 
 def counters_of(setting: str, place: str) -> str:
-    """The groups of counters in `rtenv=PAT_RT_HWPC=GROUP`."""
+    """Returns the groups of counters in `rtenv=PAT_RT_HWPC=GROUP`."""
     name, _, value = setting.removeprefix("rtenv=").partition("=")
     if not setting.startswith("rtenv=") or name not in COUNTERS:
         raise UsageError(f"{place}: -D{setting} is not understood; known is -Drtenv={COUNTERS[0]}=GROUP")
@@ -70,14 +70,16 @@ def counters_of(setting: str, place: str) -> str:
 
 @dataclass(frozen=True)
 class Traced:
-    """Where functions were found: `addresses` as IOLENS_TRACE_FUNCTIONS has them, and why others cannot be traced."""
+    """The functions found: `addresses` in the form of IOLENS_TRACE_FUNCTIONS, and the reasons why others
+    cannot be traced.
+    """
 
     addresses: tuple[str, ...]
     reasons: tuple[tuple[str, str], ...]
 
 
 def find_functions(names: Sequence[str], application: str) -> Traced:
-    """The functions in a program and the libraries that it is linked to."""
+    """Returns the functions in a program and the libraries that it is linked to."""
     program = shutil.which(application)
     objects = [Path(program), *libraries_of(Path(program))] if program else []
     found = {name: place_of(name, objects) for name in names}
@@ -86,7 +88,7 @@ def find_functions(names: Sequence[str], application: str) -> Traced:
 
 
 def place_of(name: str, objects: Sequence[Path]) -> tuple[str, str]:
-    """A function's OBJECT:ADDRESS, or why its calls cannot be met."""
+    """Returns a function's OBJECT:ADDRESS, or why its calls cannot be met."""
     from iolens.symbols.elf import dynamic_symbols, read_elf
 
     for number, path in enumerate(objects):
@@ -100,7 +102,7 @@ def place_of(name: str, objects: Sequence[Path]) -> tuple[str, str]:
 
 
 def settings_of(apa: Apa, found: Traced) -> dict[str, str]:
-    """What the profiler is to be told, as variables."""
+    """Returns the settings of the profiler as variables."""
     groups = [*apa.groups, *(["functions"] if found.addresses and "functions" not in apa.groups else [])]
     settings = {"IOLENS_TRACE": ",".join(groups or ["io"])}
     if apa.counters:
@@ -111,7 +113,7 @@ def settings_of(apa: Apa, found: Traced) -> dict[str, str]:
 
 
 def untraced(reasons: Iterable[tuple[str, str]]) -> list[str]:
-    """A sentence for each reason."""
+    """Returns a sentence for each reason."""
     by_reason: dict[str, list[str]] = {}
     for name, why in reasons:
         by_reason.setdefault(why, []).append(name)

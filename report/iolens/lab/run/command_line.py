@@ -66,12 +66,12 @@ class Command:
 
     @property
     def application(self) -> str | None:
-        """The first application, as it was written; None when the launcher was given none."""
+        """Returns the first application, as it was written; None if the launcher was given none."""
         return self.words[self.applications[0]] if self.applications else None
 
 
 def take_apart(words: Sequence[str]) -> Command:
-    """Find the applications of a command; a program that is no known launcher is its own application."""
+    """Finds the applications of a command; a program that is no known launcher is its own application."""
     name = Path(words[0]).name
     if name not in LAUNCHERS:
         return Command(tuple(words), None, (0,))
@@ -92,7 +92,9 @@ def take_apart(words: Sequence[str]) -> Command:
 
 
 def command_name(words: Sequence[str]) -> str:
-    """The name of what a command line starts: a launcher or a program, also behind what sets its environment."""
+    """Returns the name of what a command line starts: a launcher or a program, also behind what sets its
+    environment.
+    """
     rest = list(words)
     if rest[:2] == ["sh", "-c"] and "".join(rest[2:3]).endswith(START):
         rest = rest[3:]
@@ -109,8 +111,9 @@ def with_environment(
     preloaded: Mapping[str, str] = MappingProxyType({}),
     beyond: Sequence[int] = (),
 ) -> list[str]:
-    """The command with `env NAME=value …` ahead of every application: the launcher itself stays as it is. Those whose
-    index is in `beyond` do not get what is `preloaded`."""
+    """Returns the command with `env NAME=value …` ahead of every application: the launcher itself stays as it is. Those
+    whose index is in `beyond` do not get what is `preloaded`.
+    """
     words: list[str] = []
     for index, word in enumerate(command.words):
         settings = {**environment, **({} if index in beyond else preloaded)}
@@ -121,8 +124,9 @@ def with_environment(
 
 
 def setting(environment: Mapping[str, str], program: str) -> list[str]:
-    """The words ahead of a program that set its environment. A program whose path has a `=` is started by a shell: env
-    would take it for a variable. The shell does without what is preloaded."""
+    """Returns the words ahead of a program that set its environment. A program whose path has a `=` is started by a
+    shell: env would take it for a variable. The shell does without what is preloaded.
+    """
     pairs = environment.items()
     if "=" not in program:
         return ["env", *(f"{name}={value}" for name, value in pairs)]

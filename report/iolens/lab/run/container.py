@@ -19,7 +19,7 @@ from iolens.lab.run.container_runtimes import ANY, RUNTIMES, Runtime, Started, b
 from iolens.lab.say import say
 
 LOGS, SPOOL = "/iolens/logs", "/iolens/spool"
-"""Where the folders of logs and of spools are bound."""
+"""Places in the container of the folders of logs and of spools."""
 
 
 @dataclass(frozen=True)
@@ -32,17 +32,17 @@ class Contained:
 
     @property
     def program(self) -> str:
-        """The program inside; "" where the image says what runs."""
+        """Returns the program inside; "" where the image says what runs."""
         return (self.inner.application or "") if self.inner else ""
 
     @property
     def before(self) -> tuple[str, ...]:
-        """The launcher with its options."""
+        """Returns the launcher with its options."""
         return self.outer.words[: self.outer.applications[0]]
 
 
 def take_contained_apart(words: Sequence[str], name: str) -> Contained:
-    """The command's parts; `name` is the runtime's, or ANY. UsageError when it starts no container."""
+    """Returns the command's parts; `name` is the runtime's, or ANY. UsageError when it starts no container."""
     outer = take_apart(words)
     if len(outer.applications) != 1:
         raise UsageError("--container takes one program, not several that `:` parts")
@@ -56,7 +56,7 @@ def take_contained_apart(words: Sequence[str], name: str) -> Contained:
 
 
 def program_of(words: Sequence[str], name: str) -> str:
-    """What the run is called by: the program inside, else the image."""
+    """Returns the name of the run: that of the program inside, else that of the image."""
     parts = take_contained_apart(words, name)
     return parts.program or parts.started.image
 
@@ -64,7 +64,7 @@ def program_of(words: Sequence[str], name: str) -> str:
 def contained(
     words: Sequence[str], name: str, settings: Mapping[str, str], logs: Path, traced: Sequence[Path]
 ) -> list[str]:
-    """The command with the profiler bound into the container and set up there.
+    """Returns the command with the profiler bound into the container and set up there.
 
     `settings` are variables of the profiler, with IOLENS_RUN, `logs` is the folder for its logs, `traced` libraries of
     groups of functions. IolensError where what is inside cannot take the profiler, with what helps.
@@ -98,8 +98,9 @@ def contained(
 def assembled(
     parts: Contained, binds: Sequence[str], surroundings: Mapping[str, str], preload: Mapping[str, str]
 ) -> list[str]:
-    """The command line. A launcher inside and what else starts there stay without the preload; else the runtime sets it
-    too, which needs no `env` in the image."""
+    """Returns the command line. A launcher inside and what else starts there stay without the preload; else the runtime
+    sets it too, which needs no `env` in the image.
+    """
     started, inside = parts.started, list(parts.started.inside)
     if parts.inner and parts.inner.launcher:
         inside = with_environment(parts.inner, preload)
@@ -112,14 +113,14 @@ def assembled(
 
 
 def given(runtime: Runtime, surroundings: Mapping[str, str]) -> tuple[list[str], list[str]]:
-    """How variables get into the container: words ahead of the runtime, and options of its."""
+    """Returns how variables get into the container: words before the runtime, and options of the runtime."""
     if runtime.prefix:
         return ["env", *(f"{runtime.prefix}{name}={value}" for name, value in surroundings.items())], []
     return [], [word for name, value in surroundings.items() for word in (runtime.variable, f"{name}={value}")]
 
 
 def examination(parts: Contained, binds: Sequence[str]) -> list[str]:
-    """The command that starts a shell with SCRIPT in the container, without the launcher."""
+    """Returns the command that starts a shell with SCRIPT in the container, without the launcher."""
     started = parts.started
     launcher = parts.inner.words[0] if parts.inner and parts.inner.launcher else ""
     shell = ["-c", SCRIPT, "sh", parts.program, launcher]
@@ -130,8 +131,9 @@ def examination(parts: Contained, binds: Sequence[str]) -> list[str]:
 
 
 def unable(parts: Contained, inside: Inside, what: str) -> str | None:
-    """Why the program itself cannot start in the container. One that the image's own script starts may find what it
-    needs by that script, so this is only said."""
+    """Returns the reason why the program itself cannot start in the container. This is only a warning, because a
+    program that the image's own script starts may find what it needs through that script.
+    """
     missing = missing_libraries(inside)
     if not missing:
         return None
@@ -144,20 +146,21 @@ def unable(parts: Contained, inside: Inside, what: str) -> str | None:
 
 
 def flavour_inside(parts: Contained, inside: Inside) -> mpi.Flavour | None:
-    """The MPI of the program, else that of the launcher, inside or outside."""
+    """Returns the MPI of the program, else that of the launcher, inside or outside."""
     outside = mpi.flavour_of_launcher(parts.outer.words[0]) if parts.outer.launcher else None
     return mpi.flavour_of_libraries(inside.program) or mpi.flavour_of_version(inside.launcher) or outside
 
 
 def own_user(environment: Mapping[str, str]) -> dict[str, str]:
-    """Inside, the user may be another one, whose log this one could not read."""
+    """Lets others read the log, because the user inside the container may be another one."""
     mode = environment.get("IOLENS_LOG_MODE")
     return {"IOLENS_LOG_MODE": mode or "0444"} if mode or os.geteuid() != 0 else {}
 
 
 def spool_folder(run: str, make: bool = False) -> Path:
-    """The folder for a container's spools, where a recovery looks for them; open to any user of the container, and
-    within one that is this user's alone."""
+    """Returns the folder for a container's spools, where a recovery looks for them; open to any user of the container,
+    and within one that is this user's alone.
+    """
     folder = default_folders()[0] / f"container-{run}"
     if make:
         folder.parent.mkdir(mode=0o700, exist_ok=True)
@@ -167,7 +170,7 @@ def spool_folder(run: str, make: bool = False) -> Path:
 
 
 def remove_spool_folder(run: str) -> None:
-    """Remove it, unless there are spools in it still. What another user of the container made can be removed empty."""
+    """Removes it, unless there are spools in it still. What another user of the container made can be removed empty."""
     folder = spool_folder(run)
     for path in (*folder.glob("*"), folder):
         with suppress(OSError):

@@ -1,4 +1,4 @@
-"""What is inside of a container: found out by a shell that is started in it, before anything is preloaded there."""
+"""The contents of a container, found out by a shell that is started in it before anything is preloaded there."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from iolens.errors import IolensError
 
 LIBRARIES = "/iolens/lib"
-"""Where the profiler's libraries are bound."""
+"""Place in the container of the profiler's libraries."""
 
 SCRIPT = """
 loader= musl=
@@ -28,8 +28,9 @@ case $program in */*) "$loader" --list "$program" 2>&1 ;; esac
 echo "=launcher"
 [ -z "$2" ] || "$2" --version 2>&1
 """.replace("FOLDER", LIBRARIES)
-"""For any shell. The loader itself says what a library or program needs, where no `ldd` is; not of what the shell has
-built in (`true`), which has no path."""
+"""A script for any shell. If there is no `ldd`, the loader itself tells what a library or program needs; commands built
+into the shell (`true`) have no path and are skipped.
+"""
 
 COLOUR = re.compile(r"\x1b\[[\d;]*m")
 
@@ -41,8 +42,9 @@ PATIENCE = 120.0
 
 @dataclass(frozen=True)
 class Inside:
-    """What the shell found: the loaders of glibc and musl ("": none), and what the loader said of the profiler's
-    libraries, of the program, and the launcher of its version."""
+    """The findings of the shell: the loaders of glibc and musl ("": none), the loader's words about the profiler's
+    libraries and the program, and the launcher's about its version.
+    """
 
     loader: str
     musl: str
@@ -52,7 +54,7 @@ class Inside:
 
 
 def look_inside(words: Sequence[str], what: str) -> Inside:
-    """Run the words, which start the shell with SCRIPT, and read what it says; raises when it cannot be started."""
+    """Runs the words, which start the shell with SCRIPT, and read what it says; raises if it cannot be started."""
     surroundings = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
     try:
         done = subprocess.run(
@@ -77,7 +79,7 @@ def look_inside(words: Sequence[str], what: str) -> Inside:
 
 
 def read_answer(text: str) -> Inside:
-    """What SCRIPT printed."""
+    """Parses the output of SCRIPT."""
     parts = re.split(r"^=(\w+) ?", text, flags=re.MULTILINE)
     found = {name: value.strip() for name, value in zip(parts[1::2], parts[2::2], strict=True)}
     names = ("loader", "musl", "libraries", "program", "launcher")
@@ -85,7 +87,9 @@ def read_answer(text: str) -> Inside:
 
 
 def refusal(inside: Inside, what: str) -> str | None:
-    """Why the profiler's libraries cannot be loaded in the container, and what helps; None when they can."""
+    """Returns the reason why the profiler's libraries cannot be loaded in the container, and the remedy; None
+    if they can.
+    """
     if not inside.loader:
         which = "has the C library musl (as Alpine has)" if inside.musl else "has no glibc"
         return f"{what} {which}, and the profiler needs glibc; take an image with glibc, such as Debian's or Rocky's"

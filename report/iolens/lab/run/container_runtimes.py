@@ -1,4 +1,4 @@
-"""What starts containers: how each binds a file in and sets a variable inside, and where its options end."""
+"""The runtimes of containers: how each binds a file, sets a variable inside, and where its options end."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ RUNTIMES: Mapping[str, Runtime] = {
 
 
 def runtime_of(program: str) -> Runtime | None:
-    """The runtime that a program is, by its name or by that of the file that a link of this name leads to."""
+    """Returns the runtime that a program is, by its name or by that of the file that a link of this name leads to."""
     found = shutil.which(program)
     names = [Path(found).resolve().name] if found else []
     return next((RUNTIMES[name] for name in (*names, Path(program).name) if name in RUNTIMES), None)
@@ -83,8 +83,9 @@ def runtime_of(program: str) -> Runtime | None:
 
 @dataclass(frozen=True)
 class Started:
-    """How a command starts a container: the words up to the subcommand, that one's options, the image, and the command
-    inside; that is empty where the image's own is to run."""
+    """The parts of a command that starts a container: the words up to the subcommand, the subcommand's options, the
+    image, and the command inside, which is empty if the image's own command is to run.
+    """
 
     runtime: Runtime
     head: tuple[str, ...]
@@ -94,8 +95,9 @@ class Started:
 
 
 def take_start_apart(words: Sequence[str], runtime: Runtime) -> Started:
-    """The parts of a command that begins with a container's runtime; UsageError when it starts no container of which
-    one could wait for the end."""
+    """Returns the parts of a command that begins with a container's runtime; raises UsageError if it starts no
+    container of which one could wait for the end.
+    """
     begin = next((i for i, word in enumerate(words) if i and word in runtime.subcommands), None)
     if begin is None:
         wanted = " or ".join(f"`{runtime.name} {name}`" for name in runtime.subcommands)
@@ -117,7 +119,9 @@ def take_start_apart(words: Sequence[str], runtime: Runtime) -> Started:
 
 
 def takes_next(option: str, runtime: Runtime) -> bool:
-    """Whether the word behind an option is its value. Letters may be written together, the last one's value too."""
+    """Returns whether the word behind an option is its value. Letters may be written together, the last one's
+    value too.
+    """
     if option.startswith("--"):
         return "=" not in option and option[2:] not in runtime.flags
     valued = option[1:].lstrip(runtime.letters)
@@ -125,7 +129,7 @@ def takes_next(option: str, runtime: Runtime) -> bool:
 
 
 def bound(runtime: Runtime, source: Path, target: str, writable: bool) -> list[str]:
-    """The option that shows a file or folder of this machine inside."""
+    """Returns the option that shows a file or folder of this machine inside."""
     if set(str(source)) & set(":,"):
         raise IolensError(f"{source} cannot be bound into a container: {runtime.name} parts its options at : and ,")
     return [runtime.bind, f"{source}:{target}{'' if writable else ':ro'}"]

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from iolens.lab.storage.backend import Backend
 
 APART = "ranks write a log each, without MPI: to write one they would wait for all ranks of the job"
-"""What is said where ranks get no adapter of their MPI, since some of them cannot be recorded."""
+"""Message if ranks get no adapter of their MPI because some of them cannot be recorded."""
 
 
 ENDING = (signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM)
@@ -38,10 +38,11 @@ ENDING = (signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM)
 
 @dataclass(frozen=True)
 class Setup:
-    """What surrounds a command: the profiler, where logs go, the storage when one is known to lie below its files, and
-    variables for the application and the launcher. A command that takes longer than `timeout` seconds is ended.
-    `container` names what starts a container by the command, or is "any" (lab/run/container.py). With `apart`, ranks do
-    not wait for one another to write one log."""
+    """The conditions of a command: the profiler, the folder of logs, the storage if it is known to lie below the
+    command's files, and variables for the application and the launcher. A command that takes longer than `timeout`
+    seconds is ended. `container` names the runtime that starts the command's container, or is "any"
+    (lab/run/container.py). With `apart`, ranks do not wait for each other to write one log.
+    """
 
     profiler: str = "iolens"
     logs: Path = field(default_factory=Path.cwd)
@@ -55,12 +56,13 @@ class Setup:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a command ended: when it began (UTC) and on how busy a machine (load average), its exit code, the wall time
-    in seconds, the logs it left, and the hosts that it ran on where its launcher knows them.
+    """The outcome of a command: its begin (UTC), the load average at that time, its exit code, the wall time in
+    seconds, its logs, and its hosts if the launcher knows them.
 
-    `reason` says why it failed where its own output cannot tell, and `batch` what a batch system knows of its job.
-    `machine` is what lab/run/machine.py says of the launcher's host when it began, `load_after` the load average when
-    it had ended."""
+    `reason` says why it failed if its own output cannot tell, and `batch` holds facts of a batch system about its job.
+    `machine` is the result of lab/run/machine.py for the launcher's host at the begin, `load_after` the load average at
+    the end.
+    """
 
     command: tuple[str, ...]
     started: str
@@ -76,7 +78,7 @@ class Outcome:
 
 
 def instrumented(words: Sequence[str], setup: Setup) -> tuple[list[str], Command]:
-    """The command line with the preload in place; raises when no application can be found in it."""
+    """Returns the command line with the preload in place; raises if no application can be found in it."""
     command = take_apart(words)
     if command.application is None:
         raise UsageError(f"no program found behind `{words[0]}` and its options")
@@ -109,15 +111,16 @@ def instrumented(words: Sequence[str], setup: Setup) -> tuple[list[str], Command
 
 
 def execute(words: Sequence[str], setup: Setup, stdout: Path | None = None, stderr: Path | None = None) -> Outcome:
-    """Run the command until it ends or its time is over; the exit code is the program's own. Output goes to the files
-    when given."""
+    """Runs the command until it ends or its time is over; the exit code is the program's own. Output goes to the files
+    when given.
+    """
     run = os.urandom(16).hex()
     with snapshots_on_request(run, setup):
         return run_to_end(run, words, setup, stdout, stderr)
 
 
 def run_to_end(run: str, words: Sequence[str], setup: Setup, stdout: Path | None, stderr: Path | None) -> Outcome:
-    """Like `execute`; `run` is the name by which the profiler's spools are known as this run's."""
+    """Does the same as `execute`; `run` is the name that marks the profiler's spools as those of this run."""
     marked = replace(setup, application={**setup.application, "IOLENS_RUN": run})
     before = set(setup.logs.glob("*.darshan"))
     moment, load, here = datetime.now(timezone.utc).isoformat(timespec="seconds"), os.getloadavg()[0], machine()
@@ -171,14 +174,14 @@ def new_logs(folder: Path, before: Set[Path]) -> tuple[Path, ...]:
 
 
 def leave_logs(run: str, setup: Setup, why: str) -> list[Path]:
-    """Make the logs that the run's processes did not write themselves."""
+    """Makes the logs that the run's processes did not write themselves."""
     recorded = setup.profiler == "iolens" and find_library("libiolens.so")
     return rescue(run, setup.logs, why) if recorded else []
 
 
 @contextmanager
 def snapshots_on_request(run: str, setup: Setup) -> Iterator[None]:
-    """On SIGUSR1, make a log of what each job of the run has recorded so far; without one the run goes on."""
+    """Makes a log of the records so far of each job of the run on SIGUSR1; the run continues even if that fails."""
 
     def snapshot(_: int, __: FrameType | None) -> None:
         held = signal.signal(signal.SIGUSR1, signal.SIG_IGN)
@@ -201,13 +204,14 @@ def snapshots_on_request(run: str, setup: Setup) -> Iterator[None]:
 
 
 def ending(status: int) -> str:
-    """How a command ended, as part of a sentence."""
+    """Returns how a command ended, as part of a sentence."""
     return f"was killed by signal {-status}" if status < 0 else f"ended with exit code {status}"
 
 
 def wait_for(process: subprocess.Popen[bytes], run: str, timeout: float | None) -> tuple[int, str | None]:
-    """The exit status, and what is to be said when it had to be ended because its time was over. An interruption is
-    passed on, with time for a launcher to end its ranks before its files go."""
+    """Returns the exit status, and what is to be said when it had to be ended because its time was over. An
+    interruption is passed on, with time for a launcher to end its ranks before its files go.
+    """
     try:
         return process.wait(timeout), None
     except subprocess.TimeoutExpired:
@@ -233,5 +237,5 @@ def interruptible() -> Iterator[None]:
 
 
 def opened(path: Path | None) -> AbstractContextManager[IO[bytes] | None]:
-    """A file to write to, or None for the terminal."""
+    """Returns a file to write to, or None for the terminal."""
     return path.open("wb") if path else nullcontext()

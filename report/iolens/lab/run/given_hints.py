@@ -13,10 +13,10 @@ SIZED = re.compile(r"^\d+\s*[kmgtKMGT](?:i?[bB])?$")
 
 
 def hints_of_files(text: str) -> str:
-    """The value of IOLENS_HINTS: checked, with sizes such as 16M in bytes, since MPI libraries drop the letter.
+    """Returns the value of IOLENS_HINTS: checked, with sizes such as 16M in bytes, since MPI libraries drop the letter.
 
-    Entries are separated by commas; one that begins with `PATTERN:` opens a pattern, the others go on with it.
-    Within an entry colons separate hints; a part without `=` belongs to the value before it (`cb_config_list=*:*`).
+    Entries are separated by commas; one that begins with `PATTERN:` opens a pattern, the others go on with it. Within
+    an entry colons separate hints; a part without `=` belongs to the value before it (`cb_config_list=*:*`).
     """
     entries = text.split(",")
     if not ENTRY.match(entries[0]):
@@ -25,7 +25,7 @@ def hints_of_files(text: str) -> str:
 
 
 def entry_of(entry: str) -> str:
-    """One entry, its hints checked."""
+    """Returns one entry, its hints checked."""
     pattern, colon, rest = entry.partition(":") if ENTRY.match(entry) else ("", "", entry)
     parts: list[str] = []
     for part in rest.split(":"):
@@ -37,7 +37,7 @@ def entry_of(entry: str) -> str:
 
 
 def hint_of(text: str) -> str:
-    """One `key=value`."""
+    """Returns one `key=value`."""
     match = HINT.match(text)
     if not match:
         raise argparse.ArgumentTypeError(f"{text!r} is not KEY=VALUE")

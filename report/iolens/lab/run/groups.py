@@ -45,13 +45,13 @@ KNOWN = {group.name: group for group in GROUPS}
 
 
 def libraries(names: Sequence[str]) -> list[Path]:
-    """What is to be preloaded for these groups; what is none is left out."""
+    """Returns the libraries to preload for these groups; unknown names are skipped."""
     mine = [KNOWN[name] for name in names if name in KNOWN and not KNOWN[name].part]
     return [need_library(f"libiolens-trace-{group.name}.so") for group in mine]
 
 
 def state(group: Group) -> str:
-    """Whether its functions can be met on this machine, or why not."""
+    """Returns whether its functions can be met on this machine, or why not."""
     if group.part:
         return group.part
     if find_library(f"libiolens-trace-{group.name}.so") is None:
@@ -66,5 +66,5 @@ def state(group: Group) -> str:
 
 
 def listing() -> str:
-    """A line a group, for a terminal."""
+    """Returns a line a group, for a terminal."""
     return "\n".join(f"{group.name:10} {group.about:60} {state(group)}" for group in GROUPS)

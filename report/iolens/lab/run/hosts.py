@@ -12,7 +12,7 @@ from iolens.log import read_log
 
 
 def hosts_of(logs: Sequence[Path], ranks: int = 1) -> list[str]:
-    """Each host once: those that the logs name, in their order; without any, those that the launcher fills.
+    """Returns each host once: those that the logs name, in their order; without any, those that the launcher fills.
 
     Logs of other profilers name no hosts; then the nodes of this job that get the `ranks` are told, which are this
     machine alone outside of a batch job.
@@ -22,7 +22,7 @@ def hosts_of(logs: Sequence[Path], ranks: int = 1) -> list[str]:
 
 
 def hosts_in(log: Path) -> list[str]:
-    """The hosts that a log names; none when it cannot be read or is another profiler's."""
+    """Returns the hosts that a log names; none when it cannot be read or is another profiler's."""
     try:
         job = read_log(log).private.get("job")
     except (IolensError, OSError):

@@ -1,5 +1,6 @@
-"""What the profiler itself says of settings, asked before a job starts: it alone knows which counters, rates and
-numbers it takes, and each process would say so for itself."""
+"""Ask the profiler itself about settings before a job starts: only it knows which counters, rates and numbers it
+accepts, and otherwise each process would complain.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +14,13 @@ from iolens.lab.installation import find_library
 from iolens.lab.run import preload
 
 OURS = ("IOLENS_", "DARSHAN_", "DXT_", "PAT_RT_")
-"""How the profiler's variables begin."""
+"""Prefix of the profiler's variables."""
 SAID = "iolens: IOLENS_"
-"""How the profiler begins to speak about a setting."""
+"""Prefix of the profiler's messages about a setting."""
 
 
 def under_profiler(settings: Mapping[str, str]) -> subprocess.CompletedProcess[str] | None:
-    """A program that does nothing, with these settings alone; None where the library is missing."""
+    """Returns a program that does nothing, with these settings alone; None if the library is missing."""
     library = find_library("libiolens.so")
     if library is None:
         return None
@@ -36,8 +37,9 @@ def under_profiler(settings: Mapping[str, str]) -> subprocess.CompletedProcess[s
 
 
 def refuse_unknown(settings: Mapping[str, str], asked: Mapping[str, str]) -> None:
-    """UsageError with the first thing that the profiler would not do as it was told; `asked` names for a variable what
-    the user wrote it in."""
+    """Raises UsageError for the first setting that the profiler would not accept; `asked` gives the user's option for
+    each variable.
+    """
     if settings.get("IOLENS_HWPC") == "list":
         raise UsageError(f"{asked.get('IOLENS_HWPC', 'IOLENS_HWPC')}: list is no group; --list-hwpc prints them")
     judged = {name: value for name, value in settings.items() if name.startswith(OURS)}

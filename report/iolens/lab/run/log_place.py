@@ -1,4 +1,4 @@
-"""Where `iolens run` leaves the log: the folder that was asked for, or what the profiler's variables name."""
+"""The place in which `iolens run` leaves the log: the requested folder, or the one in the profiler's variables."""
 
 from __future__ import annotations
 
@@ -26,8 +26,9 @@ class LogPlace:
 
     @contextmanager
     def made(self) -> Iterator[None]:
-        """Make the folder where it is missing, or `UsageError`; where what follows is refused, what was made goes again
-        unless something is in it."""
+        """Makes the folder where it is missing, or `UsageError`; where what follows is refused, what was made goes
+        again unless something is in it.
+        """
         missing = [path for path in (self.folder, *self.folder.parents) if not path.exists()]
         try:
             if self.asked:
@@ -41,7 +42,7 @@ class LogPlace:
 
 
 def log_place(output: Path | None, environment: Mapping[str, str]) -> LogPlace:
-    """`output`, else what the variables name, else this folder."""
+    """Returns `output`, else the folder in the variables, else this folder."""
     name, folder = given(NAMES, environment), given(FOLDERS, environment)
     if output:
         return LogPlace(output, asked="--output")
@@ -52,12 +53,12 @@ def log_place(output: Path | None, environment: Mapping[str, str]) -> LogPlace:
 
 
 def given(variables: Sequence[str], environment: Mapping[str, str]) -> str | None:
-    """The first of the variables that is set and not empty."""
+    """Returns the first of the variables that is set and not empty."""
     return next((variable for variable in variables if environment.get(variable)), None)
 
 
 def make(folder: Path, asked: str) -> None:
-    """Make the folder when it is missing, or `UsageError`; `asked` names who wants it."""
+    """Makes the folder when it is missing, or `UsageError`; `asked` names who wants it."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -67,7 +68,7 @@ def make(folder: Path, asked: str) -> None:
 
 
 def named(logs: Sequence[Path], name: Path | None) -> tuple[Path, ...]:
-    """The log under the name that was asked for, where there is one log; several keep theirs."""
+    """Returns the log under the name that was asked for, where there is one log; several keep theirs."""
     if name is None or not logs:
         return tuple(logs)
     if len(logs) > 1:
@@ -77,5 +78,5 @@ def named(logs: Sequence[Path], name: Path | None) -> tuple[Path, ...]:
 
 
 def without_places(environment: Mapping[str, str]) -> dict[str, str]:
-    """The environment for a program whose log's place was decided already."""
+    """Returns the environment for a program whose log's place was decided already."""
     return {key: value for key, value in environment.items() if key not in (*FOLDERS, *NAMES)}

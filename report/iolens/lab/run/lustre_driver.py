@@ -1,6 +1,6 @@
-"""Where ROMIO's Lustre driver is to be had: in the MPI that a program is linked with, or in Intel MPI's packages.
+"""Find ROMIO's Lustre driver: in the MPI that a program is linked with, or in Intel MPI's packages.
 
-The packages go into `.venv/impi` of a clone at first use, and what is built for them into `build/impi`; `make
+The packages go into `.venv/impi` of a clone at first use, and the programs built for them into `build/impi`; `make
 lustre-driver` does both. They are Intel's (Intel Simplified Software License), for x86-64, and of MPICH's ABI.
 """
 
@@ -33,7 +33,7 @@ REPLACED = ("mpirun", "mpiexec", "mpiexec.hydra")
 """Launchers whose place Intel MPI's takes. Its script mpirun needs the folder on PATH, its mpiexec.hydra does not."""
 
 ONE_NODE = {"I_MPI_FABRICS": "shm", "I_MPI_PIN": "0", "I_MPI_SPIN_COUNT": "1"}
-"""For ranks that share one node, and perhaps its cores: one that waits leaves its core to the others."""
+"""Settings for ranks that share one node, and perhaps its cores: a waiting rank leaves its core to the others."""
 
 
 @dataclass(frozen=True)
@@ -49,12 +49,14 @@ class Build:
 
 
 def libraries_of(program: Path) -> list[Path]:
-    """The libraries of its MPI that a dynamic program loads."""
+    """Returns the libraries of its MPI that a dynamic program loads."""
     return [Path(path) for path in re.findall(r"\blibmpi\w*\.so\S* => (\S.*) \(", mpi.listed_libraries(program))]
 
 
 def holds_driver(library: Path) -> bool:
-    """Whether an MPI library was built with the driver: its functions are no symbols, but named in its messages."""
+    """Returns whether an MPI library was built with the driver: its functions are no symbols, but named in its
+    messages.
+    """
     try:
         with library.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
             return content.find(OF_THE_DRIVER) >= 0
@@ -63,8 +65,8 @@ def holds_driver(library: Path) -> bool:
 
 
 def build_with_driver(name: str, starter: Callable[[mpi.Flavour | None], str]) -> Build:
-    """The program `name` (one of the project's own, or a path) with an MPI that has the driver: the one it is linked
-    with where that has it, else Intel MPI, installed at first use. `starter` finds what starts ranks of an MPI.
+    """Returns the program `name` (one of the project's own, or a path) with an MPI that has the driver: the one it is
+    linked with where that has it, else Intel MPI, installed at first use. `starter` finds what starts ranks of an MPI.
 
     Raises IolensError when there is none, UsageError for a program that cannot run with any.
     """
@@ -85,7 +87,7 @@ def build_with_driver(name: str, starter: Callable[[mpi.Flavour | None], str]) -
 
 
 def under_driver(words: Sequence[str]) -> tuple[list[str], Mapping[str, str]]:
-    """A command line so changed that its programs run with the driver, and variables for its launcher.
+    """Returns a command line so changed that its programs run with the driver, and variables for its launcher.
 
     Raises as `build_with_driver` does, and where the programs' MPI would need another launcher than a plain mpirun.
     """
@@ -113,7 +115,7 @@ def intel_settings() -> dict[str, str]:
 
 @cache
 def install() -> None:
-    """Install Intel MPI and build for it, unless that is done; says beforehand what is downloaded and its licence.
+    """Installs Intel MPI and build for it, unless that is done; says beforehand what is downloaded and its licence.
 
     Raises IolensError with the reason when it cannot be had, and in an installed tree, which cannot build.
     """

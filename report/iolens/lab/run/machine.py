@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any
 
 MODEL = re.compile(r"^(?:model name|cpu model|Processor)\s*:\s*(.+)$", re.MULTILINE)
-"""Of /proc/cpuinfo; some architectures have no such line."""
+"""Key of the processor's name in /proc/cpuinfo; some architectures have no such line."""
 
 
 def machine() -> dict[str, Any]:
-    """What run.json has under `machine` (report/RUN.md), of the host of the launcher; what cannot be read is None."""
+    """Returns the entries of `machine` in run.json (report/RUN.md) for the host of the launcher; unreadable entries are
+    None.
+    """
     memory, system = meminfo(), os.uname()
     model = MODEL.search(text_of("/proc/cpuinfo"))
     return {
@@ -27,12 +29,12 @@ def machine() -> dict[str, Any]:
 
 
 def meminfo() -> dict[str, int]:
-    """The lines of /proc/meminfo that are sizes, in bytes."""
+    """Returns the lines of /proc/meminfo that are sizes, in bytes."""
     return {name: int(kib) * 1024 for name, kib in re.findall(r"^(\w+):\s+(\d+) kB$", text_of("/proc/meminfo"), re.M)}
 
 
 def text_of(path: str) -> str:
-    """A file's text; empty where it cannot be read."""
+    """Returns a file's text; empty if it cannot be read."""
     try:
         return Path(path).read_text(encoding="utf-8", errors="replace")
     except OSError:

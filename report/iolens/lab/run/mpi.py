@@ -36,7 +36,7 @@ LOADER = re.compile(rb"(/[\w./+-]*/ld(?:-linux[\w.-]*|64)\.so\.\d)\0")
 
 
 def output_of(*words: str) -> str:
-    """What a command prints (standard output and error); empty when it cannot be run."""
+    """Returns the output of a command (standard output and error); empty if it cannot be run."""
     surroundings = {**os.environ, **openmpi.variables(["as root"], None)}
     try:
         done = subprocess.run(
@@ -69,22 +69,22 @@ def asked_loader(path: Path, _stamp: object) -> str:
 
 
 def flavour_of_program(path: Path) -> Flavour | None:
-    """The MPI that a dynamic executable links, directly or through its libraries; None when it links none."""
+    """Returns the MPI that a dynamic executable links, directly or through its libraries; None if it links none."""
     return flavour_of_libraries(listed_libraries(path))
 
 
 def flavour_of_libraries(listed: str) -> Flavour | None:
-    """The MPI whose library is among those that the loader listed."""
+    """Returns the MPI whose library is among those that the loader listed."""
     return next((flavour for pattern, flavour in SONAMES if pattern.search(listed)), None)
 
 
 def libraries_of(path: Path) -> list[Path]:
-    """The libraries that the loader finds for a dynamic executable, in its order."""
+    """Returns the libraries that the loader finds for a dynamic executable, in its order."""
     return [Path(found) for found in re.findall(r"=> (/.+?) \(0x", listed_libraries(path))]
 
 
 def head_of(program: Path, size: int) -> bytes:
-    """The first bytes of a program; none of one that may be executed and not read."""
+    """Returns the first bytes of a program; none of one that may be executed and not read."""
     try:
         with program.open("rb") as file:
             return file.read(size)
@@ -93,7 +93,7 @@ def head_of(program: Path, size: int) -> bytes:
 
 
 def is_static(path: Path) -> bool:
-    """True for an executable that no preload library can reach; False where it cannot be read."""
+    """Returns True for an executable that no preload library can reach; False where it cannot be read."""
     head = head_of(path, HEAD)
     return (
         head[:4] == b"\x7fELF"
@@ -104,19 +104,21 @@ def is_static(path: Path) -> bool:
 
 @cache
 def flavour_of_launcher(launcher: str) -> Flavour | None:
-    """The MPI that `launcher --version` says it belongs to."""
+    """Returns the MPI that `launcher --version` says it belongs to."""
     return flavour_of_version(output_of(launcher, "--version"))
 
 
 def flavour_of_version(version: str) -> Flavour | None:
-    """The MPI that says this of its version."""
+    """Returns the MPI that says this of its version."""
     if re.search(r"Open ?MPI|OpenRTE|PRRTE|prte", version, re.IGNORECASE):
         return "openmpi"
     return "mpich" if re.search(r"HYDRA|MPICH|Intel", version, re.IGNORECASE) else None
 
 
 def find_launcher(flavour: Flavour | None) -> str:
-    """A launcher of that MPI, on PATH or beside this Python; any, when the program links none or the standard ABI."""
+    """Returns a launcher of that MPI, on PATH or beside this Python; any, when the program links none or the
+    standard ABI.
+    """
     anyone = (None, "mpiabi")
     beside = Path(sys.executable).parent
     candidates = [

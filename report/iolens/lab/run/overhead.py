@@ -64,7 +64,9 @@ class Part:
 
 
 def busiest(job: Job, module: str, counter: str) -> int:
-    """Calls of the rank that made most of them; where ranks were merged, an equal share for each, rounded up."""
+    """Returns calls of the rank that made most of them; where ranks were merged, an equal share for each,
+    rounded up.
+    """
     frame: pd.DataFrame | None = job.frames.get(module)
     if frame is None or counter not in frame:
         return 0
@@ -75,7 +77,7 @@ def busiest(job: Job, module: str, counter: str) -> int:
 
 
 def call_costs(measured: Measured) -> dict[str, tuple[float, float]]:
-    """Seconds per kind of call, low and high: from caches that are warm to caches that are cold, 0 at least."""
+    """Returns seconds per kind of call, low and high: from caches that are warm to caches that are cold, 0 at least."""
     costs: dict[str, Cost] = {cost.call: cost for cost in measured.calls}
     bounds = {}
     for kind in ("pwrite", "pread", "fwrite", OPEN):
@@ -86,7 +88,7 @@ def call_costs(measured: Measured) -> dict[str, tuple[float, float]]:
 
 
 def call_parts(job: Job, measured: Measured) -> list[Part]:
-    """What the calls of the busiest rank cost, by module."""
+    """Returns the cost of the calls of the busiest rank, by module."""
     costs, parts = call_costs(measured), []
     for module, counters in CHARGED.items():
         charged = [(busiest(job, module, f"{PREFIX[module]}_{name}"), costs[kind]) for name, kind in counters.items()]
@@ -98,7 +100,7 @@ def call_parts(job: Job, measured: Measured) -> list[Part]:
 
 
 def seconds_of(command: Sequence[str], environment: Mapping[str, str]) -> float:
-    """Wall seconds of a command."""
+    """Returns the wall seconds of a command."""
     begin = time.perf_counter()
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if done.returncode != 0:
@@ -107,7 +109,9 @@ def seconds_of(command: Sequence[str], environment: Mapping[str, str]) -> float:
 
 
 def small_job(ranks: int, folder: Path) -> tuple[list[str], list[str], dict[str, str]]:
-    """A job of so many ranks that writes 8 bytes from each: its command, the same recorded, and the environment."""
+    """Returns a job of so many ranks that writes 8 bytes from each: its command, the same recorded, and the
+    environment.
+    """
     program, launch, flavour = find_program("iolens-selfbench"), list[str](), None
     words = ["files", str(folder), "1"]
     if ranks > 1:
@@ -128,7 +132,7 @@ def small_job(ranks: int, folder: Path) -> tuple[list[str], list[str], dict[str,
 
 
 def job_part(ranks: int, folder: Path, pairs: int) -> Part:
-    """What the begin and the end of a job cost: wall time of a job that does nearly nothing, in pairs."""
+    """Returns the cost of the begin and the end of a job: the wall time of a job that does nearly nothing, in pairs."""
     plain, recorded, environment = small_job(ranks, folder)
     differences = []
     for pair in range(pairs):
@@ -140,7 +144,7 @@ def job_part(ranks: int, folder: Path, pairs: int) -> Part:
 
 
 def files_part(job: Job, measured: Measured, plain: Measured, files: int) -> Part:
-    """What the files of the busiest rank add to the end of a job."""
+    """Returns the time that the files of the busiest rank add to the end of a job."""
     frame = job.frames.get("POSIX")
     ranks = [] if frame is None else [int(rank) for rank in frame["rank"]]
     own = Counter(rank for rank in ranks if rank >= 0)
@@ -151,5 +155,5 @@ def files_part(job: Job, measured: Measured, plain: Measured, files: int) -> Par
 
 
 def bound(job: Job, plain: Measured, measured: Measured, files: int, folder: Path, pairs: int) -> list[Part]:
-    """All parts, for the rank that made most calls; `measured` with `files` files."""
+    """Returns all parts, for the rank that made most calls; `measured` with `files` files."""
     return [*call_parts(job, measured), files_part(job, measured, plain, files), job_part(job.nprocs, folder, pairs)]

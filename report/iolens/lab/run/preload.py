@@ -32,7 +32,7 @@ def chain(
 
 
 def gaps(profiler: str, flavour: mpi.Flavour | None) -> list[str]:
-    """What of the profiler was not built, and what that means for this run; empty when all is there."""
+    """Returns the parts of the profiler that were not built, and the consequences for this run; empty if all exist."""
     if profiler != "iolens":
         return []
     if find_library("libiolens.so") is None:
@@ -43,23 +43,24 @@ def gaps(profiler: str, flavour: mpi.Flavour | None) -> list[str]:
 
 
 def preload_value(libraries: Sequence[Path]) -> str:
-    """The value of LD_PRELOAD: ours, then whatever the user had set."""
+    """Returns the value of LD_PRELOAD: ours, then whatever the user had set."""
     return ":".join([*(as_preloaded(path) for path in libraries), *filter(None, [os.environ.get("LD_PRELOAD")])])
 
 
 def sanitizer_options() -> dict[str, str]:
-    """What a program with a sanitizer is told in its environment; what the user had set goes before.
+    """Returns the variables for a program with a sanitizer; the user's own settings take precedence.
 
-    With AddressSanitizer it ends at once when any library stands before the sanitizer's own, unless it is told not to
-    look; it works behind ours all the same. ThreadSanitizer would report what threads do in our libraries, and change
-    the exit code for it."""
+    AddressSanitizer ends a program at once if another library is loaded before it, unless an option says otherwise; it
+    works behind our library too. ThreadSanitizer would report what threads do in our libraries, and change the exit
+    code for it.
+    """
     known = Path(__file__).with_name("thread_sanitizer.txt")
     ours = {"ASAN_OPTIONS": "verify_asan_link_order=0", "TSAN_OPTIONS": f'suppressions="{known}"'}
     return {name: ":".join([value, *filter(None, [os.environ.get(name)])]) for name, value in ours.items()}
 
 
 def flavour_of(command: Command) -> mpi.Flavour | None:
-    """The MPI of a command: what the application links, or for scripts the launcher's own."""
+    """Returns the MPI of a command: what the application links, or for scripts the launcher's own."""
     application = command.application
     path = shutil.which(application) if application else None
     flavour = mpi.flavour_of_program(Path(path)) if path else None

@@ -13,7 +13,7 @@ READ_BY_THE_LOADER = frozenset(" :;$\t\n")
 
 
 def as_preloaded(library: Path) -> str:
-    """The library's path, or where a letter of it would be misread, one through a link to its folder.
+    """Returns the library's path, or where a letter of it would be misread, one through a link to its folder.
 
     The link lies in a folder of this user alone on this node, has the same name every time and stays, for processes
     that outlive the run. Raises when there is no place for it.
@@ -33,7 +33,7 @@ def as_preloaded(library: Path) -> str:
 
 
 def own_folder() -> Path:
-    """A folder that this user alone can write to, in one whose path the loader takes as it stands."""
+    """Returns a folder that this user alone can write to, in one whose path the loader takes as it stands."""
     places = [os.environ.get("XDG_RUNTIME_DIR", ""), "/tmp", "/dev/shm"]
     for place in places:
         if not place.startswith("/") or READ_BY_THE_LOADER & set(place):

@@ -32,13 +32,13 @@ class Merged:
 
 
 def gather(logs: Sequence[Path], folder: Path) -> tuple[Path, ...]:
-    """Move logs into a new folder; where they lie then."""
+    """Moves logs into a new folder; where they lie then."""
     folder.mkdir()
     return tuple(log.rename(folder / log.name) for log in logs)
 
 
 def merge(logs: Sequence[Path]) -> Merged:
-    """The logs as two tables; a log that cannot be read is named and left out."""
+    """Returns the logs as two tables; a log that cannot be read is named and left out."""
     import pandas as pd
 
     from iolens.log import read_log
@@ -64,7 +64,7 @@ def merge(logs: Sequence[Path]) -> Merged:
 
 
 def process_row(job: Job, found: pd.DataFrame) -> dict[str, object]:
-    """The row of one log, `found` being its files."""
+    """Returns the row of one log, `found` being its files."""
     return {
         "log": job.path.name,
         "command": job.command or job.exe,
@@ -79,13 +79,13 @@ def process_row(job: Job, found: pd.DataFrame) -> dict[str, object]:
 
 
 def write_tables(merged: Merged, folder: Path) -> None:
-    """Write processes.csv and files.csv, each whole or not at all."""
+    """Writes processes.csv and files.csv, each whole or not at all."""
     write_aside(folder / PROCESSES, merged.processes.to_csv(index=False))
     write_aside(folder / FILES, merged.files.to_csv(index=False))
 
 
 def collect(logs: Sequence[Path], folder: Path | None, program: str) -> Path:
-    """Merge logs in `folder`, or in a new one that is named after the program; say it. The log with most I/O time."""
+    """Merges logs in `folder`, or in a new one that is named after the program; say it. The log with most I/O time."""
     if folder is None:
         folder = logs[0].parent / f"iolens-{Path(program).name}-{os.getpid()}"
         logs = gather(logs, folder)

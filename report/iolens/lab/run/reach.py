@@ -1,4 +1,6 @@
-"""Which programs of a command a preloaded library gets into, as far as the command line and the files tell."""
+"""Find the programs of a command into which a library can be preloaded, as far as the command line and the
+files tell.
+"""
 
 from __future__ import annotations
 
@@ -20,14 +22,17 @@ FOLLOWED = ("-u", "--unset", "-C", "--chdir")
 
 
 def beyond_reach(command: Command) -> dict[int, str]:
-    """Why nothing can be preloaded into an application, by its index in the command; empty where all can be reached."""
+    """Returns the reasons why libraries cannot be preloaded into applications, by their index in the command; empty if
+    they can.
+    """
     reasons = {index: out_of_reach(command.words[index:]) for index in command.applications}
     return {index: why for index, why in reasons.items() if why}
 
 
 def out_of_reach(words: Sequence[str]) -> str | None:
-    """Why nothing can be preloaded into the program that these words begin with; None where it can, as far as it is
-    known here."""
+    """Returns the reason why nothing can be preloaded into the program with which these words begin; None if no reason
+    is known here.
+    """
     if Path(words[0]).name == "env":
         rest, kept = behind_env(words[1:])
         return (out_of_reach(rest) if rest else None) if kept else "is started by env without LD_PRELOAD"
@@ -43,7 +48,7 @@ def out_of_reach(words: Sequence[str]) -> str | None:
 
 
 def behind_env(words: Sequence[str]) -> tuple[Sequence[str], bool]:
-    """The command behind the options and variables of env, and whether it keeps what is preloaded."""
+    """Returns the command behind the options and variables of env, and whether it keeps what is preloaded."""
     index, kept = 0, True
     while index < len(words) and (words[index].startswith("-") or "=" in words[index]):
         word = words[index]
@@ -57,7 +62,7 @@ def behind_env(words: Sequence[str]) -> tuple[Sequence[str], bool]:
 
 
 def foreign(program: Path) -> str | None:
-    """Why a program cannot be of the kind that our library is; None for scripts, and where there is no library."""
+    """Returns the reason why a program cannot load our library; None for scripts, and if there is no library."""
     library = find_library("libiolens.so")
     head = mpi.head_of(program, mpi.HEAD)
     if library is None or head[:4] != b"\x7fELF":
@@ -69,8 +74,9 @@ def foreign(program: Path) -> str | None:
 
 
 def gains_rights(program: str) -> bool:
-    """True for a program that the system starts with other rights than this process has: the loader then ignores what
-    is to be preloaded (ld.so(8), secure-execution mode)."""
+    """Returns True for a program that the system starts with other rights than this process has: the loader then
+    ignores what is to be preloaded (ld.so(8), secure-execution mode).
+    """
     info = os.stat(program)
     if os.statvfs(program).f_flag & os.ST_NOSUID:
         return False

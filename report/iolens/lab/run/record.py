@@ -14,7 +14,7 @@ from iolens.lab.run.execute import Outcome, Setup
 from iolens.lab.run.hosts import hosts_of
 
 RECORD = "run.json"
-"""In the folder of a run."""
+"""Name of the record in the folder of a run."""
 
 SCHEMA = 1
 UNKNOWN_STORAGE = "native"
@@ -55,12 +55,12 @@ class RunRecord:
 
 
 def write_record(folder: Path, record: RunRecord) -> None:
-    """Write run.json into the run's folder, whole or not at all."""
+    """Writes run.json into the run's folder, whole or not at all."""
     write_aside(folder / RECORD, json.dumps(asdict(record), indent=1) + "\n")
 
 
 def record_at(path: Path) -> RunRecord:
-    """A run.json; what it does not say, or says is null, has the field's default.
+    """Returns a run.json; what it does not say, or says is null, has the field's default.
 
     Raises OSError, ValueError where it is no JSON, TypeError where it is no object, KeyError where it lacks a field
     without a default.
@@ -74,7 +74,7 @@ def record_at(path: Path) -> RunRecord:
 
 
 def read_record(folder: Path, name: str = RECORD) -> RunRecord | None:
-    """The run.json of a folder, or one that was given another name; None when there is none that can be read."""
+    """Returns the run.json of a folder, or one that was given another name; None if there is none that can be read."""
     try:
         return record_at(folder / name)
     except (OSError, ValueError, TypeError, KeyError):
@@ -82,7 +82,9 @@ def read_record(folder: Path, name: str = RECORD) -> RunRecord | None:
 
 
 def run_key(parts: Mapping[str, Any], files: Iterable[Path]) -> str:
-    """SHA-256 over everything that decides the outcome: settings and the contents of programs and libraries."""
+    """Returns the SHA-256 of everything that decides the outcome: settings and the contents of programs and
+    libraries.
+    """
     digest = hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode())
     for path in files:
         digest.update(path.read_bytes())
@@ -90,7 +92,7 @@ def run_key(parts: Mapping[str, Any], files: Iterable[Path]) -> str:
 
 
 def write_single(folder: Path, outcome: Outcome, setup: Setup) -> None:
-    """The run.json of one `iolens run`."""
+    """Returns the run.json of one `iolens run`."""
     record = RunRecord(
         id=folder.name,
         status="ok" if outcome.exit_code == 0 else "failed",

@@ -1,4 +1,4 @@
-"""What the profiler costs on this machine, measured with build/bin/iolens-selfbench."""
+"""The cost of the profiler on this machine, measured with build/bin/iolens-selfbench."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Measured:
 
 
 def variants(folder: Path, files: int) -> dict[str, dict[str, str]]:
-    """What is compared: a name, and what it adds to the environment of the program."""
+    """Returns the variants to compare: a name, and the variables that it adds."""
     logs = {"IOLENS_LOGPATH": str(folder), "IOLENS_INCLUDE": str(folder), "IOLENS_MEMORY": "65536"}
     iolens = {"LD_PRELOAD": str(need_library("libiolens.so")), **logs}
     found = {
@@ -71,13 +71,13 @@ def variants(folder: Path, files: int) -> dict[str, dict[str, str]]:
 
 
 def surroundings(extra: Mapping[str, str]) -> dict[str, str]:
-    """This environment without settings of profilers, and then `extra`."""
+    """Returns this environment without settings of profilers, and then `extra`."""
     mine = ("IOLENS_", "DARSHAN_", "DXT_")
     return {**{key: value for key, value in os.environ.items() if not key.startswith(mine)}, **extra}
 
 
 def start(name: str, extra: Mapping[str, str], folder: Path, *words: object) -> tuple[str, float]:
-    """Run the benchmark: what it printed, and processor seconds. Its log is removed."""
+    """Runs the benchmark: what it printed, and processor seconds. Its log is removed."""
     log = {"DARSHAN_LOGFILE": str(folder / "darshan.darshan")} if name == "Darshan" else {}
     program = [str(find_program("iolens-selfbench")), *map(str, words)]
     with subprocess.Popen(program, env=surroundings({**extra, **log}), stdout=subprocess.PIPE, text=True) as process:
@@ -92,14 +92,14 @@ def start(name: str, extra: Mapping[str, str], folder: Path, *words: object) -> 
 
 
 def write_files(name: str, extra: Mapping[str, str], folder: Path, files: int) -> Process:
-    """A process that writes so many files."""
+    """Returns a process that writes so many files."""
     printed, seconds = start(name, extra, folder, "files", folder, files)
     until_end, peak = printed.split()
     return Process(seconds, seconds - float(until_end), 1024.0 * int(peak))
 
 
 def measure(name: str, extra: Mapping[str, str], folder: Path, files: int, pairs: int, rounds: int) -> Measured:
-    """Run the benchmarks in one environment; its log and files go to `folder`."""
+    """Runs the benchmarks in one environment; its log and files go to `folder`."""
     printed, _ = start(name, extra, folder, "calls", folder / "file", pairs)
     rows = [line.split("\t") for line in printed.splitlines()]
     calls = tuple(Cost(row[0], *map(float, row[1:])) for row in rows)
@@ -110,5 +110,5 @@ def measure(name: str, extra: Mapping[str, str], folder: Path, files: int, pairs
 
 
 def typical(values: Iterable[float]) -> float:
-    """The median."""
+    """Returns the median."""
     return statistics.median(values)

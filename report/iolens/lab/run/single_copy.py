@@ -1,4 +1,4 @@
-"""Whether a process may read another's memory, which is how Open MPI sends large messages within a node.
+"""Find out whether a process may read another's memory, which is how Open MPI sends large messages within a node.
 
 Run as a program, it tries: two processes of one parent, as a launcher starts them, the second of which reads from the
 first with process_vm_readv(2). Containers without the right to trace refuse it, and so does a strict Yama
@@ -20,7 +20,9 @@ TEXT = b"single copy"
 
 @cache
 def single_copy_works() -> bool:
-    """True when one process of this user may read another's memory here; tried once, in processes of its own."""
+    """Returns True when one process of this user may read another's memory here; tried once, in processes of
+    its own.
+    """
     try:
         done = subprocess.run([sys.executable, "-I", "-S", __file__], capture_output=True, timeout=20, check=False)
     except (OSError, subprocess.TimeoutExpired):
@@ -29,7 +31,7 @@ def single_copy_works() -> bool:
 
 
 def try_it() -> bool:
-    """Let one child read the text from the memory of another."""
+    """Lets one child read the text from the memory of another."""
     import ctypes
 
     class Part(ctypes.Structure):

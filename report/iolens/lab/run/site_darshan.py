@@ -18,7 +18,7 @@ FOLDER_NAMES = ("DARSHAN_LOGPATH", "DARSHAN_LOG_DIR_PATH")
 
 
 def site_darshan() -> Path:
-    """The site's libdarshan.so: DARSHAN_LIB, DARSHAN_HOME or `darshan-config`; raises when there is none."""
+    """Returns the site's libdarshan.so: DARSHAN_LIB, DARSHAN_HOME or `darshan-config`; raises if there is none."""
     named = os.environ.get("DARSHAN_LIB")
     prefixes = [os.environ.get("DARSHAN_HOME") or os.environ.get("DARSHAN_DIR")]
     if shutil.which("darshan-config"):
@@ -46,7 +46,7 @@ def settings(library: Path, logs: Path, parallel: bool) -> Mapping[str, str]:
 
 @contextmanager
 def staging(logs: Path) -> Iterator[Path]:
-    """A folder for Darshan to write to, whose logs are moved to `logs` in the end.
+    """Returns a folder for Darshan to write to, whose logs are moved to `logs` in the end.
 
     Without a variable of its own Darshan writes into YEAR/MONTH/DAY, which must be there, by the clock and the time
     zone of the program.

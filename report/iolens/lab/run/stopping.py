@@ -16,8 +16,9 @@ PERIOD = 0.05
 
 
 def end(process: subprocess.Popen[bytes], run: str) -> int:
-    """End it in good order, if need be by force; its exit status. Some launchers are scripts, such as Intel's mpirun:
-    they end without their ranks."""
+    """Ends it in good order, if need be by force; its exit status. Some launchers are scripts, such as Intel's mpirun:
+    they end without their ranks.
+    """
     process.terminate()  # one SIGINT alone does not end srun
     try:
         status = process.wait(timeout=GRACE)
@@ -35,7 +36,7 @@ def end(process: subprocess.Popen[bytes], run: str) -> int:
 
 
 def processes_of(run: str) -> list[int]:
-    """The processes on this node, of this user, whose environment has the run's name."""
+    """Returns the processes on this node, of this user, whose environment has the run's name."""
     mark = f"IOLENS_RUN={run}".encode()
     found = []
     for folder in Path("/proc").glob("[0-9]*"):

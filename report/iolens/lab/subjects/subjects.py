@@ -61,7 +61,7 @@ def subjects_of(path: Path) -> list[Subject]:
 
 
 def of_runs(path: Path, runs: Sequence[Path]) -> list[Subject]:
-    """Groups runs by their settings; repetitions of one setting form a subject."""
+    """Returns groups runs by their settings; repetitions of one setting form a subject."""
     groups: dict[str, list[Path]] = {}
     for run in runs:
         try:

@@ -1,1 +1,1 @@
-"""What the processors did: MPI, samples, regions, counters, and the I/O of single ranks. See report/TABLES.md."""
+"""The work of the processors: MPI, samples, regions, counters, and the I/O of single ranks. See report/TABLES.md."""

@@ -1,4 +1,6 @@
-"""What a person asks of a table: by which levels, from which share on, of which ranks, functions, files or regions."""
+"""The parts of a table that a person requests: levels, threshold, and conditions on ranks, functions, files or
+regions.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,7 @@ class Condition:
     value: str
 
     def holds(self, values: np.ndarray) -> np.ndarray:
-        """Which of the values do; UsageError when a number is wanted and none is given."""
+        """Returns which values fulfil the condition; raises UsageError if a number is needed and none is given."""
         if values.dtype.kind in "iuf":
             return self.number(values)
         if self.relation not in ("=", "!="):
@@ -54,7 +56,7 @@ class Condition:
         return equal if self.relation == "=" else ~equal
 
     def number(self, values: np.ndarray) -> np.ndarray:
-        """Which of these numbers fulfil the condition."""
+        """Returns which of these numbers fulfil the condition."""
         try:
             wanted = float(self.value)
         except ValueError:
@@ -77,12 +79,12 @@ DEFAULT = Ask()
 
 
 def conditions(text: str) -> tuple[Condition, ...]:
-    """`pe<10,function=MPI_*` as conditions; UsageError when it is none."""
+    """Parses `pe<10,function=MPI_*` into conditions; raises UsageError if it is invalid."""
     return tuple(condition(part) for part in text.split(",") if part.strip())
 
 
 def condition(text: str) -> Condition:
-    """One of them."""
+    """Returns one of them."""
     found = CONDITION.fullmatch(text)
     if not found:
         raise UsageError(f"{text}: a condition is a name, one of < <= = != >= > and a value, such as 'pe<10'")
@@ -91,13 +93,13 @@ def condition(text: str) -> Condition:
 
 
 def levels(text: str) -> tuple[str, ...]:
-    """`function,caller,pe` as levels."""
+    """Parses `function,caller,pe` into levels."""
     words = [word.strip() for word in text.split(",")]
     return tuple(PE if word == "rank" else word for word in words if word)
 
 
 def check_levels(asked: Sequence[str], known: Sequence[str]) -> None:
-    """UsageError when a level is not one of the table's, or is asked for twice."""
+    """Raises UsageError if the table does not have a level, or if a level is requested twice."""
     unknown = [name for name in asked if name not in (*known, PE, EVERY_PE)]
     if unknown:
         raise UsageError(f"no level {', '.join(unknown)}; this table has {', '.join((*known, PE))} (and {EVERY_PE})")
@@ -109,7 +111,7 @@ def check_levels(asked: Sequence[str], known: Sequence[str]) -> None:
 
 
 def matching_ranks(where: Sequence[Condition], ranks: int) -> int:
-    """How many of the ranks 0 … `ranks` - 1 meet the conditions on `pe`: the N of averages."""
+    """Returns how many of the ranks 0 … `ranks` - 1 meet the conditions on `pe`: the N of averages."""
     each = np.arange(ranks)
     for one in where:
         if one.name == PE:
@@ -118,7 +120,9 @@ def matching_ranks(where: Sequence[Condition], ranks: int) -> int:
 
 
 def kept(rows: Records, where: Sequence[Condition]) -> Records:
-    """The rows that meet all conditions. What is known of several ranks together (rank -1) meets none on `pe`."""
+    """Returns the rows that meet all conditions. What is known of several ranks together (rank -1) meets none
+    on `pe`.
+    """
     for one in where:
         if one.name == PE:
             rows = rows.where(one.holds(rows["rank"]) & (rows["rank"] >= 0))

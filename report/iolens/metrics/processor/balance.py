@@ -1,4 +1,4 @@
-"""Which ranks were slow, and in what."""
+"""Find the ranks that were slow, and the work in which they were slow."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MEASURES = Measures("time", ("calls",))
 
 @once_per_job
 def load_balance(job: Job, ask: Ask = DEFAULT) -> Records | None:
-    """Time of calls by group and function with the ranks that took most, median and least: rows of `drill`.
+    """Returns time of calls by group and function with the ranks that took most, median and least: rows of `drill`.
 
     `time` in seconds and `calls`, from what was timed and overlaps nowhere: I/O (POSIX, STDIO, MPI-IO beyond POSIX),
     MPI, and BLAS and libm where they were traced. Other traced functions, which hold what they called, follow below a
@@ -41,5 +41,5 @@ def load_balance(job: Job, ask: Ask = DEFAULT) -> Records | None:
 
 @once_per_job
 def exclusive_balance(job: Job, ask: Ask = DEFAULT) -> Records | None:
-    """`load_balance` without the functions that hold what they called."""
+    """Returns `load_balance` without the functions whose time includes what they called."""
     return answer(job, timed_rows(job), LEVELS, MEASURES, ask)

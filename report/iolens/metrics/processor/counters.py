@@ -71,12 +71,12 @@ class Derived:
 
 
 def ratio(name: str, unit: str, above: str, below: str, factor: float = 1.0) -> Derived:
-    """One counter over another."""
+    """Returns one counter over another."""
     return Derived(name, unit, (above, below), lambda c: factor * c[above] / c[below])
 
 
 def lines(name: str, *counted: str) -> tuple[Derived, Derived]:
-    """What so many cache lines hold: the bytes, and the bytes in a second."""
+    """Returns the bytes in these cache lines, and the bytes per second."""
 
     def moved(c: Counts) -> float:
         return LINE * sum(c[one] for one in counted) / 1e9
@@ -145,17 +145,18 @@ DERIVED: tuple[Derived, ...] = (
     ratio("Instructions per branch", "", "PAPI_TOT_INS", "PAPI_BR_INS"),
     ratio("Prefetches that missed", "%", "L1_DCACHE_PREFETCH_MISSES", "L1_DCACHE_PREFETCHES", 100),
 )
-"""As CrayPAT derives them (hwpc(5), and the block of `rhsf` that the tests reproduce); of traffic, branches and cycles
-per instruction as LIKWID's groups MEM, L3, BRANCH, CACHE and CPI do."""
+"""Derived values after CrayPAT (hwpc(5), and the block of `rhsf` that the tests reproduce); traffic, branches and
+cycles per instruction after LIKWID's groups MEM, L3, BRANCH, CACHE and CPI.
+"""
 
 
 def user_time(cycles: float, clock: float) -> float:
-    """CrayPAT's `User time (approx)`: cycles over the clock's frequency in Hz."""
+    """Returns CrayPAT's `User time (approx)`: cycles over the clock's frequency in Hz."""
     return cycles / clock
 
 
 def derive(counts: Counts) -> list[tuple[str, str, float]]:
-    """Name, unit and value of each metric whose counters are there and whose divisors are not 0.
+    """Names, unit and value of each metric whose counters are there and whose divisors are not 0.
 
     Counters that took turns may say that there were more misses than references: what is less than 0 then is left out.
     """
@@ -179,7 +180,7 @@ SOFTWARE = frozenset(
     {"task-clock", "minor-faults", "major-faults", "voluntary-switches", "involuntary-switches", "peak-memory"}
     | {"cpu-migrations"}
 )
-"""What the kernel counts; all others are the processor's."""
+"""Events that the kernel counts; all others are the processor's."""
 
 NO_PEAK = "how many operations this processor can do in a cycle is not known"
 
@@ -190,8 +191,9 @@ TOGETHER = "(several)"
 
 @dataclass(frozen=True)
 class Asked:
-    """What was asked of a job: of so many ranks, the rows of `counters` and of `regions` (None: without any), with the
-    names of their regions."""
+    """The requested part of a job: a number of ranks, the rows of `counters` and of `regions` (None: without any), and
+    the names of their regions.
+    """
 
     job: Job
     ranks: int
@@ -210,17 +212,17 @@ class Across:
 
     @property
     def apart(self) -> bool:
-        """Whether all ranks are known by themselves."""
+        """Returns whether all ranks are known by themselves."""
         return bool((self.who >= 0).all())
 
     @property
     def mean(self) -> float:
-        """Of the ranks that counted."""
+        """Returns the mean over the ranks that counted."""
         return float(self.values.sum()) / self.ranks
 
     @property
     def uneven(self) -> float:
-        """Their imbalance, per cent."""
+        """Returns their imbalance, per cent."""
         return imbalance_percent(float(self.values.max()), self.mean, self.ranks) if self.apart else NOT_KNOWN
 
 
@@ -250,7 +252,7 @@ def counters(job: Job, ask: Ask = DEFAULT) -> Records | None:
 
 
 def parts_by(rows: Records, name: str) -> Iterator[tuple[str, Records]]:
-    """The rows of each value of a column."""
+    """Returns the rows of each value of a column."""
     same = Groups(rows[name])
     for place, part in zip(same.first, same.parts(np.arange(len(rows))), strict=True):
         yield str(rows[name][place]), rows.where(part)
@@ -260,7 +262,7 @@ Row = tuple[str, str, float, str, float, float, float, str]
 
 
 def of_region(asked: Asked, region: str, rows: Records) -> list[Row]:
-    """The rows of one region, and what follows from them."""
+    """Returns the rows of one region, and what follows from them."""
     found: list[Row] = []
     counted: dict[str, Across] = {}
     for event, part in parts_by(rows, "event"):
@@ -286,13 +288,14 @@ def of_region(asked: Asked, region: str, rows: Records) -> list[Row]:
 
 
 def was_counted(rows: Records) -> np.ndarray:
-    """Which rows have a count."""
+    """Returns which rows have a count."""
     return np.asarray((rows["unavailable"] == "") & (rows["value"] >= 0) & (rows["time_running"] > 0))
 
 
 def across(asked: Asked, region: str, event: str, there: Records) -> Across:
-    """The rows of an event in a region by rank. Of ranks without a row there, those that counted it in the whole run
-    have 0, unless the log holds some of their regions together."""
+    """Returns the rows of an event in a region by rank. Of ranks without a row there, those that counted it in the
+    whole run have 0, unless the log holds some of their regions together.
+    """
     factor, _ = SCALES.get(event, (1.0, ""))
     same = Groups(there["rank"])
     who = there["rank"][same.first]
@@ -306,7 +309,7 @@ def across(asked: Asked, region: str, event: str, there: Records) -> Across:
 
 
 def row_of(asked: Asked, region: str, event: str, there: Records, each: Across) -> Row:
-    """The row of one event that was counted."""
+    """Returns the row of one event that was counted."""
     _, unit = SCALES.get(event, (1.0, ""))
     ran = 100 * float(there["time_running"].sum() / there["time_enabled"].sum())
     seconds = visited(asked, region, each)[0]
@@ -318,8 +321,9 @@ def row_of(asked: Asked, region: str, event: str, there: Records, each: Across) 
 
 
 def visited(asked: Asked, region: str, each: Across) -> tuple[float, float]:
-    """Seconds of an average one of these ranks in a region with those inside it, and its visits (0: not known); of the
-    whole run, its time. NaN where the log does not have them of the same ranks."""
+    """Returns seconds of an average one of these ranks in a region with those inside it, and its visits (0: not known);
+    of the whole run, its time. NaN where the log does not have them of the same ranks.
+    """
     if region == WHOLE:
         return asked.job.run_time, 0.0
     if asked.visits is None or region == TOGETHER:
@@ -331,20 +335,22 @@ def visited(asked: Asked, region: str, each: Across) -> tuple[float, float]:
 
 
 def user_seconds(asked: Asked, region: str, each: Across) -> float:
-    """The processor's time of an average one of these ranks there; NaN where it was not counted."""
+    """Returns the processor's time of an average one of these ranks there; NaN if it was not counted."""
     rows = asked.rows.where((asked.rows["region"] == region) & (asked.rows["event"] == "task-clock"))
     mine = of_same_ranks(rows.where(was_counted(rows)), each)
     return NOT_KNOWN if mine is None else float(mine["value"].sum()) * SCALES["task-clock"][0] / each.ranks
 
 
 def of_same_ranks(rows: Records, each: Across) -> Records | None:
-    """The rows of these ranks; None where there are others, or ranks together that are not together there."""
+    """Returns the rows of these ranks; None if there are others, or ranks together that are not together there."""
     mine = rows if not each.apart else rows.where(np.isin(rows["rank"], each.who))
     return mine if set(mine["rank"].tolist()) == set(each.who.tolist()) else None
 
 
 def peak(job: Job) -> float:
-    """Nominal: floating-point operations (double precision) that a core can do in a cycle; 0: the log does not tell."""
+    """Returns the nominal number of floating-point operations (double precision) that a core can perform in a cycle; 0
+    if the log does not tell.
+    """
     info = job.private.get("job")
     processor = info.get("processor") if isinstance(info, dict) else None
     return float(processor.get("peak", 0)) if isinstance(processor, dict) else 0.0

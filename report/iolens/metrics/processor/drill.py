@@ -1,4 +1,5 @@
-"""From rows of single ranks to the rows of a pat_report table: Total > Group > Function > … > PE, each an average rank.
+"""Make the rows of a pat_report table from rows of single ranks: Total > Group > Function > … > PE, each for an average
+rank.
 
 A row's value is the mean over all N ranks, whether or not they took part; a group is the sum of its functions, the
 total that of its groups. Percentages are of the total at every level.
@@ -39,7 +40,7 @@ class Measures:
 
     @property
     def sums(self) -> list[str]:
-        """The columns that are added up."""
+        """Returns the columns that are added up."""
         return [self.first, *self.others]
 
 
@@ -54,7 +55,9 @@ class Levels:
 def answer(
     job: Job, rows: Records | pd.DataFrame | None, levels: Levels, measures: Measures, ask: Ask = DEFAULT
 ) -> Records | None:
-    """`drill` of the job's rows as asked for; None without rows. UsageError for an unknown level or column."""
+    """Returns `drill` of the job's rows as requested; None without rows. Raises UsageError for an unknown
+    level or column.
+    """
     if rows is None or not len(rows):
         return None
     check_levels(ask.by, levels.known)
@@ -65,14 +68,15 @@ def answer(
 def drill(
     rows: Records, by: Sequence[str], measures: Measures, ranks: int, threshold: float, whole: float | None = None
 ) -> Records:
-    """`rows` have `rank`, the levels as text and the measures; a level may be spread over columns `name 1`, `name 2` …
+    """Returns the rows of a pat_report table; `rows` have `rank`, the levels as text and the measures. A level may be
+    spread over columns `name 1`, `name 2` …
 
-    An empty text ends a row's path; beside others that have a name it is called (no LEVEL), and in a first level.
-    Columns of the result: depth (0: the total), level, name, the measures (means over `ranks`; extremes as they are),
-    and of the first: share (per cent of the total), imbalance, imbalance_percent, most and most_rank. NaN: it says
-    nothing here, or ranks are known together only (rank -1). Rows of less than `threshold` per cent are left out, with
-    all below them; how many are (those below them apart) is `left_out`. Per cent: of `whole` (of an average rank), else
-    of the total.
+    An empty text ends a row's path; beside others that have a name, and in a first level, it is called (no LEVEL).
+    Columns of the result: depth (0: the total), level, name, the measures (means over `ranks`; extremes unchanged), and
+    for the first measure share (per cent of the total), imbalance, imbalance_percent, most and most_rank. NaN means
+    that a value has no meaning here, or that ranks are known together only (rank -1). Rows of less than `threshold` per
+    cent are left out with all rows below them; `left_out` is their number without the rows below them. Per cent refers
+    to `whole` (of an average rank), else to the total.
     """
     single, wanted = by[-1] if by and by[-1] in (PE, EVERY_PE) else "", spread(by, rows)
     keys = ["total", *wanted]
@@ -89,7 +93,7 @@ def drill(
 
 
 def spread(by: Sequence[str], rows: Records) -> list[str]:
-    """The columns of the levels, without a last one of single ranks."""
+    """Returns the columns of the levels, without a last one of single ranks."""
     columns: list[str] = []
     for place, name in enumerate(by):
         if name in (PE, EVERY_PE):
@@ -102,7 +106,9 @@ def spread(by: Sequence[str], rows: Records) -> list[str]:
 
 
 def without_gaps(rows: Records, keys: Sequence[str], named: Sequence[str]) -> Records:
-    """The rows with a name in the `named` columns where others of the same path have one, so that they add up."""
+    """Returns the rows with a name in the `named` columns where others of the same path have one, so that they
+    add up.
+    """
     for depth in range(1, len(keys)):
         key, path = keys[depth], keys[:depth]
         if key not in named or key not in rows or not (rows[key] == "").any():
@@ -115,7 +121,7 @@ def without_gaps(rows: Records, keys: Sequence[str], named: Sequence[str]) -> Re
 
 
 def per_rank(rows: Records, keys: list[str], measures: Measures) -> Records:
-    """Sums and extremes of each path and rank at one depth."""
+    """Returns sums and extremes of each path and rank at one depth."""
     part = rows.where(rows[keys[-1]] != "")
     same = Groups(*(part[key] for key in keys), part["rank"])
     sums = {name: same.sum(part[name]) for name in measures.sums}
@@ -150,24 +156,24 @@ class Tree:
                 self.below.setdefault(path[:-1], []).append(path)
 
     def mean(self, path: tuple[str, ...]) -> float:
-        """The first measure of an average rank."""
+        """Returns the first measure of an average rank."""
         return float(self.nodes[path][self.measures.first].sum()) / self.ranks
 
     def weight(self, path: tuple[str, ...]) -> float:
-        """What decides on the threshold, of an average rank."""
+        """Returns the value of an average rank that is compared with the threshold."""
         return float(self.nodes[path][self.measures.weighed or self.measures.first].sum()) / self.ranks
 
     def share(self, value: float) -> float:
-        """Per cent of the total."""
+        """Returns per cent of the total."""
         return 100.0 * value / self.whole if self.whole else NOT_KNOWN
 
     def children(self, path: tuple[str, ...]) -> list[tuple[str, ...]]:
-        """The paths below, the largest first, without those under the threshold."""
+        """Returns the paths below, the largest first, without those under the threshold."""
         found = sorted(self.below.get(path, ()), key=lambda one: (-self.mean(one), one))
         return [one for one in found if not self.share(self.weight(one)) < self.threshold]
 
     def walk(self, path: tuple[str, ...], depth: int) -> Iterator[dict[str, Any]]:
-        """The row of a path, and all below it."""
+        """Returns the row of a path, and all below it."""
         if path not in self.nodes:
             return
         children = self.children(path)
@@ -179,7 +185,9 @@ class Tree:
             yield from self.pe_rows(path, depth + 1)
 
     def row(self, path: tuple[str, ...], depth: int, children: Sequence[tuple[str, ...]]) -> dict[str, Any]:
-        """One average rank; a group of which one function is shown repeats its imbalance, as pat_report does."""
+        """Returns one average rank; a group of which one function is shown repeats its imbalance, as
+        pat_report does.
+        """
         level, node = self.keys[depth], self.nodes[path]
         values = {name: float(node[name].sum()) / self.ranks for name in self.measures.sums}
         values |= {name: float(getattr(node[name], how)()) for name, how in self.measures.extremes.items()}
@@ -195,7 +203,7 @@ class Tree:
         }
 
     def unevenness(self, node: Records) -> dict[str, float]:
-        """Imbalance over all ranks; those without a row have 0."""
+        """Returns the imbalance over all ranks; ranks without a row count as 0."""
         values, ranks = node[self.measures.first], node["rank"]
         if (ranks < 0).any() or not len(values):
             return UNKNOWN
@@ -208,7 +216,8 @@ class Tree:
         }
 
     def pe_rows(self, path: tuple[str, ...], depth: int) -> Iterator[dict[str, Any]]:
-        """Single ranks: all of them, or those with the largest, the median (the lower of two) and the smallest value.
+        """Returns the rows of single ranks: all of them, or those with the largest, the median (the lower of two) and
+        the smallest value.
 
         Ranks that did not take part have no row.
         """
@@ -223,7 +232,7 @@ class Tree:
             yield self.pe_row(others, place, "other ranks, together", depth)
 
     def pe_row(self, node: Records, place: int, name: str, depth: int) -> dict[str, Any]:
-        """One rank."""
+        """Returns one rank."""
         columns = (*self.measures.sums, *self.measures.extremes)
         numbers = {column: float(node[column][place]) for column in columns}
         share = self.share(numbers[self.measures.first])

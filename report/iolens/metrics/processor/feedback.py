@@ -1,4 +1,4 @@
-"""What the compiler did with the lines that took most samples."""
+"""The compiler's treatment of the lines that took most samples."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 
 def hot_feedback(job: Job, remarks: Iterable[Remark], limit: int = 30) -> pd.DataFrame | None:
-    """`hot_lines` with `letters`, `loop` (the line that they are of) and `reason` (why it was not vectorised).
+    """Returns `hot_lines` with `letters`, `loop` (the line of the loop) and `reason` (why it was not vectorised).
 
-    Letters are those of the line itself and of the loop that it lies in: the last one that GCC speaks of before it in
-    the same function. A loop that was vectorised in one way is no missed one, whatever failed before. Loop 0 and empty
-    texts: GCC says nothing. None where no line is known.
+    Letters are those of the line itself and of the loop that contains it: the last loop before it that GCC mentions in
+    the same function. A loop that was vectorised in one way does not count as missed, whatever failed before. Loop 0
+    and empty texts mean that GCC says nothing. Returns None if no line is known.
     """
     lines = hot_lines(job, limit)
     if lines is None:
@@ -83,7 +83,7 @@ def said_of(
 
 
 def best(reasons: Sequence[str]) -> str:
-    """The reason that says most: the last that is neither vague nor that the loop was not vectorised."""
+    """Returns the reason that says most: the last that is neither vague nor that the loop was not vectorised."""
     telling = [reason for reason in reasons if not reason.startswith(EMPTY_WORDS)]
     clear = [reason for reason in telling if not reason.startswith(VAGUE)]
     return (clear or telling or list(reasons) or [""])[-1]

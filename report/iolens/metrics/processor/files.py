@@ -1,5 +1,6 @@
-"""What ranks read from and wrote to each file: averages over the ranks that did, as pat_report's read_stats and
-write_stats have them. Averages over all ranks would hide that one rank does all."""
+"""Reads and writes of each file: averages over the ranks that used it, as in pat_report's read_stats and write_stats.
+Averages over all ranks would hide that one rank does everything.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ COLUMNS = ["name", "seconds", "mib", "rate", "ranks", "calls", "bytes_per_call",
 
 @once_per_job
 def file_input(job: Job, ask: Ask = DEFAULT) -> pd.DataFrame | None:
-    """Files that were read: a row for all, then one a file, most bytes first; none of /proc and /sys.
+    """Returns files that were read: a row for all, then one a file, most bytes first; none of /proc and /sys.
 
     Columns: name, ranks (that read from it), means of such a rank (seconds, mib in 2^20 bytes, calls), rate (all bytes
     over all time, MiB/s), bytes_per_call, bytes (of all ranks). All layers but MPI-IO. NaN: which ranks read is not
@@ -35,12 +36,12 @@ def file_input(job: Job, ask: Ask = DEFAULT) -> pd.DataFrame | None:
 
 @once_per_job
 def file_output(job: Job, ask: Ask = DEFAULT) -> pd.DataFrame | None:
-    """Files that were written: the columns of `file_input`, of ranks that wrote."""
+    """Returns files that were written: the columns of `file_input`, of ranks that wrote."""
     return file_rows(job, "write", ask)
 
 
 def file_rows(job: Job, kind: str, ask: Ask) -> pd.DataFrame | None:
-    """The rows of one kind; None without any."""
+    """Returns the rows of one kind; None without any."""
     moved = rank_io(job)
     if moved is None:
         return None
@@ -61,7 +62,7 @@ def file_rows(job: Job, kind: str, ask: Ask) -> pd.DataFrame | None:
 
 
 def file_row(name: str, part: pd.DataFrame) -> dict[str, Any]:
-    """One file, or all."""
+    """Returns one file, or all."""
     calls, moved, spent = (float(part[column].sum()) for column in ("calls", "bytes", "time"))
     ranks = float(part["rank"].nunique()) if (part["rank"] >= 0).all() else float("nan")
     return {

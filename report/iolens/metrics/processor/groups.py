@@ -1,4 +1,4 @@
-"""To which group a function belongs: MPI, MPI-IO, POSIX, STDIO, BLAS, MATH, OMP, the user's own, or the rest (ETC)."""
+"""The group of a function: MPI, MPI-IO, POSIX, STDIO, BLAS, MATH, OMP, the user's own, or the rest (ETC)."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ OBJECTS: Mapping[str, str] = {
 
 @lru_cache(maxsize=1 << 16)
 def group_of(function: str, path: str) -> str:
-    """The group of a function in the object file `path` (a program or a library; empty: not known)."""
+    """Returns the group of a function in the object file `path` (a program or a library; empty: not known)."""
     name = mpi_name(function, path)
     if function == SOME_CALL:
         return MPI
@@ -60,7 +60,7 @@ def group_of(function: str, path: str) -> str:
 
 @lru_cache(maxsize=1 << 12)
 def library_of(path: str) -> str:
-    """The group of an object file: that of the library by its name, else USER; ETC where it is not known."""
+    """Returns the group of an object file: that of the library by its name, else USER; ETC where it is not known."""
     library = PurePosixPath(path).name
     owner = (group for group, pattern in OBJECTS.items() if re.fullmatch(pattern, library))
     return next(owner, USER if library else ETC)
@@ -79,7 +79,7 @@ FORTRAN_2008_NAME = re.compile(r"p?mpi_(\w+)_f08(ts)?_{1,2}")
 
 @lru_cache(maxsize=1 << 16)
 def mpi_name(function: str, path: str = "") -> str:
-    """The C name of an MPI function, however Fortran or the profiling interface spell it; empty for others.
+    """Returns the C name of an MPI function, however Fortran or the profiling interface spell it; empty for others.
 
     The libraries of MPI have one function under several names, of which any may be found: MPI_WAITALL, mpi_waitall_,
     ompi_waitall_f. A program may have a subroutine mpi_exchange_ of its own.

@@ -1,4 +1,4 @@
-"""How uneven ranks are, in the words of several tools. All give NaN where a single value leaves nothing to compare."""
+"""Measures of imbalance as several tools define them. All give NaN if there is only one value."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ NOT_KNOWN = float("nan")
 
 
 def imbalance(most: float, mean: float) -> float:
-    """How much longer the slowest rank took than the average one: max - avg (CrayPAT's Imb. Time, Imb. Samp)."""
+    """Returns how much longer the slowest rank took than the average one: max - avg (CrayPAT's Imb. Time, Imb.
+    Samp).
+    """
     return most - mean
 
 

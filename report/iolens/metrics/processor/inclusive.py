@@ -24,7 +24,7 @@ INSIDE = "Times with what was called, in no sum"
 
 @once_per_job
 def inclusive_rows(job: Job) -> Records | None:
-    """The columns of `timed_rows`, of the program's own functions and of other traced groups than LEAVES."""
+    """Returns the columns of `timed_rows`, of the program's own functions and of other traced groups than LEAVES."""
     rows = group_rows(job)
     if rows is None or not len(rows := rows.where(~np.isin(rows["group"], LEAVES))):
         return None
@@ -34,7 +34,8 @@ def inclusive_rows(job: Job) -> Records | None:
 def with_inclusive(
     job: Job, found: Records | None, levels: Levels, measures: Measures, ask: Ask, whole: float
 ) -> Records | None:
-    """The rows of `drill`, and below a second row of depth 0 those of `inclusive_rows`, where functions are a level.
+    """Returns the rows of `drill`, and below a second row of depth 0 those of `inclusive_rows`, where functions are a
+    level.
 
     Their share is of `whole` seconds of an average rank; their groups have no sum (NaN). What a filter leaves alone is
     shown however small.

@@ -40,19 +40,19 @@ TRANSFERS = ("independent read", "independent write", "collective read", "collec
 OPENS = ("independent open", "collective open")
 
 ROUNDING = 1e-12
-"""Of a sum of times, far above that of doubles and far below what a clock tells apart."""
+"""Rounding error allowed in a sum of times, far above that of doubles and far below the resolution of a clock."""
 
 
 @once_per_job
 def rank_io(job: Job) -> Records | None:
-    """A row per rank, `group` (a layer), `function` (read, write, meta; of MPI-IO exchange, meta), file.
+    """Returns a row per rank, `group` (a layer), `function` (read, write, meta; of MPI-IO exchange, meta), file.
 
     Groups are POSIX, STDIO, DFS, DAOS where there is no DFS, and MPI-IO. Columns also: file (path), calls, time
     (seconds), bytes. A file that all ranks used is known by rank where the private table `file_ranks` has it; else its
-    rows are of rank -1, all ranks together. The groups do not overlap:
-    MPI-IO is what its calls took beyond the POSIX time in them; of a file that all ranks used, collective transfers are
-    known by rank, and all other calls of all ranks together. POSIX metadata contains calls that Darshan has no counter
-    for, such as rmdir and unlink. None where no layer recorded anything.
+    rows are of rank -1, all ranks together. The groups do not overlap: MPI-IO is what its calls took beyond the POSIX
+    time in them; of a file that all ranks used, collective transfers are known by rank, and all other calls of all
+    ranks together. POSIX metadata contains calls that Darshan has no counter for, such as rmdir and unlink. None where
+    no layer recorded anything.
     """
     parts = [part for name in lowest(job) for part in layer_rows(name, job)]
     parts += exchange_rows(job)
@@ -63,7 +63,7 @@ def rank_io(job: Job) -> Records | None:
 
 
 def layer_rows(name: str, job: Job) -> Iterator[Records]:
-    """Calls, seconds and bytes of a layer at which bytes reach a file, by rank and file, kind by kind."""
+    """Returns calls, seconds and bytes of a layer at which bytes reach a file, by rank and file, kind by kind."""
     known, apart = job.records[name], records(job, "file_ranks") if name == "POSIX" else None
     if apart is not None:
         apart = apart.where(among(apart["file"], known["id"][known["rank"] < 0]))
@@ -83,7 +83,7 @@ def layer_rows(name: str, job: Job) -> Iterator[Records]:
 
 
 def apart_rows(apart: Records, kind: str) -> Records:
-    """The rows of one kind from the private table `file_ranks`, which keeps ranks apart in shared files."""
+    """Returns the rows of one kind from the private table `file_ranks`, which keeps ranks apart in shared files."""
     calls, moved = {"read": ("reads", "bytes_read"), "write": ("writes", "bytes_written"), "meta": ("opens", "")}[kind]
     return rows_of(
         rank=apart["rank"],
@@ -97,7 +97,7 @@ def apart_rows(apart: Records, kind: str) -> Records:
 
 
 def folder_rows(job: Job) -> list[Records]:
-    """Calls of POSIX that move no bytes and stand in no record of it: those on folders, names and sizes."""
+    """Returns calls of POSIX that move no bytes and stand in no record of it: those on folders, names and sizes."""
     extra = records(job, "posix_extra")
     if extra is None:
         return []
@@ -110,7 +110,7 @@ def folder_rows(job: Job) -> list[Records]:
 
 
 def exchange_rows(job: Job) -> list[Records]:
-    """Seconds of each rank and file in MPI-IO and not in POSIX calls below it, as function `exchange`."""
+    """Returns seconds of each rank and file in MPI-IO and not in POSIX calls below it, as function `exchange`."""
     known, posix, table = job.records.get("MPI-IO"), job.records.get("POSIX"), records(job, "mpiio_collectives")
     if known is None:
         return []
@@ -169,7 +169,7 @@ def beyond(whole: np.ndarray, *parts: np.ndarray) -> np.ndarray:
 
 
 def added(ids: np.ndarray, values: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """Sums by file, of the wanted files; 0 of those that have none."""
+    """Returns sums by file, of the wanted files; 0 of those that have none."""
     same = Groups(ids)
     sums = dict(zip(ids[same.first].tolist(), same.sum(values).tolist(), strict=True))
     return np.array([sums.get(key, 0) for key in wanted.tolist()], float)
@@ -178,7 +178,7 @@ def added(ids: np.ndarray, values: np.ndarray, wanted: np.ndarray) -> np.ndarray
 def rows_of(
     rank: np.ndarray, group: str, function: str, id: np.ndarray, calls: Any, time: Any, bytes: Any = 0
 ) -> Records:
-    """Rows of one group and function; calls, time and bytes may be the same number for all."""
+    """Returns rows of one group and function; calls, time and bytes may be the same number for all."""
     count = len(id)
     return Records(
         {

@@ -21,7 +21,7 @@ LEVELS = Levels(("group", "function", "caller", "file", "region"), ("function", 
 
 @once_per_job
 def io_callers(job: Job, ask: Ask = DEFAULT) -> Records | None:
-    """Time in I/O functions by call site, from the private table `io_sites`: rows of `drill`.
+    """Returns time in I/O functions by call site, from the private table `io_sites`: rows of `drill`.
 
     `time` in seconds, `calls`, `bytes`; by function, who called it, and who called that. Levels also: group (the
     module), file and region. MPI-IO calls contain the POSIX calls inside them: filter one group to count once.

@@ -33,7 +33,7 @@ SITES = Levels(("function", "caller", "region"), ("function", "caller", PE))
 
 @once_per_job
 def mpi_calls(job: Job, ask: Ask = DEFAULT) -> Records | None:
-    """Time in MPI functions: rows of `drill`.
+    """Returns time in MPI functions: rows of `drill`.
 
     `time` and `sync_time` (before it, in the timed barriers of collectives) in seconds, `calls`, `bytes_sent`,
     `bytes_received`, and `min_time`, `max_time` of a single call.
@@ -58,20 +58,20 @@ def mpi_callers(job: Job, ask: Ask = DEFAULT) -> Records | None:
 
 @once_per_job
 def mpi_sites(job: Job, ask: Ask = DEFAULT) -> Records | None:
-    """Time in MPI functions by call site: the levels of `mpi_callers`, `time` in seconds and `calls`."""
+    """Returns time in MPI functions by call site: the levels of `mpi_callers`, `time` in seconds and `calls`."""
     return answer(job, site_rows(job), SITES, Measures("time", ("calls",)), ask)
 
 
 @once_per_job
 def mpi_rows(job: Job) -> Records | None:
-    """The private table `mpi_calls`, regions named."""
+    """Returns the private table `mpi_calls`, regions named."""
     rows = records(job, "mpi_calls")
     return None if rows is None else with_regions(job, rows)
 
 
 @once_per_job
 def site_rows(job: Job) -> pd.DataFrame | None:
-    """The private table `mpi_sites`, regions named, with `caller 1` (the innermost) …"""
+    """Returns the private table `mpi_sites`, regions named, with `caller 1` (the innermost) …"""
     rows = table(job, "mpi_sites")
     if rows is None:
         return None
@@ -93,11 +93,11 @@ def late_receives(job: Job) -> Records | None:
 
 
 def of_functions(rows: Records, names: Collection[str]) -> Records:
-    """The rows of some functions."""
+    """Returns the rows of some functions."""
     return rows.where(np.isin(rows["function"], [*names]))
 
 
 def slowest(rows: Records) -> float:
-    """Seconds that the slowest rank spent in these calls, of the ranks that are known apart."""
+    """Returns seconds that the slowest rank spent in these calls, of the ranks that are known apart."""
     rows = rows.where(rows["rank"] >= 0)
     return float(Groups(rows["rank"]).sum(rows["time"]).max(initial=0.0))

@@ -1,4 +1,4 @@
-"""What the MPI library of a job was, and how it was set."""
+"""The MPI library of a job, and its settings."""
 
 from __future__ import annotations
 
@@ -52,8 +52,9 @@ def mpi_settings(job: Job) -> Records | None:
 
 
 def eager_limits(job: Job) -> dict[str, int]:
-    """Bytes up to which a message is sent at once, header included, by the parameter that says so: on rank 0, of those
-    that are a size."""
+    """Returns bytes up to which a message is sent at once, header included, by the parameter that says so: on rank 0,
+    of those that are a size.
+    """
     found = mpi_settings(job)
     if found is None:
         return {}

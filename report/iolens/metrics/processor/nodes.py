@@ -21,14 +21,15 @@ if TYPE_CHECKING:
 Chain = tuple[Frame, ...]
 
 ROOTS = frozenset(("main", "MAIN__"))
-"""Where a program begins: what called it says nothing."""
+"""Functions at which a program begins; their callers mean nothing."""
 
 NO_OBJECTS = ("rank", "object", "build_id", "path")
 
 
 @once_per_job
 def chains(job: Job) -> Mapping[tuple[int, int], Chain]:
-    """The chain that ends at each node (rank, number), outermost first, from `main` on; empty without `call_nodes`.
+    """Returns the chain that ends at each node (rank, number), outermost first, from `main` on; empty without
+    `call_nodes`.
 
     Names and lines come from the object files as they lie on this machine (symbols/resolve.py); an address whose file
     is not here, stripped or built anew reads as address and file.
@@ -44,13 +45,13 @@ def chains(job: Job) -> Mapping[tuple[int, int], Chain]:
 
 
 def from_main(chain: Chain) -> Chain:
-    """The chain without what called the innermost of ROOTS."""
+    """Returns the chain without what called the innermost of ROOTS."""
     roots = (place for place, frame in enumerate(chain) if frame.function in ROOTS and not is_python(frame.symbol))
     return chain[max(roots, default=0) :]
 
 
 def said(frame: Frame) -> str:
-    """A frame's function by the name that programs call it by; an MPI function under its name in C."""
+    """Returns a frame's function by the name that programs call it by; an MPI function under its name in C."""
     return mpi_name(frame.function, frame.object) or called_name(frame.function, frame.object)
 
 
@@ -65,6 +66,6 @@ def with_callers(job: Job, rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def spread(name: str, texts: list[tuple[str, ...]]) -> dict[str, list[str]]:
-    """Columns `name 1`, `name 2` … of texts of any number, at least one column; empty where there are fewer."""
+    """Returns columns `name 1`, `name 2` … of texts of any number, at least one column; empty if there are fewer."""
     depth = max(1, *map(len, texts)) if texts else 1
     return {f"{name} {n + 1}": [each[n] if n < len(each) else "" for each in texts] for n in range(depth)}

@@ -34,8 +34,9 @@ def own_functions(job: Job) -> pd.DataFrame | None:
 
 
 def size_of(symbol: str, path: str) -> int:
-    """How long a function is, in bytes; 0 where its file does not tell. Of one that the compiler kept only in versions
-    of its own (`solve.isra.0`, `solve.constprop.1`), the longest of them."""
+    """Returns how long a function is, in bytes; 0 if its file does not tell. Of one that the compiler kept only in
+    versions of its own (`solve.isra.0`, `solve.constprop.1`), the longest of them.
+    """
     elf = read_elf(Path(path))
     if symbol in elf.names:
         return int(elf.sizes[elf.names.index(symbol)])

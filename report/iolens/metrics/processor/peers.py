@@ -1,4 +1,4 @@
-"""Who sent how much to whom: pairs of ranks, how far apart they are, and whether they share a node."""
+"""The bytes that pairs of ranks exchanged, the distance between these ranks, and whether they share a node."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ CELLS = 128
 
 @once_per_job
 def mpi_peers(job: Job, ask: Ask = DEFAULT) -> Records | None:
-    """Pairs of ranks, the most bytes first: `rank` sent `messages` with `bytes` to `peer`; `on_node`: they share one.
+    """Returns pairs of ranks, the most bytes first: `rank` sent `messages` with `bytes` to `peer`; `on_node`: they
+    share one.
 
     Point-to-point and one-sided, in world ranks; `share` in per cent of all bytes. A peer of -1 is all those that the
     log has no row of their own for. Pairs with less than the threshold are left out. None where nothing was sent.
@@ -39,13 +40,13 @@ def mpi_peers(job: Job, ask: Ask = DEFAULT) -> Records | None:
 
 
 def shares(moved: np.ndarray) -> np.ndarray:
-    """Each value as per cent of their sum; NaN where that is 0."""
+    """Returns each value as per cent of their sum; NaN if that is 0."""
     return np.asarray(100.0 * moved / (moved.sum() or np.nan))
 
 
 @once_per_job
 def sent(job: Job) -> Records | None:
-    """The rows of the private table `mpi_peers` in which something was sent, of ranks that the job has."""
+    """Returns the rows of the private table `mpi_peers` in which something was sent, of ranks that the job has."""
     rows = records(job, "mpi_peers")
     if rows is None:
         return None
@@ -55,7 +56,8 @@ def sent(job: Job) -> Records | None:
 
 @once_per_job
 def mpi_distance(job: Job) -> Records | None:
-    """Messages by the distance of the ranks: `distance` = |peer - rank| (0: to itself), on a line and not on a ring.
+    """Returns messages by the distance of the ranks: `distance` = |peer - rank| (0: to itself), on a line and not on a
+    ring.
 
     `bytes` and `messages` of all ranks, `share` in per cent of the bytes; by distance. Pairs that the log holds
     together only are left out.
@@ -69,7 +71,9 @@ def mpi_distance(job: Job) -> Records | None:
 
 @once_per_job
 def mpi_nodes(job: Job) -> Records | None:
-    """Messages within a node and between nodes: `where`, `messages`, `bytes`, `share` (per cent of the bytes)."""
+    """Returns messages within a node and between nodes: `where`, `messages`, `bytes`, `share` (per cent of the
+    bytes).
+    """
     rows = sent(job)
     if rows is None:
         return None
@@ -78,7 +82,9 @@ def mpi_nodes(job: Job) -> Records | None:
 
 
 def added_by(rows: Records, name: str, values: np.ndarray) -> Records:
-    """Messages and bytes of rows with equal `values` (the column `name`), and their `share` of all bytes, per cent."""
+    """Returns messages and bytes of rows with equal `values` (the column `name`), and their `share` of all bytes, per
+    cent.
+    """
     same = Groups(values)
     messages, moved = same.sum(rows["messages"]), same.sum(rows["bytes"])
     return Records({name: values[same.first], "messages": messages, "bytes": moved, "share": shares(moved)})
@@ -86,7 +92,7 @@ def added_by(rows: Records, name: str, values: np.ndarray) -> Records:
 
 @once_per_job
 def peer_matrix(job: Job) -> tuple[np.ndarray, int]:
-    """Bytes by sender (row) and receiver (column), and how many ranks a row or column stands for."""
+    """Returns bytes by sender (row) and receiver (column), and how many ranks a row or column stands for."""
     rows = sent(job)
     size = max(1, job.nprocs)
     group = -(-size // CELLS)

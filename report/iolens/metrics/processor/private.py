@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
 
 def records(job: Job, name: str) -> Records | None:
-    """The rows of a private table (profiler/TABLES.md); None where the log has none."""
+    """Returns the rows of a private table (profiler/TABLES.md); None if the log has none."""
     found = job.tables.get(name)
     return None if found is None or not len(found) else found
 
 
 def table(job: Job, name: str) -> pd.DataFrame | None:
-    """`records` as a frame; None where the log lacks the table."""
+    """Returns `records` as a frame; None if the log lacks the table."""
     found = records(job, name)
     return None if found is None else found.frame()

@@ -20,9 +20,10 @@ LEVELS = Levels((), (PE,))
 
 @once_per_job
 def memory(job: Job, ask: Ask = DEFAULT) -> Records | None:
-    """Largest resident set of a rank (`max_rss`, bytes), from the private region `process`: rows of `drill`.
+    """Returns the largest resident set of each rank (`max_rss`, bytes), from the private region `process`: rows of
+    `drill`.
 
-    None where the log does not have every rank's.
+    Returns None if the log does not have every rank's.
     """
     rows = process_rows(job)
     whole = rows is not None and len(rows) == job.nprocs
@@ -31,14 +32,16 @@ def memory(job: Job, ask: Ask = DEFAULT) -> Records | None:
 
 @once_per_job
 def program_time(job: Job, ask: Ask = DEFAULT) -> Records | None:
-    """Processor time of a rank (`time`; `user_time` and `system_time`; seconds), what held it up: rows of `drill`."""
+    """Returns the processor time of each rank (`time`; `user_time` and `system_time`; seconds), and what held it up:
+    rows of `drill`.
+    """
     measures = Measures("time", ("user_time", "system_time", "major_faults", "involuntary_switches"))
     return answer(job, process_rows(job), LEVELS, measures, ask)
 
 
 @once_per_job
 def process_rows(job: Job) -> pd.DataFrame | None:
-    """The region with `time`; of single ranks alone where it has others together."""
+    """Returns the region with `time`; of single ranks alone where it has others together."""
     usage = rank_usage(job)
     if usage is None or not len(usage):
         return None

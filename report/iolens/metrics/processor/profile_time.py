@@ -1,4 +1,4 @@
-"""Where the run time went by what was traced: groups and functions whose times do not overlap, and the rest."""
+"""The run time by traced groups and functions whose times do not overlap, and the rest."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ MPI_SYNC, NOT_TRACED, OTHER = "MPI_SYNC", "(not traced)", "OTHER"
 
 @once_per_job
 def profile_time(job: Job, ask: Ask = DEFAULT) -> Records | None:
-    """Seconds of an average rank by group and function: rows of `drill`; None where nothing was timed.
+    """Returns seconds of an average rank by group and function: rows of `drill`; None if nothing was timed.
 
-    The rows below Total overlap nowhere and make up the run time: `time` in POSIX, STDIO and MPI-IO beyond POSIX
-    (read, write, meta), in MPI functions, in the timed barriers before collectives (MPI_SYNC), in BLAS and libm where
-    they were traced, what the profiler added to MPI_Init (IOLENS), and the rest: of group USER where MPI was traced or
-    there is one process, else OTHER, for MPI is in it. Calls of several threads are added; the rest is at least 0, so
-    that their sum may be more than the run time. Ranks that are known together count evenly. `calls` of rows that
-    counted none are 0.
+    The rows below Total overlap nowhere and make up the run time: `time` in POSIX, STDIO and MPI-IO beyond POSIX (read,
+    write, meta), in MPI functions, in the timed barriers before collectives (MPI_SYNC), in BLAS and libm where they
+    were traced, what the profiler added to MPI_Init (IOLENS), and the rest: of group USER where MPI was traced or there
+    is one process, else OTHER, for MPI is in it. Calls of several threads are added; the rest is at least 0, so that
+    their sum may be more than the run time. Ranks that are known together count evenly. `calls` of rows that counted
+    none are 0.
 
-    The program's own functions and those of other traced groups hold what they called, rows above included: they
-    follow below a second row of depth 0, their share is of all time of the ranks, whatever else is filtered by, and
-    their groups have no sum (NaN).
+    The program's own functions and those of other traced groups hold what they called, rows above included: they follow
+    below a second row of depth 0, their share is of all time of the ranks, whatever else is filtered by, and their
+    groups have no sum (NaN).
     """
     apart = rows_apart(job)
     found = answer(job, apart, LEVELS, MEASURES, ask)
@@ -55,8 +55,9 @@ def profile_time(job: Job, ask: Ask = DEFAULT) -> Records | None:
 
 @once_per_job
 def rows_apart(job: Job) -> Records | None:
-    """`timed_rows` with the timed barriers, what the profiler added, and the rest of each rank; None where nothing was
-    timed."""
+    """Returns `timed_rows` with the timed barriers, the time that the profiler added, and the rest of each rank; None
+    if nothing was timed.
+    """
     spent = timed_rows(job)
     if spent is None:
         return None if group_rows(job) is None else rest(job, None)
@@ -65,7 +66,7 @@ def rows_apart(job: Job) -> Records | None:
 
 
 def timed_barriers(job: Job) -> list[Records]:
-    """The barriers before MPI functions, as functions of their own."""
+    """Returns the barriers before MPI functions, as functions of their own."""
     messages = mpi_rows(job)
     if messages is None or "sync_time" not in messages:
         return []
@@ -76,7 +77,7 @@ def timed_barriers(job: Job) -> list[Records]:
 
 
 def start_of(job: Job) -> list[Records]:
-    """What the profiler added to MPI_Init of each rank, where MPI was traced."""
+    """Returns the time that the profiler added to MPI_Init of each rank, if MPI was traced."""
     places = rank_places(job)
     if mpi_rows(job) is None or places is None or "begin_time" not in places:
         return []
@@ -84,7 +85,7 @@ def start_of(job: Job) -> list[Records]:
 
 
 def rest(job: Job, spent: Records | None) -> Records:
-    """Seconds of each rank's run time that were not traced; 0 where more was traced, as of several threads."""
+    """Returns seconds of each rank's run time that were not traced; 0 if more was traced, as of several threads."""
     ranks = max(job.nprocs, 1)
     used = np.zeros(ranks) if spent is None else by_rank(spent, "time", ranks)
     group = USER if ranks == 1 or mpi_rows(job) is not None else OTHER
@@ -92,7 +93,7 @@ def rest(job: Job, spent: Records | None) -> Records:
 
 
 def made(rank: np.ndarray, group: str, function: str, time: np.ndarray) -> Records:
-    """A row for each of these ranks with its seconds (`time`) and no calls."""
+    """Returns a row for each of these ranks with its seconds (`time`) and no calls."""
     texts = {"group": group, "function": function, "file": "", "region": ""}
     columns = {name: np.full(len(rank), text, object) for name, text in texts.items()}
     return Records({"rank": rank, **columns, "calls": np.zeros(len(rank), np.int64), "time": time})

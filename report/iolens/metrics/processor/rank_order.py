@@ -1,4 +1,6 @@
-"""Which rank on which node: how many bytes stay on a node under the usual orders, and an order that keeps more."""
+"""The placement of ranks on nodes: the bytes that stay on a node under the usual orders, and an order that
+keeps more.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,7 @@ class Order:
 
 @once_per_job
 def rank_orders(job: Job, ranks_per_node: int = 0) -> Records | None:
-    """Bytes that stay on a node under each order, the most first.
+    """Returns bytes that stay on a node under each order, the most first.
 
     Columns: order, method, on_node (bytes of an average rank that stay on its node), share (per cent of the bytes sent
     point-to-point and one-sided), with_collectives (per cent; those of collectives taken as spread evenly over all
@@ -72,7 +74,7 @@ def rank_orders(job: Job, ranks_per_node: int = 0) -> Records | None:
 
 @once_per_job
 def orders(job: Job, ranks_per_node: int = 0) -> tuple[Order, ...]:
-    """The orders that are compared: as the job ran, SMP, round-robin, folded, and the custom one."""
+    """Returns the orders that are compared: as the job ran, SMP, round-robin, folded, and the custom one."""
     ranks, ran = max(job.nprocs, 1), placement(job)
     each = ranks_per_node or (max(np.bincount(ran)) if ran else ranks)
     room = capacities(ranks, int(each))
@@ -86,24 +88,24 @@ def orders(job: Job, ranks_per_node: int = 0) -> tuple[Order, ...]:
 
 
 def placement(job: Job) -> tuple[int, ...]:
-    """The node of each rank, as the job ran; empty where the log does not tell."""
+    """Returns the node of each rank, as the job ran; empty if the log does not tell."""
     info = job.private.get("job")
     found = info.get("rank_host", []) if isinstance(info, dict) else []
     return tuple(int(node) for node in found) if len(found) == job.nprocs else ()
 
 
 def capacities(ranks: int, each: int) -> list[int]:
-    """How many ranks each node takes: `each`, the last one what is left."""
+    """Returns how many ranks each node takes: `each`, the last one what is left."""
     return [min(each, ranks - first) for first in range(0, ranks, each)]
 
 
 def smp(ranks: int, room: Sequence[int]) -> list[int]:
-    """The node of each rank where one node after the other is filled; `room` has how many ranks each takes."""
+    """Returns the node of each rank where one node after the other is filled; `room` has how many ranks each takes."""
     return [node for node, size in enumerate(room) for _ in range(size)]
 
 
 def dealt(ranks: int, room: Sequence[int], cycle: Callable[[int], Sequence[int]]) -> list[int]:
-    """A rank a node in turn, in the order that `cycle` gives for each round; full nodes are passed over."""
+    """Returns a rank a node in turn, in the order that `cycle` gives for each round; full nodes are passed over."""
     left, turn = list(room), 0
     found: list[int] = []
     while len(found) < ranks:
@@ -116,12 +118,12 @@ def dealt(ranks: int, room: Sequence[int], cycle: Callable[[int], Sequence[int]]
 
 
 def round_robin(ranks: int, room: Sequence[int]) -> list[int]:
-    """Rank 0 on the first node, rank 1 on the second, and so on."""
+    """Returns rank 0 on the first node, rank 1 on the second, and so on."""
     return dealt(ranks, room, lambda _: range(len(room)))
 
 
 def folded(ranks: int, room: Sequence[int]) -> list[int]:
-    """The same, but every second turn goes from the last node to the first."""
+    """Returns the same, but every second turn goes from the last node to the first."""
     return dealt(ranks, room, lambda turn: range(len(room)) if turn % 2 == 0 else range(len(room) - 1, -1, -1))
 
 
@@ -130,7 +132,7 @@ USUAL = (("SMP", 1, smp), ("round-robin", 0, round_robin), ("folded", 2, folded)
 
 @once_per_job
 def traffic_of(job: Job) -> Traffic | None:
-    """The bytes between different ranks that the log holds apart; None without any."""
+    """Returns the bytes between different ranks that the log holds apart; None without any."""
     rows = sent(job)
     if rows is None:
         return None
@@ -145,7 +147,7 @@ def traffic_of(job: Job) -> Traffic | None:
 
 @once_per_job
 def collective_bytes(job: Job) -> float:
-    """Bytes that ranks contributed to collectives; 0 where MPI calls were not traced."""
+    """Returns bytes that ranks contributed to collectives; 0 if MPI calls were not traced."""
     rows = mpi_rows(job)
     if rows is None:
         return 0.0
@@ -154,7 +156,9 @@ def collective_bytes(job: Job) -> float:
 
 
 def on_node_bytes(traffic: Traffic, nodes: Sequence[int]) -> float:
-    """Bytes between ranks on the same node, where `nodes` has the node of each rank; each message counts once."""
+    """Returns bytes between ranks on the same node, where `nodes` has the node of each rank; each message
+    counts once.
+    """
     both = sum(
         moved for rank, row in traffic.weight.items() for peer, moved in row.items() if nodes[rank] == nodes[peer]
     )
@@ -162,15 +166,16 @@ def on_node_bytes(traffic: Traffic, nodes: Sequence[int]) -> float:
 
 
 def even_share(nodes: Sequence[int]) -> float:
-    """The share of all ordered pairs of different ranks that share a node; 0 for one rank."""
+    """Returns the share of all ordered pairs of different ranks that share a node; 0 for one rank."""
     sizes, ranks = np.bincount(nodes), len(nodes)
     return float((sizes * (sizes - 1)).sum()) / (ranks * (ranks - 1)) if ranks > 1 else 0.0
 
 
 def grown(traffic: Traffic, ranks: int, room: Sequence[int]) -> tuple[int, ...]:
-    """Nodes filled one after the other: first the rank with the least traffic left, which lies at the edge of what is
-    left, then whoever talks most to those already there; of equals the one that was reached first, so that a node's
-    ranks lie close together."""
+    """Returns nodes filled one after the other: first the rank with the least traffic left, which lies at the edge of
+    what is left, then whoever talks most to those already there; of equals the one that was reached first, so that a
+    node's ranks lie close together.
+    """
     free = set(range(ranks))
     left = [sum(traffic.weight.get(rank, {}).values()) for rank in range(ranks)]
     found = [0] * ranks
@@ -197,7 +202,7 @@ def grown(traffic: Traffic, ranks: int, room: Sequence[int]) -> tuple[int, ...]:
 
 
 def nearest(heap: list[tuple[float, int, int]], tie: Mapping[int, float], free: set[int]) -> int:
-    """The free rank with the strongest tie; -1 when there is none. Entries that are out of date are dropped."""
+    """Returns the free rank with the strongest tie; -1 when there is none. Entries that are out of date are dropped."""
     while heap:
         weight, _, rank = heapq.heappop(heap)
         if rank in free and -weight == tie[rank]:
@@ -206,7 +211,9 @@ def nearest(heap: list[tuple[float, int, int]], tie: Mapping[int, float], free: 
 
 
 def exchanged(traffic: Traffic, nodes: Sequence[int]) -> tuple[int, ...]:
-    """Pairs of ranks exchanged between nodes as long as that keeps more bytes on them (Kernighan and Lin, 1970)."""
+    """Returns pairs of ranks exchanged between nodes as long as that keeps more bytes on them (Kernighan and
+    Lin, 1970).
+    """
     found = list(nodes)
     members: dict[int, set[int]] = {}
     for rank, node in enumerate(found):
@@ -221,7 +228,7 @@ def exchanged(traffic: Traffic, nodes: Sequence[int]) -> tuple[int, ...]:
 
 
 def exchange(traffic: Traffic, nodes: list[int], members: Mapping[int, set[int]], rank: int) -> None:
-    """Exchange `rank` for the one of the node it talks most to that loses least by it, if both together gain."""
+    """Exchanges `rank` with the rank of its busiest peer's node that loses least, if both together gain."""
     row = traffic.weight.get(rank, {})
     ties = tied(row, nodes)
     here = nodes[rank]
@@ -230,7 +237,7 @@ def exchange(traffic: Traffic, nodes: list[int], members: Mapping[int, set[int]]
         return
 
     def gain(other: int) -> float:
-        """Bytes that stay on a node afterwards, less those that do now."""
+        """Returns bytes that stay on a node afterwards, less those that do now."""
         theirs = tied(traffic.weight.get(other, {}), nodes)
         mine = ties[there] - ties.get(here, 0.0)
         return mine + theirs.get(here, 0.0) - theirs.get(there, 0.0) - 2 * row.get(other, 0.0)
@@ -244,7 +251,7 @@ def exchange(traffic: Traffic, nodes: list[int], members: Mapping[int, set[int]]
 
 
 def tied(row: Mapping[int, float], nodes: Sequence[int]) -> dict[int, float]:
-    """By node, the bytes that a rank exchanges with the ranks on it: `row` has those with each peer."""
+    """Returns by node the bytes that a rank exchanges with the ranks on it; `row` has its bytes with each peer."""
     found: dict[int, float] = {}
     for peer, moved in row.items():
         found[nodes[peer]] = found.get(nodes[peer], 0.0) + moved
@@ -252,5 +259,5 @@ def tied(row: Mapping[int, float], nodes: Sequence[int]) -> dict[int, float]:
 
 
 def listed(nodes: Sequence[int]) -> list[int]:
-    """The ranks node by node: what MPICH_RANK_ORDER lists."""
+    """Returns the ranks node by node: what MPICH_RANK_ORDER lists."""
     return sorted(range(len(nodes)), key=lambda rank: (nodes[rank], rank))

@@ -1,4 +1,4 @@
-"""Where ranks ran: their nodes, the processors that they could use, and who else could use these."""
+"""The nodes of the ranks, the processors that they could use, and the ranks that could use the same processors."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ LEVELS = ("single", "funneled", "serialized", "multiple")
 
 @once_per_job
 def rank_places(job: Job) -> Records | None:
-    """rank, host, cpus (as the kernel lists them), cpu_count, thread_level (in words), shared_with (ranks of its node
-    that may run on one of these processors, too) and warning.
+    """Returns rank, host, cpus (as the kernel lists them), cpu_count, thread_level (in words), shared_with (ranks of
+    its node that may run on one of these processors too) and warning.
 
     Warnings: "more ranks than processors" (of the node, or on the same set of processors), "shares processors" (a set
-    that is neither another rank's own nor apart from it), "not bound" (all may run on all, and there are enough). None
-    where MPI was not traced.
+    that is neither another rank's own nor disjoint from it), "not bound" (all ranks may run on all processors, and
+    there are enough). Returns None if MPI was not traced.
     """
     rows = records(job, "rank_places")
     if rows is None:
@@ -50,10 +50,11 @@ def rank_places(job: Job) -> Records | None:
 
 @once_per_job
 def node_places(job: Job) -> Records | None:
-    """nodes (how many are alike), host (the first of them), ranks (on each), cpu_count (processors that any of these
-    may use; 0: not known), shared (ranks of each that share some with another) and warning (the gravest of a rank).
+    """Returns nodes (how many are alike), host (the first of them), ranks (on each), cpu_count (processors that any of
+    these may use; 0: not known), shared (ranks of each that share some with another) and warning (the gravest of a
+    rank).
 
-    None where MPI was not traced.
+    Returns None if MPI was not traced.
     """
     places = rank_places(job)
     if places is None:
@@ -78,7 +79,7 @@ def node_places(job: Job) -> Records | None:
 
 
 def warning_of(rank: int, others: Sequence[int], masks: dict[int, frozenset[int]]) -> str:
-    """What is to be said of a rank, and those that may run on its processors."""
+    """Returns the warning about a rank, and the ranks that may run on its processors."""
     if not others:
         return BOUND
     together = frozenset().union(masks[rank], *(masks[other] for other in others))
@@ -90,7 +91,7 @@ def warning_of(rank: int, others: Sequence[int], masks: dict[int, frozenset[int]
 
 
 def processors(text: str) -> frozenset[int]:
-    """The numbers in "0-3,8"; what was cut off at the end is missing."""
+    """Returns the numbers in "0-3,8"; what was cut off at the end is missing."""
     found: set[int] = set()
     for part in text.split(","):
         first, _, last = part.partition("-")
@@ -101,8 +102,9 @@ def processors(text: str) -> frozenset[int]:
 
 @once_per_job
 def communicators(job: Job) -> pd.DataFrame | None:
-    """size and remote_size (ranks of the two groups; 0: one group), ranks (that used such communicators; NaN: known
-    together only) and communicators (how many a rank used, at most). None where MPI was not traced."""
+    """Returns size and remote_size (ranks of the two groups; 0: one group), ranks (that used such communicators; NaN:
+    known together only) and communicators (how many a rank used, at most). Returns None if MPI was not traced.
+    """
     rows = table(job, "mpi_communicators")
     if rows is None:
         return None

@@ -27,7 +27,7 @@ MEASURES = Measures("exclusive_time", ("time", "calls", "unended"), {"min_time":
 
 @once_per_job
 def regions(job: Job, ask: Ask = DEFAULT) -> Records | None:
-    """Time in each region, by its path: rows of `drill`.
+    """Returns time in each region, by its path: rows of `drill`.
 
     `exclusive_time` (seconds, without the regions inside) decides order, share and imbalance; `time` is with them, and
     NaN in sums over several regions, for one may be in another; `calls`, of which `unended` had no end; `min_time` and
@@ -50,24 +50,26 @@ def regions(job: Job, ask: Ask = DEFAULT) -> Records | None:
 
 
 def region_paths(job: Job, numbers: Iterable[int]) -> list[str]:
-    """The path of each region, `outer/inner`."""
+    """Returns the path of each region, `outer/inner`."""
     known = paths(job)
     return [known.get(int(number)) or unnamed(int(number)) for number in numbers]
 
 
 def with_regions(job: Job, rows: Records) -> Records:
-    """The rows with the paths of their regions in place of the numbers."""
+    """Returns the rows with the paths of their regions in place of the numbers."""
     return rows.beside({"region": np.array(region_paths(job, rows["region"].tolist()), object)})
 
 
 def unnamed(number: int) -> str:
-    """What stands for a region without a row in `region_names`."""
+    """Returns the label of a region without a row in `region_names`."""
     return {OUTSIDE: "(outside)", SEVERAL: "(several)"}.get(number, f"region {number}")
 
 
 @once_per_job
 def paths(job: Job) -> dict[int, str]:
-    """The paths by number, which is the same on all ranks, from `region_names`; an empty label is the user's number."""
+    """Returns the paths by number, which is the same on all ranks, from `region_names`; an empty label is the user's
+    number.
+    """
     names = records(job, "region_names")
     if names is None:
         return {}
@@ -77,7 +79,7 @@ def paths(job: Job) -> dict[int, str]:
 
 
 def path(region: int, rows: Mapping[int, tuple[int, str]]) -> str:
-    """The labels from the outside to a region; `rows`: its parent and label. A damaged circle ends."""
+    """Returns the labels from the outside to a region; `rows`: its parent and label. A damaged circle ends."""
     labels: list[str] = []
     while region in rows and len(labels) < len(rows):
         region, label = rows[region]

@@ -55,7 +55,7 @@ SAMPLES = Measures("samples")
 
 @once_per_job
 def profile(job: Job, ask: Ask = DEFAULT) -> Records | None:
-    """Samples of an average rank by group and function: rows of `drill`, all threads of a rank together.
+    """Returns samples of an average rank by group and function: rows of `drill`, all threads of a rank together.
 
     A sample belongs to the user's own function that was running, or to the library call that the innermost one made:
     `MPI_Allreduce`, `pwrite`, `dgemm_`, `sin`; of nested ones to the outermost of MPI, I/O, BLAS, FFT and OpenMP.
@@ -65,29 +65,32 @@ def profile(job: Job, ask: Ask = DEFAULT) -> Records | None:
 
 @once_per_job
 def lines(job: Job, ask: Ask = DEFAULT) -> Records | None:
-    """`profile` down to source files and lines, of functions whose program has debug information."""
+    """Returns `profile` down to source files and lines, for functions whose program has debug information."""
     levels = Levels(LEVELS.known, ("group", "function", "source", "line"))
     return answer(job, sample_rows(job), levels, SAMPLES, ask)
 
 
 @once_per_job
 def callers(job: Job, ask: Ask = DEFAULT) -> Records | None:
-    """`profile` from the inside to the outside: each function, who called it, and who called that."""
+    """Returns `profile` from the innermost function outwards: each function, its callers, and their callers."""
     levels = Levels(LEVELS.known, ("function", "caller"))
     return answer(job, sample_rows(job), levels, SAMPLES, ask)
 
 
 @once_per_job
 def calltree(job: Job, ask: Ask = DEFAULT) -> Records | None:
-    """From the main function to the inside; a row's samples are its own and those of all it called."""
+    """Returns the call tree from the main function inwards; a row's samples are its own and those of everything that it
+    called.
+    """
     levels = Levels((*LEVELS.known, "frame"), ("frame",))
     return answer(job, sample_rows(job), levels, SAMPLES, ask)
 
 
 @once_per_job
 def hot_lines(job: Job, limit: int = 15) -> pd.DataFrame | None:
-    """The program's own lines with the most samples: function, source, line, samples (of an average rank), share (per
-    cent of all samples), most and most_rank. None where no line is known."""
+    """Returns the program's own lines with the most samples: function, source, line, samples (of an average rank),
+    share (per cent of all samples), most and most_rank. None where no line is known.
+    """
     rows = sample_rows(job)
     if rows is None or not (rows["line"] != "").any():
         return None
@@ -104,7 +107,7 @@ def hot_lines(job: Job, limit: int = 15) -> pd.DataFrame | None:
 
 
 def why_no_lines(job: Job) -> str:
-    """Why `hot_lines` is None in a job that was sampled, in the first of these words that fits; "" elsewhere."""
+    """Returns the reason why `hot_lines` is None for a sampled job, the first one that applies; "" for other jobs."""
     rows = sample_rows(job)
     if rows is None or (rows["line"] != "").any():
         return ""
@@ -122,9 +125,10 @@ def why_no_lines(job: Job) -> str:
 
 @once_per_job
 def sampling(job: Job) -> Records | None:
-    """How well the threads were sampled, by timer: threads, asked_hz, hz (in effect: interruptions over the duration),
-    lost (per cent of the periods), cut (per cent of the samples: their outermost callers are not known), cost (per cent
-    of the duration spent in taking them). None where the program was not sampled."""
+    """Returns how well the threads were sampled, by timer: threads, asked_hz, hz (in effect: interruptions over the
+    duration), lost (per cent of the periods), cut (per cent of the samples: their outermost callers are not known),
+    cost (per cent of the duration spent in taking them). Returns None if the program was not sampled.
+    """
     rows = records(job, "sampling")
     if rows is None:
         return None
@@ -147,10 +151,11 @@ def sampling(job: Job) -> Records | None:
 
 @once_per_job
 def sample_rows(job: Job) -> pd.DataFrame | None:
-    """The private table `samples` with group, function, source, line, `caller 1` …, and from the outside `frame 1` …
+    """Returns the private table `samples` with group, function, source, line, `caller 1` …, and from the outside `frame
+    1` …
 
-    Of the program's own functions also the linker's name and the path of the file that they are in.
-    Without the threads of libraries: those in whose chains no function of the program is, other than the first thread.
+    Of the program's own functions also the linker's name and the path of the file that they are in. Without the threads
+    of libraries: those in whose chains no function of the program is, other than the first thread.
     """
     rows = table(job, "samples")
     if rows is None:
@@ -180,9 +185,10 @@ def sample_rows(job: Job) -> pd.DataFrame | None:
 
 @dataclass(frozen=True)
 class Place:
-    """To what a sample belongs: group, function, its source and line where it is the program's own, and the functions
-    from `main` to it. `own`: a function of the program is in the chain. `symbol`, `object`: of the program's own, the
-    linker's name and the file."""
+    """The attributes of a sample: group, function, its source and line if it is the program's own, and the functions
+    from `main` to it. `own` is True if a function of the program is in the chain. `symbol` and `object` are the
+    linker's name and the file of a function of the program.
+    """
 
     group: str
     function: str
@@ -199,7 +205,7 @@ NOWHERE = Place(ETC, "(chain not kept)", "", "", ("(chain not kept)",), own=True
 
 @lru_cache(maxsize=1 << 16)
 def place_of(chain: Chain, waits: bool) -> Place:
-    """The place of a chain's samples; `waits`: in a system call.
+    """Returns the place of a chain's samples; `waits`: in a system call.
 
     What the interpreter does for a Python function whose name is known belongs to that function.
     """

@@ -31,7 +31,9 @@ LEAST = 0.05
 
 @dataclass(frozen=True)
 class Step:
-    """What to look at, what the log says, and which table says more. `share`: per cent of the time that it is about."""
+    """One step: the subject, the facts of the log, and the table that tells more. `share` is the part of the time, in
+    per cent, that the step covers.
+    """
 
     step: str
     evidence: str
@@ -41,7 +43,8 @@ class Step:
 
 @once_per_job
 def steps(job: Job) -> Records | None:
-    """The recipe in its order: step, evidence, look (a table's name), share (per cent of the time; NaN: not known).
+    """Returns the recipe in its order: step, evidence, look (a table's name), share (per cent of the time; NaN: not
+    known).
 
     None where the log does not know where the time went.
     """
@@ -52,7 +55,7 @@ def steps(job: Job) -> Records | None:
 
 
 def parts_of(job: Job) -> dict[str, float]:
-    """The share of each part in the time of the average rank, in per cent; empty where the log does not tell."""
+    """Returns the share of each part in the time of the average rank, in per cent; empty if the log does not tell."""
     found = time.time_parts(job)
     return {} if found is None else dict(found.rows("part", "share"))
 
@@ -94,7 +97,7 @@ def hot_step(job: Job) -> Step:
 
 
 def communication_step(job: Job) -> Step:
-    """3: time in MPI, the function that took most, message sizes, messages between nodes."""
+    """Returns step 3: time in MPI, the function that took most, message sizes, messages between nodes."""
     name = "3. communicate less, and earlier"
     if job.nprocs < 2 and "mpi_calls" not in job.private:
         return Step(name, "n/a: one process, and MPI was not traced", "mpi_calls")
@@ -153,7 +156,7 @@ TOLD = {("Instructions per cycle", ""): ".2f", ("D1 cache hit ratio", "%"): ".1f
 
 
 def told_by_counters(job: Job) -> list[str]:
-    """Those of `TOLD` that the whole run has."""
+    """Returns those of `TOLD` that the whole run has."""
     found = counters(job)
     rows = [] if found is None else found.rows("region", "event", "unit", "value")
     return [
@@ -164,7 +167,7 @@ def told_by_counters(job: Job) -> list[str]:
 
 
 def io_step(job: Job) -> Step:
-    """5: time in I/O and how much a call moves."""
+    """Returns step 5: time in I/O and the size of a call."""
     shares = parts_of(job)
     share = sum(shares.get(part, 0.0) for part in parts.IO_PARTS)
     said = [f"{share:.1f}% in I/O"]
@@ -174,5 +177,5 @@ def io_step(job: Job) -> Step:
 
 
 def amount(moved: float) -> str:
-    """Bytes in words."""
+    """Returns bytes in words."""
     return f"{moved / MIB:,.3g} MiB" if moved >= MIB else f"{moved / 1024:.3g} KiB"

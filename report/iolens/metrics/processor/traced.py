@@ -29,10 +29,11 @@ COLUMNS = ["rank", "group", "function", "file", "region", "calls", "time"]
 
 @once_per_job
 def timed_rows(job: Job) -> Records | None:
-    """rank, group, function, file, region, calls, time (seconds): no two overlap. None where nothing was timed.
+    """Returns rank, group, function, file, region, calls, time (seconds) of times that do not overlap. Returns None if
+    nothing was timed.
 
-    I/O of the Darshan modules, whose regions are not recorded, MPI without its I/O, and traced functions of the groups
-    LEAVES. An empty file: it has none.
+    Rows are the I/O of the Darshan modules, whose regions are not recorded, MPI without its I/O, and traced functions
+    of the groups LEAVES. An empty file means that there is none.
     """
     parts = []
     moved, messages, others = rank_io(job), mpi_rows(job), group_rows(job)
@@ -47,12 +48,12 @@ def timed_rows(job: Job) -> Records | None:
 
 
 def in_capitals(rows: Records) -> Records:
-    """Traced functions with their groups in pat_report's words, and no file."""
+    """Returns traced functions with their groups in pat_report's words, and no file."""
     names = [USER if name == OWN else name.upper() for name in rows["group"].tolist()]
     return labelled(rows, "file", "").beside({"group": np.array(names, object)})
 
 
 @once_per_job
 def group_rows(job: Job) -> Records | None:
-    """The private table `traced`."""
+    """Returns the private table `traced`."""
     return records(job, "traced")

@@ -49,7 +49,9 @@ def traced_calls(job: Job, ask: Ask = DEFAULT) -> Records | None:
 
 
 def with_counters(job: Job, ask: Ask, functions: Records) -> Records:
-    """The rows with a column for each event that was counted in calls: its mean of a call; NaN where it was not."""
+    """Returns the rows with a column for each event that was counted in calls: its mean of a call; NaN if it
+    was not.
+    """
     counted = traced_counters(job, ask)
     if counted is None:
         return functions

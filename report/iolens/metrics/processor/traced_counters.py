@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from iolens.log import Job
 
 ALL = "(all)"
-"""What stands for the functions of an event that was counted in none of them."""
+"""Name in place of a function for an event that was counted in no function."""
 
 COLUMNS = ("group", "function", "event", "per_call", "total", "unit", "calls", "ran", "first", "unavailable")
 
@@ -29,13 +29,13 @@ Row = tuple[str, str, str, float, float, str, float, float, int, str]
 
 @once_per_job
 def traced_counters(job: Job, ask: Ask = DEFAULT) -> Records | None:
-    """What was counted in the calls of traced functions, what they called included.
+    """Returns the counts in the calls of traced functions, including those of functions that they called.
 
     Columns: group, function, event, per_call (mean over all calls in which it was counted), total (mean of a rank, of
     these calls), unit, calls (these calls, mean of a rank), ran (per cent of the time that the event had a counter;
     values are scaled up to all of it), first (ranks that read the counters in the first of their calls alone),
-    unavailable (why there is no value). The functions with most time first; an event that was counted in no function
-    has one row at the end. None where counters and functions were not traced together.
+    unavailable (why there is no value). The functions with most time come first; an event that was counted in no
+    function has one row at the end. Returns None if counters and functions were not traced together.
     """
     rows = records(job, "traced_counters")
     if rows is None:
@@ -55,12 +55,12 @@ def traced_counters(job: Job, ask: Ask = DEFAULT) -> Records | None:
 
 
 def longest(rows: Records) -> float:
-    """The seconds in which an event was to be counted, of all ranks and calls together."""
+    """Returns the seconds in which an event was to be counted, of all ranks and calls together."""
     return float(rows["time_enabled"].sum())
 
 
 def of_event(job: Job, rows: Records) -> Row:
-    """One event of one function, where it was counted in at least one call."""
+    """Returns one event of one function, where it was counted in at least one call."""
     rows = rows.where(rows["calls"] > 0)
     group, function, event = (str(rows[name][0]) for name in ("group", "function", "event"))
     factor, unit = SCALES.get(event, (1.0, ""))
@@ -74,18 +74,20 @@ def of_event(job: Job, rows: Records) -> Row:
 
 
 def stopped(rank: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """How many ranks stopped, from rows that say so of each rank, one for each region; -1: of ranks known together."""
+    """Returns how many ranks stopped, from rows that say so of each rank, one for each region; -1: of ranks known
+    together.
+    """
     return np.asarray(np.where(rank >= 0, np.minimum(rows, 1), rows))
 
 
 def absent(event: str, why: str) -> Row:
-    """An event that was counted in no call."""
+    """Returns an event that was counted in no call."""
     return "", ALL, event, NOT_KNOWN, NOT_KNOWN, "", 0.0, NOT_KNOWN, 0, why
 
 
 @once_per_job
 def events_in_calls(job: Job) -> tuple[str, ...]:
-    """The events that were counted in calls of traced functions and are not all 0, in their order."""
+    """Returns the events that were counted in calls of traced functions and are not all 0, in their order."""
     rows = records(job, "traced_counters")
     if rows is None:
         return ()

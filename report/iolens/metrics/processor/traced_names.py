@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def named(job: Job, rows: Records) -> Records:
-    """The rows with the name of each function; those that stand for several have `(others)`."""
+    """Returns the rows with the name of each function; those that stand for several have `(others)`."""
     known = chains(job) if (rows["group"] == OWN).any() else {}
     columns = (rows[name].tolist() for name in ("rank", "node", "group", "function"))
     names = [

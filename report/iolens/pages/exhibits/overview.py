@@ -1,4 +1,4 @@
-"""What a reader needs first: four gauges with their bounds, and what the log cannot tell."""
+"""The first facts that a reader needs: four gauges with their bounds, and the facts that the log cannot tell."""
 
 from __future__ import annotations
 
@@ -33,8 +33,9 @@ LARGEST = 24
 
 
 def diagnosed_gauges(job: Job) -> Records:
-    """One row a gauge: gauge, value, bound, good (value on the right side of the bound; None: not judged), source (of
-    the bound), reason (why it is not known or not judged, or the finding that explains a value outside its bound).
+    """Returns one row a gauge: gauge, value, bound, good (value on the right side of the bound; None: not judged),
+    source (of the bound), reason (why it is not known or not judged, or the finding that explains a value outside its
+    bound).
 
     See `metrics.gauges.gauges` for the values, and `advise.diagnosis` for the judgement.
     """
@@ -43,7 +44,7 @@ def diagnosed_gauges(job: Job) -> Records:
 
 @once_per_job
 def findings(job: Job) -> pd.DataFrame | None:
-    """One row a finding of iolens.advise, those that can gain most first; None where there is none.
+    """Returns one row a finding of iolens.advise, those that can gain most first; None if there is none.
 
     Columns: id, severity, title, evidence, why, gain (part of the run time, NaN where nothing bounds it), gain_words,
     derivation (of the gain), remedy, read_more.
@@ -57,7 +58,7 @@ def findings(job: Job) -> pd.DataFrame | None:
 
 
 def said(gauge: str, value: float) -> str:
-    """A gauge's value in words."""
+    """Returns a gauge's value in words."""
     if value != value:
         return words.NONE
     if gauge == "share":
@@ -66,23 +67,23 @@ def said(gauge: str, value: float) -> str:
 
 
 def bound_said(gauge: str, bound: float) -> str:
-    """A gauge's bound in words."""
+    """Returns a gauge's bound in words."""
     return words.NONE if bound != bound else f"{'≤' if gauge == 'share' else '≥'} {said(gauge, bound)}"
 
 
 def bounded(gauge: str, bound: float, reason: str) -> str:
-    """A gauge's bound, and why it judges nothing where it does not."""
+    """Returns a gauge's bound, and why it judges nothing where it does not."""
     said = f"bound {bound_said(gauge, bound)}"
     return f"{said}, {reason}" if reason == ALL_IN_USE else said
 
 
 def judged(good: Any) -> str:
-    """Whether the value is on the right side of its bound."""
+    """Returns whether the value is on the right side of its bound."""
     return words.NONE if good is None or good != good else "yes" if good else "no"
 
 
 def place(gauge: str, value: float, bound: float) -> float | None:
-    """Where a value lies on its bar, from 0 to 1."""
+    """Returns the position of a value on its bar, from 0 to 1."""
     if value != value:
         return None
     if gauge == "size":
@@ -135,7 +136,7 @@ GAUGES: Exhibit[Job] = Exhibit(
 )
 
 FINDINGS: Exhibit[Job] = Exhibit("findings", "What to do", findings)
-"""As paragraphs on pages and in the terminal; as rows in exports."""
+"""The findings: paragraphs on pages and in the terminal, rows in exports."""
 
 UNKNOWN: Exhibit[Job] = Exhibit(
     name="unknown",
@@ -146,7 +147,7 @@ UNKNOWN: Exhibit[Job] = Exhibit(
 
 
 def unknown_words(job: Job) -> list[Block]:
-    """What the log cannot tell, in one paragraph."""
+    """Returns the facts that the log cannot tell, in one paragraph."""
     found = UNKNOWN.frame(job)
     if found is None:
         return []
