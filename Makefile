@@ -108,20 +108,19 @@ test: setup-test build ## every test: C, Python, whole system (TESTS=tests/py: t
 	@[ ! -x .venv/impi/bin/iolens-mpicc ] || $(MAKE) lustre-driver
 	@.venv/bin/python -m pytest -n $(TEST_JOBS) --dist loadfile --no-loadscope-reorder $(TESTS)
 
-check: setup-test ## style, types and the compiler's warnings, no program started
+check: setup-test ## style, types, words of comments and the compiler's warnings, no program started
 	@for part in $(PARTS); do $(MAKE) -s -j$(JOBS) -C $$part BUILD=../build/strict WERROR=1 all >/dev/null || exit 1; done
 	@.venv/bin/ruff check -q report tests packaging docs
 	@.venv/bin/ruff format -q --check report tests packaging docs
 	@.venv/bin/mypy --no-error-summary
-	@if command -v clang-format >/dev/null; then \
-	    git ls-files '*.c' '*.h' | xargs clang-format --dry-run -Werror; \
-	 else echo "check: clang-format is not installed, C formatting not checked"; fi
+	@git ls-files '*.c' '*.h' | xargs .venv/bin/clang-format --dry-run -Werror
+	@.venv/bin/python tests/style/plain_words.py
 
 types: setup-test ## the types with the oldest and the newest NumPy and pandas that are allowed
 	@bash tests/types.sh
 
 format: ## format C and Python in place
-	@git ls-files '*.c' '*.h' | xargs clang-format -i
+	@git ls-files '*.c' '*.h' | xargs .venv/bin/clang-format -i
 	@.venv/bin/ruff format -q report tests packaging docs
 
 harm: build ## programs of fifty kinds bare and under the profiler in every way; WORDS="perl git" chooses kinds

@@ -70,7 +70,7 @@ def head(name: str, about: str, date: str) -> list[str]:
 
 
 def foot() -> list[str]:
-    """What holds for every command."""
+    """Returns the text that holds for every command."""
     return [".SH EXIT STATUS", escaped(STATUS), ".SH ENVIRONMENT", escaped(ENVIRONMENT)]
 
 

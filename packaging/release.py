@@ -124,7 +124,7 @@ def archive(path: Path, version: str) -> None:
 
 
 def git(*words: str) -> str:
-    """What git says."""
+    """Returns the output of git."""
     done = subprocess.run(["git", *words], cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)
     return done.stdout.strip()
 

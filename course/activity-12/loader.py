@@ -16,7 +16,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 SAMPLES: dict[Path, bytes] = {}
-"""What a worker has read before, where it keeps that."""
+"""Samples that a worker has read before, in the worker's own memory."""
 
 
 def write_samples(folder: Path, count: int, size: int) -> list[Path]:

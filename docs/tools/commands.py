@@ -36,7 +36,7 @@ class Row:
     why: str
 
     def fits(self, document: Path, command: str) -> bool:
-        """Whether this row is about a command of a document."""
+        """Returns whether this row is about a command of a document."""
         return fnmatch.fnmatchcase(str(document), self.document) and fnmatch.fnmatchcase(command, self.command)
 
 

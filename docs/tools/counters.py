@@ -1,7 +1,7 @@
-"""What each of Darshan's counters says: unit and meaning, by a pattern of its name without the module in front.
+"""The unit and the meaning of each of Darshan's counters, by a pattern of its name without the module in front.
 
-The first row that matches counts. The words describe Darshan's log format, version 3.41; what differs in logs of iolens
-is in profiler/README.md.
+The first row that matches counts. The words describe Darshan's log format, version 3.41; profiler/README.md lists the
+differences in logs of iolens.
 """
 
 from __future__ import annotations

@@ -123,7 +123,7 @@ def flags(option: Option) -> str:
 
 
 def about(option: Option) -> str:
-    """What an option does, with its choices."""
+    """Returns the meaning of an option, with its choices."""
     choices = f" One of: {', '.join(option.choices)}." if option.choices else ""
     return f"{option.about}{'.' if option.about and choices else ''}{choices}".strip()
 
@@ -149,7 +149,7 @@ def keys(prefix: str, part: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]
 
 
 def kind(part: Mapping[str, Any]) -> str:
-    """What a value may be, in words."""
+    """Returns the kind of a value in words."""
     if "anyOf" in part:
         return " or ".join(dict.fromkeys(kind(each) for each in part["anyOf"]))
     if "enum" in part:

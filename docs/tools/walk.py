@@ -32,7 +32,7 @@ SPOOLS = ".spools"
 
 MARK = "\x1e"
 OWN = {"results", "dist", ".git"}
-"""What a page's folder has no link to: results are the page's own."""
+"""Folders to which a page's folder has no link, because results are the page's own."""
 
 ONE_MACHINE = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",

@@ -1,11 +1,10 @@
-/* What a preloaded library costs: blocks of calls through it and blocks of the same calls straight into the C
- * library alternate in one process. `iolens selfbench` runs it under each library and prints the table.
- *   iolens-selfbench calls FILE N    a line "call TAB direct TAB extra TAB low TAB high" per kind of call:
- * medians of N pairs of blocks in ns per call, and the 95 % interval of the median of `extra`
- * (single calls where it says cold)
- *   iolens-selfbench threads FILE N  ns per pwrite of each of N threads with a file of its own, best blocks
- *   iolens-selfbench files DIR N     writes N files; prints the processor time used, in seconds, and the
- * largest memory, in KiB, where main ends */
+/* Measures the cost of a preloaded library: blocks of calls through it and blocks of the same calls straight
+ * into the C library alternate in one process. `iolens selfbench` runs it under each library and prints the
+ * table. iolens-selfbench calls FILE N    a line "call TAB direct TAB extra TAB low TAB high" per kind of
+ * call: medians of N pairs of blocks in ns per call, and the 95 % interval of the median of `extra` (single
+ * calls where it says cold) iolens-selfbench threads FILE N  ns per pwrite of each of N threads with a file
+ * of its own, best blocks iolens-selfbench files DIR N     writes N files; prints the processor time used, in
+ * seconds, and the largest memory, in KiB, where main ends */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <limits.h>

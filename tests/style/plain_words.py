@@ -1,4 +1,4 @@
-"""Check the words of comments and docstrings: `make check` runs it over all tracked files, or over those named.
+"""Check the words of comments and docstrings: `make check` runs it over the product, or over the files named.
 
 A comment is a sentence that a reader understands without the code. Two faults can be seen by a machine: beginnings such
 as "Of the …", "What is …" or "Whether …", which leave a sentence without a verb, and words that today's English has
@@ -62,8 +62,8 @@ def faults(path: Path) -> list[str]:
 
 
 def tracked() -> list[Path]:
-    """Returns the tracked files in the languages that are checked."""
-    listed = subprocess.run(["git", "ls-files"], capture_output=True, text=True, check=False).stdout.split("\n")
+    """Returns the tracked files outside of the tests in the languages that are checked."""
+    listed = subprocess.run(["git", "ls-files", ":!tests"], capture_output=True, text=True, check=False).stdout.split("\n")
     return [Path(name) for name in listed if name.endswith(PYTHON + C) and Path(name).exists()]
 
 

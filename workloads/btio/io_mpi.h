@@ -4,7 +4,7 @@
 
 #include "store.h"
 
-/* Opens with the hints, and sets the view with them again: some libraries heed them only there. */
+/* Opens with the hints, and sets the view with them again, because some libraries use them only there. */
 void mpi_open(Store *store, bool writing, MPI_Datatype etype, MPI_Datatype view);
 
 /* Notes a failed transfer, and one that moved fewer than `wanted` items of `type`. */

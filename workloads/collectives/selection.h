@@ -1,8 +1,9 @@
-/* Which implementations of the collective operations the MPI library chose, proven by its own words.
+/* Finds out which implementations of the collective operations the MPI library chose, from its own
+ * messages.
  *
- * Open MPI says at each new communicator which components offer themselves, when asked to
- * (coll_base_verbose). Those words go to standard error; they are caught there, and everything else that was
- * said meanwhile is passed on. Other MPI libraries say nothing. */
+ * If asked to (coll_base_verbose), Open MPI lists at each new communicator the components that offer
+ * themselves. These messages go to standard error; they are caught there, and all other text is passed on.
+ * Other MPI libraries print nothing. */
 #ifndef COLLECTIVES_SELECTION_H
 #define COLLECTIVES_SELECTION_H
 

@@ -1,5 +1,5 @@
-/* What isfinite and isnan say, also where the compiler was told that there are no such numbers (-Ofast,
- * -ffast-math): a value that is not known is a NAN here. */
+/* isfinite and isnan that also work if the compiler was told that there are no such numbers (-Ofast,
+ * -ffast-math): an unknown value is a NAN here. */
 #ifndef COMMON_FINITE_H
 #define COMMON_FINITE_H
 

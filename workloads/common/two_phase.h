@@ -1,11 +1,11 @@
 /* Collective reads and writes of a shared file by the two-phase method, on POSIX calls and messages: ranks
- * hand their data to aggregators, each of which moves its file domain in large pieces.
+ * send their data to aggregators, each of which moves its file domain in large pieces.
  *
- * Hints that are heeded: cb_nodes (candidates for aggregators; default every rank, or with bound domains as
+ * Hints that are used: cb_nodes (candidates for aggregators; default every rank, or with bound domains as
  * many as stripes), cb_config_list (`*:K`: at most K of them on a node; `*:*`, the default: any number),
  * cb_buffer_size (default 16 MiB), striping_unit (default the file's stripe size, else 1 MiB) and
- * romio_lustre_co_ratio (aggregators for each stripe of a file with bound domains; default 1). Operations are
- * collective; what goes wrong is noted on the rank where it does, and the caller asks all ranks. */
+ * romio_lustre_co_ratio (aggregators for each stripe of a file with bound domains; default 1). Operations
+ * are collective; an error is noted on the rank where it happens, and the caller asks all ranks. */
 #ifndef COMMON_TWO_PHASE_H
 #define COMMON_TWO_PHASE_H
 
@@ -32,7 +32,7 @@ typedef struct TwoPhase {
     WriteLog writes; /* of this rank; writes_free it when it was read */
 } TwoPhase;
 
-/* Notes a hint that is heeded and has no proper value; opening would note it, too. */
+/* Notes a hint that is used and has no valid value; opening the file would note it, too. */
 void two_phase_check_hints(const Hints *hints, Trouble *trouble);
 
 /* Opens the file, creating it for writing. `path` and `trouble` must outlive it. */

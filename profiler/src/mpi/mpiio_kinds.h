@@ -1,4 +1,4 @@
-/* What is recorded of each kind of row in mpiio.def:
+/* The data recorded for each kind of row in mpiio.def:
  *   FN(name, parameters, arguments, before, event)
  * `before` runs ahead of the real call, `event` after it when it returned MPI_SUCCESS; both see the
  * parameters and the `struct call c`. Handles arrive as wide as any library's. */

@@ -1,8 +1,8 @@
-/* What is counted of each kind of row in mpi_calls.def:
+/* The data counted for each kind of row in mpi_calls.def:
  *   FN(gate, function, name, parameters, arguments, before, event)
  * `before` runs ahead of the real call, `event` behind it when it returned MPI_SUCCESS; both see the
  * parameters and the `struct traced c`. Nothing is done unless `gate`. Handles arrive as wide as any
- * library's. FN_OR has one more, `failure`, which runs where the real call returned an error. */
+ * library's. FN_OR has one more, `failure`, which runs if the real call returned an error. */
 #ifndef IOLENS_TRACED_KINDS_H
 #define IOLENS_TRACED_KINDS_H
 

@@ -23,10 +23,10 @@ struct open {
     uint64_t counted; /* where counters are read: the number of the call; 0: no counters of this one */
 };
 
-/* What the thread is in: deeper calls are followed, but not timed. A function that was left by longjmp has no
- * exit. It is told from one that goes on by where the stack is, which grows downward. Not of the model
- * "initial-exec", for which there is no room of this size where an auditor (LD_AUDIT) is loaded: each use of
- * `of_thread` is a call of the loader, so a hook asks once for its address. */
+/* The functions in which the thread is; deeper calls are followed, but not timed. A function that was left by
+ * longjmp has no exit. The position of the stack, which grows downward, distinguishes it from one that
+ * continues. The variable is not of the model "initial-exec", because an auditor (LD_AUDIT) leaves no room of
+ * this size there. Each use of `of_thread` is a call of the loader, so a hook asks once for its address. */
 struct stack {
     int depth;
     struct open open[DEEPEST];

@@ -38,7 +38,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What limits the run.
+    """The limit of the run.
 
     `kind`: compute, mpi, metadata, few writers, small transfers, one target, transfers (reading and writing, without a
     fault that was found) or nothing. `share` is the largest part of the run (0 to 1) that I/O can have taken, None if

@@ -133,7 +133,9 @@ def how_to_see_all(exhibit: Exhibit[Any], frame: pd.DataFrame, job: Any) -> str:
 
 
 def numbers(title: str, frame: pd.DataFrame) -> Table:
-    """What the report has as a figure or in words: the columns by their names; a single row from top to bottom."""
+    """Returns the numbers behind a figure or a text of the report: the columns by their names; a single row from top to
+    bottom.
+    """
     from iolens.pages.blocks import Table
 
     def said(value: Any) -> str:

@@ -30,7 +30,7 @@ class Screen:
     styled: bool = False
 
     def lines(self, lines: Iterable[str], style: str = "") -> None:
-        """Prints lines; `style` is an ANSI code such as "1" (bold), heeded where it can be shown."""
+        """Prints lines; `style` is an ANSI code such as "1" (bold), which is used if the terminal can show it."""
         for line in lines:
             print(f"\x1b[{style}m{line}\x1b[0m" if style and self.styled and line else line)
 

@@ -14,7 +14,7 @@ CPUS = Path("/sys/devices/system/cpu")
 
 @dataclass(frozen=True)
 class Node:
-    """A node: the ranks that a launcher puts there unasked (`slots`), and its cores."""
+    """A node: the ranks that a launcher puts there by default (`slots`), and its cores."""
 
     name: str
     slots: int
@@ -29,7 +29,7 @@ class Allocation:
 
     @property
     def slots(self) -> int:
-        """Returns ranks that a launcher starts unasked."""
+        """Returns the ranks that a launcher starts by default."""
         return sum(node.slots for node in self.nodes)
 
     def ranks(self, count: int) -> list[int]:

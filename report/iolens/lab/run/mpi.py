@@ -1,4 +1,4 @@
-"""Which MPI a program or a launcher belongs to, and the environment that its run on this job's nodes needs."""
+"""Find the MPI of a program or a launcher, and the environment that its run on this job's nodes needs."""
 
 from __future__ import annotations
 

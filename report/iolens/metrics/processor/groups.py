@@ -67,7 +67,9 @@ def library_of(path: str) -> str:
 
 
 def called_name(function: str, path: str) -> str:
-    """What programs call a function of the C library by, where its symbol is `__fopen_internal` or alike."""
+    """Returns the name by which programs call a function of the C library whose symbol is `__fopen_internal`
+    or similar.
+    """
     inside = re.fullmatch(r"__(\w+)_internal", function)
     return inside[1] if inside and library_of(path) == ETC else function
 

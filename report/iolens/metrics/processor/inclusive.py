@@ -58,7 +58,9 @@ def with_inclusive(
 
 
 def without_sums(below: Records, measures: Measures, depth: int) -> Records:
-    """What is above functions (at `depth`) has a name, and no numbers, and is there where a function below it is."""
+    """Returns the rows above functions (at `depth`) with their names and without numbers, if a function below them is
+    listed.
+    """
     followed = np.append(below["depth"][1:], 0) > below["depth"]
     below, left_out = below.where(followed | (below["depth"] >= depth)), below.left_out
     sums = below["depth"] < depth

@@ -162,8 +162,9 @@ def shared_rows(shared: Records, posix: Records | None, collectives: Records | N
 
 
 def beyond(whole: np.ndarray, *parts: np.ndarray) -> np.ndarray:
-    """What is left of times without their parts; 0 where it is no more than the rounding of sums, which would stand for
-    ranks that did nothing else."""
+    """Returns times minus their parts; a rest within the rounding of sums counts as 0, since it would stand for ranks
+    that did nothing else.
+    """
     left = whole - sum(parts)
     return np.where(left > ROUNDING * whole, left, 0.0)
 

@@ -1,4 +1,6 @@
-"""What most of an average rank's time went to, in one word, and what is known of it: computing is no remainder here."""
+"""The kind of work that took most of an average rank's time, and the facts about it. Computing is measured, and no
+remainder.
+"""
 
 from __future__ import annotations
 

@@ -43,9 +43,10 @@ def mpi_calls(job: Job, ask: Ask = DEFAULT) -> Records | None:
 
 @once_per_job
 def mpi_messages(job: Job, ask: Ask = DEFAULT) -> Records | None:
-    """What MPI functions sent: rows of `drill`. `bytes_sent`, `messages`, and messages by size (SIZES).
+    """Returns the messages that MPI functions sent: rows of `drill`. `bytes_sent`, `messages`, and messages by size
+    (SIZES).
 
-    A collective counts what the rank itself contributes.
+    A collective counts the rank's own contribution.
     """
     return answer(job, mpi_rows(job), CALLS, MESSAGES, ask)
 

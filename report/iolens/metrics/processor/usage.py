@@ -1,4 +1,6 @@
-"""What each rank's threads used of the cores: processor time, waiting for a core, and how evenly threads worked."""
+"""The use of the cores by each rank's threads: processor time, waiting for a core, and the balance among the
+threads.
+"""
 
 from __future__ import annotations
 

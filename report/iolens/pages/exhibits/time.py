@@ -59,7 +59,7 @@ MEANINGS = {
     parts.START: "Start and end: MPI_Init and MPI_Finalize.",
     parts.PROFILER: "The profiler: what it added to MPI_Init, and samples taken in it.",
 }
-"""What a part holds, said where it has any time."""
+"""The meaning of each part, shown for a part that has any time."""
 
 
 TIME_PARTS: Exhibit[Job] = Exhibit(
