@@ -1,6 +1,7 @@
 /* The heat map alone, in times that a test cannot wait for: bytes per bin worked out by hand. */
 #define _GNU_SOURCE
 #include "../../profiler/src/modules/timelines/heatmap.c"
+#include "../../profiler/src/system/system_call.c"
 #include "posix_expect.h"
 
 struct context iolens;

@@ -63,7 +63,9 @@ def faults(path: Path) -> list[str]:
 
 def tracked() -> list[Path]:
     """Returns the tracked files outside of the tests in the languages that are checked."""
-    listed = subprocess.run(["git", "ls-files", ":!tests"], capture_output=True, text=True, check=False).stdout.split("\n")
+    listed = subprocess.run(["git", "ls-files", ":!tests"], capture_output=True, text=True, check=False).stdout.split(
+        "\n"
+    )
     return [Path(name) for name in listed if name.endswith(PYTHON + C) and Path(name).exists()]
 
 
