@@ -61,8 +61,8 @@ def which_ranks(ranks: Sequence[int]) -> str:
 
 
 def title(job: Job) -> str:
-    """Returns the header of every page."""
-    return f"{program(job)}: I/O of job {job.jobid}"
+    """Returns the header of every page; a job that moved no bytes is no matter of I/O."""
+    return f"{program(job)}: {'I/O of job' if cost.moved_once(job) else 'job'} {job.jobid}"
 
 
 def subtitle(job: Job) -> str:
@@ -178,7 +178,7 @@ def verdicts(job: Job) -> list[str]:
 def gaps(job: Job) -> list[str]:
     """Returns bytes that one layer moved and the one below it did not see."""
     return [
-        f"POSIX saw next to none of {words.size(lost)} that MPI-IO {verb}: they went a way not recorded."
+        f"POSIX saw almost none of the {words.size(lost)} that MPI-IO {verb}: this log does not cover those calls."
         for verb, lost in zip(("read", "wrote"), mpiio.unseen(job).values(), strict=True)
         if lost
     ]

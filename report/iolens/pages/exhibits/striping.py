@@ -130,7 +130,7 @@ TARGET_BYTES: Exhibit[Job] = Exhibit(
         Column("written", "bytes_written", words.size),
         Column("read", "bytes_read", words.size),
         Column("all ranks, s", "seconds", words.seconds, optional=True),
-        Column("a second of a rank", "bytes_per_second", words.size, optional=True),
+        Column("per second and rank", "bytes_per_second", words.size, optional=True),
     ],
     note=target_note,
     draw=target_bytes_figure,
