@@ -3,29 +3,32 @@
  *   position the same, in ftello of a stream after a seek
  *   spool    in fallocate of the spool that grows, longer than a lock is taken for abandoned: the other one
  *            has to wait, and may not get in
- * Its own fgetxattr, ftello, syscall and sched_yield are the recorder's too. Prints what went wrong. */
+ * Its own fgetxattr and ftello are the recorder's too, and it is asked for fallocate and sched_yield. Prints
+ * what went wrong. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "trapped_calls.h"
 
 enum { ABANDONED_TURNS = 1 << 20, MORE = 1000, WAITING_MOST = 900000, FILES = 2000 };
 
 static atomic_int to_stall, stalled, released;
 static atomic_long turns;
 
+/* Sleeps by the system call itself: a signal handler may be what waits here. */
 static void stall(void)
 {
     const struct timespec millisecond = {.tv_nsec = 1000000};
+    const long values[6] = {(long)&millisecond};
     stalled = 1;
     for (int i = 0; i < WAITING_MOST && !released; i++)
-        nanosleep(&millisecond, NULL);
+        make_call(SYS_nanosleep, values);
     stalled = 0;
 }
 
@@ -45,38 +48,17 @@ off_t ftello(FILE *stream)
     return -1;
 }
 
-int sched_yield(void)
+static long answer(long number, const long values[6])
 {
-    if (stalled && ++turns > ABANDONED_TURNS + MORE)
-        released = 1;
-    return 0;
-}
-
-long syscall(long number, ...)
-{
-    long value[6];
-    va_list list;
-    va_start(list, number);
-    for (int i = 0; i < 6; i++)
-        value[i] = va_arg(list, long);
-    va_end(list);
     if (number == SYS_fallocate && to_stall == 2) {
         to_stall = 0;
         stall();
     }
-    register long fourth __asm__("r10") = value[3];
-    register long fifth __asm__("r8") = value[4];
-    register long sixth __asm__("r9") = value[5];
-    long result;
-    __asm__ volatile("syscall"
-                     : "=a"(result)
-                     : "a"(number), "D"(value[0]), "S"(value[1]), "d"(value[2]), "r"(fourth), "r"(fifth),
-                       "r"(sixth)
-                     : "rcx", "r11", "memory");
-    if (result >= 0)
-        return result;
-    errno = (int)-result;
-    return -1;
+    if (number != SYS_sched_yield)
+        return make_call(number, values);
+    if (stalled && ++turns > ABANDONED_TURNS + MORE)
+        released = 1;
+    return 0;
 }
 
 static void use(const char *name)
@@ -115,6 +97,7 @@ int main(int count, char **argument)
     int layout = strcmp(what, "layout") == 0, spool = strcmp(what, "spool") == 0;
     char name[32];
     pthread_t thread;
+    trap_calls(SYS_fallocate, SYS_sched_yield, answer);
     use("before.dat");
     pthread_create(&thread, NULL, other, (void *)what);
     if (layout) {

@@ -43,10 +43,10 @@ def build_library() -> Path:
 
 
 def build_program(name: str, *flags: str) -> Path:
-    """The program tests/c/NAME.c, compiled when it is older than its source."""
+    """The program tests/c/NAME.c, compiled when it is older than its source or a header."""
     source = ROOT / "tests/c" / f"{name}.c"
     target = PROGRAMS / name
-    newest = max(source.stat().st_mtime, (source.parent / "posix_expect.h").stat().st_mtime)
+    newest = max(path.stat().st_mtime for path in (source, *source.parent.glob("*.h")))
     if not target.exists() or target.stat().st_mtime < newest:
         target.parent.mkdir(parents=True, exist_ok=True)
         command = ["gcc", "-std=gnu11", "-D_GNU_SOURCE", "-O0", "-w", "-fno-builtin", "-U_FORTIFY_SOURCE"]
