@@ -6,12 +6,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <mpi.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
+
+#include "trapped_calls.h"
 
 static int armed, requests, refused_one;
 
@@ -23,25 +23,12 @@ static int refuse(void)
     return refused_one > 0 ? requests == refused_one : refused_one < 0 && requests >= -refused_one;
 }
 
-/* The recorder takes its memory by the system call itself, and grows it by mremap. */
-long syscall(long number, ...)
+static long answer(long number, const long values[6])
 {
-    static long (*real)(long, ...);
-    long a[6];
-    va_list list;
-    va_start(list, number);
-    for (int i = 0; i < 6; i++)
-        a[i] = va_arg(list, long);
-    va_end(list);
-    if (!real)
-        *(void **)&real = dlsym(RTLD_NEXT, "syscall");
-    if (number == SYS_mmap && refuse()) {
-        errno = ENOMEM;
-        return -1;
-    }
-    return real(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+    return number == SYS_mmap && refuse() ? -ENOMEM : make_call(number, values);
 }
 
+/* The recorder takes its memory by the system call itself, and grows it by this function. */
 void *mremap(void *old, size_t from, size_t to, int flags, ...)
 {
     static void *(*real)(void *, size_t, size_t, int, ...);
@@ -72,6 +59,8 @@ int main(int count, char **argument)
     MPI_Bcast(text, 8, MPI_BYTE, 0, MPI_COMM_WORLD);
     refused_one = atoi(argument[2]);
     armed = rank == atoi(argument[1]);
+    if (armed)
+        trap_calls(SYS_mmap, SYS_mmap, answer);
     MPI_Finalize();
     if (armed)
         printf("%d requests\n", requests);
