@@ -88,6 +88,13 @@ enum iolens_mpi_tracing {
 /* The data recorded about calls of traced functions, as bits. */
 enum iolens_tracing { IOLENS_TRACE_CALLS = 1, IOLENS_TRACE_COUNTERS = 2 };
 
+/* A call of one of the program's own functions. */
+struct iolens_called {
+    uintptr_t function; /* its address */
+    double t0;
+    double spent; /* the value of iolens_spent at t0 */
+};
+
 /* A call of MPI that has returned. */
 struct iolens_mpi_call {
     enum iolens_mpi_function function;

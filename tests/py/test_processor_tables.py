@@ -17,6 +17,7 @@ from iolens.metrics.processor.drill import Measures, drill
 from iolens.metrics.processor.imbalance import imbalance, imbalance_percent, load_balance
 from iolens.metrics.processor.traced_calls import traced_calls
 from iolens.pages import words
+from iolens.pages.exhibits.drilled import guarded_seconds
 from processor_example import every_rank, job
 
 LOG = Path(__file__).parents[1] / "data" / "iolens" / "mpi_calls.darshan"
@@ -238,6 +239,31 @@ def test_a_profile_by_time_makes_up_the_run_time_of_times_that_overlap_nowhere()
     assert alone["name"].tolist() == [inclusive.INSIDE, "USER", "solve"]
     assert alone["share"].tolist()[2] == 60.0  # of all time, not of what the filter leaves
     assert inside.loc[[inclusive.INSIDE, "USER"], ["time", "calls", "share"]].isna().all(axis=None)
+
+
+def test_exclusive_times_are_part_of_the_run_time_and_leave_less_that_was_not_traced() -> None:
+    """solve takes 6 s with 2 of its own, and main all of the run with 0.25 of its own."""
+    tables = waits_and_writes()
+    columns = "group function region node calls time exclusive bytes throttled"
+    rows = [("blas", "dgemm_", 0, -1, 3, 0.25, 0.25, 0, 0), ("functions", "solve", 0, -1, 2, 6.0, 2.0, 0, 0)]
+    tables["traced"] = every_rank([*rows, ("functions", "main", 0, -1, 1, 10.0, 0.25, 0, 0)], columns)
+    made = job(4, {"POSIX": posix(4)}, **tables)
+    frame = profile_time.profile_time(made, Ask(threshold=0.0)).frame()
+    end = int(frame.index[frame["name"] == inclusive.INSIDE][0])
+    found, inside = frame[:end].set_index("name"), frame[end:].set_index("name")
+    assert found.loc[["solve", "main"], "time"].tolist() == [2.0, 0.25]
+    assert found[found["level"] == "group"]["time"].sum() == pytest.approx(made.run_time)
+    assert found.loc["USER", "time"] == pytest.approx(2.25 + found.loc["(not traced)", "time"])
+    assert found.loc["(not traced)", "time"] < 5.0
+    assert inside.loc[["solve", "main"], "time"].tolist() == [6.0, 10.0]
+    rows = traced_calls(made).frame().set_index("function")
+    assert list(rows.index) == ["solve", "dgemm_", "main"]
+    assert rows.loc["solve", ["exclusive", "time", "per_call", "imbalance_percent"]].tolist() == [2.0, 6.0, 1.0, 0.0]
+
+
+def test_short_times_are_printed_readably() -> None:
+    values = [2.5, 1e-6, 2.34e-7, 0.0]
+    assert [guarded_seconds(value) for value in values] == ["2.500000", "0.000001", "234 ns", "0.000000"]
 
 
 def test_a_rank_stops_counting_a_function_once() -> None:

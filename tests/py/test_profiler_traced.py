@@ -146,8 +146,73 @@ def test_the_programs_own_functions(tmp_path: Path) -> None:
     names = {int(address, 16): name for address, name in re.findall(r"^(\w+) T (\w+)$", listing, re.MULTILINE)}
     found = {names[int(nodes["offset"][row["node"]])]: row for row in table.to_dict("records")}
     calls = {name: (row["calls"], row["throttled"]) for name, row in found.items()}
-    assert calls == {"tiny": (100_000, 1), "works": (10, 0), "recursive": (256 - 1, 0), "main": (1, 0)}
+    assert calls == {"tiny": (100_000, 1), "works": (10, 0), "recursive": (200 - 1, 0), "main": (1, 0)}
     assert {row["group"] for row in found.values()} == {"functions"}
+
+
+def own_functions(job: Any, program: Path) -> dict[str, dict[str, Any]]:
+    """Maps names to rows of the table `traced`, of the functions in a program that was linked with -no-pie."""
+    nodes = job.private["call_nodes"].set_index("node")
+    listing = subprocess.run(["nm", program], capture_output=True, text=True, check=True).stdout
+    names = {int(address, 16): name for address, name in re.findall(r"^(\w+) [Tt] (\w+)$", listing, re.MULTILINE)}
+    return {names[int(nodes["offset"][row["node"]])]: row for row in job.private["traced"].to_dict("records")}
+
+
+def file_seconds(job: Any) -> float:
+    """Adds up all time in calls on files."""
+    known = [(layer, kind) for layer in ("POSIX", "STDIO") for kind in ("META", "READ", "WRITE")]
+    return float(sum(job.records[layer][f"{layer}_F_{kind}_TIME"].sum() for layer, kind in known))
+
+
+def test_exclusive_times_add_up(tmp_path: Path) -> None:
+    """Exclusive times and the time of calls on files make up the time of both threads, however functions call one
+    another and end; a call within another one of the same function is in no inclusive time. Main ends by exit."""
+    program = harness.build_program("traced_exclusive", "-finstrument-functions", "-no-pie")
+    traced = trace("functions", program, tmp_path)
+    assert (traced.returncode, traced.stderr) == (0, "")
+    spent = {name: float(value) for name, value in map(str.split, traced.stdout.splitlines())}
+    job = read_log(harness.logs(tmp_path)[0])
+    found = own_functions(job, program)
+    calls = {name: row["calls"] for name, row in found.items()}
+    two = {"after": 2, "jumps": 2}
+    assert calls == {"main": 1, "recursive": 10, "even": 6, "odd": 5, "thread": 1, "writes": 1, **two}
+    threads = found["main"]["time"] + found["thread"]["time"]
+    exclusive = sum(row["exclusive"] for row in found.values())
+    assert exclusive + file_seconds(job) == pytest.approx(threads, abs=2e-6)
+    jumped = {"jumps": spent["jumps"] + spent["deeper"]}
+    assert all(row["exclusive"] >= (spent | jumped)[name] - 1e-6 for name, row in found.items())
+    assert found["recursive"]["time"] == pytest.approx(found["recursive"]["exclusive"], abs=1e-6)
+    pair = found["even"]["exclusive"] + found["odd"]["exclusive"]
+    assert found["even"]["time"] == pytest.approx(pair, abs=1e-6)
+    assert found["writes"]["time"] > found["writes"]["exclusive"]
+
+
+@pytest.mark.parametrize("options", [["-O0"], ["-O2"]])
+def test_functions_left_by_exceptions_have_their_times(options: list[str], tmp_path: Path) -> None:
+    source = SOURCES / "traced_exceptions.cpp"
+    build = ["g++", *options, "-finstrument-functions", "-no-pie", "-o", "main", source]
+    subprocess.run(build, cwd=tmp_path, check=True)
+    assert trace("functions", tmp_path / "main", tmp_path).returncode == 0
+    found = own_functions(read_log(harness.logs(tmp_path)[0]), tmp_path / "main")
+    calls = {name: row["calls"] for name, row in found.items()}
+    assert calls == {"main": 1, "catches": 5, "passes_on": 20, "throws": 5, "afterwards": 5}
+    exclusive = sum(row["exclusive"] for row in found.values())
+    assert exclusive == pytest.approx(found["main"]["time"], abs=1e-6)
+    assert found["passes_on"]["time"] < found["catches"]["time"]
+
+
+def test_a_thread_with_the_smallest_stack_starts_where_functions_are_traced(tmp_path: Path) -> None:
+    """The thread-local data of libraries take a part of its stack."""
+    program = harness.build_program("traced_small_stack", "-pthread")
+    assert trace("functions", program, tmp_path).stdout == "0\n"
+
+
+def test_a_constructor_may_jump_before_ours_has_run(tmp_path: Path) -> None:
+    source, library = SOURCES / "traced_early_jump.c", tmp_path / "libearly.so"
+    subprocess.run(["gcc", "-O1", "-DLIBRARY", "-shared", "-fPIC", "-o", library, source], check=True)
+    subprocess.run(["gcc", "-o", tmp_path / "main", source, library, f"-Wl,-rpath,{tmp_path}"], check=True)
+    traced = trace("functions", tmp_path / "main", tmp_path)
+    assert (traced.returncode, traced.stdout) == (0, "5\n")
 
 
 def test_every_group_has_its_library() -> None:

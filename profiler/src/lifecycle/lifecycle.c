@@ -108,6 +108,8 @@ static void write_log(const struct iolens_transport *transport)
  */
 static void finish_alone(void)
 {
+    if (iolens_active() && iolens_is_this_process())
+        tables_end();
     if (!atomic_exchange(&iolens.wiped.recording, false) || !iolens_is_this_process())
         return;
     if (iolens_busy) { /* by a signal handler that interrupted the recorder, whose locks may be taken */
@@ -252,6 +254,8 @@ IOLENS_EXPORT void iolens_parallel_start(const struct iolens_transport *transpor
 IOLENS_EXPORT void iolens_parallel_finish(void)
 {
     const struct iolens_transport *transport = iolens.transport;
+    if (transport && iolens_active() && iolens_is_this_process())
+        tables_end();
     if (!transport || !iolens_is_this_process() ||
         !(atomic_exchange(&iolens.wiped.recording, false) || iolens.muted))
         return;

@@ -66,7 +66,9 @@ static void start(double t1)
         return;
     if (level == MPI_THREAD_MULTIPLE)
         requests_of_threads();
-    iolens_mpi_began(level, iolens_now() - t1);
+    double seconds = iolens_now() - t1;
+    iolens_mpi_began(level, seconds);
+    iolens_spend(iolens_spent(), seconds);
 }
 
 /* The library's own work in MPI_Finalize cannot be in the log; the time that this rank waited for the last
@@ -79,6 +81,7 @@ static void count_finalize(void *caller)
         pmpi.Barrier(mpi.world);
     call.t1 = iolens_now();
     iolens_mpi_call(&call);
+    iolens_spend(iolens_spent(), call.t1 - call.t0);
 }
 
 static void finish(void *caller)
@@ -111,8 +114,10 @@ static void leave(int code, const struct iolens_mpi_call *call)
         iolens_pause(false);
     if (code == MPI_SUCCESS)
         start(call->t1);
-    if (traced_what)
-        iolens_mpi_call(call);
+    if (!traced_what)
+        return;
+    iolens_mpi_call(call);
+    iolens_spend(iolens_spent(), call->t1 - call->t0);
 }
 
 static double now(void) { return attached ? iolens_now() : 0; }

@@ -24,9 +24,11 @@ static inline void begin(struct traced *c)
         begin(&c);                                                                                           \
         mpi_depth++;                                                                                         \
         before;                                                                                              \
+        double spent = iolens_spent();                                                                       \
         c.t0 = iolens_now();                                                                                 \
         int code = CALL_REAL(symbol, wide, args);                                                            \
         c.t1 = iolens_now();                                                                                 \
+        iolens_spend(spent, c.t1 - c.t0);                                                                    \
         if (code == MPI_SUCCESS) {                                                                           \
             event;                                                                                           \
         } else {                                                                                             \

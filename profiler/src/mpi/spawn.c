@@ -70,6 +70,7 @@ static void end(struct iolens_mpi_call *call)
         return;
     call->t1 = iolens_now();
     iolens_mpi_call(call);
+    iolens_spend(iolens_spent(), call->t1 - call->t0);
 }
 
 #define SPAWN(symbol, wide, which)                                                                           \

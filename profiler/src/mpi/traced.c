@@ -303,7 +303,9 @@ void before_collective(MPI_Comm handle)
         return;
     double t0 = iolens_now();
     pmpi.Barrier(handle);
-    iolens_mpi_sync(iolens_now() - t0);
+    double seconds = iolens_now() - t0;
+    iolens_mpi_sync(seconds);
+    iolens_spend(iolens_spent(), seconds);
 }
 
 void traced_collective(struct volume volume) { iolens_mpi_volume(volume.sent, volume.received); }

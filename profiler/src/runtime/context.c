@@ -8,6 +8,7 @@
 struct context iolens;
 __thread bool iolens_busy;
 __thread int *iolens_errno;
+__thread double iolens_spent_time;
 
 bool iolens_is_this_process(void) { return iolens.pid == (pid_t)system_call(SYS_getpid); }
 

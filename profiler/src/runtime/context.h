@@ -65,6 +65,10 @@ void iolens_wipe_in_children(void);
 /* True in a thread while it is inside the recorder, whose own calls pass through. */
 extern __thread bool iolens_busy __attribute__((tls_model("initial-exec")));
 
+/* Seconds that the thread has spent in timed calls: of nested calls the outermost one's time replaces theirs.
+ */
+extern __thread double iolens_spent_time __attribute__((tls_model("initial-exec")));
+
 /* Where the thread's errno is: asking the C library each time costs more than the rest of saving it. */
 extern __thread int *iolens_errno __attribute__((tls_model("initial-exec")));
 

@@ -45,6 +45,14 @@ void wrap_resolve(const char *name, void *pointer);
         *place = before;                                                                                     \
     } while (0)
 
+/* Defined by the tables whose calls the log has the time of: the time is taken off the traced functions that
+ * call them. */
+#ifdef WRAP_SPENDS
+static inline void wrap_spend(const struct call *c) { iolens_spent_time += c->t1 - c->t0; }
+#else
+static inline void wrap_spend(const struct call *c) { (void)c; }
+#endif
+
 #define WRAPPER(linkage, ret_t, name, called, params, real_call, prepare, event)                             \
     linkage ret_t name params                                                                                \
     {                                                                                                        \
@@ -56,6 +64,7 @@ void wrap_resolve(const char *name, void *pointer);
         c.t0 = clock_now(&iolens.clock);                                                                     \
         ret_t ret = real_call;                                                                               \
         c.t1 = clock_now(&iolens.clock);                                                                     \
+        wrap_spend(&c);                                                                                      \
         RECORDER(event);                                                                                     \
         return ret;                                                                                          \
     }

@@ -95,6 +95,13 @@ void tables_initialize(bool begins)
             process_tables[t]->initialize(begins);
 }
 
+void tables_end(void)
+{
+    for (int t = 0; t < TABLE_COUNT; t++)
+        if (process_tables[t]->end)
+            process_tables[t]->end();
+}
+
 void tables_beat(void)
 {
     for (int t = 0; t < TABLE_COUNT; t++) {

@@ -46,6 +46,8 @@ struct process_table {
         void); /* called when the settings are known, from the environment or a spool; may be NULL */
     void (*begin)(void);             /* called when the job has begun and ranks are known; may be NULL */
     void (*initialize)(bool begins); /* called when MPI_Init begins and when it has ended; may be NULL */
+    /* Records what still goes on in the calling thread, just before recording ends; may be NULL. */
+    void (*end)(void);
     void (*reset)(void); /* forgets state that is kept elsewhere in a child of fork; may be NULL */
     /* Updates the state at a sign of life, at most ten times per second, in case the process is killed; may
      * be NULL. */
@@ -105,6 +107,7 @@ void tables_start(void);
 void tables_begin(void);
 void tables_initialize(bool begins);
 void tables_beat(void);
+void tables_end(void);
 void tables_reset(void);
 
 /* Returns true if one of the tables is worth a log by itself. */

@@ -55,6 +55,7 @@ struct traced_function {
 /* A call that has begun. */
 struct traced_call {
     double t0;
+    double spent;     /* the value of iolens_spent then */
     uint64_t counted; /* its number, where counters are read in it; 0: none */
     unsigned forks;   /* that this process had come from */
     bool within;      /* it was called from inside another one that goes on */

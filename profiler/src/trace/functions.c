@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
 
@@ -14,12 +15,12 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-enum { DEEPEST = 256, NOWHERE = -1 };
+/* The smallest stack that POSIX allows, 16 KiB, must have room for the calls that are followed. */
+enum { DEEPEST = 200, NOWHERE = -1 };
 
 struct open {
-    void *function;
     uintptr_t frame;
-    double begin;     /* 0: it is not timed */
+    struct iolens_called call; /* t0 is 0 where the call is not timed */
     uint64_t counted; /* where counters are read: the number of the call; 0: no counters of this one */
 };
 
@@ -54,7 +55,17 @@ __attribute__((noinline)) static int without_left(const struct stack *stack, uin
 
 __attribute__((noinline)) static void read_counters(struct open *open)
 {
-    open->counted = iolens_counted_begin(0, (uintptr_t)open->function, open->frame);
+    open->counted = iolens_counted_begin(0, open->call.function, open->frame);
+}
+
+/* Returns true unless a timed call of the same function lies below the place `at`. */
+static bool is_outermost(const struct stack *stack, int at)
+{
+    uintptr_t function = stack->open[at].call.function;
+    while (--at >= 0)
+        if (stack->open[at].call.function == function && stack->open[at].call.t0 > 0)
+            return false;
+    return true;
 }
 
 void __cyg_profile_func_enter(void *function, void *caller)
@@ -67,7 +78,7 @@ void __cyg_profile_func_enter(void *function, void *caller)
     if (at >= DEEPEST)
         return;
     struct open *open = &stack->open[at];
-    *open = (struct open){function, frame, 0, 0};
+    *open = (struct open){.frame = frame, .call.function = (uintptr_t)function};
     if (!iolens_called || !iolens_called_wanted((uintptr_t)function))
         return;
     unsigned wanted = iolens_tracing();
@@ -75,13 +86,14 @@ void __cyg_profile_func_enter(void *function, void *caller)
         return;
     if (wanted & IOLENS_TRACE_COUNTERS)
         read_counters(open);
-    open->begin = iolens_now();
+    open->call.spent = iolens_spent();
+    open->call.t0 = iolens_now();
 }
 
 /* Where the function was entered that is left with the stack at `frame`: in the same place, or in the
  * outermost one below it, since those farther in have been left before; or above it, where it took more of
  * the stack meanwhile. */
-__attribute__((noinline)) static int place_of(struct stack *stack, const void *function, uintptr_t frame)
+__attribute__((noinline)) static int place_of(struct stack *stack, uintptr_t function, uintptr_t frame)
 {
     int found = NOWHERE;
     if (stack->depth > DEEPEST && frame < stack->open[DEEPEST - 1].frame) {
@@ -92,7 +104,7 @@ __attribute__((noinline)) static int place_of(struct stack *stack, const void *f
         bool above = stack->open[at].frame > frame;
         if (above && found != NOWHERE)
             break;
-        if (stack->open[at].function != function)
+        if (stack->open[at].call.function != function)
             continue;
         found = at;
         if (above || stack->open[at].frame == frame)
@@ -101,27 +113,107 @@ __attribute__((noinline)) static int place_of(struct stack *stack, const void *f
     return found;
 }
 
+static void end(const struct stack *stack, int at)
+{
+    const struct open *open = &stack->open[at];
+    if (open->call.t0 == 0)
+        return;
+    double t1 = iolens_now();
+    if (open->counted)
+        iolens_counted_end(open->counted, 0, open->call.function);
+    iolens_called(&open->call, t1, is_outermost(stack, at));
+}
+
 /* An exit that is jumped to, in place of being called, finds the stack as the function's caller left it. */
 void __cyg_profile_func_exit(void *function, void *caller)
 {
     uintptr_t frame = (uintptr_t)__builtin_frame_address(0) - (__builtin_return_address(0) == caller);
     struct stack *stack = stack_of_thread();
     int at = stack->depth - 1;
-    bool innermost =
-        at >= 0 && at < DEEPEST && stack->open[at].function == function && stack->open[at].frame == frame;
-    if (!innermost && (at = place_of(stack, function, frame)) == NOWHERE)
+    bool innermost = at >= 0 && at < DEEPEST && stack->open[at].call.function == (uintptr_t)function &&
+                     stack->open[at].frame == frame;
+    if (!innermost && (at = place_of(stack, (uintptr_t)function, frame)) == NOWHERE)
         return;
     stack->depth = at;
-    const struct open *open = &stack->open[at];
-    if (open->begin == 0)
-        return;
-    double end = iolens_now();
-    if (open->counted)
-        iolens_counted_end(open->counted, 0, (uintptr_t)open->function);
-    iolens_called((uintptr_t)open->function, open->begin, end);
+    end(stack, at);
+}
+
+/* Ends the calls that this thread is in when recording ends, main for one: from the innermost on, without
+ * those whose part of the stack has been given back. */
+static void close_calls(void)
+{
+    struct stack *stack = stack_of_thread();
+    int depth = stack->depth < DEEPEST ? stack->depth : DEEPEST;
+    uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
+    stack->depth = 0;
+    while (--depth >= 0)
+        if (stack->open[depth].frame > frame)
+            end(stack, depth);
 }
 
 /* The calls that a child of fork is in began in its parent, by another clock. */
 static void forget_all(void) { stack_of_thread()->depth = 0; }
 
-__attribute__((constructor)) static void start(void) { pthread_atfork(NULL, NULL, forget_all); }
+#if defined(__x86_64__) && defined(__GLIBC__)
+/* Returns the stack pointer in a jmp_buf of glibc, which is rotated and mixed with the thread's pointer
+ * guard. */
+static uintptr_t stack_pointer(const void *place)
+{
+    enum { STACK_POINTER = 6 };
+    uintptr_t kept = ((const uintptr_t *)place)[STACK_POINTER];
+    __asm__("ror $17, %0\n\txor %%fs:0x30, %0" : "+r"(kept) : : "cc");
+    return kept;
+}
+
+enum { OWN_WORDS = 2 * sizeof(uintptr_t) }; /* between a function's stack pointer and the frame of its hook */
+
+/* A jump leaves all functions whose frames lie below the stack that it goes back to. */
+static void forget_below(const void *place)
+{
+    struct stack *stack = stack_of_thread();
+    uintptr_t lowest = stack_pointer(place) - OWN_WORDS;
+    int depth = stack->depth < DEEPEST ? stack->depth : DEEPEST;
+    while (depth > 0 && stack->open[depth - 1].frame < lowest)
+        depth--;
+    if (depth < DEEPEST)
+        stack->depth = depth;
+}
+
+typedef void jump_fn(void *place, int value);
+
+static jump_fn *real_longjmp, *real__longjmp, *real_siglongjmp, *real___longjmp_chk;
+
+static void find_jumps(void)
+{
+    real_longjmp = (jump_fn *)dlsym(RTLD_NEXT, "longjmp");
+    real__longjmp = (jump_fn *)dlsym(RTLD_NEXT, "_longjmp");
+    real_siglongjmp = (jump_fn *)dlsym(RTLD_NEXT, "siglongjmp");
+    real___longjmp_chk = (jump_fn *)dlsym(RTLD_NEXT, "__longjmp_chk");
+}
+
+/* Constructors of the program's own libraries may jump before the constructor of this library has run. */
+#define JUMP(name)                                                                                           \
+    EXPORT void name(void *place, int value);                                                                \
+    void name(void *place, int value)                                                                        \
+    {                                                                                                        \
+        if (!real_##name)                                                                                    \
+            find_jumps();                                                                                    \
+        forget_below(place);                                                                                 \
+        real_##name(place, value);                                                                           \
+    }
+JUMP(longjmp)
+JUMP(_longjmp)
+JUMP(siglongjmp)
+JUMP(__longjmp_chk)
+#undef JUMP
+#else
+static void find_jumps(void) {}
+#endif
+
+__attribute__((constructor)) static void start(void)
+{
+    find_jumps();
+    pthread_atfork(NULL, NULL, forget_all);
+    if (iolens_called_close)
+        iolens_called_close(close_calls);
+}

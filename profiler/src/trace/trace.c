@@ -187,6 +187,7 @@ bool trace_enter(struct traced_function *function, struct traced_call *call)
     call->forks = forks;
     if (wanted & IOLENS_TRACE_COUNTERS)
         call->counted = iolens_counted_begin(function->number, 0, now);
+    call->spent = iolens_spent();
     call->t0 = iolens_now();
     return true;
 }
@@ -199,7 +200,7 @@ void trace_leave(const struct traced_function *function, const struct traced_cal
         return;
     if (call->counted)
         iolens_counted_end(call->counted, function->number, 0);
-    iolens_traced(function->number, call->t0, t1, bytes);
+    iolens_traced(function->number, call->t0, t1, bytes, call->spent);
     inside = call->within;
 }
 

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define WRAP_SPENDS
 #include "../../sampling/held.h"
 #include "extra.h"
 #include "posix.h"

@@ -15,6 +15,7 @@
 
 #include <string.h>
 
+#define WRAP_SPENDS
 #include "stdio_kinds.h"
 #include "stdio_events.h"
 

@@ -19,7 +19,7 @@
 enum { MOST_NAMES = 4096, MOST_ROWS = 65536, THROTTLE_CALLS = 100000, THROTTLE_NS = 10000 };
 
 struct calls {
-    _Atomic int64_t calls, ns, bytes;
+    _Atomic int64_t calls, ns, exclusive_ns, bytes;
     _Atomic uint32_t node, throttled;
 };
 
@@ -81,12 +81,26 @@ bool traced_throttled(const struct traced_key *key)
     return calls && calls->throttled;
 }
 
-static void add(struct calls *calls, double seconds, int64_t bytes)
+static int64_t ns(double seconds) { return (int64_t)(seconds * 1e9 + 0.5); }
+
+static void grow(_Atomic int64_t *sum, int64_t by)
 {
-    atomic_fetch_add_explicit(&calls->calls, 1, memory_order_relaxed);
-    atomic_fetch_add_explicit(&calls->ns, (int64_t)(seconds * 1e9), memory_order_relaxed);
-    if (bytes)
-        atomic_fetch_add_explicit(&calls->bytes, bytes, memory_order_relaxed);
+    atomic_fetch_add_explicit(sum, by, memory_order_relaxed);
+}
+
+IOLENS_EXPORT double iolens_spent(void) { return iolens_spent_time; }
+
+IOLENS_EXPORT void iolens_spend(double before, double seconds) { iolens_spent_time = before + seconds; }
+
+/* Adds a call. `spent` is the time that the thread had spent in timed calls when this call began. The time
+ * spent since then is that of calls within this one; the time of this call takes its place. */
+static void add(struct calls *calls, double seconds, double spent, bool outermost)
+{
+    double within = iolens_spent_time - spent;
+    grow(&calls->calls, 1);
+    grow(&calls->ns, outermost ? ns(seconds) : 0);
+    grow(&calls->exclusive_ns, ns(seconds > within ? seconds - within : 0));
+    iolens_spend(spent, seconds > within ? seconds : within);
 }
 
 IOLENS_EXPORT unsigned iolens_tracing(void)
@@ -102,17 +116,20 @@ IOLENS_EXPORT uint32_t iolens_traced_function(const char *group, const char *nam
     return number;
 }
 
-static void add_traced(uint32_t function, double seconds, int64_t bytes)
+static void add_traced(uint32_t function, double seconds, int64_t bytes, double spent)
 {
     struct calls *calls = row_of(function, 0);
-    if (calls)
-        add(calls, seconds, bytes);
+    if (!calls)
+        return;
+    add(calls, seconds, spent, true);
+    if (bytes)
+        grow(&calls->bytes, bytes);
 }
 
-IOLENS_EXPORT void iolens_traced(uint32_t function, double t0, double t1, int64_t bytes)
+IOLENS_EXPORT void iolens_traced(uint32_t function, double t0, double t1, int64_t bytes, double spent)
 {
     if (iolens_active() && !iolens_paused())
-        RECORDER(add_traced(function, t1 - t0, bytes));
+        RECORDER(add_traced(function, t1 - t0, bytes, spent));
 }
 
 /* As TAU does: timing a function that is called often and does little says more about the timing. */
@@ -121,14 +138,14 @@ static bool is_tiny(const struct calls *calls)
     return calls->calls >= THROTTLE_CALLS && calls->ns / calls->calls < THROTTLE_NS;
 }
 
-static void add_called(uintptr_t function, double seconds)
+static void add_called(const struct iolens_called *call, double t1, bool outermost)
 {
-    struct calls *calls = row_of(TRACED_OWN, function);
+    struct calls *calls = row_of(TRACED_OWN, call->function);
     if (!calls || calls->throttled)
         return;
     if (calls->calls == 0)
-        calls->node = call_node(CALL_NODE_NONE, function, true);
-    add(calls, seconds, 0);
+        calls->node = call_node(CALL_NODE_NONE, call->function, true);
+    add(calls, t1 - call->t0, call->spent, outermost);
     if (calls->calls % THROTTLE_CALLS == 0 && is_tiny(calls))
         calls->throttled = 1;
 }
@@ -137,15 +154,25 @@ static void start(void) { traced_choice_read(iolens.settings.trace_functions); }
 
 IOLENS_EXPORT bool iolens_called_wanted(uintptr_t function) { return traced_choice_holds(function); }
 
-IOLENS_EXPORT void iolens_called(uintptr_t function, double t0, double t1)
+IOLENS_EXPORT void iolens_called(const struct iolens_called *call, double t1, bool outermost)
 {
     if (iolens_active() && !iolens_paused())
-        RECORDER(add_called(function, t1 - t0));
+        RECORDER(add_called(call, t1, outermost));
+}
+
+static void (*iolens_close_calls)(void);
+
+IOLENS_EXPORT void iolens_called_close(void (*close)(void)) { iolens_close_calls = close; }
+
+static void end(void)
+{
+    if (iolens_close_calls)
+        iolens_close_calls();
 }
 
 struct row {
     int64_t rank, calls, bytes, throttled;
-    double time;
+    double time, exclusive;
     uint32_t region;
     int32_t node;
     char group[TRACED_GROUP_BYTES], function[TRACED_NAME_BYTES];
@@ -163,7 +190,14 @@ static const struct column COLUMNS[] = {
            "where a function of the program's own begins, in `call_nodes`; -1: it is none", COLUMN_KEY),
     MERGED(calls, "<i8", "calls", "calls from outside the group; of the program's own functions, all",
            COLUMN_SUM),
-    MERGED(time, "<f8", "s", "time in them, what they called included", COLUMN_SUM),
+    MERGED(time, "<f8", "s",
+           "time in them, what they called included; a call inside another one of the same function, in the "
+           "same thread, is part of that one's time",
+           COLUMN_SUM),
+    MERGED(exclusive, "<f8", "s",
+           "time in them without the calls inside them that the log has the time of: of traced functions, of "
+           "MPI where it is traced, and on files",
+           COLUMN_SUM),
     MERGED(bytes, "<i8", "B", "of heap: what was handed out", COLUMN_SUM),
     MERGED(throttled, "<i8", "ranks",
            "where counting ended after 100000 calls that took less than 10 us each on average", COLUMN_SUM),
@@ -194,7 +228,8 @@ static void collect(const struct iolens_transport *transport, struct buffer *row
                           .calls = calls->calls,
                           .bytes = calls->bytes,
                           .throttled = calls->throttled,
-                          .time = 1e-9 * (double)calls->ns * iolens.timeline.factor};
+                          .time = 1e-9 * (double)calls->ns * iolens.timeline.factor,
+                          .exclusive = 1e-9 * (double)calls->exclusive_ns * iolens.timeline.factor};
         memcpy(row.group, name->group, sizeof row.group);
         memcpy(row.function, name->function, sizeof row.function);
         if (row.calls > 0)
@@ -240,6 +275,7 @@ const struct process_table table_traced = {
     .state_bytes = sizeof(struct state),
     .validate = validate,
     .start = start,
+    .end = end,
     .matters = matters,
     .collect = collect,
     .weight = weight,

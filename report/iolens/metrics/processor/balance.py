@@ -26,9 +26,8 @@ def load_balance(job: Job, ask: Ask = DEFAULT) -> Records | None:
     """Returns time of calls by group and function with the ranks that took most, median and least: rows of `drill`.
 
     `time` in seconds and `calls`, from what was timed and overlaps nowhere: I/O (POSIX, STDIO, MPI-IO beyond POSIX),
-    MPI, and BLAS and libm where they were traced. Other traced functions, which hold what they called, follow below a
-    second row of depth 0, without a share, for they are no part of that total; those of less than the threshold of the
-    run time are left out.
+    MPI, and exclusive times of traced functions. Their inclusive times follow below a second row of depth 0, without a
+    share, for they are no part of that total; those of less than the threshold of the run time are left out.
     """
     found = with_inclusive(job, exclusive_balance(job, ask), LEVELS, MEASURES, ask, job.run_time)
     if found is None:

@@ -13,7 +13,7 @@ from iolens.metrics.processor.ask import Ask, check_levels, kept, matching_ranks
 from iolens.metrics.processor.drill import Levels, Measures, drill
 from iolens.metrics.processor.imbalance import NOT_KNOWN
 from iolens.metrics.processor.regions import with_regions
-from iolens.metrics.processor.traced import COLUMNS, LEAVES, group_rows, in_capitals
+from iolens.metrics.processor.traced import COLUMNS, EXCLUSIVE, EXCLUSIVE_LEAVES, LEAVES, group_rows, in_capitals
 from iolens.metrics.processor.traced_names import named
 
 if TYPE_CHECKING:
@@ -24,9 +24,13 @@ INSIDE = "Times with what was called, in no sum"
 
 @once_per_job
 def inclusive_rows(job: Job) -> Records | None:
-    """Returns the columns of `timed_rows`, of the program's own functions and of other traced groups than LEAVES."""
+    """Returns the columns of `timed_rows`, of the program's own functions and of other traced groups than LEAVES; where
+    the log has exclusive times, than EXCLUSIVE_LEAVES."""
     rows = group_rows(job)
-    if rows is None or not len(rows := rows.where(~np.isin(rows["group"], LEAVES))):
+    if rows is None:
+        return None
+    leaves = EXCLUSIVE_LEAVES if EXCLUSIVE in rows else LEAVES
+    if not len(rows := rows.where(~np.isin(rows["group"], leaves))):
         return None
     return in_capitals(with_regions(job, named(job, rows))).take(*COLUMNS)
 

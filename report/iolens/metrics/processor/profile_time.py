@@ -33,15 +33,14 @@ def profile_time(job: Job, ask: Ask = DEFAULT) -> Records | None:
     """Returns seconds of an average rank by group and function: rows of `drill`; None if nothing was timed.
 
     The rows below Total overlap nowhere and make up the run time: `time` in POSIX, STDIO and MPI-IO beyond POSIX (read,
-    write, meta), in MPI functions, in the timed barriers before collectives (MPI_SYNC), in BLAS and libm where they
-    were traced, what the profiler added to MPI_Init (IOLENS), and the rest: of group USER where MPI was traced or there
+    write, meta), in MPI functions, in the timed barriers before collectives (MPI_SYNC), the exclusive times of traced
+    functions, what the profiler added to MPI_Init (IOLENS), and the rest: of group USER where MPI was traced or there
     is one process, else OTHER, for MPI is in it. Calls of several threads are added; the rest is at least 0, so that
     their sum may be more than the run time. Ranks that are known together count evenly. `calls` of rows that counted
     none are 0.
 
-    The program's own functions and those of other traced groups hold what they called, rows above included: they follow
-    below a second row of depth 0, their share is of all time of the ranks, whatever else is filtered by, and their
-    groups have no sum (NaN).
+    The inclusive times of the program's own functions, and of those of libraries, follow below a second row of depth 0,
+    their share is of all time of the ranks, whatever else is filtered by, and their groups have no sum (NaN).
     """
     apart = rows_apart(job)
     found = answer(job, apart, LEVELS, MEASURES, ask)

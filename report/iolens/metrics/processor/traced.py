@@ -13,16 +13,20 @@ from iolens.metrics.processor.io import rank_io
 from iolens.metrics.processor.mpi import mpi_rows
 from iolens.metrics.processor.private import records
 from iolens.metrics.processor.regions import with_regions
+from iolens.metrics.processor.traced_names import OWN, named
 
 if TYPE_CHECKING:
     from iolens.log import Job
     from iolens.log.records import Records
 
-OWN = "functions"
-"""The group of the program's own functions: their time holds that of all they called, so it is no part of a sum."""
-
 LEAVES = ("blas", "math")
 """Traced groups whose functions call nothing that has a row of its own: their times overlap no others."""
+
+EXCLUSIVE_LEAVES = (*LEAVES, "heap", "pthreads", "system")
+"""Traced groups whose exclusive times are their inclusive ones, but for a callback now and then."""
+
+EXCLUSIVE = "exclusive"
+"""The column of `traced` with exclusive times; logs of version 0.3.0 and before have none."""
 
 COLUMNS = ["rank", "group", "function", "file", "region", "calls", "time"]
 
@@ -32,8 +36,9 @@ def timed_rows(job: Job) -> Records | None:
     """Returns rank, group, function, file, region, calls, time (seconds) of times that do not overlap. Returns None if
     nothing was timed.
 
-    Rows are the I/O of the Darshan modules, whose regions are not recorded, MPI without its I/O, and traced functions
-    of the groups LEAVES. An empty file means that there is none.
+    Rows are the I/O of the Darshan modules, whose regions are not recorded, MPI without its I/O, and exclusive times of
+    traced functions; in a log without exclusive times, traced functions of the groups LEAVES alone. Functions of heap
+    and threads that a library calls within MPI or I/O count in both. An empty file means that there is none.
     """
     parts = []
     moved, messages, others = rank_io(job), mpi_rows(job), group_rows(job)
@@ -42,9 +47,16 @@ def timed_rows(job: Job) -> Records | None:
     if messages is not None:
         parts.append(labelled(labelled(messages, "group", MPI), "file", ""))
     if others is not None:
-        parts.append(in_capitals(with_regions(job, others.where(np.isin(others["group"], LEAVES)))))
+        parts.append(in_capitals(with_regions(job, named(job, _exclusive_rows(others)))))
     parts = [part.take(*COLUMNS) for part in parts if len(part)]
     return stacked(parts) if parts else None
+
+
+def _exclusive_rows(rows: Records) -> Records:
+    """Returns the rows of `traced` whose times overlap no others, with their exclusive times as `time`."""
+    if EXCLUSIVE not in rows:
+        return rows.where(np.isin(rows["group"], LEAVES))
+    return rows.beside({"time": rows[EXCLUSIVE]})
 
 
 def in_capitals(rows: Records) -> Records:

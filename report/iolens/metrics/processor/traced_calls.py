@@ -9,9 +9,9 @@ import numpy as np
 from iolens.metrics.grouping import Groups, ordered
 from iolens.metrics.once import once_per_job
 from iolens.metrics.processor.ask import DEFAULT, Ask, kept
-from iolens.metrics.processor.imbalance import NOT_KNOWN
+from iolens.metrics.processor.imbalance import NOT_KNOWN, imbalance_percent
 from iolens.metrics.processor.regions import with_regions
-from iolens.metrics.processor.traced import group_rows
+from iolens.metrics.processor.traced import EXCLUSIVE, group_rows
 from iolens.metrics.processor.traced_counters import events_in_calls, stopped, traced_counters
 from iolens.metrics.processor.traced_names import named
 
@@ -20,32 +20,42 @@ if TYPE_CHECKING:
     from iolens.log.records import Records
 
 KEYS = ("group", "function")
-SUMS = ["calls", "time", "bytes", "throttled"]
+SUMS = ["calls", "time", EXCLUSIVE, "bytes", "throttled"]
 
 
 @once_per_job
 def traced_calls(job: Job, ask: Ask = DEFAULT) -> Records | None:
-    """group, function, calls, time (seconds), bytes: of an average rank; most and most_rank (time of the slowest rank;
-    -1: ranks are known together only); throttled (ranks that stopped counting), most time first.
+    """Returns calls and times of each traced function: of an average rank, the largest exclusive time first.
 
-    Where counters were read as well, each event has a column with its mean of a call (`traced_counters`). A time has
-    all that the function called, so that times of the group `functions` hold one another. None where no group was
-    traced.
+    Columns: group, function, calls, time (seconds, inclusive: of a recursive function the outermost calls), exclusive
+    (seconds without the calls inside that the log has the time of), per_call (exclusive seconds of a call),
+    imbalance_percent, most and most_rank (of exclusive times; -1: ranks are known together only), bytes, throttled
+    (ranks that stopped counting). Where counters were read as well, each event has a column with its mean of a call
+    (`traced_counters`). Logs without exclusive times have NaN there and in per_call, and imbalance_percent, most and
+    most_rank are of inclusive times. Returns None if no group was traced.
     """
     rows = group_rows(job)
     if rows is None:
         return None
+    weight = EXCLUSIVE if EXCLUSIVE in rows else "time"
+    rows = rows if EXCLUSIVE in rows else rows.beside({EXCLUSIVE: np.full(len(rows), NOT_KNOWN)})
     rows = kept(with_regions(job, named(job, rows)), ask.where)
     same = Groups(rows["group"], rows["function"], rows["rank"])
     each = rows.take(*KEYS, "rank").where(same.first).beside({name: same.sum(rows[name]) for name in SUMS})
     each = each.beside({"throttled": stopped(each["rank"], each["throttled"])})
-    each = ordered(ordered(each, *KEYS, "rank"), "-time")
+    each = ordered(ordered(each, *KEYS, "rank"), f"-{weight}")
     functions = Groups(each["group"], each["function"])
     sums = {name: functions.sum(each[name]) for name in SUMS}
-    means = {name: sums[name] / max(job.nprocs, 1) for name in SUMS[:3]}
-    slowest = {"most": each["time"][functions.first], "most_rank": each["rank"][functions.first]}
-    found = each.take(*KEYS).where(functions.first).beside({**sums, **means, **slowest})
-    return with_counters(job, ask, ordered(ordered(found, *KEYS), "-time"))
+    ranks = max(job.nprocs, 1)
+    means = {name: sums[name] / ranks for name in SUMS[:4]}
+    most, most_rank = each[weight][functions.first], each["rank"][functions.first]
+    pairs = zip(most.tolist(), means[weight].tolist(), (functions.max(-each["rank"]) > 0).tolist(), strict=True)
+    uneven = [NOT_KNOWN if together else imbalance_percent(one, mean, ranks) for one, mean, together in pairs]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        per_call = sums[EXCLUSIVE] / sums["calls"]
+    ratios = {"per_call": per_call, "imbalance_percent": np.array(uneven, float), "most": most, "most_rank": most_rank}
+    found = each.take(*KEYS).where(functions.first).beside({**sums, **means, **ratios})
+    return with_counters(job, ask, ordered(ordered(found, *KEYS), f"-{weight}"))
 
 
 def with_counters(job: Job, ask: Ask, functions: Records) -> Records:

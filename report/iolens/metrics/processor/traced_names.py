@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from iolens.metrics.processor.nodes import chains, said
-from iolens.metrics.processor.traced import OWN
 
 if TYPE_CHECKING:
     from iolens.log import Job
     from iolens.log.records import Records
+
+
+OWN = "functions"
+"""The group of the program's own functions."""
 
 
 def named(job: Job, rows: Records) -> Records:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from iolens.pages import words
 from iolens.pages.exhibit import Column
 
+_SHORTEST = 1e-6
+"""Shortest time that is printed in seconds."""
+
 INDENT = "\u00a0\u00a0"
 """Indent of one level, made of spaces that no layout removes."""
 
@@ -15,8 +18,10 @@ def indented(depth: int, name: str) -> str:
 
 
 def guarded_seconds(value: float) -> str:
-    """Returns seconds to the microsecond; `--` where the number says nothing."""
-    return words.GUARD if value != value else f"{value:,.6f}"
+    """Returns seconds to the microsecond, shorter times in nanoseconds (`230 ns`), and `--` for NaN."""
+    if value != value:
+        return words.GUARD
+    return f"{1e9 * value:.3g} ns" if 0 < abs(value) < _SHORTEST else f"{value:,.6f}"
 
 
 NAME = Column("", ("depth", "name"), indented)

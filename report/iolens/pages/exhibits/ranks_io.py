@@ -96,7 +96,7 @@ def balance_note(job: Job) -> str:
     )
     if inclusive.inclusive_rows(job) is None:
         return said
-    return f"{said} {inclusive.INSIDE}: functions that hold what they called, so that they overlap the rows above."
+    return f"{said} {inclusive.INSIDE}: inclusive times, which overlap one another and the rows above."
 
 
 LOAD_BALANCE: Exhibit[Job] = Exhibit(

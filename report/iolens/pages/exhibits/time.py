@@ -126,8 +126,8 @@ def profile_note(job: Job) -> str:
         "" if time.is_traced(job) or job.nprocs < 2 else ", MPI in it, for MPI was not traced (--trace mpi)"
     )
     inside = (
-        f"{inclusive.INSIDE}: the program's own functions, and those of libraries, hold what they called, so that "
-        "they overlap one another and rows above; Time%: of all time of the ranks."
+        f"{inclusive.INSIDE}: inclusive times of the program's own functions, and of those of libraries, which overlap "
+        "one another and rows above; Time%: of all time of the ranks."
         if inclusive.inclusive_rows(job) is not None
         else ""
     )

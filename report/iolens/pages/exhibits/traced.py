@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 COLUMNS = [
     Column("group", "group"),
     Column("function", "function"),
-    Column("Time, s", "time", guarded_seconds),
+    Column("Exclusive, s", "exclusive", guarded_seconds, optional=True),
+    Column("Inclusive, s", "time", guarded_seconds),
+    Column("Exclusive of a call, s", "per_call", guarded_seconds),
+    Column("Imb.%", "imbalance_percent", words.points),
     Column("slowest rank, s", "most", guarded_seconds),
     Column("its rank", "most_rank", lambda rank: "" if rank < 0 else str(rank)),
     Column("Calls", "calls", words.guarded),
@@ -45,7 +48,9 @@ TRACED: Exhibit[Job] = Exhibit(
     title="Traced functions",
     metric=traced_calls.traced_calls,
     columns=columns,
-    note="Of an average rank. A time holds what the function called. A rank stops counting a function of the program's "
+    note="Of an average rank. Exclusive: without the calls inside that the log has the time of (traced functions, MPI "
+    "where it is traced, files). Inclusive: a call inside another one of the same function is part of that call. Imb.% "
+    "is of exclusive times, or of inclusive ones in a log without. A rank stops counting a function of the program's "
     "own after 100 000 calls of less than 10 us on average. Counters of a call, where --hwpc asked for them, are the "
     "mean of the calls that have them (traced_counters).",
     asked=True,
