@@ -2,6 +2,9 @@
  * memory is refused on that rank (and every later one, when N is negative, from the -Nth on). Prints how many
  * there were.
  */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
