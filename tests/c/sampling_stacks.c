@@ -116,7 +116,7 @@ static void stacks_of_signals(void)
     free(memory);
 }
 
-/* As programs do that survive their stack's end. */
+/* Programs that survive an overflow of their stack handle the signal in this way. */
 static void overflows(void)
 {
     struct sigaction action = {.sa_handler = overflow, .sa_flags = SA_ONSTACK};

@@ -446,7 +446,7 @@ static void close_rest(struct state *s)
     }
 }
 
-/* What was open in the process above is in the same slots. */
+/* A child has the files that its parent opened in the same slots. */
 static void inherit(struct state *s)
 {
     for (int i = 5; own_child && arguments[i]; i++) {

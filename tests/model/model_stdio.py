@@ -130,7 +130,7 @@ class StdioModel:
             self.add_open(call, int(call.args[0]), Stream(self.file("/tmp"), False))
 
     def printed_out(self, call: Call) -> None:
-        """What is printed is the standard output's, whatever file its descriptor stands for."""
+        """Counts printed bytes for standard output, whatever file its descriptor stands for."""
         file = self.file("<STDOUT>")
         if call.result < 0:
             return

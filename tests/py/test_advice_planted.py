@@ -12,7 +12,7 @@ from iolens.advise import Diagnosis, diagnosis
 from planted_jobs import FAULTS, Planted, planted
 
 CLEAR = 0.1
-"""What removing a fault gains, of the run, from which it must be said."""
+"""Smallest share of the run that removing a fault must save for the fault to be reported."""
 SEEDS = range(1, 9)
 
 

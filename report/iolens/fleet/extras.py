@@ -1,4 +1,4 @@
-"""How optional Python packages are installed into the very environment that runs this command."""
+"""The command that installs optional Python packages into the environment in which this command runs."""
 
 from __future__ import annotations
 
