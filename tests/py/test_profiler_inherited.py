@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import subprocess
 import sys
@@ -79,6 +80,42 @@ def test_other_descriptors_are_followed(tmp_path: Path) -> None:
     )
     os.close(handle)
     assert found(tmp_path)["given"]["POSIX_BYTES_WRITTEN"] == 3
+
+
+@pytest.mark.parametrize("number", [63, 64, 127, 1000])
+def test_high_descriptors_are_followed(number: int, tmp_path: Path) -> None:
+    """The number that the one who starts a program has for a file is its own affair: busy servers have hundreds."""
+    with (tmp_path / "given").open("wb", buffering=0) as target:
+        given = fcntl.fcntl(target.fileno(), fcntl.F_DUPFD, number)
+        try:
+            code = f"import os; os.lseek({given}, 0, 1); os.write({given}, b'123')"
+            subprocess.run(
+                [sys.executable, "-IS", "-c", code],
+                cwd=tmp_path,
+                env=harness.environment(tmp_path),
+                check=True,
+                pass_fds=[given],
+                timeout=PATIENCE,
+            )
+        finally:
+            os.close(given)
+    assert found(tmp_path)["given"]["POSIX_MAX_BYTE_WRITTEN"] == 2
+
+
+def test_few_allowed_descriptors_are_followed(tmp_path: Path) -> None:
+    """The kernel refuses to tell of 64 descriptors at once where fewer are allowed."""
+    (tmp_path / "in").write_bytes(b"x" * 5000)
+    with (tmp_path / "in").open("rb") as source:
+        subprocess.run(
+            ["/bin/sh", "-c", "ulimit -n 20; exec /bin/cat"],
+            cwd=tmp_path,
+            env=harness.environment(tmp_path),
+            check=True,
+            stdin=source,
+            stdout=subprocess.DEVNULL,
+            timeout=PATIENCE,
+        )
+    assert found(tmp_path)["in"]["POSIX_BYTES_READ"] == 5000
 
 
 MOVES = {

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -12,8 +13,6 @@
 #include "../system/system_call.h"
 
 struct fds iolens_fds;
-
-enum { INHERITED_MOST = 64 };
 
 /* When the kernel is asked for the position of what a descriptor stands for. */
 static uint8_t asks_of(int fd, bool append)
@@ -72,12 +71,27 @@ struct open_file *fds_open(int fd, struct file *file, bool append)
     return open;
 }
 
+/* Returns a bit for each of the 64 descriptors from `first` on that is open. One poll tells all of them; it
+ * is refused where the process may have fewer than 64 descriptors open. */
+static uint64_t open_from(int first)
+{
+    struct pollfd asked[64];
+    uint64_t open = 0;
+    for (int i = 0; i < 64; i++)
+        asked[i] = (struct pollfd){.fd = first + i};
+    bool told = system_call(SYS_ppoll, asked, 64L, &(struct timespec){0}, NULL, 0L) >= 0;
+    for (int i = 0; i < 64; i++) {
+        bool is_open =
+            told ? !(asked[i].revents & POLLNVAL) : system_call(SYS_fcntl, first + i, F_GETFD) >= 0;
+        open |= (uint64_t)is_open << i;
+    }
+    return open;
+}
+
 void fds_start(void)
 {
-    uint64_t open = 0;
-    for (int fd = 0; fd < INHERITED_MOST; fd++)
-        open |= (uint64_t)(system_call(SYS_fcntl, fd, F_GETFD) >= 0) << fd;
-    iolens_fds.given = iolens_fds.inherited = open;
+    for (int word = 0; word < FDS_GIVEN_WORDS; word++)
+        iolens_fds.given[word] = iolens_fds.inherited[word] = open_from(64 * word);
 }
 
 void fds_learn_kind(int fd)
@@ -104,8 +118,8 @@ static struct file *named_file(int fd)
 static bool is_given_twice(int fd, const struct stat *info)
 {
     struct stat other;
-    for (int i = 0; i < INHERITED_MOST; i++)
-        if (i != fd && iolens_fds.given >> i & 1 && file_info_fd(i, &other) == 0 &&
+    for (int i = 0; i < FDS_GIVEN_MOST; i++)
+        if (i != fd && iolens_fds.given[i / 64] >> i % 64 & 1 && file_info_fd(i, &other) == 0 &&
             other.st_ino == info->st_ino && other.st_dev == info->st_dev)
             return true;
     return false;
@@ -116,10 +130,12 @@ static bool is_given_twice(int fd, const struct stat *info)
 struct open_file *fds_inherited(int fd)
 {
     struct stat info;
-    uint64_t bit = fd >= 0 && fd < INHERITED_MOST ? UINT64_C(1) << fd : 0;
-    if (!(iolens_fds.inherited & bit) || !iolens_owns_memory())
+    if (fd < 0 || fd >= FDS_GIVEN_MOST)
         return NULL;
-    iolens_fds.inherited &= ~bit;
+    uint64_t bit = UINT64_C(1) << fd % 64;
+    if (!(iolens_fds.inherited[fd / 64] & bit) || !iolens_owns_memory())
+        return NULL;
+    iolens_fds.inherited[fd / 64] &= ~bit;
     if (file_info_fd(fd, &info) != 0 || !S_ISREG(info.st_mode))
         return NULL;
     struct file *file = named_file(fd);

@@ -13,6 +13,10 @@
 #include "registry.h"
 #include "../system/spin.h"
 
+/* Descriptors from FDS_MAX on are not followed; from FDS_GIVEN_MOST on, those are not that the program was
+ * given by the one that started it. */
+enum { FDS_MAX = 1 << 20, FDS_GIVEN_MOST = 1024, FDS_GIVEN_WORDS = FDS_GIVEN_MOST / 64 };
+
 struct open_file {
     struct file *file;
     _Atomic(void *) posix; /* the POSIX module's state, NULL until the first operation after a fork */
@@ -29,12 +33,10 @@ struct fds {
     _Atomic(struct open_file *) *table; /* FDS_MAX of them, NULL until the first open */
     _Atomic int used;                   /* above the highest descriptor in the table */
     struct open_file *free;
-    _Atomic uint64_t streamed;  /* bit fd: a standard stream moves it, whatever file it stands for */
-    uint64_t given;             /* bit fd: it was open when the program began */
-    _Atomic uint64_t inherited; /* … and has not been asked for */
+    _Atomic uint64_t streamed;       /* bit fd: a standard stream moves it, whatever file it stands for */
+    uint64_t given[FDS_GIVEN_WORDS]; /* a bit a descriptor that was open when the program began */
+    _Atomic uint64_t inherited[FDS_GIVEN_WORDS]; /* … and has not been asked for */
 };
-
-enum { FDS_MAX = 1 << 20 };
 
 enum { FD_NOT_ASKED, FD_REGULAR, FD_OTHER };
 
@@ -45,7 +47,7 @@ enum { FDS_ALWAYS = 1, FDS_ONCE = 2 };
 
 extern struct fds iolens_fds;
 
-/* When the program begins: which descriptors below 64 it was given. */
+/* Notes which descriptors the program was given. Called when the program begins. */
 void fds_start(void);
 
 /* The open file of a descriptor that was open when the program began, made when it is first asked for.
@@ -74,7 +76,7 @@ static inline struct open_file *fds_find(int fd)
     struct open_file *open = NULL;
     if (__builtin_expect(iolens_fds.table && fd >= 0 && fd < FDS_MAX, 1))
         open = atomic_load_explicit(&iolens_fds.table[fd], memory_order_acquire);
-    if (__builtin_expect(!open && iolens_fds.inherited, 0))
+    if (__builtin_expect(!open, 0))
         open = fds_inherited(fd);
     return open;
 }
