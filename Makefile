@@ -38,7 +38,7 @@ IMPI_CC = ../.venv/impi/bin/iolens-mpicc
 
 RUNS = $(addprefix run-,ior btio-pnetcdf btio-drivers checkpoint restart collectives pingpong alignment metadata)
 
-.PHONY: help setup build lustre-driver $(PARTS) run $(RUNS) course-tarball setup-test test check types format fuzz harm model advice-hunt sanitize bench docs docs-test docs-links wheel wheel-test wheel-reproducible deb package-test roads release install clean distclean
+.PHONY: help setup build lustre-driver $(PARTS) run $(RUNS) course-tarball setup-test test test-again check types format fuzz harm model advice-hunt sanitize bench docs docs-test docs-links wheel wheel-test wheel-reproducible deb package-test roads release install clean distclean
 
 help: ## list the targets
 	@grep -hE '^[a-z%-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z%-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -107,6 +107,9 @@ course-tarball: ## what students need: build/iolens-course.tar.gz, without tests
 test: setup-test build ## every test: C, Python, whole system (TESTS=tests/py: those)
 	@[ ! -x .venv/impi/bin/iolens-mpicc ] || $(MAKE) lustre-driver
 	@.venv/bin/python -m pytest -n $(TEST_JOBS) --dist loadfile --no-loadscope-reorder $(TESTS)
+
+test-again: ## the tests that failed last time, once more, one at a time
+	@.venv/bin/python -m pytest --last-failed --last-failed-no-failures none
 
 check: setup-test ## style, types, words of comments and the compiler's warnings, no program started
 	@for part in $(PARTS); do $(MAKE) -s -j$(JOBS) -C $$part BUILD=../build/strict WERROR=1 all >/dev/null || exit 1; done
