@@ -353,18 +353,40 @@ def test_messages_above_the_eager_limit_that_they_met() -> None:
     assert said(traced([40.0] * 4, size_3=40000)) == {}
 
 
-def test_ranks_that_share_processors() -> None:
-    def placed(*cpus: str) -> dict[str, Finding]:
-        rows = [(rank, "node1", one, one.count(",") + 1, 0) for rank, one in enumerate(cpus)]
-        columns = ["rank", "host", "cpus", "cpu_count", "thread_level"]
-        return said(job(len(rows), {}, rank_places=pd.DataFrame(rows, columns=columns)))
+def placed(*cpus: str, on_core: float = 100.0, runnable: Any = 0.0, mpi: float = 1.0) -> Job:
+    """A traced job of 100 s whose ranks may run on these processors; `mpi`: seconds of each in MPI."""
+    rows = [(rank, "node1", one, one.count(",") + 1, 0) for rank, one in enumerate(cpus)]
+    places = pd.DataFrame(rows, columns=["rank", "host", "cpus", "cpu_count", "thread_level"])
+    made = traced([100.0 - mpi] * len(cpus))
+    counted = use(on_core, runnable, seconds=100.0)[: len(cpus)]
+    return replace(made, private={**made.private, "rank_places": places, "process": counted})
 
-    crowded = placed("0,1", "0,1", "0,1", "0,1")["crowded-processors"]
-    assert crowded.gain == pytest.approx(0.5)
-    assert "4 ranks of 4" in crowded.evidence
-    overlapping = placed("0,1", "1,2")["crowded-processors"]
-    assert overlapping.gain is None
-    assert placed("0,1", "2,3") == placed("0,1", "0,1") == {}
+
+def test_ranks_that_share_processors_and_want_them() -> None:
+    """Two processors, four ranks that compute: each waits for half of the run, of which nobody can take more."""
+    found = said(placed("0,1", "0,1", "0,1", "0,1", on_core=50.0, runnable=50.0))["crowded-processors"]
+    assert found.gain == pytest.approx(0.51)
+    assert "Rank 0 on node1 was ready to run and had no processor for 50 s of 100 s" in found.evidence
+    assert "4 ranks of 4" in found.evidence
+    overlapping = said(placed("0,1", "1,2", on_core=60.0, runnable=40.0))["crowded-processors"]
+    assert overlapping.gain == pytest.approx(0.41)
+    one = said(placed("0,1", "0,1", "0,1", "0,1", runnable=lambda rank: 30.0 if rank == 2 else 0.0))
+    assert "Rank 2 on node1" in one["crowded-processors"].evidence
+
+
+def test_ranks_on_few_processors_that_want_none_have_enough() -> None:
+    """Counts of ranks and processors say nothing: four ranks on one processor may sleep, or poll for messages."""
+    crowd = ("0",) * 4
+    for made in (
+        placed(*crowd, on_core=0.5),
+        placed(*crowd, on_core=80.0, runnable=19.0),
+        placed(*crowd, on_core=40.0, runnable=60.0, mpi=90.0),
+        placed("0,1", "2,3", on_core=50.0, runnable=50.0),
+        placed("0,1", "0,1", on_core=50.0, runnable=50.0),
+    ):
+        assert "crowded-processors" not in said(made)
+    unknown = placed(*crowd, on_core=50.0, runnable=50.0)
+    assert said(replace(unknown, private={**unknown.private, "process": use()[:0]})) == {}
 
 
 def test_a_run_in_io_is_not_bound_by_its_processors() -> None:

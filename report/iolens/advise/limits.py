@@ -59,6 +59,7 @@ TABLE: tuple[Limit, ...] = (
     Limit("many_messages", 100000, "messages", "fewer small messages are not called many"),
     Limit("eager_share", 0.5, "of messages", "messages of the sizes just above the eager limit"),
     Limit("collective_share", 0.1, "of the run", "time in one collective, waiting left out"),
+    Limit("core_wait", 0.2, "of the run", "time in which a rank was ready to run and had no processor"),
     Limit("blind_bytes", MIB, "B", "bytes of MPI-IO that POSIX may miss, in buffers or another layer"),
     Limit("overlap", 1.2, "times the run", "I/O time of a rank beyond which it must overlap"),
     Limit("process_rate", 4 * GIB, "B/s", "what one process can get from storage over a network"),

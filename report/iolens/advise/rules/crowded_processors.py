@@ -8,7 +8,7 @@ import numpy as np
 
 from iolens.advise import say
 from iolens.advise.rule import Rule, Seen
-from iolens.metrics.grouping import ordered
+from iolens.metrics.processor.parts import COMPUTE
 
 if TYPE_CHECKING:
     from iolens.advise.limits import Limits
@@ -27,41 +27,48 @@ or start as many ranks on a node as it has processors."""
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Returns the nodes whose ranks share processors, and how many ranks there are for each processor."""
+    """Returns the rank that waited longest for a processor, among those whose processors other ranks may use."""
     if "rank_places" not in job.private:
         return None
+    from iolens.metrics.processor.largest import core_waits
     from iolens.metrics.processor.rank_places import CROWDED, OVERLAPS, rank_places
+    from iolens.metrics.processor.time import rank_time
 
-    places = rank_places(job)
-    if places is None:
+    places, each = rank_places(job), rank_time(job)
+    waits = None if each is None else core_waits(job, each)
+    if places is None or each is None or waits is None:
         return None
     bad = places.where(np.isin(places["warning"], [CROWDED, OVERLAPS]))
-    if not len(bad):
+    shares = np.isin(each["rank"], bad["rank"])
+    waits = np.where(shares, waits, 0.0)
+    longest = int(each["rank"][waits.argmax()])
+    most = float(waits.max(initial=0.0))
+    if most < limits["core_wait"] * job.run_time or not most:
         return None
-    crowded = bad.where(bad["warning"] == CROWDED)
-    worst = ordered(crowded if len(crowded) else bad, "shared_with")
-    *_, (rank, host, cpus, others, processors) = worst.rows("rank", "host", "cpus", "shared_with", "cpu_count")
-    together = others + 1
+    ((host, cpus, others, processors),) = bad.where(bad["rank"] == longest).rows(
+        "host", "cpus", "shared_with", "cpu_count"
+    )
     evidence = (
-        f"{say.count(len(bad), 'rank')} of {len(places):,} may run on processors that others use, too: rank "
-        f"{rank} on {host} has {say.count(processors, 'processor')} ({cpus}), on some "
-        f"of which {say.count(together, 'rank')} may run."
+        f"Rank {longest} on {host} was ready to run and had no processor for {say.seconds(most)} of "
+        f"{say.seconds(job.run_time)}, {say.count(len(bad), 'rank')} of {len(places):,} for "
+        f"{say.seconds(float(waits[shares].mean()))} on average: it may use {say.count(processors, 'processor')} "
+        f"({cpus}), on some of which {say.count(others + 1, 'rank')} may run."
     )
-    if not len(crowded) or processors >= together:
-        return Seen(evidence, None, "How long ranks waited for a processor is not recorded.", REMEDY)
+    computed = float(each[COMPUTE].max())
+    gain = min(float(waits.sum()), job.run_time - computed)
     bound = (
-        f"{together:,} ranks took turns on {say.count(processors, 'processor')} all the time; each on its own they "
-        f"need {processors:,} / {together:,} of the run."
+        f"All waiting for processors goes, {say.seconds(float(waits.sum()))} of all ranks together; what stays at "
+        f"least is the computing of the rank that computes longest, {say.seconds(computed)}."
     )
-    return Seen(evidence, job.run_time * (1 - processors / together), bound, REMEDY)
+    return Seen(evidence, gain, bound, REMEDY)
 
 
 RULE = Rule(
     id="crowded-processors",
     title="Ranks share processors",
-    says="a node has more ranks than they may use processors, or ranks whose processors overlap (needs "
-    "`iolens run --trace mpi`)",
-    limits=(),
+    says="a rank was ready to run and had no processor for `core_wait` of the run, outside MPI and I/O mostly, on "
+    "processors that other ranks may use, too (needs `iolens run --trace mpi`)",
+    limits=("core_wait",),
     why="They take turns, and all others wait for them in MPI; a rank that polls for messages takes the turn of one "
     "that computes.",
     read_more="man mpirun (mapping and binding); man srun (--cpu-bind)",

@@ -111,17 +111,23 @@ def largest_part(job: Job) -> Largest | None:
 
 
 def waiting_for_cores(job: Job, each: Records) -> float:
-    """Returns the share of the time in which an average rank was ready to run and had no core, in calls and outside.
+    """Returns the share of the time in which an average rank wanted a core and had none; 0 if nobody counted that."""
+    waits = core_waits(job, each)
+    return float(waits.mean()) / job.run_time if waits is not None else 0.0
 
-    0 where the kernel did not count that, and where ranks can only have waited inside calls: one that polls in MPI for
-    a message does nothing for which it needs a core.
+
+def core_waits(job: Job, each: Records) -> np.ndarray | None:
+    """Returns the seconds in which each rank of `each` was ready to run and had no core.
+
+    0 for a rank that can have waited inside calls mostly: one that polls in MPI for a message needs no core for it.
+    None where the kernel did not count the waiting.
     """
     use = core_use(job)
-    if use is None:
-        return 0.0
+    if use is None or not np.isfinite(use.runnable).any():
+        return None
     waited = np.nan_to_num(use.runnable[each["rank"]])
     outside = np.minimum(waited, in_parts(each, OUTSIDE))
-    return float(waited.mean()) / job.run_time if 2 * outside.sum() >= waited.sum() else 0.0
+    return np.where(2 * outside >= waited, waited, 0.0)
 
 
 def computing(job: Job, share: float) -> Largest:
