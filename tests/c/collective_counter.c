@@ -1,5 +1,6 @@
-/* Preloaded behind the profiler: counts the collective calls that it makes on its own communicator, and
- * prints them on rank 0 when that is freed. */
+/* Preloaded behind the profiler: counts the collective calls that it makes on its own communicator, and those
+ * by which its ranks find out that they are complete. Rank 0 prints the number when the communicator is
+ * freed. */
 #include <dlfcn.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -30,6 +31,14 @@ COUNTED(PMPI_Gather,
         (const void *in, int count, MPI_Datatype type, void *out, int each, MPI_Datatype other, int root,
          MPI_Comm comm),
         (in, count, type, out, each, other, root, comm))
+
+/* The ranks agree on MPI_COMM_WORLD that they are complete, before they have a communicator of their own. */
+int PMPI_Iallreduce(const void *in, void *out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                    MPI_Request *request)
+{
+    calls++;
+    return REAL(PMPI_Iallreduce)(in, out, count, type, op, comm, request);
+}
 
 int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm *copy)
 {

@@ -34,6 +34,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     subprocess.run([*command, "-w", "-rdynamic", "-o", folder / "scarce", source / "mpi_scarce.c", "-ldl"], check=True)
     counter = ["-shared", "-fPIC", "-o", folder / "counter.so", source / "collective_counter.c", "-ldl"]
     subprocess.run([*command, *counter], check=True)
+    subprocess.run([*command, "-shared", "-fPIC", "-o", folder / "hurried.so", source / "hurried_clock.c"], check=True)
     return folder
 
 
@@ -79,7 +80,7 @@ def rows(job: Job, name: str) -> dict[int, tuple[int, int, int]]:
 
 
 def test_the_number_of_calls_does_not_grow_with_files(built: Path, tmp_path: Path) -> None:
-    """Four when the job begins, 28 at its end: counted, so that the number in MEASUREMENTS.md stays true."""
+    """Five when the job begins, 28 at its end: counted, so that the number in MEASUREMENTS.md stays true."""
     found = {}
     for posix, mpiio in ((2, 1), (30, 5)):
         folder = tmp_path / f"{posix}"
@@ -91,13 +92,13 @@ def test_the_number_of_calls_does_not_grow_with_files(built: Path, tmp_path: Pat
         table = job.private["mpiio_collectives"]
         assert sorted(table["rank"]) == sorted([*range(RANKS)] * mpiio)
         assert table["waiting"].notna().all()
-    assert set(found.values()) == {4 + 15 + 13}
+    assert set(found.values()) == {5 + 15 + 13}
 
 
 def test_beyond_its_room_the_table_keeps_the_busiest_ranks(built: Path, tmp_path: Path) -> None:
     """Room for two ranks of each file: rank 3 moved most, then 1 and 2, which are alike to a factor of two."""
     calls, job = run(built, tmp_path, 5, 0, IOLENS_FILE_RANKS="12")
-    assert calls == 4 + 19 + 17
+    assert calls == 5 + 19 + 17
     for number in range(5):
         assert rows(job, f"posix{number}") == {3: (1, 4, 4), 1: (1, 2, 2), -1: (2, 1 + 3, 3)}
     wrote = aggregators(job).frame()
@@ -122,7 +123,7 @@ def test_the_log_says_when_files_of_some_ranks_are_left_out(built: Path, tmp_pat
 def test_tables_learn_of_all_ranks_in_one_call(built: Path, tmp_path: Path) -> None:
     """Regions, samples one by one and counters add no call to those that every job makes, call chains five."""
     calls, job = launch(built, tmp_path, "marked", IOLENS_SAMPLE="200", IOLENS_TIMELINE="5")
-    assert calls == 4 + 9 + 7 + 5, "one more for the example of a mistake, five for what ranks call alike"
+    assert calls == 5 + 9 + 7 + 5, "one more for the example of a mistake, five for what ranks call alike"
     last = RANKS - 1
     assert job.remarks == (
         f"Regions were ended 2 time(s) by a thread that was not in them, such as region {90 + last - 1} on rank "
@@ -229,8 +230,31 @@ def test_ranks_may_be_told_different_things(setting: str, logs: int, said: str, 
     assert len(list(tmp_path.glob("*.darshan"))) == logs
 
 
+@pytest.mark.parametrize("ranks", ["here here gone", "gone here here", "gone here"])
+def test_ranks_without_the_libraries_are_not_waited_for_for_ever(ranks: str, built: Path, tmp_path: Path) -> None:
+    """The program's own calls come through, and each of the other ranks writes a log. A minute ends at once here."""
+    program = [str(built / "crowded"), str(tmp_path)]
+    preload = f"LD_PRELOAD={PRELOAD}:{built}/hurried.so"
+    here = ["env", preload, f"IOLENS_LOGPATH={tmp_path}", f"IOLENS_INCLUDE={tmp_path}", "IOLENS_SPOOL=none", *program]
+    command = [mpi.find_launcher(FLAVOUR)]
+    for rank in ranks.split():
+        command += ["-np", "1", *(here if rank == "here" else program), ":"]
+    done = subprocess.run(
+        command[:-1],
+        env={**os.environ, **mpi.environment(FLAVOUR, 64, None)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=PATIENCE,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("ranks of the job did not join within a minute") == 1
+    written = [read_log(log).frames["POSIX"]["POSIX_BYTES_WRITTEN"].sum() for log in tmp_path.glob("*.darshan")]
+    assert written == [2000] * ranks.count("here")
+
+
 def test_ranks_that_some_are_missing_from_write_logs_of_their_own(built: Path, tmp_path: Path) -> None:
-    """Ranks without any library of ours cannot be waited for. The command shows them; else the user says so."""
+    """The command shows which ranks cannot have the libraries; else the user says so, and nobody waits for them."""
     program = [str(built / "crowded"), str(tmp_path)]
     job = [mpi.find_launcher(FLAVOUR), "-np", "2", *program, ":", "-np", "1", "env", "-u", "LD_PRELOAD", *program]
     options = ["--trace", "mpi,io", "--output", str(tmp_path / "out")]

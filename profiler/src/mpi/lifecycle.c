@@ -1,4 +1,5 @@
 /* MPI_Init and MPI_Finalize: where a job begins and where its one log is written. */
+#include "attendance.h"
 #include "comms.h"
 #include "parameters.h"
 #include "traced.h"
@@ -28,31 +29,15 @@ static void agree(const struct iolens_transport *transport)
         traced_what &= ~(unsigned)IOLENS_MPI_SYNC;
 }
 
-/* Collective. A job's log is written by all its ranks: where some are not recorded at all, as when one of
- * several programs is left out (IOLENS_APP_EXCLUDE) or the recorder is switched off for it, the others write
- * logs of their own. */
-static bool all_attached(const struct iolens_transport *transport)
-{
-    bool here = attached && iolens_recording();
-    int64_t least[2] = {here, here ? transport->rank : transport->size};
-    bool known = transport->allreduce(least, 2, IOLENS_INT64, IOLENS_MIN) == 0;
-    if (known && least[0] == 0 && least[1] == transport->rank)
-        iolens_tell("some ranks of the job are not recorded; each of the others writes a log of its own, "
-                    "without MPI");
-    return known && least[0] == 1;
-}
-
-/* All ranks wait for one another here: MPI_Init itself had ended at `t1`. */
+/* A job's log is written by all its ranks: if some are not recorded, because one of several programs is left
+ * out (IOLENS_APP_EXCLUDE) or runs without this library, the others write logs of their own. MPI_Init itself
+ * had ended at `t1`. */
 static void start(double t1)
 {
     int level;
-    if (started || !mpi_handles_load())
+    if (started || !mpi_handles_load() || !attendance_is_complete(attached && iolens_recording()))
         return;
     const struct iolens_transport *transport = transport_open();
-    if (transport && !all_attached(transport)) {
-        transport_close();
-        return;
-    }
     if (!transport)
         return;
     iolens_parallel_start(transport);

@@ -1,0 +1,59 @@
+#include "attendance.h"
+
+#include <stdint.h>
+
+#include "core.h"
+#include "handles.h"
+
+/* A rank that gives up in the first round takes no part in the second, which then fails on the ranks that
+ * completed the first. They wait longer for it, because they may have begun later. */
+enum { ROUNDS = 2, PATIENCE_SECONDS = 60 };
+
+/* MPI may still use the values of a round after this rank has given up. */
+static struct round {
+    int64_t recorded; /* minimum over the ranks: 1 if all are recorded */
+    int64_t first;    /* minimum over the ranks: the first rank that is recorded */
+} rounds[ROUNDS];
+
+/* Only non-blocking calls let a rank go on without the others. */
+static bool meet(struct round *round, double seconds)
+{
+    MPI_Request request;
+    int met = 0;
+    double end = pmpi.Wtime() + seconds;
+    if (pmpi.Iallreduce(MPI_IN_PLACE, round, sizeof *round / sizeof(int64_t), mpi.int64, mpi.min, mpi.world,
+                        &request) != MPI_SUCCESS)
+        return false;
+    while (!met && pmpi.Wtime() < end)
+        if (pmpi.Test(&request, &met, MPI_STATUS_IGNORE) != MPI_SUCCESS)
+            return false;
+    return met;
+}
+
+static void tell(const char *sentence)
+{
+    if (iolens_tell)
+        iolens_tell(sentence);
+}
+
+bool attendance_is_complete(bool recorded)
+{
+    int rank, size;
+    pmpi.Comm_rank(mpi.world, &rank);
+    pmpi.Comm_size(mpi.world, &size);
+    for (int i = 0; i < ROUNDS; i++) {
+        rounds[i] = (struct round){recorded, recorded ? rank : size};
+        if (meet(&rounds[i], (i + 1) * PATIENCE_SECONDS))
+            continue;
+        /* Nobody knows the ranks that are there; of two programs, one has the first or the last rank. */
+        if (rank == 0 || rank == size - 1)
+            tell("ranks of the job did not join within a minute, as if their program ran without the "
+                 "profiler's library for MPI; the others write logs of their own, without MPI. `iolens run "
+                 "--apart` does so at once");
+        return false;
+    }
+    if (!rounds[0].recorded && rounds[0].first == rank)
+        tell("some ranks of the job are not recorded; each of the others writes a log of its own, "
+             "without MPI");
+    return rounds[0].recorded;
+}

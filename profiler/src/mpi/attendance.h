@@ -1,0 +1,12 @@
+/* Agreement of all ranks of a job, some of which may not have this library, on writing one log together. */
+#ifndef IOLENS_ATTENDANCE_H
+#define IOLENS_ATTENDANCE_H
+
+#include <stdbool.h>
+
+/* Collective over the ranks that have this library. `recorded` is true if this rank is recorded. Returns true
+ * if all ranks of MPI_COMM_WORLD are; if not, says why once and returns false on all ranks. A rank that does
+ * not take part, because its program lacks this library, is waited for one minute. */
+bool attendance_is_complete(bool recorded);
+
+#endif
