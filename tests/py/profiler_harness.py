@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import struct
 import subprocess
 import zlib
@@ -152,3 +153,10 @@ def differences(expected: Expectation, found: Mapping[str, int]) -> dict[str, tu
     names = set(expected.counters) | set(found)
     pairs = {name: (expected.counters.get(name, 0), found.get(name, 0)) for name in names}
     return {name: pair for name, pair in pairs.items() if pair[0] != pair[1] and pair[0] != ANY}
+
+
+def trace_rows(name: str) -> list[tuple[str, str]]:
+    """Returns the rows (kind, function) of a traced group's list, with those of the lists that it includes."""
+    path = ROOT / "profiler/src/trace" / f"{name}.def"
+    listed = subprocess.run(["gcc", "-E", "-P", "-x", "c", path], capture_output=True, text=True, check=True)
+    return re.findall(r"(TRACED|RENAMED)\(\w+, (\w+)\)", listed.stdout)

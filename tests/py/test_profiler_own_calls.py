@@ -63,7 +63,7 @@ def listed() -> set[str]:
             cells = [cell.strip() for cell in row.split(",")]
             found |= {cells[2], cells[3]} if row.startswith("CALL64") else {cells[2]}
     for path in (harness.ROOT / "profiler/src/trace").glob("*.def"):
-        found |= set(re.findall(r"^(?:TRACED|RENAMED)\(\w+, (\w+)\)$", path.read_text(), re.M))
+        found |= {name for _, name in harness.trace_rows(path.stem)}
     return found
 
 

@@ -40,7 +40,7 @@ def trace(groups: str, program: Path, folder: Path) -> subprocess.CompletedProce
 
 def test_pnetcdf_is_met_in_all_types_and_shapes() -> None:
     """A call that is not in the list is not counted, and nobody would know."""
-    listed = set(re.findall(r"TRACED\(WORD, (\w+)\)", (LISTS / "pnetcdf.def").read_text()))
+    listed = {name for _, name in harness.trace_rows("pnetcdf")}
     types = "text schar uchar short ushort int uint long float double longlong ulonglong".split()
     shapes = ["var", "var1", "vara", "vars", "varm", "varn"]
     typed = [f"{shape}_{kind}" for shape in shapes for kind in types]
@@ -219,8 +219,7 @@ def test_every_group_has_its_library() -> None:
     lists = {path.stem for path in LISTS.glob("*.def")} | {"heap", "functions"}
     assert {group.name for group in GROUPS if not group.part} == lists
     for name in lists - {"heap", "functions"}:
-        rows = re.findall(r"^(TRACED|RENAMED)\(\w+, (\w+)\)$", (LISTS / f"{name}.def").read_text(), re.MULTILINE)
-        names = [f"{before}{of}{behind}" for kind, of in rows for before, behind in SPELLINGS[kind]]
+        names = [f"{before}{of}{behind}" for kind, of in harness.trace_rows(name) for before, behind in SPELLINGS[kind]]
         assert len(names) == len(set(names)) > 10
         (built,) = libraries([name])
         exported = subprocess.run(["nm", "-D", "--defined-only", built], capture_output=True, text=True, check=True)

@@ -3,6 +3,7 @@
 #define IOLENS_PNETCDF_KINDS_H
 
 #include "calls/row.h"
+#include "pnetcdf_forms.def"
 
 #define TYPE_comm(_)          mpi_comm
 #define TYPE_info(_)          mpi_info
@@ -103,32 +104,6 @@
 #define BY_FILE_TYPE(verb, VERB, all)                                                                        \
     ACCESS(verb, VERB, all, vard, VARD, , void, nc, var, filetype, data, items, type)
 
-#define WITH_EVERY_TYPE(ROW, verb, VERB, all, form, FORM)                                                    \
-    ROW(verb, VERB, all, form, FORM, _text, char)                                                            \
-    ROW(verb, VERB, all, form, FORM, _schar, signed char)                                                    \
-    ROW(verb, VERB, all, form, FORM, _uchar, unsigned char)                                                  \
-    ROW(verb, VERB, all, form, FORM, _short, short)                                                          \
-    ROW(verb, VERB, all, form, FORM, _ushort, unsigned short)                                                \
-    ROW(verb, VERB, all, form, FORM, _int, int)                                                              \
-    ROW(verb, VERB, all, form, FORM, _uint, unsigned)                                                        \
-    ROW(verb, VERB, all, form, FORM, _long, long)                                                            \
-    ROW(verb, VERB, all, form, FORM, _float, float)                                                          \
-    ROW(verb, VERB, all, form, FORM, _double, double)                                                        \
-    ROW(verb, VERB, all, form, FORM, _longlong, long long)                                                   \
-    ROW(verb, VERB, all, form, FORM, _ulonglong, unsigned long long)
-
-#define EVERY_TYPE(verb, VERB, all, form, FORM)                                                              \
-    FLEXIBLE(verb, VERB, all, form, FORM)                                                                    \
-    WITH_EVERY_TYPE(TYPED, verb, VERB, all, form, FORM)
-
-#define EVERY_FORM(verb, VERB, all)                                                                          \
-    EVERY_TYPE(verb, VERB, all, var, VAR)                                                                    \
-    EVERY_TYPE(verb, VERB, all, var1, VAR1)                                                                  \
-    EVERY_TYPE(verb, VERB, all, vara, VARA)                                                                  \
-    EVERY_TYPE(verb, VERB, all, vars, VARS)                                                                  \
-    EVERY_TYPE(verb, VERB, all, varm, VARM)                                                                  \
-    EVERY_TYPE(verb, VERB, all, varn, VARN)
-
 /* ncmpi_mput_… and ncmpi_mget_… move several variables at once: what each form adds to the arguments, which
  * part of each variable that is, and whose buffers are constant. */
 #define SEVERAL_var
@@ -157,16 +132,5 @@
 
 #define FLEXIBLE_ACCESSES(verb, VERB, all, form, FORM)                                                       \
     ACCESSES(verb, VERB, all, form, FORM, , void, nc, many, vars SEVERAL_##form, buffers, item_counts, types)
-
-#define SEVERAL_OF_FORM(verb, VERB, all, form, FORM)                                                         \
-    FLEXIBLE_ACCESSES(verb, VERB, all, form, FORM)                                                           \
-    WITH_EVERY_TYPE(TYPED_ACCESSES, verb, VERB, all, form, FORM)
-
-#define SEVERAL(verb, VERB, all)                                                                             \
-    SEVERAL_OF_FORM(verb, VERB, all, var, VAR)                                                               \
-    SEVERAL_OF_FORM(verb, VERB, all, var1, VAR1)                                                             \
-    SEVERAL_OF_FORM(verb, VERB, all, vara, VARA)                                                             \
-    SEVERAL_OF_FORM(verb, VERB, all, vars, VARS)                                                             \
-    SEVERAL_OF_FORM(verb, VERB, all, varm, VARM)
 
 #endif
