@@ -18,7 +18,7 @@ from iolens.pages.exhibits.mpi import (
 )
 from iolens.pages.exhibits.rank_order import RANK_ORDERS
 from iolens.pages.exhibits.samples import HOT_LINES, PROFILE, REGIONS, SAMPLING
-from iolens.pages.exhibits.time import EFFICIENCIES, PROFILE_TIME, STEPS, TIME_PARTS
+from iolens.pages.exhibits.time import EFFICIENCIES, PROFILE_TIME, STEPS, THREAD_BALANCE, TIME_PARTS
 from iolens.pages.exhibits.traced import TRACED
 from iolens.pages.layout import Layout, abreast
 
@@ -45,6 +45,7 @@ TIME_PAGE: Layout[Job] = Layout(
         TIME_PARTS.figures,
         TIME_PARTS.tables,
         EFFICIENCIES.tables,
+        THREAD_BALANCE.tables,
         STEPS.tables,
     ],
 )

@@ -27,6 +27,9 @@ LEFT_OUT = "rows_left_out"
 PE, EVERY_PE = "pe", "pe=all"
 """The level of single ranks: its rows with the largest, the median and the smallest value, or all of them."""
 
+THREAD = "thread"
+"""The level of single threads: where it is the last one, imbalance is among the threads of all ranks."""
+
 COMPARE: dict[str, Callable[[Any, Any], Any]] = {
     "<=": operator.le,
     ">=": operator.ge,

@@ -15,7 +15,7 @@ import numpy as np
 
 from iolens.log.records import Records, as_records
 from iolens.metrics.grouping import Groups, labelled, ordered
-from iolens.metrics.processor.ask import DEFAULT, EVERY_PE, PE, Ask, check_levels, kept, matching_ranks
+from iolens.metrics.processor.ask import DEFAULT, EVERY_PE, PE, THREAD, Ask, check_levels, kept, matching_ranks
 from iolens.metrics.processor.imbalance import NOT_KNOWN, imbalance, imbalance_percent
 
 if TYPE_CHECKING:
@@ -76,16 +76,19 @@ def drill(
     for the first measure share (per cent of the total), imbalance, imbalance_percent, most and most_rank. NaN means
     that a value has no meaning here, or that ranks are known together only (rank -1). Rows of less than `threshold` per
     cent are left out with all rows below them; `left_out` is their number without the rows below them. Per cent refers
-    to `whole` (of an average rank), else to the total.
+    to `whole` (of an average rank), else to the total. Where the last level is that of threads, the imbalance of the
+    rows above is among all threads of all ranks.
     """
     single, wanted = by[-1] if by and by[-1] in (PE, EVERY_PE) else "", spread(by, rows)
     keys = ["total", *wanted]
     rows = without_gaps(labelled(rows, "total", "Total"), keys, by)
     rows = rows.beside({PE: np.array([f"pe.{rank}" for rank in rows["rank"].tolist()], object)})
-    each = [per_rank(rows, keys[: depth + 1], measures) for depth in range(len(keys))]
+    units = ["rank", THREAD] if keys[-1] == THREAD else ["rank"]
+    each = [per_unit(rows, keys[: depth + 1], units, measures) for depth in range(len(keys))]
     if whole is None:
         whole = float(each[0][measures.first].sum()) / max(ranks, 1)
-    table = Tree(keys, each, measures, max(ranks, 1), whole, threshold, single)
+    threads = len(Groups(*(rows[name] for name in units))) if len(units) > 1 else 0
+    table = Tree(keys, each, measures, max(ranks, 1), whole, threshold, single, threads)
     columns = ["depth", "level", "name", *measures.sums, *measures.extremes, "share", *UNKNOWN]
     found = Records.of(columns, [[row[name] for name in columns] for row in table.walk(("Total",), 0)])
     found.left_out = table.left_out
@@ -120,13 +123,13 @@ def without_gaps(rows: Records, keys: Sequence[str], named: Sequence[str]) -> Re
     return rows
 
 
-def per_rank(rows: Records, keys: list[str], measures: Measures) -> Records:
-    """Returns sums and extremes of each path and rank at one depth."""
+def per_unit(rows: Records, keys: list[str], units: list[str], measures: Measures) -> Records:
+    """Returns sums and extremes of each path and unit (a rank, or a thread of a rank) at one depth."""
     part = rows.where(rows[keys[-1]] != "")
-    same = Groups(*(part[key] for key in keys), part["rank"])
+    same = Groups(*(part[key] for key in dict.fromkeys([*keys, *units])))
     sums = {name: same.sum(part[name]) for name in measures.sums}
     extremes = {name: getattr(same, how)(part[name]) for name, how in measures.extremes.items()}
-    return part.take(*keys, "rank").where(same.first).beside(sums | extremes)
+    return part.take(*dict.fromkeys([*keys, *units])).where(same.first).beside(sums | extremes)
 
 
 class Tree:
@@ -141,8 +144,9 @@ class Tree:
         whole: float,
         threshold: float,
         single: str,
+        threads: int = 0,
     ) -> None:
-        self.keys, self.measures, self.ranks = keys, measures, ranks
+        self.keys, self.measures, self.ranks, self.threads = keys, measures, ranks, threads
         self.whole, self.threshold, self.single = whole, threshold, single
         self.left_out = 0
         self.nodes: dict[tuple[str, ...], Records] = {}
@@ -191,7 +195,7 @@ class Tree:
         level, node = self.keys[depth], self.nodes[path]
         values = {name: float(node[name].sum()) / self.ranks for name in self.measures.sums}
         values |= {name: float(getattr(node[name], how)()) for name, how in self.measures.extremes.items()}
-        says = level not in SUMS_OF_OTHERS or len(self.keys) == 1
+        says = level not in SUMS_OF_OTHERS or len(self.keys) == (2 if self.threads else 1)
         uneven = node if says else self.nodes[children[0]] if level == "group" and len(children) == 1 else None
         return {
             "depth": depth,
@@ -199,18 +203,18 @@ class Tree:
             "name": path[-1],
             **values,
             "share": self.share(values[self.measures.first]),
-            **(UNKNOWN if uneven is None else self.unevenness(uneven)),
+            **(UNKNOWN if uneven is None else self.unevenness(uneven, self.threads * (level != THREAD) or self.ranks)),
         }
 
-    def unevenness(self, node: Records) -> dict[str, float]:
-        """Returns the imbalance over all ranks; ranks without a row count as 0."""
+    def unevenness(self, node: Records, units: int) -> dict[str, float]:
+        """Returns the imbalance over so many ranks or threads; those without a row count as 0."""
         values, ranks = node[self.measures.first], node["rank"]
         if (ranks < 0).any() or not len(values):
             return UNKNOWN
-        most, mean = float(values.max()), float(values.sum()) / self.ranks
+        most, mean = float(values.max()), float(values.sum()) / units
         return {
-            "imbalance": imbalance(most, mean) if self.ranks > 1 else NOT_KNOWN,
-            "imbalance_percent": imbalance_percent(most, mean, self.ranks),
+            "imbalance": imbalance(most, mean) if units > 1 else NOT_KNOWN,
+            "imbalance_percent": imbalance_percent(most, mean, units),
             "most": most,
             "most_rank": float(ranks[values.argmax()]),
         }

@@ -24,8 +24,9 @@ from iolens.metrics.processor.parts import (
     UNKNOWN,
     UNTRACED,
 )
+from iolens.metrics.processor.threads import UnevenThreads, working_threads
 from iolens.metrics.processor.time import in_parts, rank_time
-from iolens.metrics.processor.usage import UnevenThreads, core_use, working_threads
+from iolens.metrics.processor.usage import core_use
 
 if TYPE_CHECKING:
     from iolens.log import Job

@@ -183,6 +183,13 @@ def sample_rows(job: Job) -> pd.DataFrame | None:
     return found[own.groupby([rows["rank"], rows["thread"]]).transform("any")]
 
 
+@once_per_job
+def is_sampled(job: Job) -> bool:
+    """Returns True where samples tell of all time: those by the processor's clock know no waiting."""
+    rows = records(job, "sampling")
+    return sample_rows(job) is not None and not (rows is not None and bool((rows["timer"] == "cpu").any()))
+
+
 @dataclass(frozen=True)
 class Place:
     """The attributes of a sample: group, function, its source and line if it is the program's own, and the functions
@@ -223,8 +230,28 @@ def place_of(chain: Chain, waits: bool) -> Place:
         if one in (USER, TOOL) or not keeps:
             group, owner = one, number
     frame = chain[owner]
-    path = tuple(said(each) for each in chain[: owner + 1])
+    path = path_of(chain[: owner + 1], group)
     if group != USER:
-        return Place(group, said(frame), "", "", path, own)
+        return Place(group, path[-1], "", "", path, own)
     place = (PurePosixPath(frame.source).name, f"line {frame.line}" if frame.line else "")
     return Place(group, said(frame), *place, path, own, frame.symbol, frame.object)
+
+
+def path_of(chain: Chain, group: str) -> tuple[str, ...]:
+    """Returns the functions of a chain by name; those of an OpenMP library without symbols by what they do.
+
+    `group`: that of the innermost frame. A worker thread begins in the library: with no function of the program above
+    it, such a thread has nothing to do, or waits at the end of a parallel region. The program calls a barrier or a
+    lock, which the library leaves for its inner functions by a jump, so that the called name is not in the chain.
+    """
+    names, own = [], False
+    for frame in chain:
+        one = group_of(frame.function, frame.object)
+        own = own or one == USER
+        names.append(f"worker thread ({frame.module})" if one == OMP and not own else said(frame))
+    last = chain[-1]
+    if group == OMP and not own:
+        names[-1] = f"idle worker ({last.module})"
+    elif group == OMP and not last.symbol and last.function.startswith("0x"):
+        names[-1] = f"barrier or lock ({last.module})"
+    return tuple(names)

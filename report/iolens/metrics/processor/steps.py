@@ -17,7 +17,7 @@ from iolens.metrics.processor.counters import WHOLE, counters
 from iolens.metrics.processor.mpi import mpi_calls, mpi_messages
 from iolens.metrics.processor.peers import mpi_nodes
 from iolens.metrics.processor.samples import hot_lines, profile, why_no_lines
-from iolens.metrics.processor.usage import working_threads
+from iolens.metrics.processor.threads import working_threads
 
 if TYPE_CHECKING:
     from iolens.log import Job

@@ -51,9 +51,8 @@ from iolens.metrics.processor.parts import (
     UNTRACED,
     mpi_part,
 )
-from iolens.metrics.processor.private import records
 from iolens.metrics.processor.rank_places import rank_places
-from iolens.metrics.processor.samples import sample_rows
+from iolens.metrics.processor.samples import is_sampled, sample_rows
 from iolens.metrics.processor.usage import BUSIER, CoreUse, core_use
 
 if TYPE_CHECKING:
@@ -64,7 +63,7 @@ if TYPE_CHECKING:
 Parts = dict[str, np.ndarray]
 """Seconds of each rank by part."""
 
-IN_USER_MODE = (*MPI_PARTS, START, PROFILER, *(part for part in IO_PARTS if part != "I/O in POSIX"))
+IN_USER_MODE = (*MPI_PARTS, OPENMP, START, PROFILER, *(part for part in IO_PARTS if part != "I/O in POSIX"))
 """Parts of the time inside calls that may use a core outside the kernel."""
 
 
@@ -93,13 +92,6 @@ def is_traced(job: Job) -> bool:
 
 
 @once_per_job
-def is_sampled(job: Job) -> bool:
-    """Returns True where samples tell of all time: those by the processor's clock know no waiting."""
-    rows = records(job, "sampling")
-    return sample_rows(job) is not None and not (rows is not None and bool((rows["timer"] == "cpu").any()))
-
-
-@once_per_job
 def has_timed_barriers(job: Job) -> bool:
     """Returns True where the run timed a barrier before its collectives (`iolens run --mpi-sync`)."""
     mpi = mpi_rows(job)
@@ -116,6 +108,7 @@ def from_calls(job: Job, use: CoreUse | None) -> Parts:
     ranks, run_time = max(1, job.nprocs), job.run_time
     found = {part: np.zeros(ranks) for part in PARTS}
     found.update(called_io(rank_io(job), ranks))
+    found[OPENMP] = sampled_openmp(job, ranks)
     mpi, places = mpi_rows(job), rank_places(job)
     if mpi is not None:
         found.update(called_mpi(mpi, ranks))
@@ -140,6 +133,17 @@ def called_io(moved: Records | None, ranks: int) -> Parts:
     if moved is None:
         return {}
     return {part: by_rank(moved.where(moved["group"] == layer), "time", ranks) for layer, part in IO.items()}
+
+
+def sampled_openmp(job: Job, ranks: int) -> np.ndarray:
+    """Returns the seconds of each rank's busiest thread in OpenMP's library, from samples; 0 where none were taken."""
+    rows = sample_rows(job) if is_sampled(job) else None
+    if rows is None:
+        return np.zeros(ranks)
+    rows = of_busiest_threads(rows[rows["rank"].between(0, ranks - 1)])
+    who, count = rows["rank"].to_numpy(np.int64), rows["samples"].to_numpy(float)
+    inside = np.bincount(who, count * (rows["group"] == OMP).to_numpy(), ranks)
+    return job.run_time * inside / np.maximum(np.bincount(who, count, ranks), 1.0)
 
 
 def called_mpi(mpi: Records, ranks: int) -> Parts:

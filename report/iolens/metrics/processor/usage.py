@@ -119,33 +119,3 @@ def threads(job: Job) -> Records | None:
     asleep = rows["seconds"] - rows["on_core"] - np.nan_to_num(rows["runnable"])
     rows = rows.beside({"asleep": np.maximum(asleep, 0.0)})
     return rows.where(np.lexsort((rows["thread"], rows["rank"])))
-
-
-@dataclass(frozen=True)
-class UnevenThreads:
-    """The threads of the rank whose busiest thread exceeds the mean most: their number, seconds on a core of the
-    busiest and of the average one."""
-
-    rank: int
-    threads: int
-    busiest: float
-    mean: float
-
-
-IDLE = 0.05
-"""A thread that used less of a core than this part of the busiest one is a helper, and left out of averages."""
-
-
-@once_per_job
-def working_threads(job: Job) -> UnevenThreads | None:
-    """Returns the most uneven rank's threads, helpers left out; None where no rank has two that work."""
-    rows = threads(job)
-    if rows is None:
-        return None
-    found = []
-    for rank in np.unique(rows["rank"]).tolist():
-        times = rows["on_core"][rows["rank"] == rank]
-        times = times[times >= IDLE * times.max(initial=0.0)]
-        if len(times) > 1 and times.max() > 0:
-            found.append(UnevenThreads(rank, len(times), float(times.max()), float(times.mean())))
-    return max(found, key=lambda one: one.busiest - one.mean, default=None)

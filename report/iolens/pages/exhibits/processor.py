@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 PROCESSOR_EXHIBITS: tuple[Exhibit[Job], ...] = (
     time.TIME_PARTS,
     time.EFFICIENCIES,
+    time.THREAD_BALANCE,
     time.STEPS,
     time.PROFILE_TIME,
     samples.PROFILE,

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 SOURCE = "iolens run --sample"
 COLUMNS = [NAME, *shares("Samp", "samples", "")]
 NOTE = (
-    "Samples of an average rank. Imb. Samp: rank with the most less mean; Imb. Samp%: 100 (max - avg) / max N / "
-    "(N - 1). A sample in a library belongs to the MPI, I/O or library call that the program made."
+    "Samples of an average rank. Imb. Samp: rank with the most less mean, or thread where threads are the last level; "
+    "Imb. Samp%: 100 (max - avg) / max N / (N - 1). A sample in a library belongs to the MPI, I/O or library call that "
+    "the program made."
 )
 
 

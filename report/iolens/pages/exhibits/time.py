@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from iolens.metrics.processor import inclusive, parts, profile_time, steps, time
+from iolens.metrics.processor import inclusive, parts, profile_time, samples, steps, threads, time
 from iolens.pages import words
 from iolens.pages.blocks import FigureBlock
-from iolens.pages.exhibit import Column, Exhibit
+from iolens.pages.exhibit import EVERY, Column, Exhibit
 from iolens.pages.exhibits.drilled import NAME, shares
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def how(job: Job) -> str:
         "On a core, waiting for a core and asleep: as the kernel counts them, of each rank's busiest thread, outside "
         "I/O and MPI. Processor time inside MPI and I/O belongs to these."
     ]
-    if time.is_sampled(job) and not time.is_traced(job):
+    if samples.is_sampled(job) and not time.is_traced(job):
         said = ["From samples: shares of each rank's busiest thread, as parts of the run time."]
     if time.has_timed_barriers(job):
         said.append("MPI synchronisation: with the timed barriers before collectives.")
@@ -53,6 +53,7 @@ def how(job: Job) -> str:
 MEANINGS = {
     parts.UNTRACED: "Computing or MPI: on a core, MPI calls were not timed (iolens run --trace mpi).",
     parts.ASLEEP: "Asleep or blocked: in sleeps, locks, pipes, waits for children.",
+    parts.OPENMP: "In OpenMP's library: barriers, locks, idle workers and starts of parallel regions, from samples.",
     parts.POINT: "MPI point-to-point: with waits for requests.",
     parts.OFF_CORE: "Not on a core: asleep, or waiting for a core.",
     parts.UNKNOWN: "Not told apart: outside I/O and MPI; nobody measured whether the rank was on a core meanwhile.",
@@ -97,6 +98,30 @@ EFFICIENCIES: Exhibit[Job] = Exhibit(
     ],
     note="c: computing, w: waiting outside I/O and MPI, o: I/O, of a rank; T: the run time. 1 is best. Waiting and I/O "
     "are factors of their own here; POP counts them as computing.",
+    source=SOURCE,
+)
+
+THREAD_BALANCE: Exhibit[Job] = Exhibit(
+    name="thread_balance",
+    title="Balance among the threads of a rank",
+    metric=threads.thread_balance,
+    columns=[
+        Column("rank", "rank", words.count),
+        Column("threads", "threads", words.count),
+        Column("on a core, s", "on_core", words.seconds),
+        Column("busiest, s", "busiest", words.seconds),
+        Column("thread", "busiest_thread", words.count),
+        Column("Imb. Time", "imbalance", words.seconds),
+        Column("Imb. Time%", "imbalance_percent", words.points),
+        Column("waiting for a core, s", "runnable", words.seconds),
+        Column("asleep, s", "asleep", words.seconds),
+        Column("OpenMP, s", "openmp", words.seconds, optional=True),
+        Column("OpenMP%", "openmp_share", words.points, optional=True),
+    ],
+    note="Means over the threads that worked. Imb. Time: busiest thread less mean; Imb. Time%: 100 (max - avg) / max "
+    "N / (N - 1). OpenMP: barriers, locks and idle workers of its library, from samples (iolens run --sample), on a "
+    "core or not.",
+    whole=lambda job: threads.thread_balance(job, EVERY),
     source=SOURCE,
 )
 

@@ -1,0 +1,86 @@
+"""The balance among the threads of each rank: processor time, waiting, and the time in OpenMP's library."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from iolens.log.records import Records
+from iolens.metrics.grouping import ordered
+from iolens.metrics.once import once_per_job
+from iolens.metrics.processor.groups import OMP
+from iolens.metrics.processor.imbalance import imbalance, imbalance_percent
+from iolens.metrics.processor.samples import is_sampled, sample_rows
+from iolens.metrics.processor.usage import threads
+
+if TYPE_CHECKING:
+    from iolens.log import Job
+
+_IDLE = 0.05
+"""A thread that used less of a core than this part of the busiest one is a helper, and left out of averages."""
+
+_COLUMNS = (
+    "rank threads on_core imbalance imbalance_percent busiest busiest_thread runnable asleep openmp openmp_share"
+).split()
+
+
+@once_per_job
+def thread_balance(job: Job, limit: int = 10) -> Records | None:
+    """Returns how evenly the threads of each rank worked, the `limit` most uneven ranks first; helpers are left out.
+
+    threads (that worked), on_core (seconds of processor time of an average one), imbalance (seconds of the busiest less
+    the average), imbalance_percent (100 (max - avg) / max N / (N - 1)), busiest (seconds) and busiest_thread, runnable
+    and asleep (seconds in which an average one waited for a core, and was asleep or blocked), openmp and openmp_share
+    (seconds and per cent of an average thread's life in OpenMP's library, from samples: barriers, locks and idle
+    workers; NaN: not sampled). None where no rank had two threads that worked.
+    """
+    rows = threads(job)
+    if rows is None:
+        return None
+    shares = openmp_shares(job)
+    found = []
+    for rank in np.unique(rows["rank"]).tolist():
+        each = rows.where(rows["rank"] == rank)
+        each = each.where(each["on_core"] >= _IDLE * each["on_core"].max())
+        times = each["on_core"]
+        if len(each) < 2 or not times.max() > 0:
+            continue
+        most, mean, share = float(times.max()), float(times.mean()), shares.get(rank, float("nan"))
+        uneven = imbalance(most, mean), imbalance_percent(most, mean, len(each))
+        waits = float(each["runnable"].mean()), float(each["asleep"].mean())
+        inside = share * float(each["seconds"].mean())
+        busiest = most, int(each["thread"][times.argmax()])
+        found.append((rank, len(each), mean, *uneven, *busiest, *waits, inside, 100 * share))
+    return ordered(Records.of(_COLUMNS, found), "-imbalance", "rank").where(slice(limit)) if found else None
+
+
+def openmp_shares(job: Job) -> dict[int, float]:
+    """Returns the share (0 to 1) of each rank's samples, of all its threads, that were in OpenMP's library."""
+    rows = sample_rows(job) if is_sampled(job) else None
+    if rows is None:
+        return {}
+    inside = rows["samples"].where(rows["group"] == OMP, 0).groupby(rows["rank"]).sum()
+    shares = inside / rows["samples"].groupby(rows["rank"]).sum()
+    return {int(rank): float(share) for rank, share in shares.items()}
+
+
+@dataclass(frozen=True)
+class UnevenThreads:
+    """The threads of the rank whose busiest thread exceeds the mean most: their number, seconds on a core of the
+    busiest and of the average one."""
+
+    rank: int
+    threads: int
+    busiest: float
+    mean: float
+
+
+def working_threads(job: Job) -> UnevenThreads | None:
+    """Returns the most uneven rank's threads, helpers left out; None where no rank has two that work."""
+    rows = thread_balance(job)
+    if rows is None:
+        return None
+    worst = next(rows.rows("rank", "threads", "busiest", "on_core"))
+    return UnevenThreads(*worst)
