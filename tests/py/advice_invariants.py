@@ -10,7 +10,7 @@ from iolens.advise.table import RULES
 from iolens.log import Job
 from iolens.metrics.ranks import io_span_share
 from iolens.metrics.striping import file_stripes, striped_files
-from iolens.pages.job_advice import all_findings, first_findings, spoken
+from iolens.pages.job_advice import all_findings, first_action, spoken
 
 QUIET = ("Nothing worth", "Hardly worth", "Too short", "Nothing to judge")
 NO_FAULT = "no rule found a fault"
@@ -111,8 +111,10 @@ def _layouts(job: Job, found: Diagnosis) -> Iterator[str]:
 
 def _pages(job: Job, found: Diagnosis) -> Iterator[str]:
     """Yields pages that say something else."""
-    if bool(first_findings(job)) != bool(found.worth):
+    if ("What to do" in str(first_action(job)[0])) != bool(found.worth):
         yield "page 1 has things to do, or lacks them"
+    if found.confidence == "high" and job.partial:
+        yield "a verdict from a partial log has high confidence"
     if len([one for one in spoken(job) if re.match(r"\d+\. ", one)]) != len(found.worth):
         yield "the terminal counts other things to do"
     if not found.worth and any("What to do" in str(block) for block in all_findings(job)):

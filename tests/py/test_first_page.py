@@ -124,7 +124,7 @@ def said(blocks: list[object]) -> str:
     return "\n".join(block.text for block in blocks if isinstance(block, Text))
 
 
-def test_three_findings_stand_on_the_first_page_and_all_on_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_action_stands_on_the_first_page_and_all_on_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
     made = job({"POSIX": posix(UNEVEN)})
 
     def found(findings: list[Finding]) -> None:
@@ -132,25 +132,52 @@ def test_three_findings_stand_on_the_first_page_and_all_on_the_next(monkeypatch:
         monkeypatch.setattr(job_advice, "diagnosis", lambda _: judged)
 
     found([finding(n) for n in range(1, 5)])
-    first = said(job_advice.first_findings(made))
-    assert "3. Title 3: at most 50 % of the run\nEvidence 3. Why.\ndo this" in first
-    assert "Title 4" not in first
+    first = said(job_advice.first_action(made))
+    assert "Title 1: at most 50 % of the run\nEvidence 1. Why.\ndo this\n3 more changes can be worth the work" in first
+    assert "Title 2" not in first
+    assert "1. Title 1" in said(job_advice.all_findings(made))
     assert "4. Title 4" in said(job_advice.all_findings(made))
     found([finding(1)])
     assert job_advice.all_findings(made) == []
     found([finding(1, lines=30)])
-    assert "do this" not in said(job_advice.first_findings(made))  # nothing rather than a part of it
+    assert "do this" not in said(job_advice.first_action(made))  # nothing rather than a part of it
     assert said(job_advice.all_findings(made)).count("do this") == 30
     found([])
-    assert job_advice.first_findings(made) == []
+    assert said(job_advice.first_action(made)).startswith("No action is proposed")
 
 
 def test_the_first_page_begins_with_what_bounds_the_run() -> None:
     made = read_log(DATA / "imbalanced-io.darshan")
     first = laid_out(PAGES, made)[0]
     assert isinstance(first.blocks[0], Text)
-    assert "% of the run" in first.blocks[0].text
-    assert [type(block).__name__ for block in first.blocks[1:3]] == ["FigureBlock", "Row"]
+    assert "% of the run (confidence: low)." in first.blocks[0].text
+    assert isinstance(first.blocks[1], Text)
+    assert "This log cannot tell how MPI-IO's bytes reached the files" in first.blocks[1].text
+    assert [block.text for block in first.blocks if isinstance(block, Text)][2] == "What to do"
+    assert sum(isinstance(block, FigureBlock) for block in first.blocks) == 1
+
+
+@pytest.mark.parametrize("log", sorted(DATA.glob("*.darshan")), ids=lambda path: path.stem[:24])
+def test_the_first_page_has_one_picture_and_stands_alone(log: Path) -> None:
+    pages = laid_out(PAGES, read_log(log))
+    assert sum(isinstance(block, FigureBlock) for block in pages[0].blocks) <= 1
+    assert all(not page.joined for page in pages[1:2])
+    assert all(page.joined for page in pages[2:])
+
+
+@pytest.mark.parametrize(
+    ("log", "confidence", "doubt"),
+    [
+        ("imbalanced-io", "low", "the profiler ran out of room"),
+        ("noposix", "high", ""),
+        ("empty_log", "", ""),
+        ("mpi-io-test", "low", "whole seconds"),
+    ],
+)
+def test_the_confidence_falls_with_what_the_log_lacks(log: str, confidence: str, doubt: str) -> None:
+    found = diagnosis(read_log(DATA / f"{log}.darshan"))
+    assert found.confidence == confidence
+    assert doubt in " ".join(found.doubts)
 
 
 def test_what_a_log_cannot_tell() -> None:

@@ -98,9 +98,9 @@ def test_names_in_a_log_run_nothing(tmp_path: Path) -> None:
 def test_findings_and_numbers_link_to_each_other(tmp_path: Path) -> None:
     write_job(read_log(RICH), tmp_path / "job.html")
     text = (tmp_path / "job.html").read_text(encoding="utf-8")
-    assert re.search(r'id="finding_(\d+)">1\. One target, or few, for many ranks.*?<a href="#exhibit_layouts">', text)
+    assert re.search(r'id="finding_(\d+)">One target, or few, for many ranks.*?<a href="#exhibit_layouts">', text)
     behind = text.split('id="exhibit_layouts"')[1].split("</figure>")[0]
-    assert re.search(r'Advice: <a href="#finding_\d+">1\. One target, or few, for many ranks</a>', behind)
+    assert re.search(r'Advice: <a href="#finding_\d+">One target, or few, for many ranks</a>', behind)
     assert "<summary>Definition</summary>" in behind
 
 

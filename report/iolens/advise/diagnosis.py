@@ -18,7 +18,7 @@ from iolens.advise.weigh import weighed
 from iolens.log.records import Records
 from iolens.metrics.gauges import gauges
 from iolens.metrics.once import once_per_job
-from iolens.metrics.unknown import unknown
+from iolens.metrics.unknown import CAUSES, NOTHING, NUMBERS, RECORDS, TRANSFERS, unknown
 from iolens.metrics.use import by_file
 
 if TYPE_CHECKING:
@@ -43,13 +43,16 @@ class Diagnosis:
     `gauges` has the columns of `metrics.gauges.gauges`; here `good` is False only if the verdict says that time can be
     gained, and `reason` then names the finding, or says that none explains it. `findings`: most gain first, notes last.
     `hints`: the `key value` lines of the findings that are worth it, each key only once. `unknown`: the facts that the
-    log cannot tell, with the reasons.
+    log cannot tell, with the reasons. `confidence` in the verdict is high, medium or low, and empty where nothing was
+    judged; `doubts` are sentences on the facts missing from the log that could change the verdict.
     """
 
     verdict: Verdict
     gauges: Records
     findings: tuple[Finding, ...]
     unknown: tuple[tuple[str, str], ...]
+    confidence: str = ""
+    doubts: tuple[str, ...] = ()
 
     @property
     def worth(self) -> tuple[Finding, ...]:
@@ -90,8 +93,34 @@ def diagnosed(job: Job, limits: Limits, notes: bool = True) -> Diagnosis:
     said = verdict(
         job, limits, found, [_outside_words(*row) for row in judged.rows(*_OUTSIDE) if _is_unexplained(*row)]
     )
-    gaps = unknown(job)
-    return Diagnosis(said, judged, found, tuple(gaps.rows("what", "why")) if gaps is not None else ())
+    found_gaps = unknown(job)
+    gaps = list(found_gaps.rows("what", "why", "doubt")) if found_gaps is not None else []
+    decisive = [gap for gap in gaps if gap[2] != NOTHING]
+    return Diagnosis(
+        said,
+        judged,
+        found,
+        tuple((what, why) for what, why, _ in gaps),
+        _confidence(said, {doubt for _, _, doubt in decisive}),
+        tuple(_doubt_sentence(what, why) for what, why, _ in decisive),
+    )
+
+
+def _confidence(said: Verdict, doubts: set[str]) -> str:
+    """Returns the confidence in a verdict: high, medium or low; empty where nothing was judged.
+
+    Missing causes leave a small bound on the time of I/O as certain as it was.
+    """
+    if said.share is None and said.kind == "nothing":
+        return ""
+    if NUMBERS in doubts:
+        return "low"
+    return "medium" if CAUSES in doubts and said.kind != "nothing" else "high"
+
+
+def _doubt_sentence(what: str, why: str) -> str:
+    """Returns a gap as a sentence."""
+    return why if what in (RECORDS, TRANSFERS) else f"This log cannot tell {what}: {why.rstrip('.')}."
 
 
 def _judged_gauges(job: Job, limits: Limits, found: Sequence[Finding]) -> Records:

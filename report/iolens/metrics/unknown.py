@@ -18,21 +18,29 @@ if TYPE_CHECKING:
     from iolens.log import Job
 
 
+NUMBERS, CAUSES, NOTHING = "numbers", "causes", "nothing"
+"""The part of a verdict that a gap puts in doubt: its numbers, the cause that it names, or nothing."""
+
+RECORDS, TRANSFERS = "some records", "some transfers"
+"""Gaps whose reason is a sentence of its own."""
+
+
 @once_per_job
 def unknown(job: Job) -> Records | None:
-    """Returns one row a gap, those that matter most first: what, why. None where there is none.
+    """Returns one row a gap, those that matter most first: what, why, doubt (the part of a verdict that the gap puts
+    in doubt). None where there is none.
 
     Records that are missing, wrong or not read; bytes that no layer saw; times of computation and MPI; hints, targets
     and places in files where the log does not record them.
     """
-    rows = [("some records", reason) for reason in job.partial]
-    rows += [("some transfers", reason) for reason in job.unfollowed]
-    rows += [("some numbers", reason) for reason in job.remarks]
+    rows = [(RECORDS, reason, NUMBERS) for reason in job.partial]
+    rows += [(TRANSFERS, reason, NUMBERS) for reason in job.unfollowed]
+    rows += [("some numbers", reason, NOTHING) for reason in job.remarks]
     lost = sum(mpiio.unseen(job).values())
     if lost:
-        rows.append(("how MPI-IO's bytes reached the files", "POSIX saw none of them"))
-    rows += [(what, why) for what, why, holds in gaps(job) if holds]
-    return Records.of(["what", "why"], rows) if rows else None
+        rows.append(("how MPI-IO's bytes reached the files", "POSIX saw none of them", NUMBERS))
+    rows += [(what, why, doubt) for what, why, doubt, holds in gaps(job) if holds]
+    return Records.of(["what", "why", "doubt"], rows) if rows else None
 
 
 def no_heatmap(job: Job) -> tuple[str, bool]:
@@ -57,36 +65,48 @@ def computes_or_communicates(job: Job) -> bool:
     return times is not None and bool(times[UNTRACED].any())
 
 
-def gaps(job: Job) -> list[tuple[str, str, bool]]:
-    """Returns the facts that some logs record and others do not: the fact, the reason, and whether it is
-    missing here.
+def gaps(job: Job) -> list[tuple[str, str, str, bool]]:
+    """Returns the facts that some logs record and others do not: the fact, the reason, the part of a verdict that is
+    in doubt without it, and whether it is missing here.
     """
+    when_moved, is_map_missing = no_heatmap(job)
     records, private = job.records, job.private
     return [
         (
             "computing and waiting apart",
             "the log times I/O alone and has no processor times (iolens run would tell)",
+            CAUSES,
             rank_time(job) is None,
         ),
         (
             "computing and MPI apart",
             "MPI calls were not timed (iolens run --trace mpi or --sample would tell)",
+            CAUSES,
             computes_or_communicates(job),
         ),
         (
             "when bytes moved",
-            *no_heatmap(job),
+            when_moved,
+            NOTHING,
+            is_map_missing,
         ),
         (
             "hints of MPI-IO",
             mpiio.hints_unknown(job),
+            NOTHING,
             "MPI-IO" in records and "mpiio_hints" not in private,
         ),
         (
             "bytes per storage target",
             ost.target_bytes(job).reason,
+            NOTHING,
             "LUSTRE" in records and bool(ost.target_bytes(job).reason),
         ),
-        ("places within files", "single transfers were not traced (DXT)", not set(TRACES) & set(records)),
-        ("begin and end to better than a second", "this format counts whole seconds", job.whole_seconds),
+        ("places within files", "single transfers were not traced (DXT)", NOTHING, not set(TRACES) & set(records)),
+        (
+            "begin and end to better than a second",
+            "this format counts whole seconds",
+            NUMBERS if job.coarse else NOTHING,
+            job.whole_seconds,
+        ),
     ]

@@ -55,8 +55,8 @@ def wrapped(text: str, first: str = "", other: str | None = None) -> list[str]:
 
 
 def as_json(job: Job, found: Diagnosis) -> str:
-    """Returns one object in a line: log, program, jobid, processes, run_time, verdict, gauges, findings, hints,
-    unknown."""
+    """Returns one object in a line: log, program, jobid, processes, run_time, verdict (also its confidence, and the
+    doubts about it), gauges, findings, hints, unknown."""
     return json.dumps(
         {
             "log": str(job.path),
@@ -64,7 +64,7 @@ def as_json(job: Job, found: Diagnosis) -> str:
             "jobid": job.jobid,
             "processes": job.nprocs,
             "run_time": job.run_time,
-            "verdict": asdict(found.verdict),
+            "verdict": {**asdict(found.verdict), "confidence": found.confidence, "doubts": list(found.doubts)},
             "gauges": [gauge_object(*row) for row in found.gauges.rows("gauge", "value", "bound", "good", "reason")],
             "findings": [asdict(one) for one in found.findings],
             "hints": list(found.hints),

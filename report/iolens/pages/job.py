@@ -23,8 +23,8 @@ from iolens.pages.exhibits.striping import (
     TARGET_BYTES,
     TARGETS,
 )
-from iolens.pages.exhibits.timeline import PLACES, RANK_SPANS, SHARED_SPANS, main_activity, other_activity
-from iolens.pages.job_advice import all_findings, first_findings, judgement
+from iolens.pages.exhibits.timeline import PLACES, RANK_SPANS, SHARED_SPANS, activity_maps
+from iolens.pages.job_advice import all_findings, first_action, judgement
 from iolens.pages.job_processor import PROCESSOR_PAGES, TIME_PAGE
 from iolens.pages.job_words import facts, labels, subtitle, title, verdicts
 from iolens.pages.layout import Layout, abreast, laid_out
@@ -94,7 +94,8 @@ def about_log(job: Job) -> list[Block]:
 PAGES: tuple[Layout[Job], ...] = (
     Layout(
         "Job summary",
-        [judgement, GAUGES.figures, summary, first_findings, main_activity, unknown_words],
+        [judgement, first_action, GAUGES.figures, summary],
+        alone=True,
     ),
     Layout("Advice", [all_findings]),
     TIME_PAGE,
@@ -122,7 +123,7 @@ PAGES: tuple[Layout[Job], ...] = (
     Layout(
         "When",
         [
-            other_activity,
+            activity_maps,
             PLACES.figures,
             abreast(RANK_SPANS.figures),
             SHARED_SPANS.figures,
@@ -155,6 +156,6 @@ PAGES: tuple[Layout[Job], ...] = (
         ],
     ),
     *PROCESSOR_PAGES,
-    Layout("About this log", [CLOCKS.tables, about_log]),
+    Layout("About this log", [unknown_words, CLOCKS.tables, about_log]),
 )
 """The pages from top to bottom."""

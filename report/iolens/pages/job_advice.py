@@ -6,50 +6,59 @@ import re
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from iolens.advise import diagnosis
+from iolens.advise import diagnosis, say
 from iolens.pages.blocks import Block, Text
 from iolens.pages.evidence import EVIDENCE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from iolens.advise import Finding
+    from iolens.advise import Diagnosis, Finding
     from iolens.log import Job
 
-MOST, LINES = 3, (8, 4, 2)
-"""Findings on the first page, and lines of a remedy there when it has one, two or three of them."""
+LINES = 14
+"""Lines of a remedy on the first page."""
 SLACK = 2
 """Lines by which what cannot be divided may be longer than there is room for."""
-MORE = " (all of it: Advice)"
 MINOR, NOTES = "Seen, and not worth it", "About this log"
 LABELLED = re.compile(r"\s*(-|\w[\w+-]*\s) \S")
 """The first line of an entry: a bullet, or a language or tool and what to write in it."""
 
 
 def judgement(job: Job) -> list[Block]:
-    """Returns what limits the run, in a sentence."""
-    return [Text(diagnosis(job).verdict.sentence, "lead")]
+    """Returns what limits the run and how sure that is, in a sentence, and then what could change it."""
+    found = diagnosis(job)
+    doubts = [Text(f"What could change this: {' '.join(found.doubts)}")] if found.doubts else []
+    return [Text(confident_verdict(found), "lead"), *doubts]
 
 
-def first_findings(job: Job) -> list[Block]:
-    """Returns the findings that are worth it and can gain most."""
-    found = diagnosis(job).worth[:MOST]
-    blocks = [block for number, one in enumerate(found, 1) for block in paragraphs(one, number, lines_for(found))]
-    return [Text("What to do", "heading"), *blocks] if blocks else []
+def confident_verdict(found: Diagnosis) -> str:
+    """Returns the verdict's sentence with the confidence in it."""
+    sentence = found.verdict.sentence
+    return f"{sentence.removesuffix('.')} (confidence: {found.confidence})." if found.confidence else sentence
 
 
-def lines_for(found: Sequence[Finding]) -> int:
-    """Returns lines of a remedy on the first page."""
-    return LINES[min(len(found), MOST) - 1] if found else 0
+def first_action(job: Job) -> list[Block]:
+    """Returns the one change that can gain most, or the statement that there is none."""
+    worth = diagnosis(job).worth
+    if not worth:
+        return [Text("No action is proposed: no finding promises enough time to be worth a change.")]
+    first, *others = worth
+    more = f"{say.count(len(others), 'more change')} can be worth the work: see Advice." if others else ""
+    if not fits_first_page(first):
+        more = f"This is a part of the remedy: all of it stands under Advice. {more}".strip()
+    return [Text("What to do", "heading"), *paragraphs(first, lines=LINES), *([Text(more, "small")] if more else [])]
+
+
+def fits_first_page(one: Finding) -> bool:
+    """Returns whether all lines of a remedy stand on the first page."""
+    return len(one.remedy.strip().splitlines()) <= LINES
 
 
 def all_findings(job: Job) -> list[Block]:
     """Returns every finding: those that are worth it in full, unless the first page has them so, then the others."""
     found = diagnosis(job)
-    whole = len(found.worth) <= MOST and all(
-        len(one.remedy.strip().splitlines()) <= lines_for(found.worth) for one in found.worth
-    )
-    blocks = [] if whole else [block for number, one in enumerate(found.worth, 1) for block in paragraphs(one, number)]
+    is_said = len(found.worth) == 1 and fits_first_page(found.worth[0])
+    numbered = () if is_said else enumerate(found.worth, 1)
+    blocks = [block for number, one in numbered for block in paragraphs(one, f"{number}. ")]
     for title, others in ((MINOR, found.minor), (NOTES, found.notes)):
         if others:
             blocks += [Text(title, "heading"), *(block for one in others for block in brief_paragraphs(one))]
@@ -63,7 +72,7 @@ def brief_paragraphs(one: Finding) -> list[Block]:
     return [said, Text(one.remedy.strip(), "code")] if one.severity == "note" else [said]
 
 
-def paragraphs(one: Finding, number: int, lines: int | None = None) -> list[Block]:
+def paragraphs(one: Finding, number: str = "", lines: int | None = None) -> list[Block]:
     """Returns a finding: what, how much, from what, why, and what to paste (its first lines)."""
     remedy = one.remedy.strip().splitlines()
     brief = lines is not None and len(remedy) > lines
@@ -72,7 +81,7 @@ def paragraphs(one: Finding, number: int, lines: int | None = None) -> list[Bloc
     if first and not shown:
         first = f"{first.rstrip(':.')}."
     return [
-        Text(f"{number}. {one.title}: {one.gain_words}{MORE * brief}", "finding", EVIDENCE.get(one.id, "")),
+        Text(f"{number}{one.title}: {one.gain_words}", "finding", EVIDENCE.get(one.id, "")),
         Text(f"{one.evidence} {first if brief else one.why}".strip(), "small"),
         *([Text("\n".join(shown), "code")] if shown else []),
     ]

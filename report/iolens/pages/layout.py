@@ -16,17 +16,24 @@ Part: TypeAlias = Callable[[S], Sequence[Block]]
 
 @dataclass(frozen=True)
 class Layout(Generic[S]):
-    """A page's title and its parts from top to bottom; `joined` begins it where the one before it ended."""
+    """A page's title and its parts from top to bottom; `joined` begins it where the one before it ended, unless that
+    one stands `alone` on its sheet.
+    """
 
     title: str
     parts: Sequence[Part[S]]
     joined: bool = True
+    alone: bool = False
 
 
 def laid_out(layouts: Sequence[Layout[S]], subject: S) -> list[Page]:
     """Returns the pages that have something to show."""
-    blocks = [[block for part in one.parts for block in part(subject)] for one in layouts]
-    return [Page(one.title, each, joined=one.joined) for one, each in zip(layouts, blocks, strict=True) if each]
+    shown = [(one, blocks) for one in layouts if (blocks := [block for part in one.parts for block in part(subject)])]
+    before = [None, *(one for one, _ in shown[:-1])]
+    return [
+        Page(one.title, blocks, joined=one.joined and not (last and last.alone))
+        for last, (one, blocks) in zip(before, shown, strict=True)
+    ]
 
 
 def abreast(*parts: Part[S]) -> Part[S]:

@@ -10,7 +10,15 @@ from typing import Any
 from reportlab.lib.colors import HexColor
 from reportlab.lib.pagesizes import A4
 from reportlab.pdfgen.canvas import Canvas
-from reportlab.platypus import BaseDocTemplate, Flowable, Frame, NextPageTemplate, PageBreak, PageTemplate
+from reportlab.platypus import (
+    BaseDocTemplate,
+    CondPageBreak,
+    Flowable,
+    Frame,
+    NextPageTemplate,
+    PageBreak,
+    PageTemplate,
+)
 
 from iolens.pages.blocks import Page
 from iolens.pages.flow import CLOSE, USUAL, Spacing, flowables, headed, together
@@ -20,6 +28,8 @@ from iolens.pages.shorten import shorten
 MARGIN = 48.0
 HEADER, FOOTER = 46.0, 30.0
 WIDTH, HEIGHT = A4[0] - 2 * MARGIN, A4[1] - MARGIN - FOOTER - HEADER
+LEAST_FULL = 1 / 3
+"""Part of a sheet that is in use before another one is begun."""
 NEARLY_EMPTY = 0.2
 """Part of the last sheet; one that has less is saved where the others take it up."""
 INK, QUIET, LINE, ALERT = HexColor("#222222"), HexColor("#666666"), HexColor("#bbbbbb"), HexColor("#b03a00")
@@ -58,7 +68,7 @@ def laid_out(
         marked = labels if page.labels is None else page.labels
         templates.append(template(f"sheet{number}", title, below, marked))
         if not (page.joined and number):
-            story += [NextPageTemplate(f"sheet{number}"), *([PageBreak()] if number else [])]
+            story += [NextPageTemplate(f"sheet{number}"), *([new_sheet(page)] if number else [])]
         first, *others = together(page.blocks)
         story += headed(page.title, first, WIDTH, spacing)
         for group in others:
@@ -67,6 +77,14 @@ def laid_out(
     end = End()
     document.build([*story, end], canvasmaker=NumberedCanvas)
     return content.getvalue(), document.page, 1 - end.left / HEIGHT
+
+
+def new_sheet(page: Page) -> Flowable:
+    """Returns the break before a page: a page without words of its own around it does not leave the sheet before it
+    under a third full.
+    """
+    has_own = page.subtitle is not None or page.labels is not None
+    return PageBreak() if has_own else CondPageBreak(HEIGHT * (1 - LEAST_FULL))
 
 
 def template(name: str, title: str, subtitle: str, labels: Sequence[str]) -> PageTemplate:

@@ -62,14 +62,9 @@ def clock_words(job: Job) -> str:
     return f" {known.said}" if known.uncertainty else ""
 
 
-def main_activity(job: Job) -> list[Block]:
-    """Returns the map of the layer that moved most bytes."""
-    return [activity_figure(job, module) for module in mapped_layers(job)[:1]]
-
-
-def other_activity(job: Job) -> list[Block]:
-    """Returns the maps of the other layers."""
-    return [activity_figure(job, module) for module in mapped_layers(job)[1:]]
+def activity_maps(job: Job) -> list[Block]:
+    """Returns a map of bytes over time for each layer, that which moved most bytes first."""
+    return [activity_figure(job, module) for module in mapped_layers(job)]
 
 
 @once_per_job
