@@ -18,7 +18,7 @@ def main(component: str | None = None) -> None:
     """Print one `export NAME=VALUE` a line."""
     launcher = mpi.find_launcher(None)
     flavour = mpi.flavour_of_launcher(launcher)
-    settings = mpi.environment(flavour, RANKS, mpi.component_of(launcher, component), launcher=launcher)
+    settings = mpi.environment(flavour, RANKS, component, launcher=launcher)
     print("\n".join(f"export {name}={shlex.quote(value)}" for name, value in settings.items()))
 
 

@@ -48,7 +48,7 @@ NOT_UNDER_DARSHAN = (
 BATCH = 500
 PATIENCE = 900  # seconds for a batch
 OPEN_MPI = {  # four ranks on two cores, perhaps as root in a container; its own MPI-IO hangs in some of these programs
-    "OMPI_MCA_io": mpi.component_of("mpirun", "romio321") or "",
+    **mpi.environment("openmpi", 4, "romio321", launcher="mpirun"),
     **openmpi.variables(["as root", "oversubscribed", "yielding", "unbound", "no single copy"], None),
     "HOME": os.environ.get("HOME", "/"),
 }

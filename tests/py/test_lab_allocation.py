@@ -157,6 +157,7 @@ NEW_NAMES = {
     "PRTE_MCA_hwloc_default_binding_policy": "none",
     "OMPI_MCA_mpi_yield_when_idle": "1",
     "OMPI_MCA_smsc": "^cma",
+    "OMPI_MCA_reachable": "weighted",
 }
 
 
@@ -174,6 +175,26 @@ def test_the_variables_are_those_of_the_launchers_version(
     mpi.version_of_launcher.cache_clear()
     assert (NEW_NAMES.items() <= told.items()) is (version != 4)
     assert ({BEYOND, SINGLE_COPY} <= set(told)) is (version != 5)
+
+
+@pytest.mark.parametrize(
+    ("launcher", "versions", "component"),
+    [
+        ("mpirun", {"mpirun": "mpirun (Open MPI) 4.1.4"}, "romio321"),
+        ("mpirun", {"mpirun": "mpirun (Open MPI) 5.0.7"}, "romio341"),
+        ("srun", {"srun": "slurm 24.11", "mpirun": "mpirun (Open MPI) 5.0.7"}, "romio341"),
+        (None, {"mpirun": "mpirun (Open MPI) 5.0.7"}, "romio341"),
+        ("srun", {}, "romio321"),
+    ],
+)
+def test_romio_has_the_name_that_this_open_mpi_gives_it(
+    monkeypatch: pytest.MonkeyPatch, launcher: str | None, versions: Mapping[str, str], component: str
+) -> None:
+    monkeypatch.setattr(mpi, "output_of", lambda *words: versions.get(words[0], ""))
+    mpi.version_of_launcher.cache_clear()
+    told = mpi.environment("openmpi", 1, "romio321", given={}, launcher=launcher)
+    mpi.version_of_launcher.cache_clear()
+    assert told["OMPI_MCA_io"] == component
 
 
 @pytest.mark.parametrize("name", ["usual", "openmpi5"])

@@ -146,11 +146,12 @@ def test_what_is_left_out_is_told_by_the_path_that_was_used(tmp_path: Path) -> N
     assert names(tmp_path, "hosts", "/etc/passwd") == {"/etc/hosts"}
 
 
-def test_system_folders_and_control_files_are_left_out(tmp_path: Path) -> None:
-    control = tmp_path / "data.locktest.0"
-    control.write_text("x")
-    (tmp_path / "data").write_text("x")
-    assert names(tmp_path, "/etc/passwd", "/proc/self/stat", str(control), "data") == {f"{tmp_path}/data"}
+@pytest.mark.parametrize("control", ["data.locktest.0", "ompi.n1.0/data", "prterun.n1.7.0/1/pmix-gds-shmem2.n1.data"])
+def test_system_folders_and_control_files_are_left_out(tmp_path: Path, control: str) -> None:
+    for name in (control, "data"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("x")
+    assert names(tmp_path, "/etc/passwd", "/proc/self/stat", control, "data") == {f"{tmp_path}/data"}
 
 
 def test_include(tmp_path: Path) -> None:

@@ -57,7 +57,7 @@ def launch(where: Path, command: list[str], ranks: int = 1, io: str = "romio321"
     done = subprocess.run(
         ["mpirun", "-np", str(ranks), *command],
         cwd=where,
-        env=os.environ | MPI_SETTINGS | {"OMPI_MCA_io": mpi.component_of("mpirun", io) or io},
+        env=os.environ | MPI_SETTINGS | mpi.environment("openmpi", ranks, io, launcher="mpirun"),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

@@ -30,7 +30,8 @@ METHODS = [
 GRID = (13, 11, 10)
 POINTS = GRID[0] * GRID[1] * GRID[2]
 DUMPS = 3
-HEADER = 512
+HEADERS = (512, 252)
+"""Bytes in front of the data of a netCDF file: newer PnetCDF does not align the data."""
 SIZES = ("--grid", ",".join(map(str, GRID)), "--dumps", str(DUMPS))
 
 SCHEMA = f"""netcdf btio {{
@@ -56,7 +57,9 @@ def pattern(where: Path, *arguments: str, ranks: int = 1) -> Outcome:
 def data_of(path: Path) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     """All values, in the file's order, without PnetCDF's help."""
     big_endian = path.suffix == ".nc"
-    return np.fromfile(path, ">f8" if big_endian else "<f8", offset=HEADER if big_endian else 0).astype(float)
+    header = path.stat().st_size - DUMPS * POINTS * COMPONENTS * 8
+    assert header in (HEADERS if big_endian else (0,))
+    return np.fromfile(path, ">f8" if big_endian else "<f8", offset=header).astype(float)
 
 
 @pytest.mark.parametrize("ranks", [1, 4, 9])
@@ -115,7 +118,7 @@ def test_the_schema_is_the_published_one(tmp_path: Path, method: str) -> None:
     pattern(tmp_path, "--method", method, "--operation", "write", ranks=4)
     shown = subprocess.run(["ncmpidump", "-h", "btio.nc"], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert shown.stdout == SCHEMA
-    assert (tmp_path / "btio.nc").stat().st_size == HEADER + DUMPS * POINTS * COMPONENTS * 8
+    assert (tmp_path / "btio.nc").stat().st_size - DUMPS * POINTS * COMPONENTS * 8 in HEADERS
 
 
 def five_lines(where: Path, operation: str, method: int) -> None:

@@ -13,7 +13,7 @@ import pytest
 from iolens.exports.chrome import chrome
 from iolens.log import Job, read_log
 from iolens.metrics.clocks import clocks, common_clock
-from mpi_libraries import ROOT, library
+from mpi_libraries import ROOT, library, need_several_programs
 from patience import PATIENCE
 
 AHEAD, BEHIND = 1000, -20
@@ -28,6 +28,7 @@ def ran(folder: Path, *nodes: list[str], left_out: int | None = None) -> tuple[J
     """A job with one rank behind each of these commands: its log, and when its writes were, by one clock (ns), without
     those of a rank that is not recorded."""
     its, shim = library("usual"), folder / "shim.so"
+    need_several_programs(str(its.mpirun))
     program = its.compile(ROOT / "tests/c/mpi_clocks.c", folder / "program")
     subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", shim, ROOT / "tests/c/clock_shim.c"], check=True)
     settings = [f"LD_PRELOAD={shim}:{its.preload}", f"IOLENS_LOGPATH={folder}", f"IOLENS_INCLUDE={folder}"]

@@ -12,6 +12,7 @@ from iolens.lab.run import mpi
 from iolens.lab.run.execute import Setup, instrumented
 from iolens.log import Job, read_log
 from iolens.metrics.mpiio import aggregators
+from mpi_libraries import need_several_programs
 from mpi_library import FLAVOUR, PRELOAD
 from patience import PATIENCE
 
@@ -216,7 +217,9 @@ def test_ranks_may_be_told_different_things(setting: str, logs: int, said: str, 
     """The job goes on to its end, and says once what became of the log."""
     inner = ["env", f"LD_PRELOAD={PRELOAD}", f"IOLENS_LOGPATH={tmp_path}", "IOLENS_SPOOL=none"]
     program = [str(built / "crowded"), str(tmp_path)]
-    command = [mpi.find_launcher(FLAVOUR), "-np", "1", *inner, *program, ":", "-np", "1", *inner, setting, *program]
+    launcher = mpi.find_launcher(FLAVOUR)
+    need_several_programs(launcher)
+    command = [launcher, "-np", "1", *inner, *program, ":", "-np", "1", *inner, setting, *program]
     done = subprocess.run(
         command,
         env={**os.environ, **mpi.environment(FLAVOUR, 64, None)},
@@ -256,7 +259,9 @@ def test_ranks_without_the_libraries_are_not_waited_for_for_ever(ranks: str, bui
 def test_ranks_that_some_are_missing_from_write_logs_of_their_own(built: Path, tmp_path: Path) -> None:
     """The command shows which ranks cannot have the libraries; else the user says so, and nobody waits for them."""
     program = [str(built / "crowded"), str(tmp_path)]
-    job = [mpi.find_launcher(FLAVOUR), "-np", "2", *program, ":", "-np", "1", "env", "-u", "LD_PRELOAD", *program]
+    launcher = mpi.find_launcher(FLAVOUR)
+    need_several_programs(launcher)
+    job = [launcher, "-np", "2", *program, ":", "-np", "1", "env", "-u", "LD_PRELOAD", *program]
     options = ["--trace", "mpi,io", "--output", str(tmp_path / "out")]
     done = subprocess.run(
         [sys.executable, "-m", "iolens.cli.main", "run", *options, "--", *job],

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from iolens.log import Job, read_log
 from iolens.metrics.processor.mpi_settings import eager_limits, mpi_settings
-from mpi_libraries import ROOT, MpiLibrary, library
+from mpi_libraries import ROOT, MpiLibrary, library, need_several_programs
 from patience import PATIENCE
 
 pytestmark = pytest.mark.mpi
@@ -19,6 +19,8 @@ LIMITS = {"usual": "btl_vader_eager_limit", "openmpi5": "btl_sm_eager_limit"}
 
 def start(its: MpiLibrary, folder: Path, *parts: tuple[int, dict[str, str]], **settings: str) -> Job:
     """The log of a job of so many ranks in each part, with an environment of its own."""
+    if len(parts) > 1:
+        need_several_programs(str(its.mpirun))
     program = its.compile(ROOT / "tests/c/mpi_paused.c", folder / "mpi_paused", "-O1")
     environment = {**os.environ, **its.environment(None)}
     fixed = {"LD_PRELOAD": its.preload, "IOLENS_LOGPATH": str(folder), "IOLENS_TRACE": "mpi", **settings}

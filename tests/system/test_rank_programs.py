@@ -13,6 +13,7 @@ from iolens.log import read_log
 from iolens.log.anonymize import program as program_of
 from iolens.log.pseudonyms import Pseudonyms
 from iolens.pages.job_words import facts, title
+from mpi_libraries import need_several_programs
 from mpi_library import FLAVOUR, PRELOAD
 from patience import PATIENCE
 from recovery_program import begin, environment, finish, program, recover
@@ -27,7 +28,9 @@ def two_programs(folder: Path, how: str) -> list[str]:
     for name in BOTH:
         shutil.copy(program(), folder / name)
     first, second = (["-np", str(len(ranks)), str(folder / name), how] for name, ranks in BOTH.items())
-    return [mpi.find_launcher(FLAVOUR), *first, ":", *second]
+    launcher = mpi.find_launcher(FLAVOUR)
+    need_several_programs(launcher)
+    return [launcher, *first, ":", *second]
 
 
 @pytest.fixture(scope="module")

@@ -12,10 +12,12 @@
 static const char *const EXCLUDED[] = {"/etc", "/dev",  "/usr", "/bin",  "/boot", "/lib",
                                        "/opt", "/sbin", "/sys", "/proc", "/var"};
 
-/* Files by which MPI libraries talk to themselves: lock tests, session folders, shared memory. OMPIO's shared
- * file pointers are named <file>_cid-<number>-<number>.sm. */
-static const char *const CONTROL[] = {".locktest.", "/ompi.", "/openmpi-sessions-", "/vader_segment.",
-                                      "/mpich_shar_tmp"};
+/* Files by which MPI libraries talk to themselves: lock tests, session folders, shared memory. Open MPI 5
+ * names its session folders after PRRTE. OMPIO's shared file pointers are named
+ * <file>_cid-<number>-<number>.sm. */
+static const char *const CONTROL[] = {".locktest.",   "/ompi.",          "/openmpi-sessions-",
+                                      "/prterun.",    "/prte.",          "/pmix-gds-",
+                                      "/sm_segment.", "/vader_segment.", "/mpich_shar_tmp"};
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 

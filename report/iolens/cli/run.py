@@ -278,9 +278,9 @@ def setup_of(args: argparse.Namespace, words: list[str], logs: Path, settings: M
         if args.io_component == LUSTRE:
             application |= storage.as_lustre or {}
     command = take_apart(words)
-    starter = words[0] if command.launcher else None  # a program that is no launcher is not asked for its version
-    component = mpi.component_of(starter, args.io_component)
-    launcher = mpi.environment(preload.flavour_of(command), ranks=1, io_component=component)
+    # A launcher is asked for its version where an MPI-IO component is to be named; any other program never is.
+    starter = words[0] if command.launcher and args.io_component else None
+    launcher = mpi.environment(preload.flavour_of(command), 1, args.io_component, launcher=starter)
     return Setup(args.profiler, logs, storage, application, {**launcher, **settings}, None, args.container, args.apart)
 
 

@@ -14,8 +14,7 @@ def run(tasks: Iterable[Task]) -> Generator[tuple[Task, Outcome], None, None]:
     """Runs each task to its end."""
     for task in tasks:
         words = [*task.starter, "-n", str(task.ranks), *task.words]
-        component = mpi.component_of(task.starter[0], task.io_component)
-        settings = mpi.environment(task.flavour, task.ranks, component, launcher=task.starter[0])
+        settings = mpi.environment(task.flavour, task.ranks, task.io_component, launcher=task.starter[0])
         setup = replace(task.setup, launcher={**settings, **task.setup.launcher})
         yield task, execute(words, setup, task.folder / "stdout.txt", task.folder / "stderr.txt")
 

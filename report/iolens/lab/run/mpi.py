@@ -139,11 +139,13 @@ def version_of_launcher(launcher: str) -> int | None:
     return openmpi.major_version(output_of(launcher, "--version"))
 
 
-def component_of(launcher: str | None, component: str | None) -> str | None:
-    """Returns the MPI-IO component as this launcher's Open MPI calls it: ROMIO changed its name with Open MPI 5."""
-    if component != "romio321" or launcher is None:
+def _component_of(launcher: str | None, component: str) -> str:
+    """Returns the MPI-IO component as this launcher's Open MPI calls it: ROMIO changed its name with Open MPI 5. The
+    mpirun on PATH is asked if the launcher is unknown or a batch system's."""
+    if component != "romio321":
         return component
-    return "romio341" if (version_of_launcher(launcher) or 0) >= 5 else component
+    version = version_of_launcher(launcher) if launcher else None
+    return "romio341" if (version or version_of_launcher("mpirun") or 0) >= 5 else component
 
 
 def environment(
@@ -169,8 +171,10 @@ def environment(
         needs.append("oversubscribed")
     if nodes.is_crowded(ranks):
         needs += ["yielding", "unbound"]
+    if ranks > 1 and len(nodes.hosts(ranks)) == 1:
+        needs.append("one node")
     if os.geteuid() == 0:
         needs.append("as root")
     settings = openmpi.variables(needs, version_of_launcher(launcher) if launcher and needs else None)
-    chosen = {"OMPI_MCA_io": io_component} if io_component else {}
+    chosen = {"OMPI_MCA_io": _component_of(launcher, io_component)} if io_component else {}
     return {key: value for key, value in settings.items() if key not in given} | chosen

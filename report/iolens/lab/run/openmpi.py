@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-Need = Literal["as root", "no single copy", "oversubscribed", "yielding", "unbound"]
+Need = Literal["as root", "no single copy", "oversubscribed", "yielding", "unbound", "one node"]
 
 
 @dataclass(frozen=True)
@@ -38,9 +38,11 @@ SETTINGS: Mapping[Need, Settings] = {
     "unbound": Settings(
         {"OMPI_MCA_hwloc_base_binding_policy": "none"}, {"PRTE_MCA_hwloc_default_binding_policy": "none"}
     ),
+    "one node": Settings({}, {"OMPI_MCA_reachable": "weighted"}),
 }
 """By need. Single copy is how ranks of one node send large messages; a system that forbids it makes each send print an
-error. `as root`: without these variables mpirun refuses root even its version."""
+error. `as root`: without these variables mpirun refuses root even its version. `one node`: on a node with addresses of
+IPv4 and of IPv6, each rank of Open MPI 5 prints that it cannot reach the others by TCP, which it does not need."""
 
 
 def variables(needs: Iterable[Need], version: int | None) -> dict[str, str]:

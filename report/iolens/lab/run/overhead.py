@@ -123,11 +123,10 @@ def small_job(ranks: int, folder: Path) -> tuple[list[str], list[str], dict[str,
     recording = {"LD_PRELOAD": libraries, "IOLENS_LOGPATH": str(folder), "IOLENS_INCLUDE": str(folder)}
     plain = [*launch, str(program), *words]
     starter = launch[0] if launch else None
-    component = mpi.component_of(starter, "romio321")
     return (
         plain,
         with_environment(take_apart(plain), recording),
-        surroundings(mpi.environment(flavour, ranks, component, launcher=starter)),
+        surroundings(mpi.environment(flavour, ranks, "romio321", launcher=starter)),
     )
 
 
