@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from iolens.log import Job
-from iolens.metrics import files, ost, shared, striping, traces
+from iolens.metrics import costly_files, files, ost, shared, striping, traces
 from iolens.pages import job_words
 from iolens.pages.exhibits.striping import TARGET_BYTES
 from iolens.pages.exhibits.timeline import PLACES
@@ -21,7 +21,7 @@ def made() -> Job:
 def test_costly_files_stand_in_one_list() -> None:
     slow = [{"id": n, "rank": 0, "F_READ_TIME": 10.0 + n, "BYTES_READ": 1} for n in range(1, 17)]
     large = [{"id": 100 + n, "rank": 0, "F_READ_TIME": 1.0, "BYTES_READ": MIB * n} for n in range(1, 15)]
-    found = files.costly_files(job({"POSIX": frame("POSIX", [*slow, *large])})).frame()
+    found = costly_files.costly_files(job({"POSIX": frame("POSIX", [*slow, *large])})).frame()
     # by time: 16 to 2; by bytes: all of the large ones and one of the slow ones, which move one byte each
     assert found["path"][:15].tolist() == [f"record {n}" for n in range(16, 1, -1)]
     assert {f"record {100 + n}" for n in range(1, 15)} <= set(found["path"][15:])
@@ -59,7 +59,7 @@ def test_a_mount_point_is_no_mere_prefix() -> None:
 
 
 def test_files_that_took_most_time(made: Job) -> None:
-    found = files.top_files(made, "seconds").frame()
+    found = costly_files.top_files(made, "seconds").frame()
     assert found["path"].tolist() == ["<STDIN>", "/scratch/shared.dat", "/etc/b", "/scratch/home/a"]
     assert found["seconds"].tolist() == [2.5, 2.0, 2.0, 1.0]
 
@@ -165,5 +165,5 @@ def test_a_file_without_time_and_bytes_worth_speaking_of_has_no_line() -> None:
         for n, t, b in ((1, 5.0, 0), (2, 1e-5, 9), (3, 1e-5, 0))
     ]
     made = job({"POSIX": frame("POSIX", rows)})
-    assert list(files.costly_files(made).frame()["id"]) == [1, 2]
-    assert list(files.every_file(made).frame()["id"]) == [1, 2, 3]
+    assert list(costly_files.costly_files(made).frame()["id"]) == [1, 2]
+    assert list(costly_files.every_file(made).frame()["id"]) == [1, 2, 3]

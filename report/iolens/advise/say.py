@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
+from iolens.metrics.families import FEWEST, families, family_name
 from iolens.metrics.files import paths
 from iolens.metrics.settings import volume_text as size
 
@@ -58,11 +59,16 @@ def rate(moved: float, spent: float) -> str:
 
 
 def files(job: Job, ids: Sequence[int] | Iterable[int]) -> str:
-    """Returns files by name: `out.dat`, `out.dat and 3 other files`; the first ones stand for the others."""
+    """Returns files by name: `out.dat`, `out.dat and 3 other files`, `plt#####/Cell_## (48,000 files)`. The first ones
+    stand for the others.
+    """
     keys = list(ids)
-    name = PurePosixPath(paths(job, keys[:1])[0]).name if keys else "no file"
-    others = len(keys) - 1
-    return name if others < 1 else f"{name} and {count(others, 'other file')}"
+    if not keys:
+        return "no file"
+    kin = families(paths(job, keys if len(keys) >= FEWEST else keys[:1]))
+    own = int(kin.sizes[0])
+    name = PurePosixPath(kin.labels[0]).name if own == 1 else f"{family_name(kin.labels[0])} ({count(own, 'file')})"
+    return name if len(keys) == own else f"{name} and {count(len(keys) - own, 'other file')}"
 
 
 def and_others(number: int) -> str:

@@ -1,4 +1,4 @@
-"""Files: how they were used, which cost most, where they lie."""
+"""Files: how they were used, where they lie."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from iolens.log.records import Records
-from iolens.metrics.grouping import Groups, empty, labelled, most, ordered, stacked, without_repeats
+from iolens.metrics.grouping import Groups, empty, labelled, ordered, stacked
 from iolens.metrics.layers import LAYERS, io_time
 from iolens.metrics.once import once_per_job
 
@@ -23,9 +23,6 @@ LOCAL = ("", "overlay", "rootfs", "tmpfs", "ext2", "ext3", "ext4", "xfs", "btrfs
 
 UNMOUNTED = "(no mount point)"
 """Mount point shown for standard streams and for files below no mount point of the log."""
-
-SMALL = 0.001
-"""Part of the largest value below which a file is not worth a line."""
 
 COLUMNS = {
     "id": "u8",
@@ -64,8 +61,6 @@ def files(job: Job, name: str) -> Records:
     """
     records, prefix = job.records[name], LAYERS[name].prefix
     shared = records["rank"] < 0
-    spent = io_time(records, prefix)
-    slowest = records.get(f"{prefix}_F_SLOWEST_RANK_TIME", spent)
     highest = (
         np.maximum(records[f"{prefix}_MAX_BYTE_READ"], records[f"{prefix}_MAX_BYTE_WRITTEN"]) + 1
         if LAYERS[name].offsets
@@ -83,11 +78,20 @@ def files(job: Job, name: str) -> Records:
             "processes": same.sum(np.where(shared, job.nprocs, 1)),
             "bytes_read": read,
             "bytes_written": written,
-            "seconds": same.max(np.where(shared, slowest, spent)),
-            "seconds_sum": same.sum(spent),
+            "seconds": same.max(slowest_seconds(job, name)),
+            "seconds_sum": same.sum(io_time(records, prefix)),
             "size": size if moved.all() else np.where(moved, size, np.nan),
         }
     )
+
+
+@once_per_job
+def slowest_seconds(job: Job, name: str) -> np.ndarray:
+    """Returns the time of each record of a layer: of a shared one, that of its slowest rank."""
+    records, prefix = job.records[name], LAYERS[name].prefix
+    spent = io_time(records, prefix)
+    slowest = records.get(f"{prefix}_F_SLOWEST_RANK_TIME", spent)
+    return np.where(records["rank"] < 0, slowest, spent)
 
 
 def paths(job: Job, ids: Iterable[int]) -> list[str]:
@@ -133,50 +137,9 @@ def file_counts(job: Job) -> Records:
     return Records.of(["category", "files", "average_size", "largest_size"], rows)
 
 
-@once_per_job
-def top_files(job: Job, by: str, limit: int = 15) -> Records:
-    """Returns the files with the most `by` (`seconds` or `bytes`), most first; files without any are left out."""
-    found = with_bytes(all_files(job))
-    return most(found.where(found[by] > 0), by, limit)
-
-
 def with_bytes(found: Records) -> Records:
     """Returns the rows with one more column, `bytes`: `bytes_read` and `bytes_written` together."""
     return found.beside({"bytes": found["bytes_read"] + found["bytes_written"]})
-
-
-@once_per_job
-def costly_files(job: Job) -> Records:
-    """Returns the `top_files` by time and by bytes together, each file once, those with most time first.
-
-    Files with less than a thousandth of the first one's time and of the largest one's bytes are left out. stripe_count
-    and stripe_size are those of a file's only layout component; 0 without one, or with several.
-    """
-    both = stacked([top_files(job, "seconds"), top_files(job, "bytes")])
-    found = ordered(without_repeats(both, "id"), "-seconds")
-    if len(found):
-        large = [found[name] >= SMALL * found[name].max() for name in ("seconds", "bytes")]
-        found = found.where(large[0] | large[1])
-    return with_stripes(job, found)
-
-
-@once_per_job
-def every_file(job: Job) -> Records:
-    """Returns `costly_files` without a limit: every file, those with most time first."""
-    return with_stripes(job, ordered(with_bytes(all_files(job)), "-seconds"))
-
-
-def with_stripes(job: Job, found: Records) -> Records:
-    """Returns files with the stripe_count and stripe_size of their only layout component."""
-    layouts = job.records.get("LUSTRE")
-    single: dict[int, tuple[int, int]] = {}
-    if layouts is not None:
-        parts = without_repeats(layouts, "id", "component")
-        same = Groups(parts["id"])
-        rows = parts.where(same.first[same.sizes == 1]).rows("id", "stripe_count", "stripe_size")
-        single = {key: (count, size) for key, count, size in rows}
-    stripes = [single.get(key, (0, 0)) for key in found["id"].tolist()]
-    return found.beside(Records.of(["stripe_count", "stripe_size"], stripes).single)
 
 
 @once_per_job

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from iolens.metrics.files import top_files
+from iolens.metrics.costly_files import top_files
 from iolens.metrics.mpiio import rank_list
 from iolens.metrics.processor.ask import Ask
 from iolens.metrics.processor.mpi import mpi_calls

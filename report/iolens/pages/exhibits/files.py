@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from iolens.log.records import Records
-from iolens.metrics import extra, files, shared, users
+from iolens.metrics import costly_files, extra, files, shared
+from iolens.metrics.families import FEWEST
 from iolens.metrics.once import once_per_job
 from iolens.pages import words
 from iolens.pages.blocks import Ranks
 from iolens.pages.exhibit import EVERY, Column, Exhibit
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from iolens.log import Job
 
 
@@ -27,14 +26,19 @@ def file_counts(job: Job) -> Records:
     return rows.beside({"files": np.array([*found["files"].tolist(), None], object)})
 
 
+def several(number: float) -> str:
+    """Returns how many files a row stands for; nothing for one file."""
+    return words.count(number) if number > 1 else ""
+
+
 def stripes(count: float, size: float) -> str:
     """Returns a layout of one component: 4 × 1 MiB."""
     return f"{int(count)} × {words.exact_size(size)}" if count > 0 else ""
 
 
-def ranks_of(job: Job, rows: pd.DataFrame) -> Ranks:
+def ranks_of(job: Job, rows: Records) -> Ranks:
     """Returns the ranks that used the files of these rows."""
-    return Ranks(users.ranks_of(job, rows["id"].tolist()), job.nprocs)
+    return Ranks(costly_files.family_ranks(job, rows), job.nprocs)
 
 
 FILE_COUNTS: Exhibit[Job] = Exhibit(
@@ -71,11 +75,12 @@ FILE_SYSTEMS: Exhibit[Job] = Exhibit(
 COSTLY_FILES: Exhibit[Job] = Exhibit(
     name="costly_files",
     title="Files that took most time or moved most bytes",
-    metric=files.costly_files,
-    whole=files.every_file,
+    metric=costly_files.costly_files,
+    whole=costly_files.every_file,
     ranks=ranks_of,
     columns=[
         Column("file", "path"),
+        Column("files", "files", several, optional=True),
         Column("ranks", "processes", words.count),
         Column("read", "bytes_read", words.size),
         Column("written", "bytes_written", words.size),
@@ -83,7 +88,8 @@ COSTLY_FILES: Exhibit[Job] = Exhibit(
         Column("all ranks, s", "seconds_sum", words.seconds),
         Column("stripes", ("stripe_count", "stripe_size"), stripes, optional=True),
     ],
-    note="Up to 15 with most time of their slowest rank and up to 15 with most bytes, those with most time first.",
+    note="The 15 with most time of their slowest rank and the 15 with most bytes, those with most time first. Files "
+    f"whose names differ in numbers alone are one row from {FEWEST} files on: # stands for a digit, * for more.",
 )
 
 SHARED_FILES: Exhibit[Job] = Exhibit(

@@ -1,0 +1,111 @@
+"""Families of files: names that differ in numbers alone become one row, and no sum changes."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections import defaultdict
+
+import pytest
+from iolens.advise import say
+from iolens.metrics import costly_files, files
+from iolens.metrics.families import FEWEST, families, family_name
+from job_example import frame, job, job_of
+
+PLOTS = [
+    f"/run7/plt{p:05d}/Level_{level}/Cell_D_{c:05d}" for p in range(0, 40, 10) for level in range(3) for c in range(20)
+]
+
+
+def sizes(names: list[str]) -> dict[str, int]:
+    found = families(names)
+    return dict(zip(found.labels, found.sizes.tolist(), strict=True))
+
+
+def test_names_that_differ_in_numbers_are_one_family_and_what_is_equal_stays() -> None:
+    odd = ["/run7/plt00000/Header", "/run7/inputs"]
+    assert sizes([*PLOTS, *odd]) == {"/run7/plt#####/Level_#/Cell_D_#####": 240, odd[0]: 1, odd[1]: 1}
+
+
+@pytest.mark.parametrize(
+    ("names", "label"),
+    [
+        ([f"/a/out.{n}" for n in range(8, 24)], "/a/out.*"),
+        ([f"/a/{n:x}ab12cd9" for n in range(0x10, 0x90)], "/a/*"),
+        ([f"/a/{n:08x}-1b4e-4d2f-8a33-{n:012x}.part" for n in range(90, 100)], "/a/*.part"),
+        ([f"/lib/{name}/__init__.py" for name in "abcdefgh"], "/lib/*/__init__.py"),
+        ([f"/data/{name}/img_{n}.jpg" for name in ("cat", "dog") for n in range(1, 5)], None),
+        ([f"/a/out.{n}" for n in range(FEWEST - 1)], None),
+        ([f"/scratch/{n * 98765431 % 4294967291}" for n in range(11, 50)], None),
+        ([f"/zarr/c/0/{n}" for n in range(12)], "/zarr/c/0/*"),
+        ([f"record {n}" for n in range(50)], None),
+        (["<STDIN>", "<STDOUT>", "<STDERR>"], None),
+    ],
+)
+def test_the_label_says_in_what_the_names_differ(names: list[str], label: str | None) -> None:
+    assert sizes(names) == (dict.fromkeys(names, 1) if label is None else {label: len(names)})
+
+
+def test_each_name_is_one_that_its_label_means() -> None:
+    """A plain reading of the label as a pattern has to match each member, and no two labels may be alike."""
+    rng = random.Random(5)
+    for _ in range(200):
+        stems = rng.choices(["out", "plt", "a_b", "Cell-D", "x9y", "deadbeef", "run.1"], k=rng.randint(1, 3))
+        names = {
+            "/".join(["", *(f"{stem}{rng.choice(['', rng.randint(0, 10 ** rng.randint(1, 6))])}" for stem in stems)])
+            for _ in range(rng.randint(1, 60))
+        }
+        found = families(sorted(names))
+        assert len({*found.labels}) == len(found.labels)
+        assert int(found.sizes.sum()) == len(names)
+        for name, place in zip(sorted(names), found.place.tolist(), strict=True):
+            label = found.labels[place]
+            if found.sizes[place] == 1:
+                assert label == name
+                continue
+            pattern = re.escape(label).replace(r"\#", "[0-9]").replace("#", "[0-9]").replace(r"\*", "[^/]+")
+            assert re.fullmatch(pattern, name), (label, name)
+            assert found.sizes[place] >= FEWEST
+
+
+def test_the_name_in_a_sentence_begins_where_members_differ() -> None:
+    assert family_name("/run7/plt#####/Level_#/Cell_D_#####") == "plt#####/Level_#/Cell_D_#####"
+    assert family_name("/run7/out.dat") == "out.dat"
+
+
+def test_no_sum_changes_and_the_slowest_rank_is_that_of_the_whole_family() -> None:
+    rng = random.Random(9)
+    paths = [*PLOTS[:30], "/run7/in.nml", "/run7/log.txt"]
+    rows = []
+    for number in range(len(paths)):
+        ranks = [-1] if number % 7 == 0 else rng.sample(range(4), rng.randint(1, 3))
+        for rank in ranks:
+            seconds = rng.randint(1, 100) / 8
+            rows.append(
+                {"id": number, "rank": rank, "F_WRITE_TIME": seconds, "BYTES_WRITTEN": rng.randint(1, 1 << 20)}
+                | ({"F_SLOWEST_RANK_TIME": seconds / 4} if rank < 0 else {})
+            )
+    made = job_of(frames={"POSIX": frame("POSIX", rows)}, nprocs=4, names=dict(enumerate(paths)))
+    found = costly_files.file_families(made)
+    row = dict(zip(found["path"].tolist(), range(len(found)), strict=True))
+    at = row["/run7/plt00000/Level_#/Cell_D_#####"]
+    own: dict[int, float] = defaultdict(float)
+    for one in rows:
+        if one["id"] < 30:
+            own[one["rank"]] += one["F_WRITE_TIME"] / (4 if one["rank"] < 0 else 1)
+    shared = own.pop(-1)
+    assert found["files"][at] == 30
+    assert found["seconds"][at] == max(own.values()) + shared
+    assert found["processes"][at] == 4
+    whole = files.all_files(made)
+    for name in ("bytes_written", "seconds_sum"):
+        assert found[name].sum() == whole[name].sum()
+    assert costly_files.family_ranks(made, found)[at] == "all"
+
+
+def test_advice_names_a_family_and_how_many_files_it_has() -> None:
+    names = dict(enumerate([*PLOTS, "/run7/in.nml"]))
+    made = job({"POSIX": frame("POSIX", [{"id": key, "rank": 0} for key in names])}, names=names)
+    assert say.files(made, [*names]) == "plt#####/Level_#/Cell_D_##### (240 files) and 1 other file"
+    assert say.files(made, [0, 1, 2]) == "Cell_D_00000 and 2 other files"
+    assert say.files(made, [240]) == "in.nml"
