@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from statistics import fmean, median
+from statistics import fmean
 
 from iolens.metrics.student import t_quantile
 
@@ -19,20 +19,15 @@ Term = tuple[float, int]
 """A weight and the index of a group."""
 
 CONFIDENCE = 0.95
-MEDIAN_FROM = 6
-"""Repetitions from which [smallest, largest] covers the median with at least 95 % (1 - 2/2^6 = 96.9 %)."""
-
 FARTHEST = 600.0
 """Largest logarithm of an end of an interval. exp(600) and its reciprocal may still be multiplied by a rate."""
 
 SINGLE = "single run, no interval"
 GEOMETRIC = "geometric mean, t interval on logarithms from the spread of its own runs"
-MEDIAN = "median, order-statistic interval"
 RATIO = "quotient of geometric means, interval from the spread of either side's own runs"
 
 SUPPOSES = {
     GEOMETRIC: "if the runs scatter log-normally",
-    MEDIAN: "for any distribution",
     RATIO: "if the runs scatter log-normally, however differently",
 }
 """Assumptions under which the coverage of a method holds."""
@@ -154,13 +149,10 @@ class Family:
     summaries: Sequence[Summary]
 
     def typical(self, index: int, confidence: float = CONFIDENCE) -> Typical:
-        """Returns, below six values, the geometric mean and the t interval on logarithms, else the median and order
-        statistics.
+        """Returns the geometric mean and the t interval on logarithms, so that the quotient of two typical values is
+        their ratio.
         """
         values = self.groups[index]
-        if len(values) >= MEDIAN_FROM:
-            low, high, coverage = median_interval(values, confidence)
-            return Typical(len(values), median(values), low, high, MEDIAN, coverage)
         mean = self.contrast([(1.0, index)], 1.0 - confidence)
         if len(values) == 1:
             return Typical(len(values), mean.value, None, None, SINGLE, None)

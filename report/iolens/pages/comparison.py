@@ -15,7 +15,7 @@ from iolens.metrics.audit.sources import of_comparison
 from iolens.metrics.comparison import Comparison, bounded, compare
 from iolens.pages.audit import audit_page, with_audit
 from iolens.pages.blocks import Block, Page, Text
-from iolens.pages.comparison_cautions import cautions
+from iolens.pages.comparison_cautions import cautions, doubts, origins
 from iolens.pages.comparison_driver import driver_marks
 from iolens.pages.comparison_jobs import job_pages
 from iolens.pages.comparison_remedy import Remedy, folded, remedy
@@ -25,7 +25,9 @@ from iolens.pages.comparison_words import (
     answer_sentences,
     bound_sentences,
     complete_run,
+    details,
     interaction_sentence,
+    lead,
     subtitle,
     verdict,
 )
@@ -99,18 +101,17 @@ def what_if_pages(results: Results) -> list[Page]:
 
 
 def answer_page(results: Results, comparison: Comparison) -> Page:
-    """Returns the first page: verdict, map of the sweep, text to paste, effect of each setting, cautions."""
-    blocks: list[Block] = [Text(verdict(comparison), "lead"), *MAP.figures(comparison)]
+    """Returns the first page: what puts the numbers in doubt, the gain, text to paste, the map of the sweep, and where
+    the numbers come from.
+    """
+    blocks: list[Block] = [Text(f"Caution: {doubt}", "small") for doubt in doubts(results, comparison)]
+    blocks.append(Text(lead(comparison), "lead"))
     found = remedy(results, comparison)
-    if found is not None:
-        blocks += remedy_blocks(found)
-    blocks += [Text(sentence) for sentence in bound_sentences(comparison)]
-    blocks += EFFECTS.figures(comparison)
-    blocks += [Text(f"Note. {caution}") for caution in cautions(results, comparison)]
-    blocks += [Text(sentence) for sentence in answer_sentences(comparison)]
+    blocks += remedy_blocks(found) if found is not None else []
+    blocks += MAP.figures(comparison)
+    blocks += [Text(sentence) for sentence in (*details(comparison), *answer_sentences(comparison))]
     first = complete_run(results)
-    if first is not None:
-        blocks.append(Text(first))
+    blocks += [Text(text, "small") for text in (*([first] if first else []), *origins(results, comparison))]
     return Page("The answer", blocks)
 
 
@@ -129,6 +130,11 @@ def together(comparison: Comparison) -> list[Block]:
     return [] if comparison.interaction is None else [Text(interaction_sentence(comparison.interaction))]
 
 
+def model_bound(comparison: Comparison) -> list[Block]:
+    """Returns what the storage's model bounds, in sentences."""
+    return [Text(sentence) for sentence in bound_sentences(comparison)]
+
+
 def all_runs(comparison: Comparison) -> list[Block]:
     """Returns the table of runs, which is long: its note goes before."""
     table = RUNS.table(comparison)
@@ -136,8 +142,8 @@ def all_runs(comparison: Comparison) -> list[Block]:
 
 
 PAGES: tuple[Layout[Comparison], ...] = (
-    Layout(BARS.title, [BARS.figures], joined=False),
-    Layout("What each setting does", [together, INTERACTION.figures, EFFECTS.tables]),
+    Layout(BARS.title, [BARS.figures, model_bound], joined=False),
+    Layout("What each setting does", [EFFECTS.figures, together, INTERACTION.figures, EFFECTS.tables]),
     Layout("Scaling", [SCALING.figures, SCALING.tables]),
     Layout("Every setting", [POINTS.figures, POINTS.tables]),
     Layout("What each build computed", [ANSWERS.tables]),

@@ -10,10 +10,12 @@ from iolens.lab.sweep.results import Results
 from iolens.lab.tune.trail import TUNING
 from iolens.metrics.audit.setup import HELD
 from iolens.metrics.comparison import Comparison, base_level
+from iolens.metrics.comparison_points import measured
+from iolens.metrics.comparison_scatter import split_runs
 from iolens.metrics.drift import drift
-from iolens.metrics.settings import describe_one
+from iolens.metrics.settings import describe, describe_one
 from iolens.pages.comparison_driver import driver_notes
-from iolens.pages.comparison_numbers import MOST_NAMED, listed, plural, said, times
+from iolens.pages.comparison_numbers import MOST_NAMED, listed, number, plural, said, times
 
 BUSY = 1.5
 """Load average per rank above which other programs must have been running; a sweep's own runs stay below it."""
@@ -23,9 +25,20 @@ LITTLE = 0.02
 
 
 def cautions(results: Results, comparison: Comparison) -> list[str]:
-    """Returns the cautions that a reader needs before the numbers, the most important first."""
-    runs, points = comparison.runs, comparison.points
+    """Returns all cautions, those that put the numbers in doubt first."""
+    return [*doubts(results, comparison), *origins(results, comparison)]
+
+
+def origins(results: Results, comparison: Comparison) -> list[str]:
+    """Returns where the numbers come from: storage, driver, caches, runs done again, files that were not read."""
     words = storage_notes(results) if comparison.measure.of_storage else compute_notes()
+    return [*words, *retried(results), *(f"Not read: {skip.path} ({skip.reason})." for skip in results.skipped)]
+
+
+def doubts(results: Results, comparison: Comparison) -> list[str]:
+    """Returns what puts the numbers in doubt, which a reader needs before them, the most important first."""
+    runs, points = comparison.runs, comparison.points
+    words: list[str] = []
     compared = points.loc[points["left_out"] == "", "count"]
     fewest = int(compared.min()) if len(compared) else 0
     if fewest == 1 and (results.directory / TUNING).exists():
@@ -52,7 +65,7 @@ def cautions(results: Results, comparison: Comparison) -> list[str]:
         words.append(
             f"Not all runs had the same hosts ({named}): what differs between hosts may look like a setting's."
         )
-    words += moved_baseline(comparison) + lost_runs(comparison) + retried(results)
+    words += moved_baseline(comparison) + split_points(comparison) + lost_runs(comparison)
     words += [f"Left out of the comparison: {text}" for text in left_out(comparison)]
     asked = not comparison.measure.less_is_better
     unconfirmed = asked * int((runs["usable"] & ~runs["confirmed"] & (runs["ignored"].map(len) == 0)).sum())
@@ -61,8 +74,38 @@ def cautions(results: Results, comparison: Comparison) -> list[str]:
             f"In {unconfirmed} of {len(runs)} runs no trustworthy source confirms every requested setting: "
             "compare requested with observed in the table of runs."
         )
-    words += [f"Not read: {skip.path} ({skip.reason})." for skip in results.skipped]
     return words
+
+
+def split_points(comparison: Comparison) -> list[str]:
+    """Returns the settings with runs far from the others, or with two groups of runs, whose means describe none."""
+    measure = comparison.measure
+    values = [
+        (str(point["label"]), measured(comparison.runs[comparison.runs["point"] == index], measure.column))
+        for index, point in comparison.points.iterrows()
+        if not point["left_out"]
+    ]
+    if comparison.fresh is not None and comparison.fresh.ratio is not None:
+        names = list(comparison.settings)
+        for levels, runs in comparison.fresh.runs.groupby(names, sort=False, dropna=False):
+            label = describe(dict(zip(names, levels, strict=True)))
+            values.append((f"fresh runs of {label}", measured(runs, measure.column)))
+    found = [(label, split) for label, each in values if (split := split_runs(each)) is not None]
+    far = [
+        f"{label}: {number(split.fewer_value)} against {said(measure, split.more_value)}"
+        for label, split in found
+        if split.fewer == 1
+    ]
+    groups = [
+        f"{label}: {split.fewer} near {number(split.fewer_value)} and {split.more} near "
+        f"{said(measure, split.more_value)}"
+        for label, split in found
+        if split.fewer > 1
+    ]
+    words = [f"One run of a setting is far from its others, and moves the mean ({listed(far)})."] if far else []
+    return words + (
+        [f"Runs fall in two groups, and their mean describes neither ({listed(groups)})."] if groups else []
+    )
 
 
 def moved_baseline(comparison: Comparison) -> list[str]:

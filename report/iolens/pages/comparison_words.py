@@ -24,44 +24,68 @@ ENOUGH = 5
 
 
 def verdict(comparison: Comparison) -> str:
-    """Returns the answer in a few sentences.
+    """Returns the answer in a few sentences, the gain first."""
+    return " ".join([lead(comparison), *details(comparison)])
 
-    The best setting's ratio has an interval that holds although it was picked as the best; its value has none here,
-    because that in the table of points holds for a setting picked beforehand.
+
+def lead(comparison: Comparison) -> str:
+    """Returns the gain of the best setting over the baseline with its interval: that of the fresh runs, which had no
+    part in the choice, else that of the sweep, whose interval allows for the choice.
     """
     if comparison.best is None:
         return "No point of this sweep can be compared. " + " ".join(left_out(comparison))
     best = comparison.points.loc[comparison.best]
-    measure = comparison.measure
+    measure, fresh = comparison.measure, comparison.fresh
     head = f"Best: {best['name']}, {said(measure, best['value'])}"
     if comparison.baseline == comparison.best:
         more = "was faster" if measure.less_is_better else "gave more"
-        text = head + f"; this is the baseline, no other setting that can be compared {more}."
-    elif comparison.baseline is None:
+        return head + f"; this is the baseline, no other setting that can be compared {more}."
+    if comparison.baseline is None:
         worst = comparison.points.loc[comparison.worst]
-        text = head + f"; the worst, {worst['name']}, gave {said(measure, worst['value'])}."
+        return head + f"; the worst, {worst['name']}, gave {said(measure, worst['value'])}."
+    base = comparison.points.loc[comparison.baseline]
+    against = f"{'as fast as ' * measure.less_is_better}the baseline ({base['name']})"
+    if fresh is not None and fresh.ratio is not None and fresh.best is not None and fresh.base is not None:
+        counts = (fresh.best.count, fresh.base.count)
+        runs = (
+            f"{counts[0]} fresh runs of each" if counts[0] == counts[1] else f"{counts[0]} and {counts[1]} fresh runs"
+        )
+        gain = f"{times_of(fresh.ratio.value, fresh.ratio.low, fresh.ratio.high)} {against}"
+        speeds = f"{number(fresh.best.value)} against {said(measure, fresh.base.value)} in {runs}"
+        begin = "Confirmed" if comparison.proven else "Not confirmed"
+        text = f"{begin}: {best['name']} gives {gain}, {speeds}."
     else:
-        base = comparison.points.loc[comparison.baseline]
-        gain = f"{best['ratio']:.2f} times{interval(best['ratio_low'], best['ratio_high'])}"
-        gain += " as fast as" if measure.less_is_better else ""
-        text = head + f", {gain} the baseline ({base['name']}: {said(measure, base['value'])})."
-        text += confirmed(comparison)
-        if not comparison.proven:
-            text += " The runs do not prove that it is better than the baseline."
-    return text + rivals(comparison) + outside(comparison)
+        gain = f"{times_of(best['ratio'], best['ratio_low'], best['ratio_high'])} {against}"
+        text = f"Best: {best['name']}, {gain}: {number(best['value'])} against {said(measure, base['value'])}."
+    return text if comparison.proven else f"{text} The runs do not prove that it is better than the baseline."
 
 
-def confirmed(comparison: Comparison) -> str:
-    """Returns the result of confirming runs of the best setting and of the baseline; empty without any."""
+def times_of(ratio: float, low: float | None, high: float | None) -> str:
+    """Returns a ratio with its interval: '4.03 times [3.92, 4.14]'."""
+    return f"{number(ratio)} times{interval(low, high)}"
+
+
+def details(comparison: Comparison) -> list[str]:
+    """Returns the gain in the sweep itself where fresh runs lead, the settings that may be as good, and those that
+    cannot be compared."""
+    if comparison.best is None:
+        return []
+    return [text for text in (in_sweep(comparison), rivals(comparison), outside(comparison)) if text]
+
+
+def in_sweep(comparison: Comparison) -> str:
+    """Returns the gain by the runs of the sweep, among which the best was picked; empty without fresh runs."""
     fresh = comparison.fresh
-    if fresh is None:
+    if fresh is None or comparison.baseline is None:
         return ""
-    if fresh.best is None or fresh.base is None or fresh.ratio is None:
-        return f" Fresh runs to confirm this cannot be used ({fresh.problem})."
-    counts = (fresh.best.count, fresh.base.count)
-    runs = f"{counts[0]} each" if counts[0] == counts[1] else f"{counts[0]} and {counts[1]}"
-    speeds = f"{number(fresh.best.value)} against {number(fresh.base.value)} {comparison.measure.unit}"
-    return f" Fresh runs of both, {runs}, made after it was picked: {times(fresh.ratio)} ({speeds})."
+    if fresh.ratio is None:
+        return f"Fresh runs to confirm this cannot be used ({fresh.problem})."
+    best, base = (comparison.points.loc[one] for one in (comparison.best, comparison.baseline))
+    gain = times_of(best["ratio"], best["ratio_low"], best["ratio_high"])
+    return (
+        f"In the sweep, from which it was picked, it gave {gain} the baseline: {number(best['value'])} against "
+        f"{said(comparison.measure, base['value'])}."
+    )
 
 
 def rivals(comparison: Comparison) -> str:
@@ -71,7 +95,7 @@ def rivals(comparison: Comparison) -> str:
     others = int(comparison.points["tied"].sum()) - 1
     if others == 0:
         return ""
-    text = f" {others} other {plural('setting', others)} cannot be told from it with these repetitions."
+    text = f"{others} other {plural('setting', others)} cannot be told from it with these repetitions."
     compared = comparison.points.loc[comparison.points["left_out"] == "", "count"]
     fewest = int(compared.min())
     if fewest < ENOUGH:
@@ -89,7 +113,7 @@ def outside(comparison: Comparison) -> str:
     top = points.loc[others.idxmin() if measure.less_is_better else others.idxmax()]
     if not measure.better(top["value"], points.loc[comparison.best, "value"]):
         return ""
-    return f" {top['label']} gave {said(measure, top['value'])} but cannot be compared ({top['left_out']})."
+    return f"{top['label']} gave {said(measure, top['value'])} but cannot be compared ({top['left_out']})."
 
 
 def interaction_sentence(found: Interaction) -> str:
@@ -151,7 +175,7 @@ def bound_sentences(comparison: Comparison) -> list[str]:
     return [
         f"Bound: a target takes {limits['ost_mb_per_s']:g} MB/s, and a client's link carries "
         f"{limits['link_mb_per_s']:g} MB/s, as much as {share:g} targets. One aggregator can feed up to {fed} stripes; "
-        f"from {fed + 1} on more aggregators can pay. The bars of the next page show the bound of each setting."
+        f"from {fed + 1} on more aggregators can pay. A line at each bar shows the bound of its setting."
     ]
 
 

@@ -1,0 +1,53 @@
+"""Repetitions whose geometric mean describes none of them: a run far from all others, or two groups of runs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import geometric_mean, median
+
+FEWEST = 4
+"""Runs from which one can be called far from the others."""
+
+FAR, SCATTERS = 1.5, 5.0
+"""A run outlies if it is FAR times the median away from it, and SCATTERS times the median distance of all runs."""
+
+APART, RANGES = 1.2, 3.0
+"""Two groups of runs are a factor APART, and RANGES times as far as the runs of either are from each other."""
+
+
+@dataclass(frozen=True)
+class Split:
+    """Runs of a point in two groups by value, each with its number of runs and its geometric mean, fewer runs first."""
+
+    fewer: int
+    fewer_value: float
+    more: int
+    more_value: float
+
+
+def split_runs(values: Sequence[float]) -> Split | None:
+    """Returns the outlying runs of positive values, or their two groups; None if the values lie together."""
+    if len(values) < FEWEST or min(values) <= 0:
+        return None
+    ordered = sorted(values)
+    distances = [math.log(value / median(ordered)) for value in ordered]
+    farthest = max(math.log(FAR), SCATTERS * median(map(abs, distances)))
+    side = max(distances, key=abs)
+    outlying = [value for value, far in zip(ordered, distances, strict=True) if far * side >= farthest * abs(side)]
+    if 0 < len(outlying) < len(ordered) / 2:
+        return _split(outlying, [value for value in ordered if value not in outlying])
+    gaps = [math.log(above / below) for below, above in pairwise(ordered)]
+    place = max(range(1, len(ordered)), key=lambda place: gaps[place - 1])
+    groups = sorted((ordered[:place], ordered[place:]), key=len)
+    widest = max(math.log(group[-1] / group[0]) for group in groups)
+    if len(groups[0]) < 2 or gaps[place - 1] < max(math.log(APART), RANGES * widest):
+        return None
+    return _split(*groups)
+
+
+def _split(fewer: Sequence[float], more: Sequence[float]) -> Split:
+    """Returns two groups of values as a Split."""
+    return Split(len(fewer), geometric_mean(fewer), len(more), geometric_mean(more))

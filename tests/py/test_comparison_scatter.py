@@ -1,0 +1,36 @@
+"""Runs that their mean does not describe: one far from the others, or two groups of them."""
+
+from __future__ import annotations
+
+import pytest
+from iolens.metrics.comparison_scatter import split_runs
+
+
+@pytest.mark.parametrize(
+    ("values", "fewer", "fewer_value", "more_value"),
+    [
+        ([100, 101, 99, 100, 37], 1, 37.0, 100.0),
+        ([100, 101, 99, 100, 260], 1, 260.0, 100.0),
+        ([74, 75, 73, 110, 111, 109, 110], 3, 74.0, 110.0),
+    ],
+)
+def test_runs_apart_are_told(values: list[float], fewer: int, fewer_value: float, more_value: float) -> None:
+    found = split_runs([float(value) for value in values])
+    assert found is not None
+    assert (found.fewer, found.more) == (fewer, len(values) - fewer)
+    assert found.fewer_value == pytest.approx(fewer_value, rel=0.01)
+    assert found.more_value == pytest.approx(more_value, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [100, 101, 99],  # too few
+        [100, 100, 100, 100, 100],
+        [80, 90, 100, 110, 120, 130],  # an even scatter
+        [100, 101, 102, 103, 104, 110],  # a small step
+        [0.0, 1.0, 2.0, 3.0],
+    ],
+)
+def test_runs_that_scatter_evenly_are_left_alone(values: list[float]) -> None:
+    assert split_runs([float(value) for value in values]) is None
