@@ -32,6 +32,7 @@ COMMANDS: dict[str, str] = {
     "perform": "do one run of a sweep, inside a batch job",
     "compare": "hold sweeps, logs, runs or outputs side by side as PDF or HTML",
     "diff": "say what differs between logs, outputs or folders of repetitions",
+    "check": "hold a run against an earlier one and fail if a number grew too much",
     "activity": "do an exercise of the course, and say what came out",
     "workloads": "list the bundled programs, or build them with your MPI",
     "completion": "print the script that lets a shell complete commands and options",

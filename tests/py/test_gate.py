@@ -1,0 +1,95 @@
+"""`iolens check`: chance alone rarely fails it, a planted change does, and what cannot be told is said."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from iolens.cli.main import main
+from iolens.errors import UsageError
+from iolens.metrics.gate import BROKEN, HELD, OPEN, judge, limit_of
+from iolens.metrics.subjects import Output, Subject, Trial, Value
+
+DATA = Path(__file__).resolve().parents[1] / "data"
+OLD, NEW = (DATA / "darshan" / f"mpi-io-test-x86_64-{version}.darshan" for version in ("3.4.0", "3.5.0"))
+
+
+def subject(values: list[float], unit: str = "s") -> Subject:
+    trials = [Trial(Path("x"), output=Output("test", {}, (Value("g", "x", unit, value),))) for value in values]
+    return Subject("x", Path("x"), tuple(trials))
+
+
+def verdict(limit: str, base: list[float], new: list[float], unit: str = "s") -> str:
+    (found,) = judge([limit_of(limit)], subject(base, unit), subject(new, unit))
+    return found.outcome
+
+
+def runs(rng: random.Random, typical: float) -> list[float]:
+    """Five runs with a spread of 2 %."""
+    return [typical * rng.lognormvariate(0, 0.02) for _ in range(5)]
+
+
+def test_chance_alone_fails_one_check_in_twenty_at_most() -> None:
+    rng = random.Random(1)
+    broken = sum(verdict("g_x>+0%", runs(rng, 10), runs(rng, 10)) == BROKEN for _ in range(200))
+    assert broken <= 18  # the 99 % quantile of 200 draws at one in twenty is 18
+
+
+def test_a_planted_growth_of_a_tenth_is_caught() -> None:
+    rng = random.Random(2)
+    assert sum(verdict("g_x>+2%", runs(rng, 10), runs(rng, 11)) == BROKEN for _ in range(200)) >= 190
+
+
+def test_a_planted_fall_is_caught_where_less_is_worse() -> None:
+    rng = random.Random(3)
+    assert sum(verdict("g_x<-2%", runs(rng, 10), runs(rng, 9)) == BROKEN for _ in range(200)) >= 190
+    assert sum(verdict("g_x<-20%", runs(rng, 10), runs(rng, 9)) == HELD for _ in range(200)) >= 190
+
+
+@pytest.mark.parametrize(
+    ("limit", "base", "new", "unit", "outcome"),
+    [
+        ("g_x>+10%", [1.0], [5.0], "s", OPEN),  # one run of a time shows no spread
+        ("g_x>+10%", [100], [109], "calls", HELD),  # counts do not scatter
+        ("g_x>+10%", [100], [111], "calls", BROKEN),
+        ("g_x>+0%", [0], [1], "calls", BROKEN),
+        ("g_x>+0%", [0], [0], "calls", HELD),
+        ("g_x>+10%", [1.0, 0.0], [1.0, 2.0], "s", OPEN),  # a ratio to 0 is none
+        ("g_x>+10%", [1.0, 1.1], [1.1, 1.2], "s", OPEN),  # two runs cannot tell
+        ("g_x>+10%", [], [1.0], "s", OPEN),
+    ],
+)
+def test_verdicts_by_hand(limit: str, base: list[float], new: list[float], unit: str, outcome: str) -> None:
+    assert verdict(limit, base, new, unit) == outcome
+
+
+@pytest.mark.parametrize("text", ["", "g_x", "g_x>10", "g_x=10%", ">10%", "g_x<-100%", "g_x>+10%; rm"])
+def test_what_is_no_limit_is_refused(text: str) -> None:
+    with pytest.raises(UsageError):
+        limit_of(text)
+
+
+def test_exit_codes_table_and_junit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for folder, log in (("base", OLD), ("new", NEW)):
+        (tmp_path / folder).mkdir()
+        for number in range(3):
+            shutil.copy(log, tmp_path / folder / f"{number}.darshan")
+    words = ["check", str(tmp_path / "new"), "--against", str(tmp_path / "base"), "--junit", str(tmp_path / "j.xml")]
+    assert main([*words, "--fail", "posix_written>+0%", "--fail", "run_time<-1%"]) == 1
+    printed = capsys.readouterr().out
+    assert "1 of 2 limits broken; run_time" in printed
+    cases = ElementTree.parse(tmp_path / "j.xml").getroot().findall("testcase")
+    assert [(case.get("name"), [part.tag for part in case]) for case in cases] == [
+        ("posix_written>+0%", []),
+        ("run_time<-1%", ["failure"]),
+    ]
+    assert main([*words, "--fail", "posix_written>+0%"]) == 0
+    assert main(["check", str(NEW), "--against", str(OLD), "--fail", "run_time<-1%"]) == 0
+    assert main(["check", str(NEW), "--against", str(OLD), "--fail", "run_time<-1%", "--strict"]) == 1
+    assert main([*words, "--fail", "runtime>+1%"]) == 2
+    assert "close to it: run_time" in capsys.readouterr().err
+    assert main(["check", str(NEW), "--list"]) == 0
+    assert "mpiio_written" in capsys.readouterr().out
