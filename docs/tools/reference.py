@@ -20,8 +20,8 @@ from iolens.pages.exhibits.job import JOB_EXHIBITS
 
 KINDS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("run", "Record", ("run", "live", "recover", "apa", "anonymize")),
-    ("read", "Read a log", ("report", "show", "table", "advise", "diff", "export", "listing", "rank-order")),
-    ("settings", "Find settings", ("sweep", "tune", "compare", "check", "predict", "calibrate", "perform", "activity", "io500")),
+    ("read", "Read a log", ("report", "show", "table", "advise", "diff", "check", "export", "listing", "rank-order")),
+    ("settings", "Find settings", ("sweep", "tune", "compare", "predict", "calibrate", "perform", "activity", "io500")),
     ("site", "Many jobs", ("ingest", "fleet")),
     ("setup", "The machine", ("doctor", "workloads", "stripe", "selfbench", "completion")),
 )
