@@ -1,4 +1,4 @@
-"""What a gate's verdicts look like: a table, one line for a pull request, and JUnit's XML."""
+"""The verdicts of a gate as a table, as one line for a pull request, and as JUnit's XML."""
 
 from __future__ import annotations
 
