@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from iolens.advise import Finding, Verdict, diagnosis
+from iolens.advise import Finding, Verdict, diagnosis, rules
 from iolens.advise.finding import SEVERITIES
 from iolens.advise.table import RULES
 from iolens.log import read_log
@@ -18,6 +18,14 @@ TESTS = Path(__file__).parents[1]
 KNOWN = {rule.id for rule in RULES}
 BEFORE = {rule.id: rule.before for rule in RULES}
 LOGS = {path.stem: path for folder in ("advice/logs", "data") for path in (TESTS / folder).rglob("*.darshan")}
+
+
+def test_every_rule_has_its_place_in_the_order() -> None:
+    """A rule that the list forgets would never speak, and nobody would know."""
+    folder = Path(rules.__file__).parent
+    files = {path.stem for path in folder.glob("*.py")} - {"__init__"}
+    assert len(RULES) == len(KNOWN) == len(files)
+    assert {rule.check.__module__.rpartition(".")[2] for rule in RULES} == files
 
 
 @dataclass(frozen=True)

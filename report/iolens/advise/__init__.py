@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from iolens.advise.diagnosis import Diagnosis, diagnosed, diagnosis
 from iolens.advise.finding import Finding, Verdict
-from iolens.advise.limits import DEFAULTS
-
-if TYPE_CHECKING:
-    from iolens.advise.limits import Limits
-    from iolens.log import Job
+from iolens.advise.limits import DEFAULTS, Limits
+from iolens.log import Job
 
 __all__ = ["Diagnosis", "Finding", "Verdict", "diagnosed", "diagnosis", "findings", "verdict"]
 

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from iolens.advise.limits import Limits
 from iolens.advise.rule import Layout
+from iolens.log import Job
+from iolens.log.records import Records
 from iolens.metrics.about import host_ranks
 from iolens.metrics.striping import file_stripes, striped_files
 from iolens.metrics.use import by_file, most_first, rows_of
-
-if TYPE_CHECKING:
-    from iolens.advise.limits import Limits
-    from iolens.log import Job
-    from iolens.log.records import Records
 
 
 def reached_stripes(stripes: int, unit: int, size: float) -> int:

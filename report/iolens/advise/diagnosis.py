@@ -4,26 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from iolens.advise import say
 from iolens.advise.finding import Finding, Verdict
 from iolens.advise.judge import verdict
-from iolens.advise.limits import DEFAULTS
+from iolens.advise.limits import DEFAULTS, Limits
 from iolens.advise.standing import JUDGED, standing
 from iolens.advise.table import RULES
 from iolens.advise.weigh import weighed
+from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.gauges import gauges
 from iolens.metrics.once import once_per_job
 from iolens.metrics.unknown import CAUSES, NOTHING, NUMBERS, RECORDS, TRANSFERS, unknown
 from iolens.metrics.use import by_file
-
-if TYPE_CHECKING:
-    from iolens.advise.limits import Limits
-    from iolens.log import Job
 
 NOTHING_TO_GAIN = "nothing to gain"
 ALL_IN_USE = "all that the log names"

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from iolens.advise import say
 from iolens.advise.finding import Finding, Verdict
+from iolens.advise.limits import Limits
 from iolens.advise.standing import HARDLY, INCOMPLETE, NOTHING, SHORT, WHOLE_SECONDS, standing, upper_bound
 from iolens.advise.table import RULES
+from iolens.log import Job
 from iolens.metrics.ranks import io_span_seconds, io_span_share
-
-if TYPE_CHECKING:
-    from iolens.advise.limits import Limits
-    from iolens.log import Job
-
 
 HOW = "Read, write and metadata time of the slowest rank, shared files by their slowest one."
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from iolens.advise import say
+from iolens.advise.limits import Limits
+from iolens.log import Job
 from iolens.metrics.share import slowest_seconds
 from iolens.metrics.use import by_file
 from iolens.metrics.writers import moved_by_rank
-
-if TYPE_CHECKING:
-    from iolens.advise.limits import Limits
-    from iolens.log import Job
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from iolens.advise.limits import Limits
-    from iolens.log import Job
+from iolens.advise.limits import Limits
+from iolens.log import Job
 
 
 @dataclass(frozen=True)

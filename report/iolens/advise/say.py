@@ -5,14 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
 
+from iolens.log import Job
 from iolens.metrics.families import FEWEST, families, family_name
 from iolens.metrics.files import paths
 from iolens.metrics.settings import volume_text as size
-
-if TYPE_CHECKING:
-    from iolens.log import Job
 
 __all__ = ["and_others", "at_most", "count", "files", "percent", "rate", "seconds", "size"]
 

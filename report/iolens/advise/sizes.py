@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from iolens.advise import say
+from iolens.advise.limits import Limits
 from iolens.advise.rule import Seen
+from iolens.log import Job
+from iolens.log.records import Records
 from iolens.metrics.share import slowest_seconds
 from iolens.metrics.use import by_file, small_calls, unknown_to_mpiio
-
-if TYPE_CHECKING:
-    from iolens.advise.limits import Limits
-    from iolens.log import Job
-    from iolens.log.records import Records
 
 
 def small(job: Job, limits: Limits, kind: str, chosen: Callable[[Records], np.ndarray], remedy: str) -> Seen | None:

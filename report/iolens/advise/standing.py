@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from iolens.advise.limits import Limits
+from iolens.log import Job
 from iolens.metrics.ranks import io_span_seconds, io_span_share
-
-if TYPE_CHECKING:
-    from iolens.advise.limits import Limits
-    from iolens.log import Job
 
 UNKNOWN = "unknown"
 """The log has no time of I/O."""

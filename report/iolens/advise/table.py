@@ -1,137 +1,22 @@
-"""The rules that there are, in the order in which they are documented."""
+"""The rules of the advice, in the order in which they are documented."""
 
 from __future__ import annotations
 
-from iolens.advise.rule import Rule
-from iolens.advise.rules import (
-    above_device,
-    all_read_one,
-    cold_then_warm,
-    collective_algorithm,
-    collective_slower,
-    crowded_processors,
-    data_sieving,
-    eager_limit,
-    exchange,
-    few_aggregators,
-    few_targets,
-    file_per_process,
-    hdf5_chunks,
-    hdf5_independent,
-    hdf5_metadata,
-    hdf5_tiny_datasets,
-    hints_ignored,
-    independent_small,
-    late_receives,
-    lock_files,
-    log_blind,
-    log_partial,
-    many_seeks,
-    metadata_storm,
-    mpiio_above_posix,
-    narrow_stripes,
-    never_read,
-    nfs_mpiio,
-    not_aggregated,
-    one_place,
-    one_reader,
-    one_writer,
-    overlapping_times,
-    pnetcdf_independent,
-    pnetcdf_redefine,
-    random_access,
-    read_again,
-    reopened,
-    rewriting,
-    shared_small_writes,
-    shared_stripes,
-    slow_rank_of_file,
-    small_messages,
-    small_reads,
-    small_writes,
-    stdio_data,
-    straggler_host,
-    straggler_rank,
-    straggler_target,
-    stripe_size,
-    sync_each_write,
-    turns,
-    unaligned_domains,
-    unaligned_own,
-    unaligned_shared,
-    uneven_computing,
-    uneven_ranks,
-    uneven_targets,
-    uneven_times,
-    wide_for_one,
-    wide_stripes,
-    write_amplification,
-)
+from importlib import import_module
 
-RULES: tuple[Rule, ...] = tuple(
-    module.RULE
-    for module in (
-        small_writes,
-        small_reads,
-        shared_small_writes,
-        independent_small,
-        not_aggregated,
-        random_access,
-        stdio_data,
-        sync_each_write,
-        one_writer,
-        one_reader,
-        turns,
-        few_aggregators,
-        uneven_ranks,
-        straggler_rank,
-        straggler_host,
-        straggler_target,
-        narrow_stripes,
-        wide_stripes,
-        wide_for_one,
-        stripe_size,
-        uneven_targets,
-        shared_stripes,
-        unaligned_shared,
-        unaligned_domains,
-        hints_ignored,
-        exchange,
-        collective_slower,
-        data_sieving,
-        write_amplification,
-        read_again,
-        all_read_one,
-        rewriting,
-        metadata_storm,
-        reopened,
-        file_per_process,
-        nfs_mpiio,
-        slow_rank_of_file,
-        mpiio_above_posix,
-        one_place,
-        many_seeks,
-        never_read,
-        unaligned_own,
-        few_targets,
-        uneven_times,
-        hdf5_independent,
-        hdf5_metadata,
-        hdf5_chunks,
-        hdf5_tiny_datasets,
-        pnetcdf_independent,
-        pnetcdf_redefine,
-        uneven_computing,
-        late_receives,
-        small_messages,
-        eager_limit,
-        collective_algorithm,
-        crowded_processors,
-        log_partial,
-        log_blind,
-        overlapping_times,
-        above_device,
-        cold_then_warm,
-        lock_files,
-    )
-)
+from iolens.advise.rule import Rule
+
+_FILES = """
+    small_writes small_reads shared_small_writes independent_small not_aggregated random_access stdio_data
+    sync_each_write one_writer one_reader turns few_aggregators uneven_ranks straggler_rank straggler_host
+    straggler_target narrow_stripes wide_stripes wide_for_one stripe_size uneven_targets shared_stripes
+    unaligned_shared unaligned_domains hints_ignored exchange collective_slower data_sieving write_amplification
+    read_again all_read_one rewriting metadata_storm reopened file_per_process nfs_mpiio slow_rank_of_file
+    mpiio_above_posix one_place many_seeks never_read unaligned_own few_targets uneven_times hdf5_independent
+    hdf5_metadata hdf5_chunks hdf5_tiny_datasets pnetcdf_independent pnetcdf_redefine uneven_computing late_receives
+    small_messages eager_limit collective_algorithm crowded_processors log_partial log_blind overlapping_times
+    above_device cold_then_warm lock_files
+"""
+"""Names of the files in `rules`, each of which holds a RULE."""
+
+RULES: tuple[Rule, ...] = tuple(import_module(f"iolens.advise.rules.{name}").RULE for name in _FILES.split())

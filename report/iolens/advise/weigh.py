@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from iolens.advise import say
 from iolens.advise.agree import agreed
 from iolens.advise.finding import Finding
+from iolens.advise.limits import Limits
+from iolens.advise.rule import Rule, Seen
 from iolens.advise.standing import UNKNOWN, WHOLE_SECONDS, is_close, standing, upper_bound
 from iolens.advise.table import RULES
+from iolens.log import Job
 from iolens.metrics.ranks import io_span_seconds
-
-if TYPE_CHECKING:
-    from iolens.advise.limits import Limits
-    from iolens.advise.rule import Rule, Seen
-    from iolens.log import Job
 
 
 def weighed(job: Job, limits: Limits, notes: bool = True) -> tuple[Finding, ...]:

@@ -5,10 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from iolens.log import Job
+from iolens.log import Job
 
 ENDINGS = {
     "collapsed": ".folded",

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from iolens.log import Job, ModuleInfo
 from iolens.log.records import Records
 from iolens.metrics.clocks import common_clock
 from iolens.metrics.once import once_per_job
-
-if TYPE_CHECKING:
-    from iolens.log import Job, ModuleInfo
 
 
 @once_per_job

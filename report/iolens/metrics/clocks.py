@@ -4,16 +4,14 @@ between these.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from iolens.log import Job
+from iolens.log.records import Records
 from iolens.metrics.grouping import ordered
 from iolens.metrics.once import once_per_job
-
-if TYPE_CHECKING:
-    from iolens.log import Job
-    from iolens.log.records import Records
 
 
 class CommonClock(NamedTuple):

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import astuple, dataclass, fields
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.files import LOWEST, lowest
 from iolens.metrics.grouping import Groups
 from iolens.metrics.layers import LAYERS, MIB, io_time, seconds, total
 from iolens.metrics.once import once_per_job
-
-if TYPE_CHECKING:
-    from iolens.log import Job
 
 
 @once_per_job

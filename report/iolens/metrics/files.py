@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.grouping import Groups, empty, labelled, ordered, stacked
 from iolens.metrics.layers import LAYERS, io_time
 from iolens.metrics.once import once_per_job
-
-if TYPE_CHECKING:
-    from iolens.log import Job
 
 LOWEST = ("POSIX", "STDIO", "DFS", "DAOS")
 """The layers at which bytes reach a file; none contains another's calls, but DAOS those of DFS."""

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.cost import moved_once
 from iolens.metrics.grouping import Groups, without_repeats
@@ -15,9 +14,6 @@ from iolens.metrics.ost import moved_by_target, moving_records, stripe_records
 from iolens.metrics.ranks import io_span_share
 from iolens.metrics.share import io_mean_seconds, io_seconds
 from iolens.metrics.use import among
-
-if TYPE_CHECKING:
-    from iolens.log import Job
 
 EFFICIENT = 0.8
 """The efficiency that POP (the EU's Performance Optimisation and Productivity centre) takes as acceptable."""

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from iolens.log import Job
+from iolens.log.records import Records
 from iolens.metrics.grouping import Groups, ordered, without_repeats
 from iolens.metrics.once import once_per_job
-
-if TYPE_CHECKING:
-    from iolens.log import Job
-    from iolens.log.records import Records
 
 KEYS = ["node", "layer", "device", "counter"]
 

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from iolens.log import Job
 from iolens.log.counters import BUCKETS
 from iolens.log.records import Records
 from iolens.metrics.grouping import Groups, labelled, ordered, stacked
 from iolens.metrics.layers import LAYERS, total
 from iolens.metrics.once import once_per_job
 from iolens.metrics.use import among
-
-if TYPE_CHECKING:
-    from iolens.log import Job
 
 STREAMS = ("<STDIN>", "<STDOUT>", "<STDERR>")
 """Names of the standard streams' records."""

@@ -10,10 +10,11 @@ bytes and times of a file are those of its target, and a slow target shows.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.files import path_column
 from iolens.metrics.grouping import Groups, most, ordered
@@ -21,9 +22,6 @@ from iolens.metrics.once import once_per_job
 from iolens.metrics.traces import PIECE, records, run_begins
 from iolens.metrics.use import among
 from iolens.metrics.writers import ranks_of_files
-
-if TYPE_CHECKING:
-    from iolens.log import Job
 
 COLUMNS = ["file", "rank", "component", "stripe", "ost", "bytes_read", "bytes_written"]
 KINDS = ("u8", "i8", "i8", "i8", "i8", "i8", "i8")

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.once import once_per_job
 from iolens.metrics.traces import PIECE, records
-
-if TYPE_CHECKING:
-    from iolens.log import Job
 
 
 @once_per_job

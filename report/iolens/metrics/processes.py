@@ -4,14 +4,10 @@ getrusage(2)).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.grouping import ordered
 from iolens.metrics.once import once_per_job
-
-if TYPE_CHECKING:
-    from iolens.log import Job
 
 MEASURES = {
     "max_rss": ("largest resident set", "bytes"),

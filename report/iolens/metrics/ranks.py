@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.about import host_ranks
 from iolens.metrics.files import lowest
@@ -16,9 +16,6 @@ from iolens.metrics.once import once_per_job
 from iolens.metrics.ost import clearly_slow
 from iolens.metrics.share import io_seconds
 from iolens.metrics.use import among
-
-if TYPE_CHECKING:
-    from iolens.log import Job
 
 
 @once_per_job

@@ -10,16 +10,14 @@ long as its other end lets it wait: such waiting is not I/O.
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from iolens.log import Job
 from iolens.metrics.layers import LAYERS
 from iolens.metrics.once import once_per_job
 from iolens.metrics.use import among, by_file, file_records, rows_of
-
-if TYPE_CHECKING:
-    from iolens.log import Job
 
 KINDS = ("READ", "WRITE", "META")
 WAITED, UNUSUAL = 5.0, 1000

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.files import lowest, path_column
 from iolens.metrics.grouping import Groups, labelled, most, stacked
 from iolens.metrics.layers import io_time
 from iolens.metrics.once import once_per_job
-
-if TYPE_CHECKING:
-    from iolens.log import Job
 
 SIDES = ("fastest", "slowest")
 

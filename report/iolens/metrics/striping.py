@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.files import all_files, path_column, with_bytes
 from iolens.metrics.grouping import Groups, ordered, without_repeats
 from iolens.metrics.once import once_per_job
 from iolens.metrics.use import by_file, joined, rows_of
-
-if TYPE_CHECKING:
-    from iolens.log import Job
 
 
 @once_per_job

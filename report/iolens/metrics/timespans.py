@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.files import lowest, path_column
 from iolens.metrics.grouping import Groups, empty, labelled, ordered, stacked
@@ -14,10 +13,6 @@ from iolens.metrics.operations import stream_ids
 from iolens.metrics.timeline import KINDS, Timeline, traced
 from iolens.metrics.traces import TRACES
 from iolens.metrics.use import among
-
-if TYPE_CHECKING:
-    from iolens.log import Job
-
 
 FEWEST_BINS = 3
 """Time bins without which a map over time says nothing."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics import mpiio, ost
 from iolens.metrics.cost import moved_once
@@ -13,9 +12,6 @@ from iolens.metrics.processor.parts import UNTRACED
 from iolens.metrics.processor.time import rank_time
 from iolens.metrics.timespans import FEWEST_BINS
 from iolens.metrics.traces import TRACES
-
-if TYPE_CHECKING:
-    from iolens.log import Job
 
 
 NUMBERS, CAUSES, NOTHING = "numbers", "causes", "nothing"

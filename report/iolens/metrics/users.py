@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from iolens.log import Job
 from iolens.metrics.files import lowest
 from iolens.metrics.use import among
-
-if TYPE_CHECKING:
-    from iolens.log import Job
 
 EVERY_RANK = "all"
 """A file that all ranks opened: Darshan's reduction makes one record of theirs, which holds their sums alone."""

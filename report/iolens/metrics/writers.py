@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from iolens.log import Job
+from iolens.log.records import Records
 from iolens.metrics.balance import heat_bytes
 from iolens.metrics.files import lowest
 from iolens.metrics.mpiio import file_rank_records
 from iolens.metrics.once import once_per_job
 from iolens.metrics.traces import run_begins
-
-if TYPE_CHECKING:
-    from iolens.log import Job
-    from iolens.log.records import Records
 
 COUNTERS = {"read": "BYTES_READ", "written": "BYTES_WRITTEN"}
 SLOWEST = ("SLOWEST_RANK", "SLOWEST_RANK_BYTES")

@@ -6,13 +6,11 @@ import json
 import textwrap
 from dataclasses import asdict
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from iolens.advise import Diagnosis, Finding, say
 from iolens.errors import IolensError
-
-if TYPE_CHECKING:
-    from iolens.log import Job
+from iolens.log import Job
 
 WIDTH = 80
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from iolens.lab.predict.what_if import read_what_if
 from iolens.lab.storage import backends
 from iolens.lab.sweep.results import Results
 from iolens.lab.tune.trail import read_trail
+from iolens.log import Job
 from iolens.metrics.audit.sources import of_comparison
 from iolens.metrics.comparison import Comparison, bounded, compare
 from iolens.pages.audit import audit_page, with_audit
@@ -40,9 +40,6 @@ from iolens.pages.exhibits.what_if import WHAT_IF
 from iolens.pages.latency import write_latency_comparison
 from iolens.pages.layout import Layout, laid_out
 from iolens.pages.search import search_page, with_trail
-
-if TYPE_CHECKING:
-    from iolens.log import Job
 
 
 def write_comparison(

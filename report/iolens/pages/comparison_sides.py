@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from iolens.errors import IolensError
+from iolens.log import Job
 from iolens.metrics.comparison import Comparison
 from iolens.metrics.subjects import Subject, Subjects, Trial
 from iolens.pages.blocks import Block, Page, Text
 from iolens.pages.comparison_jobs import typical_runs
 from iolens.pages.exhibits.subject_figures import SIZES, TIMES, activity_figure
 from iolens.pages.exhibits.subjects import FINDINGS
-
-if TYPE_CHECKING:
-    from iolens.log import Job
 
 
 def side_pages(comparison: Comparison, read: Callable[[Path], Job]) -> list[Page]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from iolens.log import Job
 from iolens.metrics import mpiio
 from iolens.pages.blocks import Block, Row, Table, Text
 from iolens.pages.cells import middle
@@ -28,10 +28,6 @@ from iolens.pages.job_advice import all_findings, first_action, judgement
 from iolens.pages.job_processor import PROCESSOR_PAGES, TIME_PAGE
 from iolens.pages.job_words import facts, labels, subtitle, title, verdicts
 from iolens.pages.layout import Layout, abreast, laid_out
-
-if TYPE_CHECKING:
-    from iolens.log import Job
-
 
 LEAST = 0.995
 """Bytes of POSIX for one of MPI-IO below which it is said why they may be fewer."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from iolens.log import Job
 from iolens.pages.blocks import Block
 from iolens.pages.exhibits.counters import of_the_run
 from iolens.pages.exhibits.mpi import (
@@ -21,9 +20,6 @@ from iolens.pages.exhibits.samples import HOT_LINES, PROFILE, REGIONS, SAMPLING
 from iolens.pages.exhibits.time import EFFICIENCIES, PROFILE_TIME, STEPS, THREAD_BALANCE, TIME_PARTS
 from iolens.pages.exhibits.traced import TRACED
 from iolens.pages.layout import Layout, abreast
-
-if TYPE_CHECKING:
-    from iolens.log import Job
 
 
 def several_nodes(job: Job) -> list[Block]:

@@ -7,16 +7,13 @@ import shutil
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from iolens.advise import diagnosis
+from iolens.log import Job
 from iolens.pages.blocks import Table
 from iolens.pages.job_advice import spoken
 from iolens.pages.job_words import facts, labels, title, verdicts
 from iolens.pages.text import pair, paragraph, table_text
-
-if TYPE_CHECKING:
-    from iolens.log import Job
 
 WIDTH, NARROWEST = 110, 40
 """Columns where the output is no terminal, and as few as are made use of."""

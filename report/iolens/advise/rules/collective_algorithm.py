@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from iolens.advise import say
+from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
 from iolens.advise.rules import crowded_processors
+from iolens.log import Job
+from iolens.log.records import Records
 from iolens.metrics.grouping import Groups
-
-if TYPE_CHECKING:
-    from iolens.advise.limits import Limits
-    from iolens.log import Job
-    from iolens.log.records import Records
 
 FEW = 2
 """Between so many ranks there is nothing to choose."""

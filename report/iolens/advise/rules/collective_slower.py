@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from iolens.advise.rule import Rule
+from iolens.advise.limits import Limits
+from iolens.advise.rule import Rule, Seen
 from iolens.advise.rules.exchange import dominated
-
-if TYPE_CHECKING:
-    from iolens.advise.limits import Limits
-    from iolens.advise.rule import Seen
-    from iolens.log import Job
+from iolens.log import Job
 
 
 def check(job: Job, limits: Limits) -> Seen | None:

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from iolens.advise import say
+from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
 from iolens.advise.rules.small_messages import SENDS, TIMED
-
-if TYPE_CHECKING:
-    from iolens.advise.limits import Limits
-    from iolens.log import Job
+from iolens.log import Job
 
 SMALLEST = (0, 16, 256, 4 << 10, 64 << 10, 1 << 20, 16 << 20)
 """Bytes from which on a message is in size_0, size_1 ... of the table mpi_calls (profiler/TABLES.md)."""

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from iolens.advise import say
 from iolens.advise.capacity import useful_aggregators
+from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
+from iolens.log import Job
+from iolens.log.records import Records
 from iolens.metrics.mpiio import exchange_times
 from iolens.metrics.share import slowest_seconds
 from iolens.metrics.use import by_file, joined, most_first, under_mpiio
 from iolens.metrics.writers import posix_users
-
-if TYPE_CHECKING:
-    from iolens.advise.limits import Limits
-    from iolens.log import Job
-    from iolens.log.records import Records
 
 BUFFER = "cb_buffer_size 67108864"
 

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from iolens.advise import say
 from iolens.advise.capacity import useful_aggregators
+from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
+from iolens.log import Job
+from iolens.log.records import Records
 from iolens.metrics.share import slowest_seconds
 from iolens.metrics.striping import file_stripes
 from iolens.metrics.use import most_first, under_mpiio
 from iolens.metrics.writers import writer_counts
-
-if TYPE_CHECKING:
-    from iolens.advise.limits import Limits
-    from iolens.log import Job
-    from iolens.log.records import Records
 
 
 def check(job: Job, limits: Limits) -> Seen | None:

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from iolens.advise import say
+from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
+from iolens.log import Job
 from iolens.metrics.gauges import movers
 from iolens.metrics.grouping import without_repeats
 from iolens.metrics.ost import moved_by_target
 from iolens.metrics.share import slowest_seconds
 from iolens.metrics.use import by_file, joined
-
-if TYPE_CHECKING:
-    from iolens.advise.limits import Limits
-    from iolens.log import Job
 
 REMEDY = """\
 Let the file system choose targets, and do not name the first one:

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from iolens.advise import say
+from iolens.advise.limits import Limits
 from iolens.advise.remedies import COLLECTIVE
 from iolens.advise.rule import Rule, Seen
+from iolens.log import Job
 from iolens.metrics.share import slowest_seconds
 from iolens.metrics.use import by_file, small_calls
-
-if TYPE_CHECKING:
-    from iolens.advise.limits import Limits
-    from iolens.log import Job
 
 
 def check(job: Job, limits: Limits) -> Seen | None:

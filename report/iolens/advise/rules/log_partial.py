@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
-
-if TYPE_CHECKING:
-    from iolens.advise.limits import Limits
-    from iolens.log import Job
+from iolens.log import Job
 
 REMEDY = """\
 Let the program end by itself: what a killed one did last may be missing. If

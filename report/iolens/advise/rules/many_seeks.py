@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from iolens.advise import say
+from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
+from iolens.log import Job
 from iolens.metrics.share import slowest_seconds
 from iolens.metrics.use import by_file, most_first
-
-if TYPE_CHECKING:
-    from iolens.advise.limits import Limits
-    from iolens.log import Job
 
 REMEDY = """\
 Say where to read in the read itself, and do not ask for the position:

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from iolens.advise import say
 from iolens.advise.capacity import fitting_unit
+from iolens.advise.limits import Limits
 from iolens.advise.rule import Layout, Rule, Seen
+from iolens.log import Job
 from iolens.metrics.share import slowest_seconds
 from iolens.metrics.striping import striped_files
 from iolens.metrics.use import most_first
-
-if TYPE_CHECKING:
-    from iolens.advise.limits import Limits
-    from iolens.log import Job
 
 
 def check(job: Job, limits: Limits) -> Seen | None:

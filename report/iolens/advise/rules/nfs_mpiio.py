@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from iolens.advise import say
+from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
+from iolens.log import Job
 from iolens.metrics.files import mounts_of, paths
 from iolens.metrics.share import slowest_seconds
 from iolens.metrics.use import by_file
-
-if TYPE_CHECKING:
-    from iolens.advise.limits import Limits
-    from iolens.log import Job
 
 REMEDY = """\
 Write to the parallel file system, and copy what has to stay:

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from iolens.advise import say
+from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
+from iolens.log import Job
+from iolens.log.records import Records
 from iolens.metrics.share import slowest_seconds
 from iolens.metrics.use import most_first, under_mpiio
 from iolens.metrics.writers import posix_users
-
-if TYPE_CHECKING:
-    from iolens.advise.limits import Limits
-    from iolens.log import Job
-    from iolens.log.records import Records
 
 HINTS = ("romio_cb_write enable", "romio_cb_read enable", "cb_buffer_size 16777216")
 

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from iolens.advise import say
+from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
+from iolens.log import Job
 from iolens.metrics.operations import STREAMS
 from iolens.metrics.share import slowest_seconds
 from iolens.metrics.use import among, by_file, most_first
-
-if TYPE_CHECKING:
-    from iolens.advise.limits import Limits
-    from iolens.log import Job
 
 REMEDY = """\
 Ask, or tell, less often:

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from iolens.advise.capacity import wider_layout
+from iolens.advise.limits import Limits
 from iolens.advise.one_rank import WRITING, one_rank
 from iolens.advise.rule import Rule, Seen
-
-if TYPE_CHECKING:
-    from iolens.advise.limits import Limits
-    from iolens.log import Job
+from iolens.log import Job
 
 REMEDY = """\
 Let every rank write its own part of one file:

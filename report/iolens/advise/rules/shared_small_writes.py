@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from iolens.advise.limits import Limits
 from iolens.advise.remedies import COLLECTIVE
 from iolens.advise.rule import Rule, Seen
 from iolens.advise.sizes import small
+from iolens.log import Job
 from iolens.metrics.writers import writer_counts
-
-if TYPE_CHECKING:
-    from iolens.advise.limits import Limits
-    from iolens.log import Job
 
 
 def check(job: Job, limits: Limits) -> Seen | None:

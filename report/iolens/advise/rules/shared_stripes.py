@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from iolens.advise import say
+from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
+from iolens.log import Job
 from iolens.metrics.about import one_client
 from iolens.metrics.ost import stripe_writers
 from iolens.metrics.share import slowest_seconds
 from iolens.metrics.use import by_file, joined, most_first
-
-if TYPE_CHECKING:
-    from iolens.advise.limits import Limits
-    from iolens.log import Job
 
 REMEDY = """\
 Give each rank, or each aggregator, stripes of its own:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
 from iolens.advise.sizes import small
-
-if TYPE_CHECKING:
-    from iolens.advise.limits import Limits
-    from iolens.log import Job
+from iolens.log import Job
 
 REMEDY = """\
 Read blocks of 1 MiB and more, and take the pieces out of memory:

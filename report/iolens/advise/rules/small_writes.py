@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
 from iolens.advise.sizes import small
-
-if TYPE_CHECKING:
-    from iolens.advise.limits import Limits
-    from iolens.log import Job
+from iolens.log import Job
 
 REMEDY = """\
 Collect data in memory, and write blocks of 1 MiB and more:

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from iolens.advise import say
+from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
+from iolens.log import Job
 from iolens.metrics.about import one_client
 from iolens.metrics.ost import apart
 from iolens.metrics.share import slowest_seconds
 from iolens.metrics.striping import block_size
 from iolens.metrics.use import among, most_first, under_mpiio
 from iolens.metrics.writers import writer_counts
-
-if TYPE_CHECKING:
-    from iolens.advise.limits import Limits
-    from iolens.log import Job
 
 
 def check(job: Job, limits: Limits) -> Seen | None:

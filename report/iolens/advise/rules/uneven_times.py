@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from iolens.advise import say
+from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
 from iolens.advise.rules import straggler_host, straggler_rank, straggler_target
+from iolens.log import Job
 from iolens.metrics.ranks import rank_times
 from iolens.metrics.use import by_file
-
-if TYPE_CHECKING:
-    from iolens.advise.limits import Limits
-    from iolens.log import Job
 
 REMEDY = """\
 Find out whether it is the same in another run:

@@ -9,14 +9,12 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from iolens.errors import UsageError
-
-if TYPE_CHECKING:
-    from iolens.log.records import Records
+from iolens.log.records import Records
 
 THRESHOLD = 0.95
 """Per cent of the total below which pat_report leaves a row out."""

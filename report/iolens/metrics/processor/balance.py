@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from iolens.log import Job
+from iolens.log.records import Records
 from iolens.metrics.once import once_per_job
 from iolens.metrics.processor.ask import DEFAULT, PE, Ask
 from iolens.metrics.processor.drill import Levels, Measures, answer
 from iolens.metrics.processor.imbalance import NOT_KNOWN
 from iolens.metrics.processor.inclusive import INSIDE, with_inclusive
 from iolens.metrics.processor.traced import timed_rows
-
-if TYPE_CHECKING:
-    from iolens.log import Job
-    from iolens.log.records import Records
 
 LEVELS = Levels(("group", "function", "file", "region"), ("group", "function", PE))
 MEASURES = Measures("time", ("calls",))

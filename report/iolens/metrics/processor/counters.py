@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.grouping import Groups
 from iolens.metrics.once import once_per_job
@@ -15,9 +15,6 @@ from iolens.metrics.processor.ask import DEFAULT, PE, Ask, kept, matching_ranks
 from iolens.metrics.processor.imbalance import NOT_KNOWN, imbalance_percent
 from iolens.metrics.processor.private import records
 from iolens.metrics.processor.regions import SEVERAL, with_regions
-
-if TYPE_CHECKING:
-    from iolens.log import Job
 
 WHOLE = "(whole run)"
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.grouping import stacked
 from iolens.metrics.once import once_per_job
@@ -15,9 +14,6 @@ from iolens.metrics.processor.imbalance import NOT_KNOWN
 from iolens.metrics.processor.regions import with_regions
 from iolens.metrics.processor.traced import COLUMNS, EXCLUSIVE, EXCLUSIVE_LEAVES, LEAVES, group_rows, in_capitals
 from iolens.metrics.processor.traced_names import named
-
-if TYPE_CHECKING:
-    from iolens.log import Job
 
 INSIDE = "Times with what was called, in no sum"
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.files import lowest, path_column
 from iolens.metrics.grouping import Groups, stacked
@@ -14,9 +15,6 @@ from iolens.metrics.layers import LAYERS, io_time
 from iolens.metrics.once import once_per_job
 from iolens.metrics.processor.private import records
 from iolens.metrics.use import among
-
-if TYPE_CHECKING:
-    from iolens.log import Job
 
 KINDS = {"read": ("READ", "BYTES_READ"), "write": ("WRITE", "BYTES_WRITTEN"), "meta": ("META", None)}
 META = {

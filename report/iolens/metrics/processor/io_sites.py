@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from iolens.log import Job
+from iolens.log.records import Records
 from iolens.metrics.files import paths
 from iolens.metrics.once import once_per_job
 from iolens.metrics.processor.ask import DEFAULT, PE, Ask
@@ -11,10 +11,6 @@ from iolens.metrics.processor.drill import Levels, Measures, answer
 from iolens.metrics.processor.nodes import with_callers
 from iolens.metrics.processor.private import table
 from iolens.metrics.processor.regions import region_paths
-
-if TYPE_CHECKING:
-    from iolens.log import Job
-    from iolens.log.records import Records
 
 LEVELS = Levels(("group", "function", "caller", "file", "region"), ("function", "caller", PE))
 

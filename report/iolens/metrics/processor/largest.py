@@ -5,10 +5,11 @@ remainder.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from iolens.log import Job
+from iolens.log.records import Records
 from iolens.metrics.once import once_per_job
 from iolens.metrics.processes import rank_usage
 from iolens.metrics.processor.parts import (
@@ -27,10 +28,6 @@ from iolens.metrics.processor.parts import (
 from iolens.metrics.processor.threads import UnevenThreads, working_threads
 from iolens.metrics.processor.time import in_parts, rank_time
 from iolens.metrics.processor.usage import core_use
-
-if TYPE_CHECKING:
-    from iolens.log import Job
-    from iolens.log.records import Records
 
 KINDS = (
     "compute",

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.grouping import Groups, stacked
 from iolens.metrics.once import once_per_job
 from iolens.metrics.processor.private import records
-
-if TYPE_CHECKING:
-    from iolens.log import Job
 
 THREADS, EAGER, COMPONENT = "threads", "eager limit", "component"
 OTHERS = "(others)"

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.grouping import Groups, ordered
 from iolens.metrics.once import once_per_job
 from iolens.metrics.processor.ask import DEFAULT, Ask, kept
 from iolens.metrics.processor.private import records
-
-if TYPE_CHECKING:
-    from iolens.log import Job
 
 CELLS = 128
 """Rows and columns of the picture, at most: more ranks are drawn in groups."""

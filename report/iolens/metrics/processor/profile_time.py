@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.grouping import labelled, stacked
 from iolens.metrics.once import once_per_job
@@ -18,9 +17,6 @@ from iolens.metrics.processor.mpi import mpi_rows
 from iolens.metrics.processor.rank_places import rank_places
 from iolens.metrics.processor.time import by_rank
 from iolens.metrics.processor.traced import COLUMNS, group_rows, timed_rows
-
-if TYPE_CHECKING:
-    from iolens.log import Job
 
 LEVELS = Levels(BALANCE.known, ("group", "function"))
 MEASURES = Measures("time", ("calls",))

@@ -8,18 +8,15 @@ import heapq
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.grouping import ordered
 from iolens.metrics.once import once_per_job
 from iolens.metrics.processor.mpi import mpi_rows, of_functions
 from iolens.metrics.processor.peers import sent
-
-if TYPE_CHECKING:
-    from iolens.log import Job
 
 COLLECTIVE = r"MPI_(I?(all(gather|reduce|toall)|gather|scatter|reduce|bcast|scan|exscan)\w*|I?neighbor_\w+)"
 PASSES = 4

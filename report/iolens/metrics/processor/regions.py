@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from iolens.log import Job
+from iolens.log.records import Records
 from iolens.metrics.grouping import without_repeats
 from iolens.metrics.once import once_per_job
 from iolens.metrics.processor.ask import DEFAULT, Ask, kept
 from iolens.metrics.processor.drill import Levels, Measures, answer
 from iolens.metrics.processor.imbalance import NOT_KNOWN
 from iolens.metrics.processor.private import records
-
-if TYPE_CHECKING:
-    from iolens.log import Job
-    from iolens.log.records import Records
 
 OUTSIDE, SEVERAL = 0, 0xFFFFFFFF
 """Numbers of what is in no region, and of rows that are sums over several."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import astuple, dataclass, fields
-from typing import TYPE_CHECKING
 
+from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics import cost
 from iolens.metrics.grouping import most
@@ -18,9 +18,6 @@ from iolens.metrics.processor.mpi import mpi_calls, mpi_messages
 from iolens.metrics.processor.peers import mpi_nodes
 from iolens.metrics.processor.samples import hot_lines, profile, why_no_lines
 from iolens.metrics.processor.threads import working_threads
-
-if TYPE_CHECKING:
-    from iolens.log import Job
 
 ALL = 0.0
 """Threshold: every row."""

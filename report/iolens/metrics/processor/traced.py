@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from iolens.log import Job
+from iolens.log.records import Records
 from iolens.metrics.grouping import labelled, stacked
 from iolens.metrics.once import once_per_job
 from iolens.metrics.processor.groups import MPI, USER
@@ -14,10 +14,6 @@ from iolens.metrics.processor.mpi import mpi_rows
 from iolens.metrics.processor.private import records
 from iolens.metrics.processor.regions import with_regions
 from iolens.metrics.processor.traced_names import OWN, named
-
-if TYPE_CHECKING:
-    from iolens.log import Job
-    from iolens.log.records import Records
 
 LEAVES = ("blas", "math")
 """Traced groups whose functions call nothing that has a row of its own: their times overlap no others."""

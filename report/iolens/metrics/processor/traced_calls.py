@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from iolens.log import Job
+from iolens.log.records import Records
 from iolens.metrics.grouping import Groups, ordered
 from iolens.metrics.once import once_per_job
 from iolens.metrics.processor.ask import DEFAULT, Ask, kept
@@ -14,10 +14,6 @@ from iolens.metrics.processor.regions import with_regions
 from iolens.metrics.processor.traced import EXCLUSIVE, group_rows
 from iolens.metrics.processor.traced_counters import events_in_calls, stopped, traced_counters
 from iolens.metrics.processor.traced_names import named
-
-if TYPE_CHECKING:
-    from iolens.log import Job
-    from iolens.log.records import Records
 
 KEYS = ("group", "function")
 SUMS = ["calls", "time", EXCLUSIVE, "bytes", "throttled"]

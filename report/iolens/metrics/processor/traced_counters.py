@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.grouping import Groups, ordered
 from iolens.metrics.once import once_per_job
@@ -15,9 +14,6 @@ from iolens.metrics.processor.imbalance import NOT_KNOWN
 from iolens.metrics.processor.private import records
 from iolens.metrics.processor.regions import with_regions
 from iolens.metrics.processor.traced_names import named
-
-if TYPE_CHECKING:
-    from iolens.log import Job
 
 ALL = "(all)"
 """Name in place of a function for an event that was counted in no function."""

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from iolens.log import Job
+from iolens.log.records import Records
 from iolens.metrics.processor.nodes import chains, said
-
-if TYPE_CHECKING:
-    from iolens.log import Job
-    from iolens.log.records import Records
-
 
 OWN = "functions"
 """The group of the program's own functions."""

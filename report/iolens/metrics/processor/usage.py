@@ -5,18 +5,15 @@ threads.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.grouping import stacked
 from iolens.metrics.once import once_per_job
 from iolens.metrics.processes import rank_usage
 from iolens.metrics.processor.private import records
-
-if TYPE_CHECKING:
-    from iolens.log import Job
 
 BUSIER = 1.2
 """A thread stands for its rank in place of the first one when it used the cores by this factor more."""

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from iolens.log import Job
 from iolens.metrics import about, clocks, mpiio
 from iolens.pages import words
 from iolens.pages.exhibit import Column, Exhibit
-
-if TYPE_CHECKING:
-    from iolens.log import Job
 
 FACTS: Exhibit[Job] = Exhibit("job", "The job", about.facts, apart=True)
 """Exhibit for the exports only; pages have the facts in words."""

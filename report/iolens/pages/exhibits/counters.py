@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from iolens.log import Job
 from iolens.metrics.processor import counters, io_sites
 from iolens.pages import words
 from iolens.pages.blocks import Block
 from iolens.pages.exhibit import Column, Exhibit
 from iolens.pages.exhibits.drilled import NAME, shares
-
-if TYPE_CHECKING:
-    from iolens.log import Job
-
 
 PLACES = {
     "s": 6,

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from iolens.log import Job
 from iolens.metrics import extra, mpiio
 from iolens.pages import words
 from iolens.pages.exhibit import EVERY, Column, Exhibit
-
-if TYPE_CHECKING:
-    from iolens.log import Job
 
 
 def no_hints(job: Job) -> str:

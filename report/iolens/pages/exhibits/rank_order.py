@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from iolens.log import Job
 from iolens.metrics.processor import rank_order
 from iolens.pages import words
 from iolens.pages.exhibit import Column, Exhibit
-
-if TYPE_CHECKING:
-    from iolens.log import Job
 
 RANK_ORDERS: Exhibit[Job] = Exhibit(
     name="rank_orders",

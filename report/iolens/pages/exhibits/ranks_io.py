@@ -5,15 +5,12 @@ used them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from iolens.log import Job
 from iolens.metrics.processor import balance, files, inclusive, process
 from iolens.pages import words
 from iolens.pages.exhibit import Column, Exhibit
 from iolens.pages.exhibits.drilled import NAME, guarded_seconds, shares
-
-if TYPE_CHECKING:
-    from iolens.log import Job
 
 
 def file_columns(what: str) -> Sequence[Column]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from iolens.log import Job
 from iolens.metrics.processor import traced_calls
 from iolens.metrics.processor.counters import SCALES
 from iolens.metrics.processor.traced_counters import events_in_calls, traced_counters
@@ -11,9 +10,6 @@ from iolens.pages import words
 from iolens.pages.exhibit import Column, Exhibit
 from iolens.pages.exhibits.counters import amount
 from iolens.pages.exhibits.drilled import guarded_seconds
-
-if TYPE_CHECKING:
-    from iolens.log import Job
 
 COLUMNS = [
     Column("group", "group"),
