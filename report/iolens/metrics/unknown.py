@@ -13,7 +13,6 @@ from iolens.metrics.processor.time import rank_time
 from iolens.metrics.timespans import FEWEST_BINS
 from iolens.metrics.traces import TRACES
 
-
 NUMBERS, CAUSES, NOTHING = "numbers", "causes", "nothing"
 """The part of a verdict that a gap puts in doubt: its numbers, the cause that it names, or nothing."""
 
