@@ -20,6 +20,7 @@ from iolens.metrics.gauges import gauges
 from iolens.metrics.once import once_per_job
 from iolens.metrics.unknown import CAUSES, NOTHING, NUMBERS, RECORDS, TRANSFERS, unknown
 from iolens.metrics.use import by_file
+from iolens.missing import is_nan
 
 NOTHING_TO_GAIN = "nothing to gain"
 ALL_IN_USE = "all that the log names"
@@ -126,7 +127,7 @@ def _judged_gauges(job: Job, limits: Limits, found: Sequence[Finding]) -> Record
     for name, value, bound, good, reason, source in gauges(job).rows(
         "gauge", "value", "bound", "good", "reason", "source"
     ):
-        if value == value:
+        if not is_nan(value):
             if not judged:
                 good, reason = None, NOTHING_TO_GAIN
             elif good is None:

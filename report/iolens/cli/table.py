@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from iolens.errors import IolensError, UsageError
+from iolens.missing import is_nan
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -139,7 +140,7 @@ def numbers(title: str, frame: pd.DataFrame) -> Table:
     from iolens.pages.blocks import Table
 
     def said(value: Any) -> str:
-        return "n/a" if value is None or value != value else f"{value:.6g}" if isinstance(value, float) else str(value)
+        return "n/a" if value is None or is_nan(value) else f"{value:.6g}" if isinstance(value, float) else str(value)
 
     rows = [[said(value) for value in row] for row in frame.itertuples(index=False, name=None)]
     if len(rows) == 1:

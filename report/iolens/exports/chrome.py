@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from iolens.exports.stacks import chains_of, rate
+from iolens.missing import is_nan
 from iolens.symbols.chains import Frame, of_a_wait
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def clocks(job: Job) -> list[dict[str, Any]]:
     rows: pd.DataFrame | None = job.private.get("clocks")
     if rows is None:
         return []
-    return [{key: None if value != value else value for key, value in row.items()} for row in rows.to_dict("records")]
+    return [{key: None if is_nan(value) else value for key, value in row.items()} for row in rows.to_dict("records")]
 
 
 def event(rank: int, thread: int, row: str, name: str, begin: float, end: float, **said: object) -> Event:

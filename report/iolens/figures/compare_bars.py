@@ -14,6 +14,7 @@ from matplotlib.patches import Patch
 from iolens.figures.compare_style import BEST, LEFT_OUT, POINT, error_bar, level_colours, name_places, reach, wrapped
 from iolens.figures.style import FULL_WIDTH, INK, styled
 from iolens.metrics.settings import describe, level_text, name_text, sorted_levels
+from iolens.missing import is_nan
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -142,7 +143,7 @@ def draw_panel(axes: Axes, points: pd.DataFrame, bars: Bars) -> None:
             linewidth=thick,
         )
         error_bar(axes, x, point[low], point[high])
-        if value == "value" and point["bound"] == point["bound"]:
+        if value == "value" and not is_nan(point["bound"]):
             axes.plot((x - width * 0.47, x + width * 0.47), (point["bound"],) * 2, color=INK, linewidth=1.4, zorder=4)
         dots = runs.loc[(runs["point"] == index) & runs["usable"], single].dropna().astype(float)
         axes.scatter(spread(x, width, len(dots)), dots, s=7, color="white", edgecolor=INK, linewidth=0.6, zorder=5)

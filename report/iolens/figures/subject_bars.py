@@ -11,6 +11,7 @@ from iolens.figures.compare_bars import spread
 from iolens.figures.compare_style import error_bar, reach
 from iolens.figures.style import FULL_WIDTH, INK, styled
 from iolens.figures.subject_style import colours, named
+from iolens.missing import is_nan
 
 LONGEST_LINE = 26
 """Characters for which the axis is high enough."""
@@ -37,7 +38,7 @@ def value_bars(
     palette = colours(list(labels))
     for x, letter in enumerate(labels):
         value, low, high = values[letter]
-        if value != value:
+        if is_nan(value):
             axes.annotate("n/a", (x, 0), ha="center", va="bottom", fontsize=6.5)
             continue
         axes.bar(x, value, 0.62, color=palette[letter], label=named(letter, labels[letter]))

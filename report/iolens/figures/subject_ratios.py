@@ -13,6 +13,7 @@ from iolens.figures.compare_effects import ratio_ticks
 from iolens.figures.compare_style import error_bar
 from iolens.figures.style import FULL_WIDTH, INK, styled
 from iolens.figures.subject_style import colours, named
+from iolens.missing import is_nan
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,13 +33,13 @@ def ratio_rows(rows: pd.DataFrame, letters: Sequence[str], labels: Mapping[str, 
     for y, row in enumerate(rows.to_dict("records")):
         for place, letter in enumerate(others):
             ratio, low, high = (row[f"{name} {letter}"] for name in ("ratio", "ratio_low", "ratio_high"))
-            if ratio != ratio:
+            if is_nan(ratio):
                 continue
             at = y + (place - (len(others) - 1) / 2) * step
             axes.plot(ratio, at, marker="D", markersize=4.5, color=palette[letter], zorder=5)
             error_bar(axes, at, low, high, horizontal=True)
             axes.annotate(f"{ratio:.2f}×", (1.01, at), xycoords=("axes fraction", "data"), va="center", color=INK)
-            ends += [ratio, *(end for end in (max(low, ratio / 4), min(high, ratio * 4)) if end == end)]
+            ends += [ratio, *(end for end in (max(low, ratio / 4), min(high, ratio * 4)) if not is_nan(end))]
     axes.axvline(1.0, color=INK, linewidth=0.8)
     axes.set_xscale("log")
     low, high = min(ends) / 1.12, max(ends) * 1.12

@@ -8,6 +8,7 @@ from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.grouping import ordered
 from iolens.metrics.once import once_per_job
+from iolens.missing import is_nan
 
 MEASURES = {
     "max_rss": ("largest resident set", "bytes"),
@@ -46,6 +47,6 @@ def usage(job: Job) -> Records | None:
         total = float(values.sum()) if is_sum else nothing
         mean = total / max(1, ranks) if is_sum else float(values.mean()) if whole else nothing
         most = float(values.max()) if whole or not is_sum else nothing
-        where = int(table["rank"][values.argmax()]) if most == most else -1
+        where = int(table["rank"][values.argmax()]) if not is_nan(most) else -1
         rows.append((what, unit, total, mean, most, where if where >= 0 else nothing))
     return Records.of(["what", "unit", "total", "mean", "most", "most_rank"], rows)

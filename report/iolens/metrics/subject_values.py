@@ -13,6 +13,7 @@ from iolens.metrics.processor.parts import PARTS as PARTS_OF_TIME
 from iolens.metrics.processor.time import efficiencies, rank_time
 from iolens.metrics.share import io_seconds, io_share
 from iolens.metrics.subjects import Trial, Value
+from iolens.missing import is_nan
 
 RUN, SPENT, FILES = "Run", "Average process", "Files"
 WENT, EFFICIENT = "Parts of the time of an average rank", "Efficiencies after POP"
@@ -39,7 +40,7 @@ def of_run(job: Job) -> Iterator[Value]:
         yield Value(RUN, "share of I/O in the run", "share", share, -1)
     found = gauges(job).frame().set_index("gauge")["value"]
     for gauge, (name, unit, better) in GAUGES.items():
-        if found[gauge] == found[gauge]:
+        if not is_nan(found[gauge]):
             yield Value(RUN, name, unit, float(found[gauge]), better)
 
 
@@ -68,14 +69,14 @@ def of_parts(job: Job) -> Iterator[Value]:
         yield Value(WENT, part, "s", float(times[part].mean()), -1)
     found = efficiencies(job)
     for name, value in () if found is None else found.rows("name", "value"):
-        if value == value:
+        if not is_nan(value):
             yield Value(EFFICIENT, name, "", value, 1)
 
 
 def of_operations(job: Job) -> Iterator[Value]:
     """Returns calls of each operation of each layer, without those that were never called."""
     for row in operation_counts(job).frame().to_dict("records"):
-        if row["count"] == row["count"] and row["count"] is not None:
+        if not is_nan(row["count"]) and row["count"] is not None:
             yield Value(f"{row['module']} calls", row["operation"], "calls", float(row["count"]))
 
 

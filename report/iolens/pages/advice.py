@@ -11,6 +11,7 @@ from typing import Any
 from iolens.advise import Diagnosis, Finding, say
 from iolens.errors import IolensError
 from iolens.log import Job
+from iolens.missing import is_nan
 
 WIDTH = 80
 
@@ -73,7 +74,7 @@ def as_json(job: Job, found: Diagnosis) -> str:
 
 def gauge_object(gauge: str, value: float, bound: float, good: bool | None, reason: str) -> dict[str, Any]:
     """Returns a gauge for JSON, where null stands for a number that is not known."""
-    known = {name: each if each == each else None for name, each in (("value", value), ("bound", bound))}
+    known = {name: each if not is_nan(each) else None for name, each in (("value", value), ("bound", bound))}
     return {"gauge": gauge, **known, "good": good, "reason": reason}
 
 

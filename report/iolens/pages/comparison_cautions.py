@@ -14,6 +14,7 @@ from iolens.metrics.comparison_points import measured
 from iolens.metrics.comparison_scatter import split_runs
 from iolens.metrics.drift import drift
 from iolens.metrics.settings import describe, describe_one
+from iolens.missing import is_nan
 from iolens.pages.comparison_driver import driver_notes
 from iolens.pages.comparison_numbers import MOST_NAMED, listed, number, plural, said, times
 
@@ -215,6 +216,6 @@ def left_out(comparison: Comparison) -> list[str]:
     named: dict[str, list[str]] = {}
     for _, point in comparison.points.iterrows():
         if point["left_out"]:
-            value = f" ({said(comparison.measure, point['value'])})" if point["value"] == point["value"] else ""
+            value = f" ({said(comparison.measure, point['value'])})" if not is_nan(point["value"]) else ""
             named.setdefault(point["left_out"], []).append(f"{point['label']}{value}")
     return [f"{listed(names)}: {reason}." for reason, names in named.items()]

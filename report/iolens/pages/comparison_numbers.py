@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from iolens.metrics.measure import Measure
 from iolens.metrics.statistics import Ratio
+from iolens.missing import is_nan
 
 SMALLEST, LARGEST = 1e-4, 1e6
 """The ends of an interval that are printed as numbers lie between these."""
@@ -51,7 +52,7 @@ def times(found: Ratio) -> str:
 
 def difference(value: float) -> str:
     """Returns a relative difference: '6.0e-08', '0' of equal numbers, n/a where nobody can tell."""
-    if value != value:
+    if is_nan(value):
         return "n/a"
     return f"{value:.1e}" if value else "0"
 

@@ -12,6 +12,7 @@ from iolens.lab.storage.lustre import LUSTRE, STRIPE_UNIT
 from iolens.lab.sweep.recipes import build_commands
 from iolens.lab.sweep.results import Results
 from iolens.metrics.comparison import Comparison
+from iolens.missing import is_nan
 from iolens.pages.comparison_driver import DRIVERS
 
 LINE = 100
@@ -46,7 +47,7 @@ def remedy(results: Results, comparison: Comparison) -> Remedy | None:
     asked = {
         column.removeprefix("requested."): run[column]
         for column in runs.columns
-        if column.startswith("requested.") and run[column] is not None and run[column] == run[column]
+        if column.startswith("requested.") and run[column] is not None and not is_nan(run[column])
     }
     changes = [own_changes(results, name, run[name]) for name in comparison.settings]
     always = (results.experiment.get("mpi") or {}).get("hints") or {}

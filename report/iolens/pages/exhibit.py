@@ -11,6 +11,7 @@ from inspect import getdoc
 from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
 
 from iolens.log.records import Records
+from iolens.missing import is_nan
 from iolens.pages.blocks import About, Block, FigureBlock, Ranks, Table, Text
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ class Column:
     def is_shown(self, rows: Rows) -> bool:
         """Returns whether there is anything to show."""
         return not self.optional or any(
-            value and value == value for name in self.sources for value in rows[name].tolist()
+            value and not is_nan(value) for name in self.sources for value in rows[name].tolist()
         )
 
 

@@ -10,6 +10,7 @@ from iolens.metrics.mpiio import rank_list
 from iolens.metrics.processor.ask import Ask
 from iolens.metrics.processor.mpi import mpi_calls
 from iolens.metrics.progress import layers_since, standing
+from iolens.missing import is_nan
 from iolens.pages.blocks import Table
 from iolens.pages.exhibits.ranks import RANK_BALANCE
 from iolens.pages.text import table_text
@@ -75,7 +76,7 @@ def mpi_table(job: Job) -> Table | None:
     shown = found.where(slice(1 + MOST_FUNCTIONS))
     rows = [
         [
-            *(name, f"{calls:,.2f}".removesuffix(".00"), seconds(time), GUARD if most != most else seconds(most)),
+            *(name, f"{calls:,.2f}".removesuffix(".00"), seconds(time), GUARD if is_nan(most) else seconds(most)),
             *(size(sent), size(received)),
         ]
         for name, calls, time, most, sent, received in shown.rows(

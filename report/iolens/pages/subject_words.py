@@ -11,6 +11,7 @@ from iolens.metrics.statistics import CONFIDENCE, RATIO, claim
 from iolens.metrics.subject_facts import facts_of
 from iolens.metrics.subject_values import RUN
 from iolens.metrics.subjects import Subject, Subjects
+from iolens.missing import is_nan
 from iolens.pages import words
 from iolens.pages.cells import middle
 from iolens.pages.comparison_numbers import interval
@@ -40,7 +41,7 @@ NAMED = ("run time", "I/O time of the slowest process")
 
 def amount(value: float, unit: str) -> str:
     """Returns a number with its unit: 1.2 s, 64 MiB, 3.6 GiB/s, 12.5 %, 1,024."""
-    if value != value:
+    if is_nan(value):
         return words.NONE
     if unit == "s":
         return spent(value)
@@ -69,7 +70,7 @@ def spent(value: float) -> str:
 
 def change(difference: float, unit: str) -> str:
     """Returns a difference with its sign."""
-    if difference != difference:
+    if is_nan(difference):
         return words.NONE
     size = f"{100 * abs(difference):.1f} points" if unit == "share" else amount(abs(difference), unit)
     return ("+" if difference > 0 else "−" if difference < 0 else "") + size
@@ -77,7 +78,7 @@ def change(difference: float, unit: str) -> str:
 
 def times(ratio: float, low: float, high: float, standing: str) -> str:
     """Returns a ratio with its interval, and what it is worth."""
-    if standing == ABSENT or ratio != ratio:
+    if standing == ABSENT or is_nan(ratio):
         return {ABSENT: "", SAME: "same"}.get(standing, "no ratio: zeros")
     if standing == SAME:
         return "same"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from datetime import datetime, timezone
 
+from iolens.missing import is_nan
+
 NONE = "n/a"
 GUARD = "--"
 UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
@@ -21,7 +23,7 @@ def digits(value: float) -> str:
 
 def size(value: float | None) -> str:
     """Returns bytes in the largest unit that gives at least one, powers of 1024."""
-    if value is None or value != value:
+    if value is None or is_nan(value):
         return NONE
     scaled, unit = float(value), 0
     while abs(scaled) >= 1023.5 and unit < len(UNITS) - 1:
@@ -45,7 +47,7 @@ def count(value: float | None) -> str:
 
 def seconds(value: float | None) -> str:
     """Returns seconds in a column whose head names the unit."""
-    if value is None or value != value:
+    if value is None or is_nan(value):
         return NONE
     if value == 0:
         return "0"
@@ -56,7 +58,7 @@ def seconds(value: float | None) -> str:
 
 def offset(value: float | None) -> str:
     """Returns seconds before or after, of any size: +1,000 s, -12 µs."""
-    if value is None or value != value:
+    if value is None or is_nan(value):
         return NONE
     size = abs(value)
     unit, factor = ("s", 1.0) if size >= 1 else ("ms", 1e3) if size >= 1e-3 else ("µs", 1e6)
@@ -69,7 +71,7 @@ MOST_HOURS = 100
 
 def duration(value: float | None) -> str:
     """Returns a time with its unit: 0.52 s, 99 s, 2 min 5 s, 10 h 25 min, 12 d 3 h."""
-    if value is None or value != value:
+    if value is None or is_nan(value):
         return NONE
     if value < 99.5:
         return f"{seconds(value)} s"
@@ -85,19 +87,17 @@ def duration(value: float | None) -> str:
 
 def speed(mib_per_second: float | None) -> str:
     """Returns MiB/s in the unit that gives at least one: 673 MiB/s, 24.0 GiB/s."""
-    return (
-        NONE if mib_per_second is None or mib_per_second != mib_per_second else f"{size(mib_per_second * (1 << 20))}/s"
-    )
+    return NONE if mib_per_second is None or is_nan(mib_per_second) else f"{size(mib_per_second * (1 << 20))}/s"
 
 
 def ratio(value: float | None) -> str:
     """Returns a plain number with three digits."""
-    return NONE if value is None or value != value else digits(value)
+    return NONE if value is None or is_nan(value) else digits(value)
 
 
 def percent(part: float | None, whole: float) -> str:
     """Returns a share in per cent; what would round to none of it is said to be less than 0.1 %."""
-    if part is None or part != part or not whole:
+    if part is None or is_nan(part) or not whole:
         return NONE
     return "< 0.1 %" if 0 < part / whole < 0.0005 else f"{100 * part / whole:.1f} %"
 
@@ -109,12 +109,12 @@ def share(value: float) -> str:
 
 def points(value: float | None) -> str:
     """Returns per cent as pat_report prints it: `34.8%`; `--` where the number says nothing."""
-    return GUARD if value is None or value != value else f"{value:.1f}%"
+    return GUARD if value is None or is_nan(value) else f"{value:.1f}%"
 
 
 def guarded(value: float | None) -> str:
     """Returns a plain number with three digits, one of them behind the point; `--` where it says nothing."""
-    if value is None or value != value:
+    if value is None or is_nan(value):
         return GUARD
     return f"{value:,.1f}" if abs(value) >= 100 or value == int(value) else digits(value)
 

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from iolens.missing import is_nan
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -49,7 +51,7 @@ class Evidence:
 
     def known(self, column: str) -> list[Any]:
         """Returns the values of a column, without those that are missing or empty."""
-        return [value for value in self.runs[column] if value not in (None, "", ()) and value == value]
+        return [value for value in self.runs[column] if value not in (None, "", ()) and not is_nan(value)]
 
     def unknown(self, column: str) -> int:
         """Returns how many runs do not tell."""

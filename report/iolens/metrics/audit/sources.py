@@ -17,6 +17,7 @@ from iolens.metrics.subject_bound import bounds
 from iolens.metrics.subject_facts import facts_of
 from iolens.metrics.subject_values import RUN
 from iolens.metrics.subjects import Subjects, Trial
+from iolens.missing import is_nan
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -111,7 +112,7 @@ def recorded(runs: pd.DataFrame) -> list[dict[str, Any]]:
     named |= {"observed.syncs": "syncs", "storage.cached_before_read": "cached_before_read"}
     frame = runs.rename(columns=named | {f"page_cache.{name}": f"pages_{name}" for name in ("written", "read")})
     return [
-        {str(key): None if isinstance(value, float) and value != value else value for key, value in row.items()}
+        {str(key): None if isinstance(value, float) and is_nan(value) else value for key, value in row.items()}
         for row in frame.to_dict("records")
     ]
 

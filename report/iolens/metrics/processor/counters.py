@@ -15,6 +15,7 @@ from iolens.metrics.processor.ask import DEFAULT, PE, Ask, kept, matching_ranks
 from iolens.metrics.processor.imbalance import NOT_KNOWN, imbalance_percent
 from iolens.metrics.processor.private import records
 from iolens.metrics.processor.regions import SEVERAL, with_regions
+from iolens.missing import is_nan
 
 WHOLE = "(whole run)"
 
@@ -312,7 +313,7 @@ def row_of(asked: Asked, region: str, event: str, there: Records, each: Across) 
     seconds = visited(asked, region, each)[0]
     if event not in SOFTWARE:
         user = user_seconds(asked, region, each)
-        seconds = user if user == user else seconds
+        seconds = user if not is_nan(user) else seconds
     rate = each.mean / seconds if seconds > 0 and not unit else NOT_KNOWN
     return region, event, each.mean, unit, rate, each.uneven, ran, ""
 

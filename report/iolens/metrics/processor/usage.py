@@ -14,6 +14,7 @@ from iolens.metrics.grouping import stacked
 from iolens.metrics.once import once_per_job
 from iolens.metrics.processes import rank_usage
 from iolens.metrics.processor.private import records
+from iolens.missing import is_nan
 
 BUSIER = 1.2
 """A thread stands for its rank in place of the first one when it used the cores by this factor more."""
@@ -73,7 +74,7 @@ def core_use(job: Job) -> CoreUse | None:
 
 def zero_if_unknown(seconds: float) -> float:
     """Returns the seconds; 0 for NaN."""
-    return seconds if seconds == seconds else 0.0
+    return seconds if not is_nan(seconds) else 0.0
 
 
 def placed(rank: np.ndarray, values: np.ndarray, ranks: int) -> np.ndarray:

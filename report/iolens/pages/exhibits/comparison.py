@@ -10,6 +10,7 @@ from iolens.metrics.comparison import Comparison
 from iolens.metrics.measure import Measure
 from iolens.metrics.settings import level_text, name_text, size_text
 from iolens.metrics.statistics import CONFIDENCE, RATIO, claim
+from iolens.missing import is_nan
 from iolens.pages.blocks import FigureBlock
 from iolens.pages.comparison_numbers import interval, number
 from iolens.pages.comparison_remedy import plain
@@ -165,7 +166,7 @@ def points_note(comparison: Comparison) -> str:
 def promises(comparison: Comparison) -> list[str]:
     """Returns the coverage of the points' intervals, one sentence per method that was used."""
     lowest = comparison.points.groupby("interval_method")["coverage"].min()
-    return [claim(str(method), None if share != share else float(share)) for method, share in lowest.items()]
+    return [claim(str(method), None if is_nan(share) else float(share)) for method, share in lowest.items()]
 
 
 def levels(names: Sequence[str]) -> list[Column]:
@@ -231,7 +232,7 @@ def runs_text(count: int, planned: int, lost: int) -> str:
 
 def with_interval(value: float, low: float, high: float) -> str:
     """Returns '571 [560, 582]' or n/a."""
-    return f"{number(value)}{interval(low, high)}" if value == value else NONE
+    return f"{number(value)}{interval(low, high)}" if not is_nan(value) else NONE
 
 
 def against_baseline(is_baseline: bool, ratio: float, low: float, high: float) -> str:
@@ -246,17 +247,17 @@ def change(setting: str, base: Any, level: Any) -> str:
 
 def slashed(*values: Any) -> str:
     """Returns values separated by slashes, n/a where one is missing."""
-    return " / ".join(NONE if value is None or value != value else plain(value) for value in values)
+    return " / ".join(NONE if value is None or is_nan(value) else plain(value) for value in values)
 
 
 def slashed_sizes(*values: Any) -> str:
     """Returns sizes in bytes separated by slashes, n/a where one is missing."""
-    return " / ".join(NONE if value is None or value != value else size_text(float(value)) for value in values)
+    return " / ".join(NONE if value is None or is_nan(value) else size_text(float(value)) for value in values)
 
 
 def measured(value: Any) -> str:
     """Returns a measured number, n/a when it is missing."""
-    return NONE if value is None or value != value else number(float(value))
+    return NONE if value is None or is_nan(value) else number(float(value))
 
 
 def run_standing(usable: bool, status: str, reason: str | None, ignored: Sequence[str], confirmed: bool) -> str:

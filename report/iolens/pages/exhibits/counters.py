@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from iolens.log import Job
 from iolens.metrics.processor import counters, io_sites
+from iolens.missing import is_nan
 from iolens.pages import words
 from iolens.pages.blocks import Block
 from iolens.pages.exhibit import Column, Exhibit
@@ -35,7 +36,7 @@ def amount(value: float, unit: str, unavailable: str) -> str:
 
 def rate(value: float) -> str:
     """Returns per second, in millions where that is at least one."""
-    if value != value:
+    if is_nan(value):
         return ""
     return f"{value / 1e6:.3f} M/s" if value >= 1e6 else f"{words.digits(value)} /s"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from iolens.missing import is_nan
 from iolens.pages import words
 from iolens.pages.exhibit import Column
 
@@ -19,7 +20,7 @@ def indented(depth: int, name: str) -> str:
 
 def guarded_seconds(value: float) -> str:
     """Returns seconds to the microsecond, shorter times in nanoseconds (`230 ns`), and `--` for NaN."""
-    if value != value:
+    if is_nan(value):
         return words.GUARD
     return f"{1e9 * value:.3g} ns" if 0 < abs(value) < _SHORTEST else f"{value:,.6f}"
 
@@ -41,4 +42,4 @@ def shares(head: str, measure: str, unit: str = "s") -> list[Column]:
 
 def guarded_size(value: float) -> str:
     """Returns bytes; `--` where the number says nothing."""
-    return words.GUARD if value != value else words.size(value)
+    return words.GUARD if is_nan(value) else words.size(value)

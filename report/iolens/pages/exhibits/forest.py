@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from iolens.forest import activity, files, summary
 from iolens.forest.forest import Forest
+from iolens.missing import is_nan
 from iolens.pages import words
 from iolens.pages.blocks import FigureBlock
 from iolens.pages.exhibit import Column, Exhibit
@@ -44,7 +45,7 @@ def known_pid(pid: int) -> str:
 
 def given_ranks(first: float, last: float) -> str:
     """Returns the ranks that launchers gave: 0 - 7."""
-    return "" if first != first else str(int(first)) if first == last else f"{int(first)} - {int(last)}"
+    return "" if is_nan(first) else str(int(first)) if first == last else f"{int(first)} - {int(last)}"
 
 
 def shown_groups(forest: Forest) -> pd.DataFrame:

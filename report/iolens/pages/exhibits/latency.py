@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from iolens.metrics.latency import LatencyComparison
 from iolens.metrics.settings import size_text
 from iolens.metrics.statistics import CONFIDENCE, RATIO, claim
+from iolens.missing import is_nan
 from iolens.pages.blocks import FigureBlock
 from iolens.pages.comparison_numbers import interval, number
 from iolens.pages.exhibit import Column, Exhibit
@@ -115,12 +116,12 @@ def size_columns(found: Latencies) -> list[Column]:
 
 def micro(seconds: float) -> str:
     """Returns seconds as microseconds."""
-    return NONE if seconds != seconds else number(seconds * MICRO)
+    return NONE if is_nan(seconds) else number(seconds * MICRO)
 
 
 def is_known(value: Any) -> bool:
     """Returns False for None and for a frame's missing values."""
-    return value is not None and value == value
+    return value is not None and not is_nan(value)
 
 
 RATIOS = [

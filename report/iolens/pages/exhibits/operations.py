@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from iolens.metrics import operations
+from iolens.missing import is_nan
 from iolens.pages import words
 from iolens.pages.blocks import FigureBlock
 from iolens.pages.exhibit import EVERY, Column, Exhibit
@@ -35,7 +36,7 @@ def operations_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
 
 def uncounted(job: Job) -> str:
     """Returns a note about operations without a counter."""
-    missing = any(count is None or count != count for count in operations.operations_called(job)["count"].tolist())
+    missing = any(count is None or is_nan(count) for count in operations.operations_called(job)["count"].tolist())
     return "n/a: this version of the log does not count it." if missing else ""
 
 

@@ -11,6 +11,7 @@ from iolens import advise
 from iolens.advise.diagnosis import ALL_IN_USE, NOTHING_TO_GAIN
 from iolens.metrics import unknown
 from iolens.metrics.once import once_per_job
+from iolens.missing import is_nan
 from iolens.pages import words
 from iolens.pages.blocks import Block, FigureBlock, Text
 from iolens.pages.exhibit import Column, Exhibit
@@ -59,7 +60,7 @@ def findings(job: Job) -> pd.DataFrame | None:
 
 def said(gauge: str, value: float) -> str:
     """Returns a gauge's value in words."""
-    if value != value:
+    if is_nan(value):
         return words.NONE
     if gauge == "share":
         return words.share(value)
@@ -68,7 +69,7 @@ def said(gauge: str, value: float) -> str:
 
 def bound_said(gauge: str, bound: float) -> str:
     """Returns a gauge's bound in words."""
-    return words.NONE if bound != bound else f"{'≤' if gauge == 'share' else '≥'} {said(gauge, bound)}"
+    return words.NONE if is_nan(bound) else f"{'≤' if gauge == 'share' else '≥'} {said(gauge, bound)}"
 
 
 def bounded(gauge: str, bound: float, reason: str) -> str:
@@ -79,17 +80,17 @@ def bounded(gauge: str, bound: float, reason: str) -> str:
 
 def judged(good: Any) -> str:
     """Returns whether the value is on the right side of its bound."""
-    return words.NONE if good is None or good != good else "yes" if good else "no"
+    return words.NONE if good is None or is_nan(good) else "yes" if good else "no"
 
 
 def place(gauge: str, value: float, bound: float) -> float | None:
     """Returns the position of a value on its bar, from 0 to 1."""
-    if value != value:
+    if is_nan(value):
         return None
     if gauge == "size":
         return min(1.0, math.log2(max(1.0, value)) / LARGEST)
     if gauge == "stripes":
-        return min(1.0, value / bound * 0.9) if bound == bound else None
+        return min(1.0, value / bound * 0.9) if not is_nan(bound) else None
     return min(1.0, value)
 
 
@@ -103,9 +104,9 @@ def gauge_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
         Gauge(
             TITLES[row.gauge],
             said(row.gauge, row.value),
-            bounded(row.gauge, row.bound, row.reason) if row.value == row.value else row.reason,
+            bounded(row.gauge, row.bound, row.reason) if not is_nan(row.value) else row.reason,
             place(row.gauge, row.value, row.bound),
-            place(row.gauge, row.bound, row.bound) if row.value == row.value else None,
+            place(row.gauge, row.bound, row.bound) if not is_nan(row.value) else None,
             None if row.good is None else bool(row.good),
         )
         for row in found.itertuples()

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from iolens.metrics import balance, processes
+from iolens.missing import is_nan
 from iolens.pages import words
 from iolens.pages.blocks import FigureBlock
 from iolens.pages.exhibit import Column, Exhibit
@@ -48,7 +49,7 @@ def amount(value: float, unit: str) -> str:
     """Returns a number of bytes, seconds or times."""
     if unit == "bytes":
         return words.size(value)
-    return words.count(value) if unit == "times" else f"{words.seconds(value)} s" if value == value else words.NONE
+    return words.count(value) if unit == "times" else f"{words.seconds(value)} s" if not is_nan(value) else words.NONE
 
 
 RANK_BALANCE: Exhibit[Job] = Exhibit(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from iolens.lab.tune.trail import Trail
 from iolens.metrics.settings import describe
+from iolens.missing import is_nan
 from iolens.pages.blocks import FigureBlock
 from iolens.pages.comparison_numbers import interval, number
 from iolens.pages.exhibit import Column, Exhibit
@@ -31,7 +32,7 @@ def steps(trail: Trail) -> pd.DataFrame:
     best = math.nan
     for place, step in enumerate(trail.steps, start=1):
         value = math.nan if step.bandwidth is None else step.bandwidth
-        best = value if math.isnan(best) else max(best, value) if value == value else best
+        best = value if math.isnan(best) else max(best, value) if not is_nan(value) else best
         expected = {name: math.nan if (x := getattr(step, name)) is None else x for name in ("expected", "low", "high")}
         rows.append(
             {

@@ -13,6 +13,7 @@ from iolens.metrics.once import once_per_job
 from iolens.metrics.subject_facts import facts
 from iolens.metrics.subject_files import aligned_files
 from iolens.metrics.subjects import Subjects
+from iolens.missing import is_nan
 from iolens.pages import words
 from iolens.pages.blocks import Block
 from iolens.pages.exhibit import Column, Exhibit
@@ -124,7 +125,7 @@ def files_columns(subjects: Subjects) -> list[Column]:
     for letter in subjects.letters:
         columns.append(
             Column(
-                f"{letter}: s", f"seconds {letter}", lambda value: NOTHING if value != value else words.seconds(value)
+                f"{letter}: s", f"seconds {letter}", lambda value: NOTHING if is_nan(value) else words.seconds(value)
             )
         )
     return columns + [Column(letter, f"standing {letter}") for letter in subjects.letters[1:]]
@@ -132,7 +133,7 @@ def files_columns(subjects: Subjects) -> list[Column]:
 
 def moved(read: float, written: float) -> str:
     """Returns bytes read and written; a dash where there is no such file."""
-    return NOTHING if read != read else f"{words.size(read)}, {words.size(written)}"
+    return NOTHING if is_nan(read) else f"{words.size(read)}, {words.size(written)}"
 
 
 def files_note(subjects: Subjects) -> str:
@@ -217,7 +218,7 @@ def said_in(total: int) -> Any:
         if not count:
             return NOTHING
         runs = "" if total == 1 else f"{count} of {total} runs, "
-        return runs + (f"≤ {words.share(gain)}" if gain == gain else "a note" if severity == "note" else "seen")
+        return runs + (f"≤ {words.share(gain)}" if not is_nan(gain) else "a note" if severity == "note" else "seen")
 
     return say
 

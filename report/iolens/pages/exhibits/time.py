@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from iolens.metrics.processor import inclusive, parts, profile_time, samples, steps, threads, time
+from iolens.missing import is_nan
 from iolens.pages import words
 from iolens.pages.blocks import FigureBlock
 from iolens.pages.exhibit import EVERY, Column, Exhibit
@@ -84,7 +85,7 @@ TIME_PARTS: Exhibit[Job] = Exhibit(
 
 def value(number: float, unknown: str) -> str:
     """Returns an efficiency, or that it is not known."""
-    return "not known" if unknown or number != number else f"{number:.3f}"
+    return "not known" if unknown or is_nan(number) else f"{number:.3f}"
 
 
 EFFICIENCIES: Exhibit[Job] = Exhibit(

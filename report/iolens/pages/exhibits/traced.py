@@ -6,6 +6,7 @@ from iolens.log import Job
 from iolens.metrics.processor import traced_calls
 from iolens.metrics.processor.counters import SCALES
 from iolens.metrics.processor.traced_counters import events_in_calls, traced_counters
+from iolens.missing import is_nan
 from iolens.pages import words
 from iolens.pages.exhibit import Column, Exhibit
 from iolens.pages.exhibits.counters import amount
@@ -31,7 +32,7 @@ def in_a_call(event: str) -> Column:
     factor, unit = (1e6, "us") if SCALES.get(event, (1.0, ""))[1] == "s" else (1.0, "")
     name = event.replace("-", " ")
     head = f"{name} a call, {unit}" if unit else f"{name} a call"
-    return Column(head, event, lambda value: words.GUARD if value != value else words.digits(factor * value))
+    return Column(head, event, lambda value: words.GUARD if is_nan(value) else words.digits(factor * value))
 
 
 def columns(job: Job) -> list[Column]:
@@ -56,7 +57,7 @@ TRACED: Exhibit[Job] = Exhibit(
 
 def total(value: float, unit: str) -> str:
     """Returns a sum over calls; empty if there is none."""
-    return "" if value != value else amount(value, unit, "")
+    return "" if is_nan(value) else amount(value, unit, "")
 
 
 TRACED_COUNTERS: Exhibit[Job] = Exhibit(
@@ -68,9 +69,7 @@ TRACED_COUNTERS: Exhibit[Job] = Exhibit(
         Column("function", "function"),
         Column("", "event"),
         Column("a call", ("per_call", "unit", "unavailable"), amount),
-        Column(
-            "average rank", ("total", "unit"), lambda value, unit: "" if value != value else amount(value, unit, "")
-        ),
+        Column("average rank", ("total", "unit"), lambda value, unit: "" if is_nan(value) else amount(value, unit, "")),
         Column("calls counted", "calls", words.guarded),
         Column("counted", "ran", words.points),
         Column("ranks with the first calls alone", "first", words.count, optional=True),
