@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import takewhile
 from pathlib import Path
 
 import pandas as pd
@@ -13,14 +14,16 @@ from iolens.errors import UsageError
 from iolens.log.records import as_records
 from iolens.metrics.processor import balance, files, inclusive, process, profile_time, steps
 from iolens.metrics.processor.ask import Ask, conditions, levels
-from iolens.metrics.processor.drill import Measures, drill
+from iolens.metrics.processor.drill import TOGETHER, Measures, drill
 from iolens.metrics.processor.imbalance import imbalance, imbalance_percent, load_balance
 from iolens.metrics.processor.traced_calls import traced_calls
 from iolens.pages import words
 from iolens.pages.exhibits.drilled import guarded_seconds
 from processor_example import every_rank, job
 
-LOG = Path(__file__).parents[1] / "data" / "iolens" / "mpi_calls.darshan"
+DATA = Path(__file__).parents[1] / "data"
+LOG = DATA / "iolens" / "mpi_calls.darshan"
+LOGS = sorted(DATA.rglob("*.darshan"))
 
 
 @pytest.mark.parametrize(
@@ -121,7 +124,39 @@ def test_ranks_known_together_have_no_imbalance() -> None:
     found = drill(as_records(rows), ("function", "pe"), Measures("time"), 4, 0).frame().set_index("name")
     assert found.loc["f", "time"] == 1.5
     assert pd.isna(found.loc["f", "imbalance"])
-    assert found.loc["other ranks, together", "time"] == 5.0
+    assert found.loc[TOGETHER, "time"] == 1.25  # a mean, as the row above
+    assert found.loc["pe.0", "time"] == 1.0
+    assert found.loc[["pe.0", TOGETHER], "share"].tolist() == pytest.approx([100 / 6, 500 / 6])
+    alone = drill(as_records(rows[1:]), ("function", "pe"), MEASURES_OF_TIME, 4, 0).frame()
+    assert alone["time"].tolist() == [1.25] * 3
+    assert alone["share"].tolist() == [100.0] * 3
+
+
+MEASURES_OF_TIME = Measures("time")
+
+
+@pytest.mark.parametrize("log", LOGS, ids=lambda log: log.stem)
+@pytest.mark.parametrize("name", ["load_balance", "profile_time", "mpi_calls", "program_time"])
+def test_shares_of_ranks_add_up_to_the_share_above_them(
+    log: Path, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Holds the rows that `iolens table --json` prints to plain sums, in the logs of other versions and of Darshan."""
+    by = "pe=all" if name == "program_time" else "function,pe=all"
+    if main(["table", name, str(log), "--by", by, "--json"]):
+        return  # the log has none of it
+    rows = json.loads(capsys.readouterr().out)
+    for place, row in enumerate(rows):
+        shares = shares_below(rows[place:])
+        assert row["share"] is None or row["share"] <= 100.001, row
+        if shares and row["share"] is not None:
+            assert sum(shares) == pytest.approx(row["share"], abs=0.01), row
+
+
+def shares_below(rows: list[dict[str, float]]) -> list[float]:
+    """Returns the shares of the rows one level below the first row, as far as they have one."""
+    depth = rows[0]["depth"]
+    below = takewhile(lambda one: one["depth"] > depth, rows[1:])
+    return [one["share"] for one in below if one["depth"] == depth + 1 and one["share"] is not None]
 
 
 def usage(ranks: int) -> pd.DataFrame:

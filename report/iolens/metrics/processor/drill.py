@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 SUMS_OF_OTHERS = ("total", "group")
 """Levels whose imbalance says nothing, for their parts may be uneven in opposite ways."""
 
+TOGETHER = "ranks known together, mean"
+"""Name of the row of values that a log holds as one sum over several ranks."""
+
 
 @dataclass(frozen=True)
 class Measures:
@@ -73,16 +76,18 @@ def drill(
 
     An empty text ends a row's path; beside others that have a name, and in a first level, it is called (no LEVEL).
     Columns of the result: depth (0: the total), level, name, the measures (means over `ranks`; extremes unchanged), and
-    for the first measure share (per cent of the total), imbalance, imbalance_percent, most and most_rank. NaN means
-    that a value has no meaning here, or that ranks are known together only (rank -1). Rows of less than `threshold` per
-    cent are left out with all rows below them; `left_out` is their number without the rows below them. Per cent refers
-    to `whole` (of an average rank), else to the total. Where the last level is that of threads, the imbalance of the
-    rows above is among all threads of all ranks.
+    for the first measure share (per cent of the total), imbalance, imbalance_percent, most and most_rank. The row of a
+    single rank holds that rank's own values; its share is of the sum over all ranks, so that the shares of ranks add up
+    to the share of the row above them. NaN means that a value has no meaning here, or that ranks are known together
+    only (rank -1). Rows of less than `threshold` per cent are left out with all rows below them; `left_out` is their
+    number without the rows below them. Per cent refers to `whole` (of an average rank), else to the total. Where the
+    last level is that of threads, the imbalance of the rows above is among all threads of all ranks.
     """
     single, wanted = by[-1] if by and by[-1] in (PE, EVERY_PE) else "", spread(by, rows)
     keys = ["total", *wanted]
     rows = without_gaps(labelled(rows, "total", "Total"), keys, by)
-    rows = rows.beside({PE: np.array([f"pe.{rank}" for rank in rows["rank"].tolist()], object)})
+    rank_names = [f"pe.{rank}" if rank >= 0 else TOGETHER for rank in rows["rank"].tolist()]
+    rows = rows.beside({PE: np.array(rank_names, object)})
     units = ["rank", THREAD] if keys[-1] == THREAD else ["rank"]
     each = [per_unit(rows, keys[: depth + 1], units, measures) for depth in range(len(keys))]
     if whole is None:
@@ -231,15 +236,15 @@ class Tree:
         if self.single == PE and len(known) > 1:
             chosen = {0: "max", len(known) // 2: "median", len(known) - 1: "min"}
         for place, what in chosen.items():
-            yield self.pe_row(known, place, f"pe.{known['rank'][place]}" + (f" ({what})" if what else ""), depth)
+            yield self.pe_row(known, place, f"pe.{known['rank'][place]}" + (f" ({what})" if what else ""), depth, 1)
         for place in range(len(others)):
-            yield self.pe_row(others, place, "other ranks, together", depth)
+            yield self.pe_row(others, place, TOGETHER, depth, self.ranks)
 
-    def pe_row(self, node: Records, place: int, name: str, depth: int) -> dict[str, Any]:
-        """Returns one rank."""
-        columns = (*self.measures.sums, *self.measures.extremes)
-        numbers = {column: float(node[column][place]) for column in columns}
-        share = self.share(numbers[self.measures.first])
+    def pe_row(self, node: Records, place: int, name: str, depth: int, ranks: int) -> dict[str, Any]:
+        """Returns one rank, or with `ranks` above 1 the mean of values that are known as a sum over all ranks."""
+        numbers = {column: float(node[column][place]) / ranks for column in self.measures.sums}
+        numbers |= {column: float(node[column][place]) for column in self.measures.extremes}
+        share = self.share(float(node[self.measures.first][place]) / self.ranks)
         return {"depth": depth, "level": PE, "name": name, **numbers, "share": share, **UNKNOWN}
 
 
