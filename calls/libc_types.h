@@ -5,6 +5,7 @@
 
 #include <stdarg.h>
 #include <sys/types.h>
+#include <wchar.h>
 
 _Static_assert(sizeof(off_t) == 8, "one type of offset stands for both");
 
@@ -79,6 +80,11 @@ _Static_assert(sizeof(off_t) == 8, "one type of offset stands for both");
 #define TYPE_delimiter(_)      int
 #define TYPE_format(_)         const char *
 #define TYPE_list(_)           va_list
+#define TYPE_wide(_)           wchar_t
+#define TYPE_letter(_)         wint_t
+#define TYPE_wide_text(_)      const wchar_t *
+#define TYPE_wide_string(_)    wchar_t *
+#define TYPE_wide_format(_)    const wchar_t *
 #define TYPE_fortify(_)        int
 #define TYPE_long_offset(_)    long
 #define TYPE_position(variant) const fpos##variant##_t *

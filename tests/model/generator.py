@@ -372,6 +372,42 @@ class Writer:
         for _ in range(self.random.randrange(1, 12)):
             self.put(*self.random.choice([("fgets", stream, 300), ("fgetc", stream), ("getline", stream)]))
 
+    def wide_file(self) -> None:
+        """Streams of wide characters, which take no other calls, some of them left open.
+
+        None is unbuffered: there ftell is off by a byte behind a letter of several bytes that was read.
+        """
+        streams = range(30, self.random.randrange(31, 34))
+        for stream in streams:
+            self.put("fopen", stream, self.random.choice(["@a", "@w"]), self.random.choice(STREAM_MODES))
+            if self.random.random() < 0.3:
+                self.put("setvbuf", stream, self.random.choice([7, 100, 5000]))
+        for _ in range(self.random.randrange(1, 25)):
+            stream, which = self.random.choice(streams), self.random.random()
+            if which < 0.5:
+                self.wide_write(stream)
+            elif which < 0.75:
+                self.put(
+                    *self.random.choice([("fgetws", stream, 300), ("fgetws_unlocked", stream, 2), ("getwc", stream)])
+                )
+            elif which < 0.8:
+                self.put("fwscanf", stream, self.random.choice([1, 5, 100]))
+            elif which < 0.95:
+                self.put(
+                    *self.random.choice([("rewind", stream), ("fflush", stream), ("fseek", stream, 0, "SEEK_END")])
+                )
+            else:
+                self.put(*self.random.choice([("fflush_all",), ("ftell", stream), ("fclose", stream)]))
+        if self.random.random() < 0.4:
+            self.put("leave")
+
+    def wide_write(self, stream: int) -> None:
+        if self.random.random() < 0.4:
+            op, letters = self.random.choice(["fputwc", "fputwc_unlocked", "putwc"]), 1
+        else:
+            op, letters = self.random.choice(["fputws", "fputws_unlocked", "fwprintf"]), self.letters()
+        self.put(op, stream, letters, self.random.choice([1, 1, 2, 3, 4]))
+
     def held_bytes(self) -> None:
         """Several streams of few files hold bytes when the process ends."""
         streams = range(1, self.random.randrange(3, 7))
@@ -506,7 +542,7 @@ def with_child(writer: Writer, seed: str) -> None:
 
 WHOLE = [
     *(Writer.read_to_the_end, Writer.append_log, Writer.strided, Writer.text_file, Writer.many_sizes),
-    *(Writer.held_bytes, Writer.linked_folders),
+    *(Writer.held_bytes, Writer.linked_folders, Writer.wide_file),
 ]
 
 

@@ -96,7 +96,8 @@ def scratch() -> str:
 
 def build_interpreter(folder: Path, mpi: bool) -> Path:
     program = folder / "interpreter"
-    parts = ("interpreter", "posix_operations", "stdio_operations", "mpi_operations" if mpi else "no_mpi_operations")
+    parts = ("interpreter", "posix_operations", "stdio_operations", "wide_operations")
+    parts = (*parts, "mpi_operations" if mpi else "no_mpi_operations")
     sources = [HERE / f"{name}.c" for name in parts]
     # Without optimization getc_unlocked and its kind stay calls.
     flags = ["-std=gnu11", "-D_GNU_SOURCE", "-O0", "-g", "-Wall", "-Wextra", "-fno-builtin", "-lpthread"]

@@ -10,9 +10,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <locale.h>
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -293,9 +295,10 @@ static struct entry *new_entry(void)
     return &journal[at];
 }
 
-static int64_t held_bytes(const FILE *f) { return f->_IO_write_ptr - f->_IO_write_base; }
+/* Returns the bytes in the buffer of a stream, or the letters of one for wide characters. */
+static int64_t held_bytes(FILE *f) { return (int64_t)__fpending(f); }
 
-static void note_stream(const char *operation, int32_t program, int32_t slot, const FILE *f)
+static void note_stream(const char *operation, int32_t program, int32_t slot, FILE *f)
 {
     if (held_bytes(f) == 0)
         return;
@@ -610,8 +613,10 @@ static void *reserve(size_t bytes)
 
 int main(int argc, char **argv)
 {
+    setlocale(LC_CTYPE, "C.UTF-8");
     add_operations(posix_operations);
     add_operations(stdio_operations);
+    add_operations(wide_operations);
     add_operations(mpi_operations);
     if (argc == 2 && !strcmp(argv[1], "--ops")) {
         for (int i = 0; i < operation_count; i++)

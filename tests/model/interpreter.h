@@ -34,8 +34,8 @@ struct entry {
     int64_t after;  /* the same behind it */
     int64_t size; /* of the descriptor's or stream's file behind it, before it where the stream is closed; -1
                      without a file */
-    int64_t extra[3]; /* what else came back, see each operation; [2] of streams: bytes left in the buffer
-                         that are to be written */
+    int64_t extra[3]; /* what else came back, see each operation; [2] of streams: bytes (wide: letters) left
+                         in the buffer that are to be written */
 };
 
 /* What a call does to a stream; reading right behind writing or the reverse is undefined without TURNS
@@ -67,6 +67,7 @@ struct operation {
 /* Each ends with a row without a name. */
 extern const struct operation posix_operations[];
 extern const struct operation stdio_operations[];
+extern const struct operation wide_operations[];
 extern const struct operation mpi_operations[]; /* empty where MPI was not compiled in */
 
 int64_t journal_now(void);

@@ -16,6 +16,8 @@ PUT_LETTER = {"fputc", "putc", "putc_unlocked"}
 GOT_TEXT = {"fgets", "fgets_unlocked", "getline", "getdelim"}
 PUT_TEXT = {"fputs", "fputs_unlocked"}
 PRINTED = {"fprintf", "vfprintf"}
+GOT_WIDE = {"fgetwc", "fgetwc_unlocked", "getwc", "fgetws", "fgetws_unlocked"}
+PUT_WIDE = {"fputwc", "fputwc_unlocked", "putwc", "fputws", "fputws_unlocked", "fwprintf"}
 UNCOUNTED = {"fileno", "ftell", "clearerr", "setvbuf"}
 OPENING = {"fopen", "fopen64", "tmpfile", "tmpfile64", "fdopen"}  # a stream that is not there before
 SEEKS = {"fseek", "fseeko", "fseeko64", "fsetpos", "rewind"}
@@ -23,6 +25,7 @@ EMPTYING = {"exit", "flushed"}  # by a flush of all streams: what the stream hel
 UNSEEN = {  # by Darshan
     *("fread_unlocked", "fwrite_unlocked", "getc_unlocked", "putc_unlocked", "fgets_unlocked", "fputs_unlocked"),
     *("getline", "getdelim", "getc", "putc"),
+    *(GOT_WIDE | PUT_WIDE | {"fwscanf"}),
 }
 
 
@@ -51,6 +54,11 @@ class Stream:
     append: bool
     descriptor: OpenFile | None = None  # where a descriptor moves the same position
     pending: int = 0  # of a stream that appends: bytes given to it that are still in its buffer
+    wide: list[int] = field(default_factory=list)  # the bytes of each wide character that was written to it
+
+    def held(self, left: int) -> int:
+        """Returns the bytes of what the C library says is left in the buffer: bytes, or wide characters."""
+        return sum(self.wide[len(self.wide) - left :]) if self.wide else left
 
 
 class StdioModel:
@@ -75,6 +83,7 @@ class StdioModel:
             "getw": self.getw,
             "putw": self.putw,
             "fscanf": self.scanned,
+            "fwscanf": self.scanned,
             "exit": self.emptied,
             "flushed": self.emptied,
         }
@@ -86,6 +95,8 @@ class StdioModel:
             (GOT_TEXT, self.got_text),
             (PUT_TEXT, self.put_text),
             (PRINTED, self.printed),
+            (GOT_WIDE, self.got_wide),
+            (PUT_WIDE, self.put_wide),
             (SEEKS, self.seek),
         ):
             self.handlers.update(dict.fromkeys(names, handler))
@@ -201,7 +212,7 @@ class StdioModel:
     def lands(self, call: Call, stream: Stream) -> None:
         """What has left the buffer in this call ended the file; closing writes all that was left."""
         closes = call.name in ("fclose", "freopen")
-        left = stream.pending if closes else stream.pending - call.extra[2]
+        left = stream.pending if closes else stream.pending - stream.held(call.extra[2])
         if left > 0:
             begin = call.size if closes else call.size - left
             self.place(stream.file, (True, begin, left, call.begin, call.end))
@@ -244,6 +255,21 @@ class StdioModel:
     def printed(self, call: Call) -> None:
         if call.result > 0:
             self.moves(call, True, call.result)
+
+    def got_wide(self, call: Call) -> None:
+        """Takes the bytes from the position that the C library tells; fgetws of an empty text moved none."""
+        if call.result > 0:
+            self.moves(call, False, call.after - call.before)
+
+    def put_wide(self, call: Call) -> None:
+        """Counts the bytes of each letter in UTF-8; what ends a text of several is a line's end of one byte."""
+        stream, letters, size = self.stream(call), int(call.args[1]), int(call.args[2])
+        alone = call.name.endswith(("wc", "wc_unlocked"))
+        widths = [size] if alone else [size] * (letters - 1) + [1] * (letters > 0)
+        if call.result < 0 or stream is None or (call.name == "fwprintf" and not letters):
+            return
+        stream.wide += widths
+        self.moves(call, True, sum(widths))
 
     def getw(self, call: Call) -> None:
         at_end = call.result == -1 and call.after - call.before != 4

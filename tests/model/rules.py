@@ -12,7 +12,7 @@ from dataclasses import dataclass
 MODELLED = {
     "stat": "`stat`, `fstat`, `lstat`, `statx`, `fstatat` of glibc 2.33 and later",
     "unseen stdio": "fortified calls (`__read_chk`, `__fprintf_chk` …), `puts`, `getline`, `getc`, `putc`, unlocked "
-    "variants, `scanf`",
+    "variants, `scanf`, wide characters (`fputws` …)",
     "mmap": "`mmap`",
     "between files": "`sendfile`, `copy_file_range`, `splice`",
     "renameat": "`renameat`, `renameat2`",

@@ -15,6 +15,7 @@ PROGRAMS = [
     "posix_aio",
     "posix_threads",
     "stdio_calls",
+    "stdio_wide",
 ]
 
 

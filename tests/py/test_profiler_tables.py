@@ -54,13 +54,21 @@ MARKS = {
 WAIVED = {
     "H5Oopen_by_token": "HDF5 since 1.12 has it",
     "__isoc23_fscanf": "a C library since 2.38 has it",
+    "__isoc23_fwscanf": "a C library since 2.38 has it",
     "__isoc23_scanf": "a C library since 2.38 has it",
+    "__isoc23_wscanf": "a C library since 2.38 has it",
     "__isoc23_vfscanf": "a C library since 2.38 has it",
+    "__isoc23_vfwscanf": "a C library since 2.38 has it",
     "__isoc23_vscanf": "a C library since 2.38 has it",
+    "__isoc23_vwscanf": "a C library since 2.38 has it",
     "__isoc99_fscanf": "what fscanf is compiled to",
+    "__isoc99_fwscanf": "what fwscanf is compiled to",
     "__isoc99_scanf": "what scanf is compiled to",
+    "__isoc99_wscanf": "what wscanf is compiled to",
     "__isoc99_vfscanf": "what vfscanf is compiled to",
+    "__isoc99_vfwscanf": "what vfwscanf is compiled to",
     "__isoc99_vscanf": "what vscanf is compiled to",
+    "__isoc99_vwscanf": "what vwscanf is compiled to",
 }
 
 

@@ -1,6 +1,5 @@
 #include "appending.h"
 
-#include <stdio_ext.h>
 #include <unistd.h>
 
 #include "../../system/file_info.h"
@@ -26,9 +25,9 @@ static void place(struct stdio_state *s, int64_t begin, int64_t bytes)
 }
 
 /* The system leaves a descriptor behind what it appended, and answers this without asking a file server. */
-void appending_wrote(struct stream *stream, struct stdio_state *s, int64_t bytes)
+void appending_wrote(struct stream *stream, struct stdio_state *s, int64_t bytes, int64_t left)
 {
-    int64_t landed = take_landed(stream, bytes, (int64_t)__fpending(stream->handle));
+    int64_t landed = take_landed(stream, bytes, left);
     if (landed == 0)
         return;
     off_t position = system_call(SYS_lseek, stream->fd, 0L, SEEK_CUR);

@@ -9,8 +9,9 @@
 #include "stdio_record.h"
 #include "streams.h"
 
-/* Called with the state's lock held, right behind a call that gave the stream `bytes`, or flushed it. */
-void appending_wrote(struct stream *stream, struct stdio_state *s, int64_t bytes);
+/* Called with the state's lock held, right behind a call that gave the stream `bytes`, or flushed it, and
+ * that left so many bytes in its buffer. */
+void appending_wrote(struct stream *stream, struct stdio_state *s, int64_t bytes, int64_t left);
 
 /* Behind a call that may have flushed the stream and moved on; so many bytes are left in its buffer. */
 void appending_left(struct stream *stream, struct stdio_state *s, int64_t left);

@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 #include <stdio.h>
+#include <wchar.h>
 
 #include "../../runtime/wrap.h"
 
@@ -25,10 +26,19 @@ void stdio_on_string(const struct call *c, FILE *stream, const char *string, int
 void stdio_on_line(const struct call *c, FILE *stream, ssize_t bytes);
 void stdio_on_letter(const struct call *c, FILE *stream, int letter);
 void stdio_on_word(const struct call *c, FILE *stream, int word); /* getw */
-void stdio_on_unget(FILE *stream);
+void stdio_on_unget(FILE *stream, int64_t bytes);
 /* The position moved, and nothing was counted; a read of nothing may have written what was buffered. */
 void stdio_on_drift(FILE *stream);
 void stdio_on_seek(const struct call *c, FILE *stream, int result); /* one that failed may have flushed */
+
+/* Wide characters count as the bytes that encode them in the locale of the calling thread. */
+void stdio_on_wide_letter_read(const struct call *c, FILE *stream, wint_t letter);
+void stdio_on_wide_letter_written(const struct call *c, FILE *stream, wint_t letter);
+void stdio_on_wide_string(const struct call *c, FILE *stream, const wchar_t *string, int room);
+void stdio_on_wide_text(const struct call *c, FILE *stream, const wchar_t *text);
+void stdio_before_wide_print(struct call *c, FILE *stream);
+void stdio_on_wide_print(const struct call *c, FILE *stream, int letters);
+void stdio_on_wide_unget(FILE *stream, wint_t letter);
 
 /* Closing and reopening take the stream and its descriptor out before they are gone. */
 void stdio_before_close(struct call *c, FILE *stream);

@@ -39,7 +39,23 @@
 #define ON_FSCANF(...)   FNV(__VA_ARGS__, SCANNING(stream), SCANNED(stream))
 #define ON_SCANF(...)    FNV(__VA_ARGS__, SCANNING(stdin), SCANNED(stdin))
 
-#define ON_UNGETC(...)        FN(__VA_ARGS__, if (ret != EOF) stdio_on_unget(stream))
+#define ON_FPUTWC(...)                                                                                       \
+    FN(__VA_ARGS__, if (ret != WEOF) stdio_on_wide_letter_written(&c, stream, (wint_t)wide))
+#define ON_PUTWCHAR(...)                                                                                     \
+    FN(__VA_ARGS__, if (ret != WEOF) stdio_on_wide_letter_written(&c, stdout, (wint_t)wide))
+#define ON_FPUTWS(...)        FN(__VA_ARGS__, if (ret >= 0) stdio_on_wide_text(&c, stream, wide_text))
+#define WIDE_PRINTING(stream) stdio_before_wide_print(&c, stream)
+#define WIDE_PRINTED(stream)  stdio_on_wide_print(&c, stream, ret)
+#define ON_VFWPRINTF(...)     FNB(__VA_ARGS__, WIDE_PRINTING(stream), WIDE_PRINTED(stream))
+#define ON_VWPRINTF(...)      FNB(__VA_ARGS__, WIDE_PRINTING(stdout), WIDE_PRINTED(stdout))
+#define ON_FWPRINTF(...)      FNV(__VA_ARGS__, WIDE_PRINTING(stream), WIDE_PRINTED(stream))
+#define ON_WPRINTF(...)       FNV(__VA_ARGS__, WIDE_PRINTING(stdout), WIDE_PRINTED(stdout))
+#define ON_FGETWC(...)        FN(__VA_ARGS__, stdio_on_wide_letter_read(&c, stream, ret))
+#define ON_GETWCHAR(...)      FN(__VA_ARGS__, stdio_on_wide_letter_read(&c, stdin, ret))
+#define ON_FGETWS(...)        FN(__VA_ARGS__, stdio_on_wide_string(&c, stream, ret, length))
+#define ON_UNGETWC(...)       FN(__VA_ARGS__, if (ret != WEOF) stdio_on_wide_unget(stream, letter))
+
+#define ON_UNGETC(...)        FN(__VA_ARGS__, if (ret != EOF) stdio_on_unget(stream, 1))
 #define ON_REWIND(ret_t, ...) FNZ(__VA_ARGS__, stdio_on_seek(&c, stream, 0))
 #define ON_FSEEK(...)         FN(__VA_ARGS__, stdio_on_seek(&c, stream, ret))
 #define ON_FSETPOS(...)       FN(__VA_ARGS__, stdio_on_seek(&c, stream, ret))

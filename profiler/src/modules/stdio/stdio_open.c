@@ -1,6 +1,5 @@
 /* Streams that are opened, closed and opened again. */
 #include <fcntl.h>
-#include <stdio_ext.h>
 #include <unistd.h>
 
 #include "../../files/fds.h"
@@ -71,7 +70,7 @@ static void on_close(struct stream *stream)
 {
     struct stdio_state *s = stream->pending > 0 ? stdio_state_of(stream) : NULL;
     if (s)
-        appending_ends(stream, s, (int64_t)__fpending(stream->handle));
+        appending_ends(stream, s, streams_held(stream->handle));
 }
 
 void stdio_before_close(struct call *c, FILE *handle)

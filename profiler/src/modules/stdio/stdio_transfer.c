@@ -1,5 +1,4 @@
 /* Bytes that streams move, and calls that move the position. */
-#include <stdio_ext.h>
 #include <string.h>
 
 #include "../io_sites.h"
@@ -40,11 +39,12 @@ static void ask_position(struct stream *stream)
 __attribute__((noinline)) static void on_appending(const struct call *c, struct stream *stream,
                                                    enum stdio_int counter, int64_t bytes)
 {
+    int64_t left = streams_held(stream->handle); /* before the lock: this may take the stream's own */
     struct stdio_state *s = stdio_lock(stream);
     if (!s)
         return;
     s->record.ints[counter]++;
-    appending_wrote(stream, s, bytes);
+    appending_wrote(stream, s, bytes, left);
     add_transfer(s, c, true, bytes, NOWHERE);
     spin_unlock(&s->lock);
 }
@@ -106,7 +106,7 @@ static void on_left(struct stream *stream)
 {
     struct stdio_state *s = stream->pending > 0 ? stdio_state_of(stream) : NULL;
     if (s)
-        appending_left(stream, s, (int64_t)__fpending(stream->handle));
+        appending_left(stream, s, streams_held(stream->handle));
 }
 
 /* All that was in the buffers has left them. */
@@ -152,13 +152,13 @@ void stdio_on_drift(FILE *handle)
     on_left(stream);
 }
 
-void stdio_on_unget(FILE *handle)
+void stdio_on_unget(FILE *handle, int64_t bytes)
 {
     struct stream *stream = streams_known(handle);
     struct stdio_state *s = stdio_lock(stream);
     if (!s)
         return;
-    stream->offset--;
+    stream->offset -= bytes;
     spin_unlock(&s->lock);
 }
 

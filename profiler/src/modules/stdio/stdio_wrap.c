@@ -1,15 +1,24 @@
 /* The wrapped functions of stdio: the rows of calls/stdio.def, expanded. */
 
 /* The header renames the scanf family to its C99 twins; the rows name both. */
-#define fscanf  header_fscanf
-#define scanf   header_scanf
-#define vfscanf header_vfscanf
-#define vscanf  header_vscanf
+#define fscanf   header_fscanf
+#define scanf    header_scanf
+#define vfscanf  header_vfscanf
+#define vscanf   header_vscanf
+#define fwscanf  header_fwscanf
+#define wscanf   header_wscanf
+#define vfwscanf header_vfwscanf
+#define vwscanf  header_vwscanf
 #include <stdio.h>
+#include <wchar.h>
 #undef fscanf
 #undef scanf
 #undef vfscanf
 #undef vscanf
+#undef fwscanf
+#undef wscanf
+#undef vfwscanf
+#undef vwscanf
 #undef fread_unlocked
 #undef fwrite_unlocked
 

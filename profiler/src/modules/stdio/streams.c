@@ -2,11 +2,13 @@
 
 #include <stdio_ext.h>
 #include <string.h>
+#include <wchar.h>
 
 #include "../../runtime/context.h"
 #include "../../files/fds.h"
 #include "../../files/registry.h"
 #include "../../system/file_info.h"
+#include "../../system/system_call.h"
 
 static struct streams iolens_streams;
 
@@ -124,6 +126,23 @@ void streams_forget_states(void)
             stream->stdio = NULL;
 }
 
+/* __fpending tells the characters of a wide stream. Their bytes lie between the position of its descriptor
+ * and its own, which is waited for by nobody: another thread may be in a call with the stream. */
+static int64_t wide_held(FILE *handle, int64_t letters)
+{
+    if (letters == 0 || ftrylockfile(handle) != 0)
+        return letters;
+    off_t end = ftello(handle), begin = system_call(SYS_lseek, fileno_unlocked(handle), 0L, SEEK_CUR);
+    funlockfile(handle);
+    return begin >= 0 && end >= begin ? end - begin : letters;
+}
+
+int64_t streams_held(FILE *handle)
+{
+    int64_t held = (int64_t)__fpending(handle);
+    return __builtin_expect(fwide(handle, 0) > 0, 0) ? wide_held(handle, held) : held;
+}
+
 /* By the list that the C library keeps for itself, which is held meanwhile: no stream is closed. */
 void streams_each_open(void (*work)(struct stream *stream, int64_t left))
 {
@@ -133,7 +152,7 @@ void streams_each_open(void (*work)(struct stream *stream, int64_t left))
     for (FILE *open = _IO_iter_begin(); open; open = _IO_iter_next(open)) {
         struct stream *stream = find(open);
         if (stream)
-            work(stream, (int64_t)__fpending(open));
+            work(stream, streams_held(open));
     }
     _IO_list_unlock();
 }
@@ -156,7 +175,7 @@ void streams_ask_offsets(void)
             if (offset >= 0)
                 stream->offset = offset;
             if (handle && stream->append)
-                stream->pending = (int64_t)__fpending(handle);
+                stream->pending = streams_held(handle);
         }
 }
 

@@ -62,6 +62,9 @@ struct file *streams_file(FILE *handle);
 void streams_forget_states(void);
 void streams_ask_offsets(void);
 
+/* Returns the bytes in a stream's buffer that are to be written. */
+int64_t streams_held(FILE *handle);
+
 /* Do this with each stream that appends and had bytes in its buffer at its last call. It may be gone: a
  * program can close a stream by ways that are not wrapped. So what its handle points at must not be looked
  * at. */

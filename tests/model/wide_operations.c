@@ -1,0 +1,106 @@
+/* Calls on wide characters; the table at the end says what the list calls them. Their streams take no others:
+ * a stream is for bytes or for wide characters from its first call on. */
+#include "interpreter.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <wchar.h>
+
+#define RUN(name) static void run_##name(struct state *s, const struct arg *a, struct entry *e)
+
+/* The letter that UTF-8 has so many bytes for. */
+static wchar_t letter_of(int64_t bytes)
+{
+    static const wchar_t letters[] = {L'a', L'\u00e9', L'\u20ac', L'\U0001f600'};
+    return letters[(bytes - 1) % 4];
+}
+
+/* A text of so many letters, each of so many bytes, but for a line's end of one byte, which is the last. */
+static wchar_t *text_of(int64_t letters, int64_t bytes)
+{
+    wchar_t *text = malloc(((size_t)letters + 1) * sizeof *text);
+    if (!text)
+        abort();
+    wmemset(text, letter_of(bytes), (size_t)letters);
+    if (letters)
+        text[letters - 1] = L'\n';
+    text[letters] = 0;
+    return text;
+}
+
+/* NAME STREAM LETTERS BYTES */
+#define RUN_TEXT(name, call)                                                                                 \
+    RUN(name)                                                                                                \
+    {                                                                                                        \
+        FILE *f = s->streams[a[0].number];                                                                   \
+        wchar_t *text = text_of(a[1].number, a[2].number);                                                   \
+        TIMED(e, call);                                                                                      \
+        free(text);                                                                                          \
+    }
+RUN_TEXT(fputws, fputws(text, f))
+RUN_TEXT(fputws_unlocked, fputws_unlocked(text, f))
+RUN_TEXT(fwprintf, fwprintf(f, L"%ls", text))
+
+/* NAME STREAM LETTERS BYTES: LETTERS is 1; result 1, or -1 */
+#define RUN_LETTER(name)                                                                                     \
+    RUN(name)                                                                                                \
+    {                                                                                                        \
+        FILE *f = s->streams[a[0].number];                                                                   \
+        wchar_t letter = letter_of(a[2].number);                                                             \
+        TIMED(e, name(letter, f) == WEOF ? -1 : 1);                                                          \
+    }
+RUN_LETTER(fputwc)
+RUN_LETTER(fputwc_unlocked)
+RUN_LETTER(putwc)
+
+/* NAME STREAM; result: letters, -1 for none. The position tells the bytes. */
+#define RUN_GET(name)                                                                                        \
+    RUN(name)                                                                                                \
+    {                                                                                                        \
+        FILE *f = s->streams[a[0].number];                                                                   \
+        TIMED(e, name(f) == WEOF ? -1 : 1);                                                                  \
+    }
+RUN_GET(fgetwc)
+RUN_GET(fgetwc_unlocked)
+RUN_GET(getwc)
+
+/* NAME STREAM ROOM: the same of a line, and of a word (fwscanf) */
+#define RUN_LINE(name)                                                                                       \
+    RUN(name)                                                                                                \
+    {                                                                                                        \
+        FILE *f = s->streams[a[0].number];                                                                   \
+        wchar_t *text = calloc((size_t)a[1].number + 1, sizeof *text), *got;                                 \
+        TIMED(e, (got = name(text, (int)a[1].number, f)) != NULL);                                           \
+        e->result = got ? (int64_t)wcslen(text) : -1;                                                        \
+        free(text);                                                                                          \
+    }
+RUN_LINE(fgetws)
+RUN_LINE(fgetws_unlocked)
+RUN(fwscanf)
+{
+    FILE *f = s->streams[a[0].number];
+    wchar_t format[32], *word = calloc((size_t)a[1].number + 1, sizeof *word);
+    swprintf(format, sizeof format / sizeof *format, L"%%%ldls", (long)a[1].number);
+    TIMED(e, fwscanf(f, format, word));
+    free(word);
+}
+
+#define ROW(name, way)                                                                                       \
+    {                                                                                                        \
+#name, run_##name, ON_STREAM, 0, way                                                                 \
+    }
+const struct operation wide_operations[] = {
+    ROW(fputws, WRITES),
+    ROW(fputws_unlocked, WRITES),
+    ROW(fwprintf, WRITES),
+    ROW(fputwc, WRITES),
+    ROW(fputwc_unlocked, WRITES),
+    ROW(putwc, WRITES),
+    ROW(fgetwc, READS),
+    ROW(fgetwc_unlocked, READS),
+    ROW(getwc, READS),
+    ROW(fgetws, READS),
+    ROW(fgetws_unlocked, READS),
+    ROW(fwscanf, READS),
+    {0},
+};
