@@ -32,6 +32,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     include = f"-I{ROOT / 'profiler/include'}"
     subprocess.run([*command, include, "-o", folder / "marked", source / "marked_ranks.c"], check=True)
     subprocess.run([*command, include, "-o", folder / "crowded", source / "crowded_ranks.c"], check=True)
+    subprocess.run([*command, "-o", folder / "limited", source / "mpi_limited.c"], check=True)
     subprocess.run([*command, "-w", "-rdynamic", "-o", folder / "scarce", source / "mpi_scarce.c", "-ldl"], check=True)
     counter = ["-shared", "-fPIC", "-o", folder / "counter.so", source / "collective_counter.c", "-ldl"]
     subprocess.run([*command, *counter], check=True)
@@ -167,6 +168,29 @@ def test_no_rank_waits_for_one_without_memory(rank: int, request_number: int, bu
     assert len(logs) + done.stderr.count("cannot write the log") == 1
     assert all(name.endswith(".darshan") for name in logs)
     assert request_number > 0 or not logs
+
+
+@pytest.mark.parametrize("poor", [0, 1])
+def test_a_rank_without_memory_is_left_out_of_the_log(poor: int, built: Path, tmp_path: Path) -> None:
+    """The job has the log of the others, which says so; with room enough for few files, that of all."""
+    for files in (6000, 3):
+        folder = tmp_path / str(files)
+        folder.mkdir()
+        program = [str(built / "limited"), str(poor), str(files)]
+        done = start(3, PRELOAD, program, None, folder, IOLENS_LOGPATH=str(folder), IOLENS_INCLUDE=str(folder))
+        assert "iolens:" not in done.stderr
+        (log,) = folder.glob("*.darshan")
+        job = read_log(log)
+        posix = job.frames["POSIX"]
+        written = posix.groupby("rank")["POSIX_BYTES_WRITTEN"].sum().to_dict()
+        if files == 3:
+            assert written == {-1: 30, 0: 30, 1: 30, 2: 30}
+            assert not job.partial
+            continue
+        assert written == {rank: 60010 for rank in range(3) if rank != poor}
+        assert "1 rank(s) had no memory to write records, and are missing from all tables." in job.partial
+        assert {module.name for module in job.modules if module.partial} >= {"POSIX"}
+        assert set(posix["id"].map(job.names).str.split("/").str[-1].str[:4]) == {f"own{r}" for r in written} | {"shar"}
 
 
 def check_chains(job: Job) -> None:

@@ -21,6 +21,9 @@ enum { MEMORY_BYTES = 1 << 20, ALIGNMENT = 64 };
 
 enum { LONGEST_STORED = 65535 };
 
+/* Bytes that zlib is given at once, and the room for what it makes of them. */
+enum { MOST_PIECE = 1 << 20, LEAST_ROOM = 4096, MOST_ROOM = 1 << 20 };
+
 /* zlib's functions call each other by name, and a program that exports its own zlib (Node.js does) replaces
  * some of them. Two versions would then work on the same state, so such a zlib is not used. */
 static bool is_mixed(void *library)
@@ -68,19 +71,19 @@ static bool deflated(const struct zlib *zlib, const struct buffer *part, struct 
     int level = part->used < LONG_BYTES ? USUAL : FAST;
     if (zlib->deflateInit_(&stream, level, ZLIB_VERSION_WANTED, (int)sizeof stream) != ZLIB_OK)
         return false;
-    size_t left = part->used;
+    size_t left = part->used, room = left / 2 + LEAST_ROOM;
+    room = room < MOST_ROOM ? room : MOST_ROOM;
     int state = ZLIB_OK;
     stream.next_in = (unsigned char *)part->data;
     while (state == ZLIB_OK) {
-        const unsigned piece = 1 << 20;
         if (stream.avail_in == 0) {
-            stream.avail_in = left < piece ? (unsigned)left : piece;
+            stream.avail_in = left < MOST_PIECE ? (unsigned)left : MOST_PIECE;
             left -= stream.avail_in;
         }
-        stream.next_out = buffer_add(out, piece);
+        stream.next_out = buffer_add(out, room);
         if (!stream.next_out)
             break;
-        stream.avail_out = piece;
+        stream.avail_out = (unsigned)room;
         state = zlib->deflate(&stream, left == 0 ? ZLIB_FINISH : ZLIB_NO_FLUSH);
         out->used -= stream.avail_out;
     }

@@ -29,12 +29,16 @@ struct registry {
     struct file **buckets; /* a power of two of them, more with more files */
     size_t bucket_count, files;
     struct file *first, **last;
-    atomic_size_t used;                  /* states of real files: not of <STDIN> or heatmap:POSIX */
-    atomic_size_t states[MODULE_COUNT];  /* of any file */
-    struct file *shared;                 /* chain of shared files, in the same order on all ranks */
-    _Atomic uint32_t partial;            /* bit m: module m had to leave a file out */
-    int64_t ranks_partial[MODULE_COUNT]; /* ranks on which it had to; known at the end */
+    atomic_size_t used;                 /* states of real files: not of <STDIN> or heatmap:POSIX */
+    atomic_size_t states[MODULE_COUNT]; /* of any file */
+    struct file *shared;                /* chain of shared files, in the same order on all ranks */
+    _Atomic uint32_t partial;           /* bit m: module m had to leave a file out */
+    /* Numbers of ranks, known at the end: those on which a module had to leave a file out, and behind the
+     * modules those that had no memory to write any record. */
+    int64_t ranks_partial[MODULE_COUNT + 1];
 };
+
+enum { RANKS_WITHOUT_MEMORY = MODULE_COUNT };
 
 extern struct registry iolens_registry;
 

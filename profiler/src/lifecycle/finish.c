@@ -11,6 +11,8 @@
 #include "../logfile/jobinfo.h"
 #include "../logfile/log_name.h"
 #include "../logfile/private_regions.h"
+#include "recording.h"
+#include "reserve.h"
 #include "../ranks/in_step.h"
 #include "../ranks/reduce.h"
 #include "../files/registry.h"
@@ -114,7 +116,7 @@ static void add_modules(struct writer *writer, const struct iolens_transport *tr
 }
 
 /* The log's header. A module is marked partial when it has a region and any rank had to leave out one of
- * its files. */
+ * its files, or all of them. */
 static void write_header(struct writer *writer, int names, const int region[MODULE_COUNT])
 {
     struct log_header header = {.version = LOG_VERSION, .magic = LOG_MAGIC};
@@ -123,8 +125,8 @@ static void write_header(struct writer *writer, int names, const int region[MODU
         struct log_span span = writer->region[region[m]].span;
         header.modules[modules[m]->id] = span;
         header.module_versions[modules[m]->id] = modules[m]->version;
-        header.partial |= (uint64_t)(span.bytes > 0 && iolens_registry.ranks_partial[m] != 0)
-                          << modules[m]->id;
+        bool lacks = iolens_registry.ranks_partial[m] || iolens_registry.ranks_partial[RANKS_WITHOUT_MEMORY];
+        header.partial |= (uint64_t)(span.bytes > 0 && lacks) << modules[m]->id;
     }
     writer_put(writer, 0, &header, sizeof header);
 }
@@ -172,13 +174,27 @@ static void write_regions(struct writer *writer, const struct iolens_transport *
     write_header(writer, names, module_region);
 }
 
+/* Leaves the records of a rank out if it has no memory for them, so that the others still get their log.
+ * Returns false if this process must write its records and cannot. */
+static bool prepare(const struct iolens_transport *transport)
+{
+    bool alone = transport == &serial_transport || iolens.lost;
+    bool poor = !alone && !reserve_release(), complete = read_process();
+    if (alone)
+        return complete;
+    iolens.starved = poor || !complete;
+    if (iolens.starved)
+        recording_reset();
+    return true;
+}
+
 bool finish_log(const struct iolens_transport *transport, char log[PATH_BYTES])
 {
     struct writer writer;
     struct held_signal held = signal_hold(SIGXFSZ);
 
     compress_start();
-    bool finishing = read_process();
+    bool finishing = prepare(transport);
     struct job_times times = finish_clock(transport);
     if (finishing)
         reduce_flush_states();

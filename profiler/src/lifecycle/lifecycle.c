@@ -19,6 +19,7 @@
 #include "../tables/process_table.h"
 #include "recording.h"
 #include "replaced.h"
+#include "reserve.h"
 #include "../files/registry.h"
 #include "../ranks/clocks.h"
 #include "../ranks/serial.h"
@@ -243,6 +244,7 @@ IOLENS_EXPORT void iolens_parallel_start(const struct iolens_transport *transpor
         return;
     iolens_busy = true;
     iolens.transport = transport;
+    reserve_hold(transport->rank, transport->size);
     clocks_start(transport);
     spool_parallel(transport);
     tables_begin();

@@ -25,6 +25,13 @@ static void add_text(struct buffer *out, const char *name, const char *value)
     buffer_put(out, ", ", 2);
 }
 
+/* `json` is empty if there was no memory to read the object. */
+static void add_object(struct buffer *out, const char *name, const char *json)
+{
+    buffer_format(out, "\"%s\": ", name);
+    buffer_put(out, *json ? json : "{}", *json ? strlen(json) : 2);
+}
+
 /* Adds `list`, the first `most` different names in order of their first rank, and `each`, an index into it
  * for each rank, or -1. */
 static void add_names(struct buffer *out, const char *list, const char *each, const struct names *names,
@@ -104,6 +111,12 @@ static void add_partial(struct buffer *out)
         buffer_json(out, ends[i]);
         comma = ", ";
     }
+    if (partial[RANKS_WITHOUT_MEMORY]) {
+        buffer_format(out,
+                      "%s\"%lld rank(s) had no memory to write records, and are missing from all tables.\"",
+                      comma, (long long)partial[RANKS_WITHOUT_MEMORY]);
+        comma = ", ";
+    }
     for (int m = 0; m < MODULE_COUNT; m++) {
         const char *limit = iolens_filter.most_records[m] > 0 ? "MAX_RECORDS" : modules[m]->limit;
         if (!partial[m])
@@ -146,6 +159,7 @@ static void count(int rank)
     (void)rank;
     for (int m = 0; m < MODULE_COUNT; m++)
         iolens_registry.ranks_partial[m] = iolens_registry.partial >> m & 1;
+    iolens_registry.ranks_partial[RANKS_WITHOUT_MEMORY] = iolens.starved;
 }
 
 static void write_object(const struct iolens_transport *transport, const struct names *hosts,
@@ -167,11 +181,9 @@ static void write_object(const struct iolens_transport *transport, const struct 
     add_processor(out, &self->processor);
     add_partial(out);
     add_remarks(out);
-    buffer_format(out, "\"mounts\": ");
-    buffer_put(out, *self->mounts ? self->mounts : "{}", *self->mounts ? strlen(self->mounts) : 2);
+    add_object(out, "mounts", self->mounts);
     buffer_put(out, ", ", 2);
-    buffer_format(out, "\"environment\": ");
-    buffer_put(out, self->environment, strlen(self->environment));
+    add_object(out, "environment", self->environment);
     buffer_format(out, "}");
 }
 
@@ -208,6 +220,6 @@ const struct process_table table_job = {
     .meaning = "One JSON object about the run, from rank 0; its keys are in LOG.md",
     .count = count,
     .sums = iolens_registry.ranks_partial,
-    .sum_count = MODULE_COUNT,
+    .sum_count = MODULE_COUNT + 1,
     .write = write_job,
 };

@@ -50,6 +50,7 @@ struct context {
     struct settings settings;
     atomic_bool paused;       /* the program asked that nothing is recorded for now */
     bool muted;               /* this rank is not recorded, but takes part in writing the log */
+    bool starved;             /* this rank has no memory to write its records into the job's log */
     struct timeline timeline; /* known at the end */
     bool stand_in;            /* no spool of this rank was left: what is said of it is a higher one's */
     bool programs_differ;     /* not all ranks run programs of one name; known at the end */

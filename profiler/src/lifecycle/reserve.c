@@ -1,0 +1,35 @@
+#include "reserve.h"
+
+#include <stddef.h>
+
+#include "../job/identity.h"
+#include "../memory/arena.h"
+#include "../runtime/context.h"
+
+enum { LEAST_BYTES = 4 << 20, COPIES = 2 };
+
+static struct {
+    void *pages;
+    size_t bytes;
+} iolens_reserve;
+
+/* Rank 0 gathers the names of hosts and programs of all ranks. */
+void reserve_hold(int rank, int ranks)
+{
+    size_t names = rank == 0 ? (size_t)ranks * 2 * HOST_BYTES : 0;
+    iolens_reserve.bytes = LEAST_BYTES + names;
+    iolens_reserve.pages = pages_alloc(iolens_reserve.bytes);
+}
+
+/* The log's parts are made of a copy of the records, and are kept until all are complete. */
+bool reserve_release(void)
+{
+    if (!iolens_reserve.pages)
+        return true;
+    size_t needed = COPIES * iolens.arena.taken + iolens_reserve.bytes;
+    pages_free(iolens_reserve.pages, iolens_reserve.bytes);
+    iolens_reserve.pages = NULL;
+    void *pages = pages_alloc(needed);
+    pages_free(pages, needed);
+    return pages != NULL;
+}
