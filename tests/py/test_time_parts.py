@@ -3,20 +3,32 @@ what the program itself and the kernel say of them."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import profiler_harness as harness
 import pytest
-from iolens.advise.judge import LARGEST
 from iolens.cli.main import main
+from iolens.figures.time_shares import total_time_bar
 from iolens.log import read_log
 from iolens.metrics.processor import parts, time
 from iolens.metrics.processor.largest import CROWDED, largest_part
 from patience import PATIENCE
 
 SECONDS = 1.0
+
+WORDS = {
+    "blocked": ("asleep or blocked", "Bound by waiting: asleep or blocked outside I/O for"),
+    "children": ("asleep or blocked", "Bound by child processes: waiting outside I/O for"),
+    "kernel": ("computing", "Bound by system calls outside I/O:"),
+    "threads": ("computing", "Bound by one thread while others have less to do:"),
+    "compute": ("computing", "Bound by computing:"),
+    "cores": ("waiting for a core", "Bound by a lack of cores: ready to run, and waiting for a core, for"),
+}
+"""The longest part of the bar, and the headline, of each kind."""
 
 PROGRAMS = {
     "sleeps": ("blocked",),
@@ -28,6 +40,8 @@ PROGRAMS = {
     "spins": ("compute",),
 }
 """Modes of tests/c/time_parts.c and the kinds that name them."""
+
+STRANGERS = 3
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -58,6 +72,52 @@ def test_each_program_is_named_for_what_it_is(mode: str, options: tuple[str, ...
     assert each[parts.COMPUTE][0] <= witness + 0.02 + 0.02 * job.run_time
     if mode in ("sleeps", "parent"):
         assert each[parts.COMPUTE][0] <= 0.1 * job.run_time
+    assert_named(log, found.kind, capsys)
+
+
+def assert_named(log: Path, kind: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Asserts that terminal, advice and bar name a run by this kind, and begin with no table of I/O that is empty."""
+    part, headline = WORDS[kind]
     capsys.readouterr()
+    for command in ("show", "advise"):
+        assert main([command, str(log)]) == 0
+        said = " ".join(capsys.readouterr().out.split())
+        assert headline in said, command
+        assert said.count("Bound by") == 1, command
     assert main(["show", str(log)]) == 0
-    assert LARGEST[found.kind][1].split("{")[0].split(":")[0] in " ".join(capsys.readouterr().out.split())
+    shown = capsys.readouterr().out
+    assert "I/O of job" not in shown
+    assert "Four gauges" not in shown
+    assert shown.index("Parts of the time") < shown.index("Step by step") < len(shown)
+    assert "Transferred, and how fast" not in shown.partition("Step by step")[0]
+    each = time.rank_time(read_log(log)).frame().set_index("rank")
+    axes = total_time_bar(each).axes[0]
+    widths = {bars.get_label(): bars.patches[0].get_width() for bars in axes.containers}
+    known = {name: width for name, width in widths.items() if name not in UNCERTAIN}
+    assert max(known, key=lambda name: known[name]) == part
+
+
+UNCERTAIN = ("not told apart", "not on a core", "in OpenMP's library")
+"""Parts that say less than the kind does, where calls and waiting leave less to tell."""
+
+
+def test_strangers_on_the_only_core_are_named_as_a_lack_of_cores(tmp_path: Path, capsys) -> None:
+    """Three spinning programs of others beside one that spins, all bound to one core."""
+    program = harness.build_program("time_parts", "-fopenmp")
+    core = {min(os.sched_getaffinity(0))}
+    words = [program, "spins", str(int(PATIENCE))]
+    bound = {"preexec_fn": lambda: os.sched_setaffinity(0, core)}
+    strangers = [subprocess.Popen(words, **bound) for _ in range(STRANGERS)]
+    try:
+        iolens = [sys.executable, "-m", "iolens.cli.main", "run", "--output", tmp_path / "out", "--"]
+        subprocess.run([*iolens, program, "spins", "3"], check=True, timeout=PATIENCE, capture_output=True, **bound)
+    finally:
+        for each in strangers:
+            each.kill()
+            each.wait()
+    (log,) = (tmp_path / "out").glob("*.darshan")
+    job = read_log(log)
+    if not np.isfinite(job.private["process"]["first_runnable"]).all():
+        pytest.skip("this kernel does not count waiting for a core (/proc/self/schedstat)")
+    assert largest_part(job).kind == "cores"
+    assert_named(log, "cores", capsys)

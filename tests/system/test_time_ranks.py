@@ -8,20 +8,29 @@ import sys
 from pathlib import Path
 
 import pytest
+from iolens.cli.main import main
 from iolens.log import read_log
-from iolens.metrics.processor import time
+from iolens.metrics.processor import parts, steps, time
 from iolens.metrics.processor.largest import largest_part
 from mpi_libraries import ROOT, library
 from patience import PATIENCE
 
 RANKS = 4
 
+HEADLINES = {
+    "sleeps": "Bound by waiting: asleep or blocked outside I/O for",
+    "works": "Bound by a lack of cores: ready to run, and waiting for a core, for",
+}
+BARS = {"sleeps": parts.ASLEEP, "works": parts.RUNNABLE}
+
 pytestmark = pytest.mark.mpi
 
 
 @pytest.mark.parametrize("options", [(), ("--trace", "mpi")], ids=["plain", "traced"])
 @pytest.mark.parametrize(("mode", "kind"), [("sleeps", "blocked"), ("works", "cores")])
-def test_ranks_are_named_for_what_they_do(mode: str, kind: str, options: tuple[str, ...], tmp_path: Path) -> None:
+def test_ranks_are_named_for_what_they_do(
+    mode: str, kind: str, options: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     mpi = library("usual")
     subprocess.run([mpi.mpicc, "-w", ROOT / "tests/c/time_ranks.c", "-o", "ranks"], cwd=tmp_path, check=True)
     iolens = [sys.executable, "-m", "iolens.cli.main", "run", *options, "--output", "out", "--"]
@@ -44,6 +53,21 @@ def test_ranks_are_named_for_what_they_do(mode: str, kind: str, options: tuple[s
     job = read_log(log)
     assert time.whole_time(time.rank_time(job)).tolist() == pytest.approx([job.run_time] * RANKS)
     assert largest_part(job).kind == kind
+    said = {}
+    for command in ("show", "advise"):
+        assert main([command, str(log)]) == 0
+        said[command] = " ".join(capsys.readouterr().out.split())
+        assert HEADLINES[mode] in said[command] or (mode == "works" and "Ranks share processors" in said[command])
+    assert "I/O of job" not in said["show"]
+    assert ("Ranks share processors" in said["advise"]) == (mode == "works" and bool(options))
+    each = time.rank_time(job).frame().set_index("rank")
+    outside = each[[name for name in parts.OUTSIDE if name not in (parts.UNKNOWN, parts.OFF_CORE)]]
+    assert outside.mean().idxmax() == BARS[mode]
+    if options:
+        factors = dict(time.efficiencies(job).rows("name", "value"))
+        assert not factors["core efficiency"] > 0.6, "ranks that want a core, or sleep, do not compute"
+        evidence = dict(steps.steps(job).rows("step", "evidence"))
+        assert BARS[mode] in evidence["4. wait less outside I/O and MPI"]
     if mode == "works":
         lines = (tmp_path / "out/stdout.txt").read_text().splitlines()
         waited = {int(words[1]): float(words[3]) for words in map(str.split, lines) if words[:1] == ["rank"]}

@@ -27,11 +27,11 @@ def run(args: argparse.Namespace) -> int:
 def show_log(path: Path) -> None:
     """Prints the summary of one log."""
     from iolens.log import read_log
-    from iolens.pages.exhibits.job import JOB_EXHIBITS
+    from iolens.pages.exhibits.job import summary_exhibits
     from iolens.pages.terminal import screen, show_job
 
     job = read_log(path)
-    tables = [exhibit.table(job) for exhibit in JOB_EXHIBITS if not exhibit.apart]
+    tables = [exhibit.table(job) for exhibit in summary_exhibits(job)]
     show_job(job, [table for table in tables if table is not None], screen())
 
 

@@ -10,6 +10,7 @@ from iolens.metrics.cost import moved_once
 from iolens.metrics.grouping import Groups, without_repeats
 from iolens.metrics.layers import LAYERS, total
 from iolens.metrics.once import once_per_job
+from iolens.metrics.operations import file_bytes
 from iolens.metrics.ost import moved_by_target, moving_records, stripe_records
 from iolens.metrics.ranks import io_span_share
 from iolens.metrics.share import io_mean_seconds, io_seconds
@@ -30,6 +31,18 @@ SOURCES = {
     "size": "Lustre's default stripe size",
     "stripes": "Lustre's manual: a stripe a writer, on targets that the log names",
 }
+
+
+LITTLE = 0.01
+"""A job that moved no bytes of files is one without I/O while opening, closing and the like took less of its run."""
+
+
+@once_per_job
+def is_without_io(job: Job) -> bool:
+    """Returns True for a job that moved no bytes of files, standard streams left out, and spent no time in I/O."""
+    moved = moved_once(job)
+    of_files = any(file_bytes(job, name) if name == "STDIO" else each for name, each in moved.items())
+    return not of_files and (io_span_share(job) or 0.0) < LITTLE
 
 
 @once_per_job

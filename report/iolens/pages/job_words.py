@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from iolens.lab.storage.backends import marks
 from iolens.metrics import cost, files, mpiio, operations
+from iolens.metrics.gauges import is_without_io
 from iolens.pages import words
 from iolens.pages.cells import middle
 
@@ -61,8 +62,8 @@ def which_ranks(ranks: Sequence[int]) -> str:
 
 
 def title(job: Job) -> str:
-    """Returns the header of every page; a job that moved no bytes is no matter of I/O."""
-    return f"{program(job)}: {'I/O of job' if cost.moved_once(job) else 'job'} {job.jobid}"
+    """Returns the header of every page."""
+    return f"{program(job)}: {'job' if is_without_io(job) else 'I/O of job'} {job.jobid}"
 
 
 def subtitle(job: Job) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from iolens.metrics.gauges import is_without_io
 from iolens.pages.exhibits import (
     about,
     cost,
@@ -69,3 +70,15 @@ JOB_EXHIBITS: tuple[Exhibit[Job], ...] = (
     about.MODULES,
 )
 """The exhibits in the order of the terminal's summary and of the exports."""
+
+
+def summary_exhibits(job: Job) -> list[Exhibit[Job]]:
+    """Returns the exhibits of the terminal's summary in their order.
+
+    For a job without I/O those of the processors come before all others, and the gauges of I/O are left out.
+    """
+    shown = [exhibit for exhibit in JOB_EXHIBITS if not exhibit.apart]
+    if not is_without_io(job):
+        return shown
+    first = [exhibit for exhibit in shown if exhibit in PROCESSOR_EXHIBITS]
+    return [*first, *(exhibit for exhibit in shown if exhibit not in (*first, overview.GAUGES))]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from iolens import advise
 from iolens.advise.diagnosis import ALL_IN_USE, NOTHING_TO_GAIN
 from iolens.metrics import unknown
+from iolens.metrics.gauges import is_without_io
 from iolens.metrics.once import once_per_job
 from iolens.missing import is_nan
 from iolens.pages import words
@@ -95,10 +96,10 @@ def place(gauge: str, value: float, bound: float) -> float | None:
 
 
 def gauge_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """Yields the four gauges as one figure; no figure where no value is known."""
+    """Yields the four gauges as one figure; no figure for a job without I/O."""
     from iolens.figures.gauges import Gauge, gauge_row
 
-    if found["value"].isna().all():
+    if is_without_io(job):
         return
     drawn = [
         Gauge(
