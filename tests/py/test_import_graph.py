@@ -21,6 +21,7 @@ LAB = {
     "lab.run",
     "lab.launchers",
     "lab.sweep",
+    "lab.io500",
     "lab.doctor",
     "lab.subjects",
     "lab.tune",
@@ -47,6 +48,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "lab.run": {"errors", "log", "symbols", "metrics", "lab", "lab.recovery", "lab.storage"},
     "lab.launchers": {"errors", "lab", "lab.run", "lab.storage"},
     "lab.sweep": {"errors", "log", "metrics", "lab", "lab.storage", "lab.workloads", "lab.run", "lab.launchers"},
+    "lab.io500": {"errors", "lab", "lab.workloads", "lab.run", "lab.launchers"},
     "lab.subjects": {"errors", "log", "metrics", "lab.outputs", "lab.sweep"},
     "lab.tune": {"errors", "metrics", "lab", "lab.run", "lab.sweep"},
     "lab.doctor": {

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from iolens.cli.main import main
 from iolens.errors import IolensError
-from iolens.lab.sweep.io500_phases import PHASES, Phase, Scale, options_of
-from iolens.lab.sweep.io500_score import Outcome, geometric_mean, outcome_line, outcome_of, score_line, score_of
+from iolens.lab.io500.phases import PHASES, Phase, Scale, options_of
+from iolens.lab.io500.score import Outcome, geometric_mean, outcome_line, outcome_of, score_line, score_of
 
 PUBLISHED = """\
 [RESULT]       ior-easy-write        0.186620 GiB/s  : time 0.027 seconds

@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from iolens.lab.sweep.io500_phases import PHASES
-from iolens.lab.sweep.io500_score import geometric_mean
+from iolens.lab.io500.phases import PHASES
+from iolens.lab.io500.score import geometric_mean
 from patience import PATIENCE
 
 pytestmark = pytest.mark.mpi

@@ -6,11 +6,11 @@ import argparse
 from pathlib import Path
 
 from iolens.errors import UsageError
+from iolens.lab.io500.perform import perform_all
+from iolens.lab.io500.phases import PHASES, Scale, options_of
+from iolens.lab.io500.score import WHY_INVALID, Outcome, outcome_line, score_line, score_of
 from iolens.lab.run import preload
 from iolens.lab.sizes import parse_size
-from iolens.lab.sweep.io500 import perform_all
-from iolens.lab.sweep.io500_phases import PHASES, Scale, options_of
-from iolens.lab.sweep.io500_score import WHY_INVALID, Outcome, outcome_line, score_line, score_of
 
 
 def block(text: str) -> int:

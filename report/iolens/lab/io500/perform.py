@@ -12,12 +12,12 @@ from pathlib import Path
 
 from iolens.errors import IolensError
 from iolens.lab.installation import find_program
+from iolens.lab.io500.phases import PHASES, TIMESTAMP_BEFORE, Phase, Scale, options_of
+from iolens.lab.io500.score import Outcome, outcome_of
 from iolens.lab.launchers.launcher import Task
 from iolens.lab.launchers.local import LOCAL
 from iolens.lab.run import mpi
 from iolens.lab.run.execute import Setup
-from iolens.lab.sweep.io500_phases import PHASES, TIMESTAMP_BEFORE, Phase, Scale, options_of
-from iolens.lab.sweep.io500_score import Outcome, outcome_of
 from iolens.lab.workloads.workload import RESULT, read_result
 
 

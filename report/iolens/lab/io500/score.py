@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from iolens.errors import IolensError
-from iolens.lab.sweep.io500_phases import BANDWIDTH, RATE, Phase
+from iolens.lab.io500.phases import BANDWIDTH, RATE, Phase
 
 WHY_INVALID = "not a valid IO500 submission: phases are not held to 300 seconds, so caches may answer"
 GIB, KILO = 2**30, 1000.0

@@ -1,0 +1,1 @@
+"""IO500: its phases at a small scale, performed and scored."""
