@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from iolens.cli.ending import exit_code_of, secure_streams
-from iolens.cli.lean import lean
 from iolens.errors import IolensError
 
 NAME = "iolens-job-summary"
@@ -42,8 +41,6 @@ def main(argv: Sequence[str] | None = None) -> int:
 def run(argv: Sequence[str] | None) -> int:
     """Writes the PDF that the options ask for; returns the exit code."""
     args = parser().parse_args(argv)
-    if argv is None:
-        lean("report", parquet=False)
     summarise(args.input_file, args.output or Path(f"{args.input_file.name}.pdf"), args.verbose)
     return 0
 

@@ -10,7 +10,6 @@ from importlib import import_module
 
 from iolens import __version__
 from iolens.cli.ending import exit_code_of, secure_streams
-from iolens.cli.lean import lean
 
 COMMANDS: dict[str, str] = {
     "run": "run a program under the profiler",
@@ -89,14 +88,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         secure_streams()
     words = list(sys.argv[1:] if argv is None else argv)
     name = " ".join(["iolens", *(word for word in words[:1] if word in COMMANDS)])
-    return exit_code_of(name, lambda: run_command(words, whole=argv is not None))
+    return exit_code_of(name, lambda: run_command(words))
 
 
-def run_command(words: Sequence[str], whole: bool) -> int:
-    """Returns runs one command; returns its exit code. `whole` keeps libraries complete for the program that called."""
+def run_command(words: Sequence[str]) -> int:
+    """Runs one command and returns its exit code."""
     args = parse(words)
-    if not whole:
-        lean(args.subcommand, parquet=bool(getattr(args, "parquet", None)))
     return int(args.run(args))
 
 
