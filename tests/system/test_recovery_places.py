@@ -66,6 +66,9 @@ def test_a_full_disk_under_the_output_harms_no_exit_code(tmp_path: Path, small_d
     done = finish(running)
     assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr
     assert "run.json cannot be written: No space left on device" in done.stderr
+    assert "`iolens recover -o FOLDER --job " in done.stderr
+    assert "no log was written" not in done.stderr, "its reason would be that nothing was recorded"
+    assert not list(small_disk.glob("run.json*"))
     assert recover(tmp_path, "-o", tmp_path).returncode == 0
     assert len(list(tmp_path.glob("*.darshan"))) == 1
 

@@ -241,12 +241,29 @@ def test_a_place_that_cannot_be_is_said_before_the_program_runs(tmp_path: Path) 
         assert done.stderr == f"iolens run: {variable}: file/below cannot be made a folder: Not a directory\n"
 
 
+def test_of_several_logs_the_parents_has_the_name(tmp_path: Path) -> None:
+    """Also where the parent was a shell before, whose log it leaves, too. The folder has all logs."""
+    parent = "import os; open('parent.txt', 'w').write('x'); os.system('echo x >child.txt; uname >other.txt; wait')"
+    words = ["sh", "-c", f'echo x >before.txt; exec "$0" -c "{parent}"', sys.executable]
+    name = tmp_path / "my.darshan"
+    done = iolens("run", "--", *words, cwd=tmp_path, IOLENS_LOGFILE=str(name))
+    assert done.returncode == 0, done.stderr
+    assert f"log of the first process: {name}" in done.stderr
+    written = {Path(path).name for path in read_log(name).names.values() if path.endswith(".txt")}
+    assert written == {"parent.txt"}
+    (folder,) = tmp_path.glob("iolens-sh-*")
+    assert sum(log.samefile(name) for log in folder.glob("*.darshan")) == 1
+    assert len(list(folder.glob("*.darshan"))) > 1
+
+
 def test_one_name_is_not_given_to_several_logs(tmp_path: Path) -> None:
-    done = iolens("run", "--", "bash", "-c", SCRIPT, cwd=tmp_path, IOLENS_LOGFILE=str(tmp_path / "my.log"))
+    mpirun = tmp_path / "mpirun"
+    mpirun.write_text('#!/bin/sh\nshift 2\n"$@" & "$@"; wait\n', encoding="utf-8")
+    mpirun.chmod(0o755)
+    words = [mpirun, "-np", "2", "sh", "-c", "echo x >$$.txt"]
+    done = iolens("run", "--", *words, cwd=tmp_path, IOLENS_LOGFILE=str(tmp_path / "my.log"))
     assert done.returncode == 0
-    assert f"{tmp_path / 'my.log'} is the name of one log, and there are " in done.stderr
-    (folder,) = tmp_path.glob("iolens-bash-*")
-    check_merged(folder)
+    assert f"{tmp_path / 'my.log'} is the name of one log, and none of the 2 logs is of a process" in done.stderr
     assert not (tmp_path / "my.log").exists()
 
 

@@ -55,6 +55,41 @@ def test_a_spool_that_vanishes_costs_no_exit_code(moment: str, tmp_path: Path) -
     assert bool(list(tmp_path.glob("*.darshan"))) == (moment == "after merge")
 
 
+@pytest.mark.parametrize("moment", ["before merge", "never merge"])
+def test_recover_tells_what_became_of_a_spool(moment: str, tmp_path: Path) -> None:
+    preload = {"LD_PRELOAD": str(find_library("libiolens.so")), "IOLENS_LOGPATH": str(tmp_path)}
+    killed = subprocess.run(["sh", "-c", KILLED], cwd=tmp_path, env=surroundings(tmp_path, **preload), check=False)
+    assert killed.returncode == -signal.SIGKILL
+    libraries = {} if moment == "never merge" else {"IOLENS_LIB": vanishing(tmp_path, moment)}
+    where = tmp_path if libraries else Path("/proc")
+    words = [sys.executable, "-m", "iolens", "recover", "--all", "-o", str(where)]
+    done = subprocess.run(
+        words, cwd=tmp_path, env=surroundings(tmp_path, **libraries), capture_output=True, text=True, check=False
+    )
+    spools = list(tmp_path.glob("iolens-*/*.spool"))
+    said = "its spools vanished meanwhile" if libraries else "no log could be written; its spools stay"
+    assert (done.returncode, len(spools)) == ((0, 0) if libraries else (1, 1)), done.stderr
+    assert said in done.stdout
+
+
+def test_a_process_killed_while_it_writes_its_log_leaves_no_half_of_it(tmp_path: Path) -> None:
+    """The trap answers the recorder's write of the log with a signal that nothing can catch."""
+    program = tmp_path / "program"
+    words = ["gcc", "-std=gnu11", "-w", "-o", program, Path(__file__).parents[1] / "c/killed_at_log.c"]
+    subprocess.run(words, check=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "iolens", "run", "--output", tmp_path / "out", "--", program],
+        cwd=tmp_path,
+        env=surroundings(tmp_path),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 128 + signal.SIGKILL, done.stderr
+    assert len(list((tmp_path / "out").glob("*.darshan"))) == 1
+    assert not list(tmp_path.rglob("*partial"))
+
+
 def test_every_look_at_a_spool_may_find_it_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     words = ["-c", "import os; open('kept', 'w').write('x'); os.kill(os.getpid(), 9)"]
     preload = {"LD_PRELOAD": str(find_library("libiolens.so")), "IOLENS_NONMPI": "1"}

@@ -114,8 +114,10 @@ def _settle(job: Sequence[Spool], args: argparse.Namespace) -> bool:
     if args.output:
         make_folder(args.output)
     log = recover.recover_job(job, args.output.resolve() if args.output else None)
-    print(f"{_label(job)}: {log or 'no log could be written; its spools stay'}")
-    return log is not None
+    vanished = log is None and not recover.remaining(job)
+    lost = "its spools vanished meanwhile; the job itself or another recovery took them"
+    print(f"{_label(job)}: {log or (lost if vanished else 'no log could be written; its spools stay')}")
+    return vanished or log is not None
 
 
 def _state(job: Sequence[Spool], named: bool = False) -> str:

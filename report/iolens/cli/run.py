@@ -347,6 +347,8 @@ def tell(outcome: Outcome, args: argparse.Namespace, program: str) -> None:
     """Says where the log is, or that there is none; many logs are merged in one folder."""
     if args.profiler == "none":
         return
+    if not outcome.logs and outcome.records_remain:
+        return
     if not outcome.logs:
         how = f"{command_name(outcome.command)} {ending(outcome.exit_code)}"
         say(f"no log was written: {how}; the program opened no recorded file, or never began")

@@ -9,5 +9,8 @@ from pathlib import Path
 def write_aside(path: Path, text: str) -> None:
     """Writes a file under another name, then renames it, so that no reader sees half of it."""
     aside = path.with_name(f"{path.name}.{os.getpid()}")
-    aside.write_text(text, encoding="utf-8")
-    aside.replace(path)
+    try:
+        aside.write_text(text, encoding="utf-8")
+        aside.replace(path)
+    finally:
+        aside.unlink(missing_ok=True)

@@ -149,7 +149,8 @@ def recover_job(job: Sequence[Spool], folder: Path | None = None, why: str | Non
     more ranks takes the place of the one that was made of them alone. Root moves nobody's spools to where he wishes.
     """
     job = remaining(job)
-    finished = next((Path(one.log) for one in job if one.log and Path(one.log).is_file()), None)
+    unfinished = _unfinished(job)
+    finished = next((Path(one.log) for one in job if not unfinished and one.log and Path(one.log).is_file()), None)
     log = finished or (merge(job, folder, why) if job else None)
     if log is None:
         # A merge fails when a process takes its spool away meanwhile; the others' spools still make a log.
@@ -164,12 +165,21 @@ def recover_job(job: Sequence[Spool], folder: Path | None = None, why: str | Non
     else:
         for one in job:
             Path(one.spool).unlink(missing_ok=True)
+    for path in unfinished:
+        path.unlink(missing_ok=True)
     for place in earlier:
         if place.with_suffix("") != log:
             place.with_suffix("").unlink(missing_ok=True)
         with suppress(OSError):  # other nodes' spools stay in it
             place.rmdir()
     return log
+
+
+def _unfinished(job: Iterable[Spool]) -> list[Path]:
+    """Returns the files in which the job was writing its log when it was killed. Each has the log's name and the number
+    of the process that began it."""
+    names = {f"{one.log}.{one.job.partition('-')[0]}.iolens-partial" for one in job if one.log}
+    return [path for path in map(Path, sorted(names)) if path.is_file()]
 
 
 def is_own(spool: Spool) -> bool:

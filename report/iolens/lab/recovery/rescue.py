@@ -26,21 +26,24 @@ PERIOD = 0.1
 """Seconds between two looks at them."""
 
 
-def rescue(run: str, logs: Path, why: str) -> list[Path]:
-    """Makes logs, in this folder, of what the processes of a run left; say of which there is none, and what to do."""
-    made = []
+def rescue(run: str, logs: Path, why: str) -> tuple[list[Path], bool]:
+    """Makes logs, in this folder, of what the processes of a run left; says of which there is none, and what to do.
+    Returns the logs, and whether there are processes without one."""
+    made, lacking = [], False
     for job in remains(run):
         where = " ".join(sorted({str(Path(one.spool).parent) for one in job}))
         what = f"{job[0].program} ({len(job)} of {max(job[0].ranks, 1)} processes)"
         if still_runs(job):
             command = f"iolens recover --job {job[0].pid} {where}"
             say(f"{what} still runs and has no log yet; if it gets none, `{command}` makes it")
+            lacking = True
         elif log := recover_job(job, logs, why):
             made.append(log)
         elif remaining(job):
             command = f"iolens recover -o FOLDER --job {job[0].pid} {where}"
             say(f"there is no log of {what}; `{command}` makes it of the records that lie there")
-    return made
+            lacking = True
+    return made, lacking
 
 
 def remains(run: str) -> list[list[Spool]]:

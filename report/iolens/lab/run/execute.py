@@ -61,7 +61,7 @@ class Outcome:
 
     `reason` says why it failed if its own output cannot tell, and `batch` holds facts of a batch system about its job.
     `machine` is the result of lab/run/machine.py for the launcher's host at the begin, `load_after` the load average at
-    the end.
+    the end. `records_remain` is true if processes have no log yet, which was said, and their records remain.
     """
 
     command: tuple[str, ...]
@@ -75,6 +75,7 @@ class Outcome:
     batch: Mapping[str, Any] = field(default_factory=dict)
     machine: Mapping[str, Any] = field(default_factory=dict)
     load_after: float | None = None
+    records_remain: bool = False
 
 
 def instrumented(words: Sequence[str], setup: Setup) -> tuple[list[str], Command]:
@@ -139,11 +140,11 @@ def run_to_end(run: str, words: Sequence[str], setup: Setup, stdout: Path | None
                 path.unlink(missing_ok=True)
             raise IolensError(f"{line[0]} cannot be started: {error.strerror}") from error
         except KeyboardInterrupt:
-            for log in leave_logs(run, setup, f"{command_name(words)} was interrupted"):
+            for log in leave_logs(run, setup, f"{command_name(words)} was interrupted")[0]:
                 say(f"log: {log}")
             raise
     seconds, load_after = time.monotonic() - clock, os.getloadavg()[0]
-    leave_logs(run, setup, f"{command_name(words)} {ending(status)}")
+    _, lacking = leave_logs(run, setup, f"{command_name(words)} {ending(status)}")
     if setup.container:
         from iolens.lab.run.container import remove_spool_folder
 
@@ -159,6 +160,7 @@ def run_to_end(run: str, words: Sequence[str], setup: Setup, stdout: Path | None
         reason=late,
         machine=here,
         load_after=load_after,
+        records_remain=lacking,
     )
 
 
@@ -173,10 +175,10 @@ def new_logs(folder: Path, before: Set[Path]) -> tuple[Path, ...]:
     return tuple(path for _, path in sorted(found))
 
 
-def leave_logs(run: str, setup: Setup, why: str) -> list[Path]:
-    """Makes the logs that the run's processes did not write themselves."""
+def leave_logs(run: str, setup: Setup, why: str) -> tuple[list[Path], bool]:
+    """Makes the logs that the run's processes did not write themselves. Returns them, and whether some are lacking."""
     recorded = setup.profiler == "iolens" and find_library("libiolens.so")
-    return rescue(run, setup.logs, why) if recorded else []
+    return rescue(run, setup.logs, why) if recorded else ([], False)
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -68,13 +69,41 @@ def make(folder: Path, asked: str) -> None:
 
 
 def named(logs: Sequence[Path], name: Path | None) -> tuple[Path, ...]:
-    """Returns the log under the name that was asked for, where there is one log; several keep theirs."""
+    """Returns the logs, of which a single one has the name that was asked for. Of several logs, that of the process
+    that started the others has it as a second name."""
     if name is None or not logs:
         return tuple(logs)
-    if len(logs) > 1:
-        say(f"{name} is the name of one log, and there are {len(logs)}")
+    if len(logs) == 1:
+        return (logs[0].replace(name),)
+    first = _first_log(logs)
+    if first is None:
+        say(f"{name} is the name of one log, and none of the {len(logs)} logs is of a process that started the others")
         return tuple(logs)
-    return (logs[0].replace(name),)
+    name.unlink(missing_ok=True)
+    try:
+        os.link(first, name)
+    except OSError:  # some file systems have no second names
+        shutil.copyfile(first, name)
+    say(f"log of the first process: {name}")
+    return tuple(logs)
+
+
+def _first_log(logs: Sequence[Path]) -> Path | None:
+    """Returns the log of the job with several ranks if there is one, else that of the process that started all others,
+    in the last program that it became; None if no process started all others."""
+    from iolens.log import read_log
+
+    jobs = []
+    for log in logs:
+        with suppress(IolensError):
+            jobs.append(read_log(log))
+    parallel = [job for job in jobs if job.nprocs > 1]
+    about = {job.path: job.private.get("job") or {} for job in jobs}
+    pids = {facts.get("pid") for facts in about.values()}
+    top = [job for job in jobs if pids.isdisjoint(about[job.path].get("ancestors", ()))]
+    if len(parallel) != 1 and len({about[job.path].get("pid") for job in top}) != 1:
+        return None
+    return max(parallel or top, key=lambda job: job.start).path
 
 
 def without_places(environment: Mapping[str, str]) -> dict[str, str]:
