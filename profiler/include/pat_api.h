@@ -27,12 +27,20 @@ static inline int PAT_record(int state)
     return PAT_API_OK;
 }
 
-static inline int PAT_flush_buffer(unsigned long *bytes)
+static inline int iolens_pat_flush(unsigned long *bytes)
 {
     if (bytes)
         *bytes = 0;
     iolens_flush();
     return PAT_API_OK;
 }
+
+/* Releases of CrayPAT differ: PAT_flush_buffer() and PAT_flush_buffer(&bytes) are both right. A macro takes
+ * both in C, which has no default arguments. */
+#ifdef __cplusplus
+static inline int PAT_flush_buffer(unsigned long *bytes = 0) { return iolens_pat_flush(bytes); }
+#else
+#define PAT_flush_buffer(...) iolens_pat_flush(((unsigned long *[2]){0, __VA_ARGS__})[1])
+#endif
 
 #endif

@@ -9,12 +9,12 @@ from pathlib import Path
 import pandas as pd
 import profiler_harness as harness
 import pytest
-from iolens.cli.apa import lines
+from iolens.cli.apa import functions, lines
 from iolens.errors import UsageError
 from iolens.lab.run.apa import Apa, find_functions, read_apa, settings_of
 from iolens.log import read_log
-from iolens.metrics.processor import nodes
-from iolens.metrics.processor.own_functions import own_functions, size_of
+from iolens.metrics.processor import nodes, own_functions
+from iolens.metrics.processor.own_functions import size_of
 from iolens.metrics.processor.traced_calls import traced_calls
 from processor_example import job, resolved, tables
 
@@ -29,7 +29,7 @@ def build(folder: Path, *flags: str) -> Path:
 
 def test_functions_are_proposed_by_share_and_size(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(nodes, "resolve", resolved)
-    found = own_functions(job(**tables()))
+    found = own_functions.own_functions(job(**tables()))
     assert found is not None
     assert next(iter(found["symbol"])) == "solve"
     assert set(found["bytes"]) == {0}
@@ -37,13 +37,40 @@ def test_functions_are_proposed_by_share_and_size(monkeypatch: pytest.MonkeyPatc
     rows.insert(0, ("e", "app", 2.0, 0))
     made = pd.DataFrame(rows, columns=["symbol", "object", "share", "bytes"])
     assert lines(made) == [
-        "-w",
         "-T e  # 2.00%  size n/a  app",
         "-T a  # 60.00%  999 bytes  app",
         "# -T b  # 31.00%  20 bytes  app",
         "# -T c  # 5.00%  999 bytes  app",
         "# -T d  # 0.50%  999 bytes  lib.so",
     ]
+
+
+def sentence(lines: list[str]) -> str:
+    """The text of comments; no other line is there."""
+    assert all(line.startswith("#") for line in lines if line)
+    return " ".join(line.removeprefix("#").strip() for line in lines)
+
+
+def test_shares_are_of_the_program_s_own_samples_and_where_nothing_is_left_it_says_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Most samples are in MPI; the program's own, 6 of 100, are three quarters solve, which is what to trace."""
+    rows = [("MPI", "MPI_Recv", "", 94), ("USER", "solve", "solve", 4), ("USER", "step", "step", 2)]
+    columns = ["group", "function", "symbol", "samples"]
+    sampled = pd.DataFrame(rows, columns=columns).assign(object="/home/me/app", rank=0)
+    monkeypatch.setattr(own_functions, "sample_rows", lambda made: sampled)
+    made = job()
+    found = own_functions.own_functions(made)
+    assert dict(zip(found["symbol"], found["share"], strict=True)) == pytest.approx({"solve": 200 / 3, "step": 100 / 3})
+    head, *proposed = functions(found, own_functions.group_shares(made))
+    assert "6.0 % of all samples" in head
+    assert [line.split()[1] for line in proposed] == ["solve", "step"]
+    said = sentence(functions(found, {"MPI": 97.0, "USER": 3.0}))
+    assert "Nothing of the program's own is left to trace: its functions have 3.0 % of all samples" in said
+    assert "MPI 97.0 %, USER 3.0 %" in said
+    said = sentence(functions(found.assign(bytes=20), {"USER": 100.0}))
+    assert "solve, the busiest, has 66.7 % of its samples and 20 bytes of code" in said
+    assert "no name of a function with samples is known" in sentence(functions(found[:0], {"USER": 100.0}))
 
 
 def test_a_function_that_the_compiler_kept_in_versions_alone_has_their_size(tmp_path: Path) -> None:
@@ -60,6 +87,8 @@ def test_a_file_is_read_with_its_comments(tmp_path: Path) -> None:
         "# all\n-g mpi,io  # two\n  -Drtenv=PAT_RT_HWPC=1\n-w\n-T solve  # 9 %\n# -T tiny\n-T a,b -g blas\n\n"
     )
     assert read_apa(file) == Apa(("mpi", "io", "blas"), "1", ("solve", "a", "b"))
+    file.write_text("-g stdio,sysio,omp-rtl,omp\n")
+    assert read_apa(file).groups == ("io", "omp"), "CrayPAT's names"
     for text, said in {
         "-g mpi\n-u\n": ":2: '-u' is not understood",
         "-T\n": ":1: -T needs a name behind it",
@@ -67,6 +96,7 @@ def test_a_file_is_read_with_its_comments(tmp_path: Path) -> None:
         "# -T solve\n-w\n": ": asks for nothing",
         "-Dtrace-max=4\n": ":1: -Dtrace-max=4 is not understood",
         "-g nosuch\n": "'nosuch' is no group",
+        "-g mpi,shmem\n": "the group shmem is not traced: no wrappers of OpenSHMEM",
         "\0": "is not understood",
     }.items():
         file.write_text(text)

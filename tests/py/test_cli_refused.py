@@ -84,6 +84,19 @@ def test_what_the_profiler_would_not_do_is_refused_before_anything_starts(
     assert [path.name for path in tmp_path.iterdir()] == ["bad.apa"]
 
 
+@pytest.mark.parametrize("group", ["blacs", "scalapack", "shmem"])
+def test_a_group_of_craypat_s_that_is_not_traced_is_refused_with_its_reason(
+    group: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["run", "--list-groups"]) == 0
+    listed = {line.split()[0]: line for line in capsys.readouterr().out.splitlines()}
+    assert {"stdio", "sysio", "omp-rtl"} < set(listed)
+    with pytest.raises(SystemExit, match="2"):
+        main(["run", f"--trace={group}", "--", "touch", "/proc/started"])
+    why = listed[group].removeprefix(group).strip()
+    assert why in " ".join(capsys.readouterr().err.split())
+
+
 @pytest.mark.parametrize("option", ["--hwpc=,", "--timeline=99999999999999999999", "--callers=65", "--sample=10001"])
 def test_values_that_are_none_are_refused_with_the_options(option: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="2"):

@@ -149,7 +149,8 @@ def test_a_region_ends_with_its_thread(words: tuple[str, ...], tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
-    "compiler", [["gcc", "-std=c99"], ["gcc", "-no-pie"], ["g++", "-x", "c++"], ["gcc", "-DIOLENS_OFF", "-static"]]
+    "compiler",
+    [["gcc", "-std=c99", "-pedantic"], ["gcc", "-no-pie"], ["g++", "-x", "c++"], ["gcc", "-DIOLENS_OFF", "-static"]],
 )
 def test_a_program_with_marks_needs_nothing_of_ours(compiler: list[str], tmp_path: Path) -> None:
     if not shutil.which(compiler[0]):
@@ -159,6 +160,7 @@ def test_a_program_with_marks_needs_nothing_of_ours(compiler: list[str], tmp_pat
     (tmp_path / "main.c").write_text(
         '#include "pat_api.h"\n'
         'int main(void) { iolens_region_begin(1, "one"); iolens_record(0); iolens_record(1); iolens_flush();\n'
+        "unsigned long bytes = 1; PAT_flush_buffer(); PAT_flush_buffer(&bytes); if (bytes) return 1;\n"
         'return iolens_region_end(1), PAT_region_begin(2, "two") - PAT_region_end(2); }\n'
     )
     flags = ["-Wall", "-Wextra", "-Werror", "-o", "main", "main.c"]

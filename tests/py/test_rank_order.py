@@ -124,10 +124,13 @@ def test_the_command_writes_both_files(
     assert "custom" in capsys.readouterr().out
     assert (tmp_path / "order" / "MPICH_RANK_ORDER").read_text().splitlines()[1:] == ["0,2", "1,3"]
     assert "rank 2=n1 slot=1" in (tmp_path / "order" / "rankfile").read_text()
+    alone = tmp_path / "alone"
+    assert main([*options[:-1], str(alone)]) == 0
+    assert [path.name for path in alone.iterdir()] == ["MPICH_RANK_ORDER"], "which names no host"
+    assert "no rankfile: 2 nodes need as many hosts, and 0 are known; give --hosts" in capsys.readouterr().out
     refused = tmp_path / "refused"
-    assert main([*options[:-1], str(refused)]) == 2
+    assert main([*options[:-1], str(refused), "--hosts", "n1"]) == 2
     assert not refused.exists()
-    assert "2 nodes need as many hosts, and 0 are known; give --hosts" in capsys.readouterr().err
 
 
 def test_the_rankfile_names_no_core_that_the_nodes_do_not_have(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -79,7 +79,10 @@ def cores_of(job: Job, order: Order) -> int:
 
 
 def write(job: Job, order: Order, args: argparse.Namespace) -> None:
-    """Writes both files; UsageError, and neither of them, when hosts are missing."""
+    """Writes MPICH_RANK_ORDER, and the rankfile where enough hosts are known; says why where it is not written.
+
+    Raises UsageError, before any file is written, where hosts were given and are too few.
+    """
     from iolens.pages.output import make_folder, written_aside
     from iolens.pages.placement import mpich_order, rankfile
 
@@ -88,15 +91,14 @@ def write(job: Job, order: Order, args: argparse.Namespace) -> None:
     hosts = hosts or list(info.get("hosts", []) if isinstance(info, dict) else [])
     if args.hosts and len(hosts) < nodes:
         raise UsageError(f"--hosts: {nodes} nodes need as many hosts, and {len(hosts)} are given")
-    if len(hosts) < nodes:
-        raise UsageError(f"no rankfile: {nodes} nodes need as many hosts, and {len(hosts)} are known; give --hosts")
     remark = f"order {order.name} for {len(order.nodes)} ranks, from {job.path.name}"
-    files = {
-        "MPICH_RANK_ORDER": mpich_order(order.nodes, remark),
-        "rankfile": rankfile(order.nodes, hosts, args.cores or cores_of(job, order), remark),
-    }
+    files = {"MPICH_RANK_ORDER": mpich_order(order.nodes, remark)}
+    if len(hosts) >= nodes:
+        files["rankfile"] = rankfile(order.nodes, hosts, args.cores or cores_of(job, order), remark)
     make_folder(args.output)
     for name, text in files.items():
         with written_aside(args.output / name) as aside:
             aside.write_text(text, encoding="utf-8")
         print(f"rank-order: {args.output / name}")
+    if "rankfile" not in files:
+        print(f"rank-order: no rankfile: {nodes} nodes need as many hosts, and {len(hosts)} are known; give --hosts")

@@ -19,7 +19,7 @@ from iolens.lab.run.command_line import command_name, take_apart
 from iolens.lab.run.container_runtimes import ANY, RUNTIMES
 from iolens.lab.run.execute import Outcome, Setup, ending, execute, interruptible
 from iolens.lab.run.given_hints import hints_of_files
-from iolens.lab.run.groups import KNOWN, listing
+from iolens.lab.run.groups import known_groups, listing
 from iolens.lab.run.log_place import log_place, named
 from iolens.lab.say import say
 
@@ -45,10 +45,10 @@ OPTION_OF = {
 
 def groups_of_functions(text: str) -> str:
     """Returns a list of groups, as the profiler takes it."""
-    unknown = [name for name in text.split(",") if name not in KNOWN]
-    if unknown:
-        raise argparse.ArgumentTypeError(f"{unknown[0]!r} is no group of functions; there are {', '.join(KNOWN)}")
-    return text
+    try:
+        return ",".join(known_groups(text.split(",")))
+    except UsageError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def callers_to_keep(text: str) -> int:

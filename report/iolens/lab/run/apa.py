@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from iolens.errors import UsageError
-from iolens.lab.run.groups import KNOWN
+from iolens.lab.run.groups import known_groups
 from iolens.lab.run.mpi import libraries_of
 
 COUNTERS = ("PAT_RT_HWPC", "IOLENS_HWPC")
@@ -52,12 +52,13 @@ def read_apa(path: Path) -> Apa:
                 (groups if option == "-g" else functions).extend(filter(None, words.pop(0).split(",")))
             else:
                 raise UsageError(f"{path}:{number}: {option!a} is not understood; known are -g, -T, -w, -Drtenv=")
-    unknown = [name for name in groups if name not in KNOWN]
-    if unknown:
-        raise UsageError(f"{path}: {unknown[0]!r} is no group of functions (iolens run --list-groups names them)")
+    try:
+        groups = known_groups(groups)
+    except UsageError as error:
+        raise UsageError(f"{path}: {error}") from None
     if not (groups or functions or counters):
         raise UsageError(f"{path}: asks for nothing: no line with -g, -T or -Drtenv={COUNTERS[0]}= that is no comment")
-    return Apa(tuple(dict.fromkeys(groups)), counters, tuple(dict.fromkeys(functions)))
+    return Apa(tuple(groups), counters, tuple(dict.fromkeys(functions)))
 
 
 def counters_of(setting: str, place: str) -> str:

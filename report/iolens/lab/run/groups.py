@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from iolens.errors import UsageError
 from iolens.lab.installation import find_library, how_to_get_libraries, need_library
 
 ALWAYS = "recorded always, by file"
@@ -43,6 +44,30 @@ GROUPS = (
 
 KNOWN = {group.name: group for group in GROUPS}
 
+STANDS_FOR = {"stdio": "io", "sysio": "io", "omp-rtl": "omp"}
+"""CrayPAT's names of groups that are parts of a group here, or another name of it."""
+
+REFUSED = {
+    "blacs": "not traced: no wrappers of BLACS; --trace mpi has its messages, --sample its time",
+    "scalapack": "not traced: no wrappers of ScaLAPACK; --trace blas,lapack,mpi has what it calls, --sample its time",
+    "shmem": "not traced: no wrappers of OpenSHMEM; --sample has its time",
+}
+"""CrayPAT's names of groups that cannot be traced, and why not."""
+
+
+def known_groups(names: Iterable[str]) -> list[str]:
+    """Returns groups by their names here, each once; raises UsageError for one that cannot be traced."""
+    found = [STANDS_FOR.get(name, name) for name in names]
+    for name in found:
+        if name in REFUSED:
+            raise UsageError(f"the group {name} is {REFUSED[name]}")
+        if name not in KNOWN:
+            raise UsageError(
+                f"{name!r} is no group of functions; there are {', '.join((*KNOWN, *STANDS_FOR))} "
+                "(iolens run --list-groups says more)"
+            )
+    return list(dict.fromkeys(found))
+
 
 def libraries(names: Sequence[str]) -> list[Path]:
     """Returns the libraries to preload for these groups; unknown names are skipped."""
@@ -67,4 +92,7 @@ def state(group: Group) -> str:
 
 def listing() -> str:
     """Returns a line a group, for a terminal."""
-    return "\n".join(f"{group.name:10} {group.about:60} {state(group)}" for group in GROUPS)
+    rows = [(group.name, group.about, state(group)) for group in GROUPS]
+    rows += [(name, f"the same as {group}", state(KNOWN[group])) for name, group in STANDS_FOR.items()]
+    rows += [(name, "", why) for name, why in REFUSED.items()]
+    return "\n".join(f"{name:10} {about:60} {why}" for name, about, why in rows)

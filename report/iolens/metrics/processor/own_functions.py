@@ -19,18 +19,36 @@ if TYPE_CHECKING:
 
 @once_per_job
 def own_functions(job: Job) -> pd.DataFrame | None:
-    """symbol (the linker's name), object (path of its file), share (per cent of all samples), bytes (its size in the
-    object file; 0: not known), the busiest first; an inlined function is a part of the one that it is in. Without what
-    the program generated, Python functions too. None where nothing was sampled."""
-    rows = sample_rows(job)
-    if rows is None:
+    """Returns symbol (the linker's name), object (path of its file), share (per cent of the program's own samples),
+    bytes (its size in the object file; 0: not known), the busiest first; None where nothing was sampled.
+
+    An inlined function is a part of the one that it is in. Functions that the program generated are left out, Python
+    functions too.
+    """
+    own = own_samples(job)
+    if own is None:
         return None
-    generated = (rows["object"] == GENERATED) | rows["symbol"].map(is_python)
-    own = rows[(rows["group"] == USER) & (rows["symbol"] != "") & ~generated]
-    sums = own.groupby(["symbol", "object"])["samples"].sum().sort_values(ascending=False, kind="stable")
-    found = (100 * sums / max(float(rows["samples"].sum()), 1)).rename("share").reset_index()
+    generated = (own["object"] == GENERATED) | own["symbol"].map(is_python)
+    known = own[(own["symbol"] != "") & ~generated]
+    sums = known.groupby(["symbol", "object"])["samples"].sum().sort_values(ascending=False, kind="stable")
+    found = (100 * sums / max(float(own["samples"].sum()), 1)).rename("share").reset_index()
     sizes = [size_of(name, path) for name, path in zip(found["symbol"], found["object"], strict=True)]
     return found.assign(bytes=sizes)
+
+
+def own_samples(job: Job) -> pd.DataFrame | None:
+    """Returns the samples in the program's own functions; None where nothing was sampled."""
+    rows = sample_rows(job)
+    return None if rows is None else rows[rows["group"] == USER]
+
+
+def group_shares(job: Job) -> dict[str, float]:
+    """Returns the per cent of all samples in each group of functions, the largest first; empty without samples."""
+    rows = sample_rows(job)
+    if rows is None or not rows["samples"].sum():
+        return {}
+    sums = rows.groupby("group")["samples"].sum().sort_values(ascending=False, kind="stable")
+    return {str(group): 100 * float(count) / float(sums.sum()) for group, count in sums.items()}
 
 
 def size_of(symbol: str, path: str) -> int:
