@@ -56,6 +56,7 @@ def resolved(nodes: pd.DataFrame, objects: pd.DataFrame, **_: Any) -> pd.DataFra
         source=[names[node][1] for node in nodes["node"]],
         line=[names[node][2] for node in nodes["node"]],
         symbol=[names[node][0] for node in nodes["node"]],
+        is_split=False,
     )
     return found.assign(inlined=pd.Series([() for _ in range(len(nodes))], index=nodes.index, dtype=object))
 

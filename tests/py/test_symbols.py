@@ -140,7 +140,7 @@ def test_the_profilers_own_frames_are_left_out_of_chains() -> None:
         (3, 1, "posix_on_write", wrapper),
     ]
     frame = pd.DataFrame(rows, columns=["node", "parent", "function", "object"])
-    frame = frame.assign(rank=0, source="", line=0, symbol="", inlined=[()] * 4)
+    frame = frame.assign(rank=0, source="", line=0, symbol="", is_split=False, inlined=[()] * 4)
     chains = {node: chain for (_, node), chain in call_chains(frame).items()}
     assert [place.function for place in chains[2]] == ["main", "write"]
     assert chains[2][-1].object == libc
@@ -162,7 +162,7 @@ def test_calls_of_mpi_by_the_profiler_are_inside_the_call_that_the_program_made(
         (8, 7, "MPI_Send", mpi),
     ]
     frame = pd.DataFrame(rows, columns=["node", "parent", "function", "object"])
-    chains = call_chains(frame.assign(rank=0, source="", line=0, symbol="", inlined=[()] * len(rows)))
+    chains = call_chains(frame.assign(rank=0, source="", line=0, symbol="", is_split=False, inlined=[()] * len(rows)))
     names = {node: [place.function for place in chain] for (_, node), chain in chains.items()}
     assert names[3] == ["main", "MPI_Recv", "PMPI_Iprobe"]
     assert names[5] == ["main", "PMPI_Recv", "opal_progress"]
@@ -179,7 +179,7 @@ def test_a_call_of_mpi_stays_one_when_the_profiler_was_built_anew_since() -> Non
         (4, 1, "snprintf", "/lib/libc.so.6"),
     ]
     frame = pd.DataFrame(rows, columns=["node", "parent", "function", "object"])
-    chains = call_chains(frame.assign(rank=0, source="", line=0, symbol="", inlined=[()] * len(rows)))
+    chains = call_chains(frame.assign(rank=0, source="", line=0, symbol="", is_split=False, inlined=[()] * len(rows)))
     waits, inside, other, helper = (place_of(chains[0, node], True) for node in (1, 2, 3, 4))
     assert (waits.group, waits.function) == ("MPI", SOME_CALL)
     assert (inside.group, inside.function) == ("MPI", "MPI_Recv")
@@ -214,5 +214,5 @@ def test_ranks_share_nodes_and_objects_and_have_their_own_behind_them(program: P
 
 def test_a_circle_in_a_damaged_log_ends() -> None:
     frame = pd.DataFrame({"node": [0, 1], "parent": [1, 0], "function": ["a", "b"], "object": ["", ""]})
-    chains = call_chains(frame.assign(rank=0, source="", line=0, symbol="", inlined=[()] * 2))
+    chains = call_chains(frame.assign(rank=0, source="", line=0, symbol="", is_split=False, inlined=[()] * 2))
     assert [[place.function for place in chain] for chain in chains.values()] == [["a"], ["a", "b"]]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,6 +31,7 @@ class Frame:
     """A function in a chain; `source` "" and `line` 0 where they are not known, `object` the path of its file.
 
     `symbol` is the linker's name of the code: of an inlined function, of the one that it is in; "" when not known.
+    `is_split`: the compiler took the code out of the function, which jumps or calls there.
     """
 
     function: str
@@ -38,6 +39,7 @@ class Frame:
     line: int
     object: str
     symbol: str = field(default="", compare=False)
+    is_split: bool = field(default=False, compare=False)
 
     @property
     def module(self) -> str:
@@ -52,16 +54,17 @@ def call_chains(resolved: pd.DataFrame) -> Mapping[tuple[int, int], tuple[Frame,
     Each rank finds the nodes that ranks have in common (symbols/common.py). The profiler's wrappers are left out, and
     calls of a wrapper other than to the wrapped MPI function count as part of it. If a chain ends in the wrappers, the
     innermost frame is `RECORDER`, inside the function that was wrapped; see `of_a_wait`. Below a Python function with a
-    known name, CPython's own functions on the way to the next one are left out.
+    known name, CPython's own functions on the way to the next one are left out. A function and the part that the
+    compiler split from it are one frame.
     """
     own: dict[tuple[int, int], tuple[Frame, ...]] = {}
     parents: dict[tuple[int, int], int] = {}
-    columns = ("rank", "node", "parent", "function", "source", "line", "object", "symbol", "inlined")
-    for rank, node, parent, function, source, line, path, symbol, inlined in zip(
+    columns = ("rank", "node", "parent", "function", "source", "line", "object", "symbol", "is_split", "inlined")
+    for rank, node, parent, function, source, line, path, symbol, is_split, inlined in zip(
         *(resolved[name] for name in columns), strict=True
     ):
-        outer = [Frame(place.function, place.source, place.line, path, symbol) for place in reversed(inlined)]
-        own[rank, node] = (*outer, Frame(function, source, line, path, symbol))
+        outer = [Frame(place.function, place.source, place.line, path, symbol, is_split) for place in reversed(inlined)]
+        own[rank, node] = (*outer, Frame(function, source, line, path, symbol, is_split))
         parents[rank, node] = parent
     frames, outwards = ByRank(own), ByRank(parents)
     return ByRank({key: joined(key, frames, outwards) for key in own})
@@ -111,6 +114,8 @@ def without_wrappers(parts: list[tuple[Frame, ...]]) -> tuple[Frame, ...]:
         if wrapper and calls_for_itself(wrapper, part[0]):
             frames.append(wrapped(wrapper))
         wrapper = None
+        if frames and part[0].is_split and part[0] == replace(frames[-1], source=part[0].source, line=part[0].line):
+            frames.pop()
         frames += part
     if wrapper is None:
         return tuple(frames)

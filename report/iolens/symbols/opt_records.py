@@ -15,7 +15,7 @@ from typing import Any
 
 from iolens.errors import IolensError
 from iolens.foreign import printable
-from iolens.symbols.resolve import tidy
+from iolens.symbols.given_names import given_name
 
 PATTERN = "*.opt-record.json.gz"
 
@@ -121,7 +121,7 @@ def function_of(record: dict[str, Any]) -> str:
     compiled = str(record.get("function", ""))
     if len(inlined) > 1 or (inlined and compiled.startswith("_Z")):
         return plain_name(str(inlined[0]["fndecl"]))
-    return plain_name(tidy(compiled, {}))
+    return plain_name(given_name(compiled, {}))
 
 
 def plain_name(function: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,18 +10,13 @@ from typing import TYPE_CHECKING
 from iolens.symbols.common import with_rows
 from iolens.symbols.elf import EMPTY, Elf, read_elf
 from iolens.symbols.generated import GENERATED, generated_line, generated_names
+from iolens.symbols.given_names import PARTS, given_name, is_split_part
 from iolens.symbols.lines import Line, demangled, lines_of
 from iolens.symbols.nameless import without_symbols
 from iolens.symbols.places import object_file
 
 if TYPE_CHECKING:
     import pandas as pd
-
-FORTRAN = re.compile(r"__(\w+)_MOD_(\w+)")
-"""The form of gfortran's names for procedures of a module."""
-
-PARTS = re.compile(r" \[clone \.(?:{0})(?:\.\d+)*\]|\.(?:{0})(?:\.\d+)*".format("part|constprop|isra|cold|lto_priv"))
-"""Suffixes that GCC adds to the name of a function that it split or specialised, also in c++filt's form."""
 
 
 def resolve(
@@ -33,11 +27,12 @@ def resolve(
 
     `rank`, `node`, `parent`, `leaf` as there; `object` (path, "" when not known), `address` in it; `function`,
     `source`, `line` of the innermost function there, and `inlined`: the functions that this one was inlined into, a
-    tuple of `Line`, innermost first, empty mostly; `symbol`: the name that the linker knows the code by. Where nothing
-    is known (a stripped or missing file, or one that was built anew since), `function` reads "address (name)", of the
-    function's begin where the file tells that, `source` and `symbol` are "", `line` is 0. `search`: folders with
-    objects or their debug files. Files are read once, and each address is looked up once however many ranks have it. Of
-    a function that the program generated, `object` is its source, and `symbol` the whole name that it was given.
+    tuple of `Line`, innermost first, empty mostly; `symbol`: the name that the linker knows the code by; `is_split`:
+    the compiler took the code out of that function. Where nothing is known (a stripped or missing file, or one that was
+    built anew since), `function` reads "address (name)", of the function's begin where the file tells that, `source`
+    and `symbol` are "", `line` is 0. `search`: folders with objects or their debug files. Files are read once, and each
+    address is looked up once however many ranks have it. Of a function that the program generated, `object` is its
+    source, and `symbol` the whole name that it was given.
     """
     import pandas as pd
 
@@ -65,6 +60,7 @@ def resolve(
             "source": [chain[0].source for chain in chains],
             "line": [chain[0].line for chain in chains],
             "symbol": [place.symbol for place in placed],
+            "is_split": [place.is_split for place in placed],
             "inlined": pd.Series([chain[1:] for chain in chains], index=merged.index, dtype=object),
         }
     )
@@ -72,11 +68,15 @@ def resolve(
 
 @dataclass(frozen=True)
 class Place:
-    """The object that an address is in, the linker's name of the code there, and the functions, innermost first."""
+    """The object that an address is in, the linker's name of the code there, and the functions, innermost first.
+
+    `is_split`: the compiler took the code out of the function whose name it has.
+    """
 
     object: str
     symbol: str
     chain: tuple[Line, ...]
+    is_split: bool = False
 
 
 def generated_place(name: str) -> Place:
@@ -94,12 +94,13 @@ def lookup(path: str, build_id: str, addresses: Sequence[int], search: Sequence[
     plain = demangled([*named.values(), *functions(lines.values())])
     found = {}
     for address in addresses:
-        name = tidy(named[address], plain) or unnamed(path, elf, address)
+        name = given_name(named[address], plain) or unnamed(path, elf, address)
         chain = [tidied(line, plain) for line in lines.get(address, [Line(name)])]
         if chain[-1].function.startswith("_") or not chain[-1].function:
             # A library's inner name for what its symbols have under the name that is called.
             chain[-1] = Line(name, chain[-1].source, chain[-1].line)
-        found[address] = Place(path, PARTS.sub("", named[address]), tuple(chain))
+        split = is_split_part(named[address])
+        found[address] = Place(path, PARTS.sub("", named[address]), tuple(chain), split)
     return found
 
 
@@ -131,13 +132,10 @@ def functions(chains: Iterable[Sequence[Line]]) -> list[str]:
 
 def tidied(line: Line, plain: Mapping[str, str]) -> Line:
     """Returns a line with its function as the source has it."""
-    return Line(tidy(line.function, plain), line.source, line.line)
-
-
-def tidy(function: str, plain: Mapping[str, str]) -> str:
-    """Returns a function's name as the source has it."""
-    name = PARTS.sub("", plain.get(function, function)).removeprefix("__GI_")
-    return FORTRAN.sub(r"\1::\2", name)
+    name = given_name(line.function, plain)
+    if name == "operator()":
+        name = f"lambda or operator() in {Path(line.source).name or 'an unknown file'}"
+    return Line(name, line.source, line.line)
 
 
 def unnamed(path: str, elf: Elf, address: int) -> str:
