@@ -25,6 +25,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--threshold", action="append", default=[], metavar="KEY=VALUE", help="set a threshold; can be repeated"
     )
+    parser.add_argument(
+        "--mtbf",
+        type=float,
+        metavar="HOURS",
+        help="mean time between failures of the job's nodes: also say how often its checkpoints are worth it",
+    )
     parser.add_argument("--rules", action="store_true", help="print the rules and thresholds there are, as Markdown")
     parser.add_argument("--thresholds", type=Path, metavar="YAML", help="thresholds in a file, KEY: VALUE a line")
 
@@ -41,8 +47,11 @@ def run(args: argparse.Namespace) -> int:
     from iolens.advise import diagnosed
     from iolens.advise.limits import DEFAULTS, changed, from_file
     from iolens.log import read_log
-    from iolens.pages.advice import as_json, as_text, write_hints
+    from iolens.pages.advice import as_json, as_text, wrapped, write_hints
+    from iolens.pages.checkpoints import checkpoint_sentence
 
+    if args.mtbf is not None and not 0 < args.mtbf < float("inf"):
+        raise UsageError(f"--mtbf {args.mtbf:g}: a mean time between failures is more than 0 hours")
     if args.write_hints and len(args.logs) > 1:
         raise UsageError(f"--write-hints names one file, but {len(args.logs)} logs are given")
     limits = changed(args.threshold, from_file(args.thresholds) if args.thresholds else DEFAULTS)
@@ -53,6 +62,8 @@ def run(args: argparse.Namespace) -> int:
             print(as_json(job, found))
         else:
             print(("\n" if number else "") + as_text(job, found))
+            if args.mtbf is not None:
+                print("\n" + "\n".join(wrapped(checkpoint_sentence(job, 3600 * args.mtbf))))
         if args.write_hints:
             write_hints(args.write_hints, found)
     return 0

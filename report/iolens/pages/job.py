@@ -23,7 +23,7 @@ from iolens.pages.exhibits.striping import (
     TARGET_BYTES,
     TARGETS,
 )
-from iolens.pages.exhibits.timeline import PLACES, RANK_SPANS, SHARED_SPANS, activity_maps
+from iolens.pages.exhibits.timeline import PERIODS, PLACES, RANK_SPANS, SHARED_SPANS, activity_maps
 from iolens.pages.job_advice import all_findings, first_action, judgement
 from iolens.pages.job_processor import PROCESSOR_PAGES, TIME_PAGE
 from iolens.pages.job_words import facts, labels, subtitle, title, verdicts
@@ -120,6 +120,7 @@ PAGES: tuple[Layout[Job], ...] = (
         "When",
         [
             activity_maps,
+            PERIODS.tables,
             PLACES.figures,
             abreast(RANK_SPANS.figures),
             SHARED_SPANS.figures,

@@ -40,6 +40,7 @@ JOB_EXHIBITS: tuple[Exhibit[Job], ...] = (
     files.COSTLY_FILES,
     cost.AVERAGE_IO,
     timeline.ACTIVITY,
+    timeline.PERIODS,
     timeline.PLACES,
     timeline.THREADS,
     timeline.RANK_SPANS,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from iolens.metrics import clocks, cost, operations, timespans, traces
+from iolens.metrics import clocks, cost, operations, periods, timespans, traces
 from iolens.metrics.once import once_per_job
 from iolens.metrics.timeline import timelines
 from iolens.pages import words
@@ -54,6 +54,11 @@ def activity_figure(job: Job, module: str) -> FigureBlock:
         cells=cells,
         timelines=lambda: timelines(job, module),
     )
+
+
+def with_spread(mean: float, deviation: float) -> str:
+    """Returns a mean and its standard deviation."""
+    return f"{words.seconds(mean)} ± {words.seconds(deviation)}"
 
 
 def clock_words(job: Job) -> str:
@@ -149,6 +154,24 @@ def shared_span_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
 
 
 ACTIVITY: Exhibit[Job] = Exhibit("activity", "Bytes over time", timespans.heatmap, draw=activity_figures)
+
+PERIODS: Exhibit[Job] = Exhibit(
+    name="periods",
+    title="Bursts that repeat",
+    metric=periods.periods,
+    columns=[
+        Column("bytes", "kind"),
+        Column("layer", "module"),
+        Column("bursts", "bursts", words.count),
+        Column("every, s", ("period", "period_spread"), with_spread),
+        Column("each takes, s", "burst", words.seconds),
+        Column("of the run", "share", words.share),
+        Column("moved in all", "bytes", words.size),
+        Column("by chance", "chance", words.share),
+    ],
+    note="A burst is time in which more bytes move than on average. By chance: the share of maps that look as even "
+    "although their pauses have random lengths. `iolens advise --mtbf` says how often checkpoints are worth it.",
+)
 
 PLACES: Exhibit[Job] = Exhibit(
     "places", "Places in the busiest file over time", traces.busiest_files, draw=place_figures
