@@ -13,6 +13,7 @@ from iolens.errors import IolensError
 from iolens.metrics.processor import feedback
 from iolens.metrics.processor.feedback import best
 from iolens.pages.loopmark import feedback_table, listing
+from iolens.symbols.loop_nests import loops_of
 from iolens.symbols.opt_records import Remark, function_of, plain_name, read_remarks
 from processor_example import job
 
@@ -119,9 +120,78 @@ def test_letters_of_a_line_and_its_loop(monkeypatch: pytest.MonkeyPatch) -> None
     table = feedback_table(found)
     assert table.rows[1] == ["20.0%", "m", "solve.c:42", "solve", "loop at line 40: no vectype for stmt"]
     text = listing(found, {"solve.c": [f"code {n}" for n in range(1, 60)]}).splitlines()
-    assert " 50.0% Vi       31 | code 31" in text
+    assert " 50.0% Vi        31 | code 31" in text
     assert text.count("   ...") == 2
     assert "solve.c: not found" in listing(found, {})
+
+
+NEST = """\
+double a[64][64];
+double nest(int n)
+{
+    double sum = 0.0; // for (;;) in a comment
+    for (int i = 0; i < n; i++) {
+        if (a[i][0] > 0)
+            for (int j = 0; j < n; j++)
+                #pragma GCC unroll 4
+                for (int k = 1; k < n; k++)
+                    sum = sum * a[j][k] + a[k][i];
+        a[i][i] = sum;
+    }
+    while (sum > 1) sum /= 2;
+    return sum;
+}
+"""
+
+
+def test_whole_nests_with_brackets_letters_and_the_factor_that_was_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if shutil.which("gcc") is None:
+        pytest.skip("gcc is not installed")
+    monkeypatch.setenv("CCACHE_DISABLE", "1")
+    (tmp_path / "nest.c").write_text(NEST)
+    command = ["gcc", "-g", "-O2", "-fsave-optimization-record", "-c", "nest.c", "-o", "nest.o"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    remarks = read_remarks(tmp_path)
+    assert {one.factor for one in remarks if one.letter == "u"} == {4}
+    line = pd.DataFrame({"function": ["nest"], "source": ["nest.c"], "line": ["line 10"], "share": [99.0]})
+    monkeypatch.setattr(feedback, "hot_lines", lambda job, limit: line)
+    found = feedback.hot_feedback(job(), remarks)
+    assert found is not None
+    _, *shown = listing(found, {"nest.c": NEST.splitlines()}, remarks).splitlines()
+    assert [int(row.partition("|")[0].split()[-1]) for row in shown] == list(range(5, 13)), "the whole nest alone"
+    columns = [row.partition("|")[0][12:].split()[:-1] for row in shown]
+    assert [len(each) for each in columns] == [1, 1, 2, 2, 3, 3, 1, 1]
+    assert [each[0][-1] for each in (columns[0], columns[-1])] == ["<", ">"]
+    assert columns[4][2].endswith("u4<")
+    assert columns[5][1].endswith(">"), columns
+    assert columns[5][2].endswith("u4>")
+    assert shown[5].startswith(" 99.0%")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "loops"),
+    [
+        (
+            "a.c",
+            "void f() { if (a) for (;;) { x; } else while (b)\n y();\n do { z(); }\n while (c); }",
+            [(1, 1), (1, 2), (3, 4)],
+        ),
+        ("a.cpp", 'auto s = "for";\napply([&](int i) {\n for (auto q : v)\n r(); }); /* while */', [(3, 4)]),
+        ("a.c", "} } for (;;)\n;\nswitch (k) { case 1: for (;;) {\n} }", [(1, 2), (3, 4)]),
+        (
+            "a.f90",
+            "do 10 i=1,n\ndo 10 j=1,n ! do k\n10 continue\nout: do while (x>1)\n do = 3\nenddo",
+            [(1, 3), (2, 3), (4, 6)],
+        ),
+        ("a.F", "c do i=1,n\n      do i=1,n\n      end do", [(2, 3)]),
+        ("a.c", "{" * 100000, []),
+    ],
+)
+def test_where_loops_begin_and_end(name: str, text: str, loops: list[tuple[int, int]]) -> None:
+    found = [(loop.begin, loop.end) for loop in loops_of(name, text.splitlines())]
+    assert found == sorted(loops, key=lambda loop: (loop[0], -loop[1]))
 
 
 def test_records_that_are_none(tmp_path: Path) -> None:

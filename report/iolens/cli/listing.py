@@ -1,4 +1,4 @@
-"""`iolens listing LOG --source DIR`: the lines that took most samples, with what GCC did to them, in their source."""
+"""`iolens listing LOG --source DIR`: the busiest lines in their loop nests, with what GCC did to them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = (
         "Compile with gcc -g -fsave-optimization-record: it leaves FILE.opt-record.json.gz beside each object file. "
         "Then iolens run --sample, and this. A letter belongs to the line, or to the last "
-        "loop of its function that begins before it."
+        "loop of its function that begins before it. Whole loop nests are shown: each loop has a column with its "
+        "letters, < in its first line and > in its last; + where GCC says nothing."
     )
     parser.add_argument("log", type=Path, metavar="LOG", help="a log recorded with iolens run --sample")
     parser.add_argument("--source", type=Path, metavar="DIR", required=True, help="where the source files are")
@@ -44,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
         found.to_csv(sys.stdout, index=False)
         return 0
     print(flat(feedback_table(found)))
-    print(f"\n{listing(found, sources(args.source, set(found['source'])))}")
+    print(f"\n{listing(found, sources(args.source, set(found['source'])), remarks)}")
     return 0
 
 

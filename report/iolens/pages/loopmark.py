@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from iolens.metrics.processor.feedback import number
+from iolens.metrics.processor.feedback import by_line, number
 from iolens.pages import words
 from iolens.pages.blocks import Table
+from iolens.symbols.loop_nests import Loop, loops_of
+from iolens.symbols.opt_records import MISSED, Remark
 
 if TYPE_CHECKING:
     import pandas as pd
 
-LEGEND = "V vectorised, u unrolled, i a call inlined, b loops blocked or interchanged, m not vectorised"
+LEGEND = (
+    "V vectorised, u unrolled (u8: eight copies of its body), i a call inlined, b loops blocked or interchanged, "
+    "m not vectorised"
+)
 AROUND = 3
-"""Lines shown before and after a hot one."""
+"""Lines shown before and after a hot one that is in no loop."""
+
+LONGEST_NEST = 200
+"""Lines of the largest loop nest that is shown as a whole; of a longer one the part around the hot line."""
 
 
 def feedback_table(found: pd.DataFrame) -> Table:
@@ -40,27 +48,66 @@ def reason(loop: int, why: str) -> str:
     return f"loop at line {loop}: {why}" if why and loop else why
 
 
-def listing(found: pd.DataFrame, sources: Mapping[str, Sequence[str]]) -> str:
-    """Returns the source around the hot lines of each file that is there, with shares and letters in the margin."""
-    parts = []
+def listing(found: pd.DataFrame, sources: Mapping[str, Sequence[str]], remarks: Iterable[Remark] = ()) -> str:
+    """Returns the loop nests around the hot lines of each file that is there, with shares, letters and brackets in the
+    margin; around a line in no loop, a few lines.
+    """
+    known, parts = by_line(remarks), []
     for source, rows in found.groupby("source", sort=False):
         text = sources.get(str(source))
         if text is None:
             parts.append(f"{source}: not found; its lines are in the table above")
             continue
         hot = {number(row.line): (words.points(row.share), row.letters) for row in rows.itertuples(index=False)}
-        parts.append("\n".join([f"{source}", *margin(hot, text)]))
+        loops = loops_of(str(source), text)
+        tags = {loop.begin: tag_of(known.get((str(source), loop.begin), ())) for loop in loops}
+        parts.append("\n".join([f"{source}", *margin(hot, text, loops, tags)]))
     return "\n\n".join(parts)
 
 
-def margin(hot: Mapping[int, tuple[str, str]], text: Sequence[str]) -> list[str]:
-    """Returns lines of source, `...` where some are left out."""
-    shown = sorted({n for line in hot for n in range(line - AROUND, line + AROUND + 1) if 1 <= n <= len(text)})
+def tag_of(remarks: Sequence[Remark]) -> str:
+    """Returns what the compiler did to a loop: its letters, with the largest factor of unrolling; `+` for nothing."""
+    letters = {remark.letter for remark in remarks if remark.begins_loop}
+    if "V" in letters:
+        letters.discard(MISSED)
+    factor = max((remark.factor for remark in remarks), default=0)
+    return "".join(f"{letter}{factor or ''}" if letter == "u" else letter for letter in sorted(letters)) or "+"
+
+
+def shown_lines(hot: Iterable[int], loops: Sequence[Loop], last: int) -> set[int]:
+    """Returns the lines of the outermost loop around each hot line that has no more than LONGEST_NEST lines; around a
+    line without one, those up to AROUND away.
+    """
+    shown: set[int] = set()
+    for line in hot:
+        around = [loop for loop in loops if loop.begin <= line <= loop.end and loop.end - loop.begin < LONGEST_NEST]
+        begin, end = (around[0].begin, around[0].end) if around else (line - AROUND, line + AROUND)
+        shown |= set(range(max(begin, 1), min(end, last) + 1))
+    return shown
+
+
+def margin(
+    hot: Mapping[int, tuple[str, str]], text: Sequence[str], loops: Sequence[Loop], tags: Mapping[int, str]
+) -> list[str]:
+    """Returns lines of source, `...` where some are left out. A loop has a column: its tag in all its lines, with `<`
+    in the first and `>` in the last one.
+    """
+    shown = sorted(shown_lines(hot, loops, len(text)))
+    marks = {n: brackets(n, loops, tags) for n in shown}
+    width = max((len(mark) for mark in marks.values()), default=0)
     lines, before = [], 0
     for n in shown:
         if before and n != before + 1:
             lines.append("   ...")
         share, letters = hot.get(n, ("", ""))
-        lines.append(f"{share:>6} {letters:<4} {n:>6} | {text[n - 1]}".rstrip())
+        lines.append(f"{share:>6} {letters:<4} {marks[n]:<{width}} {n:>6} | {text[n - 1]}".rstrip())
         before = n
     return lines
+
+
+def brackets(line: int, loops: Sequence[Loop], tags: Mapping[int, str]) -> str:
+    """Returns the columns of the loops around a line, the outermost first."""
+    inside = [loop for loop in loops if loop.begin <= line <= loop.end]
+    ends = {loop.begin: "<>" if loop.begin == loop.end else "<" for loop in inside if loop.begin == line}
+    ends |= {loop.begin: ">" for loop in inside if loop.end == line and loop.begin != line}
+    return " ".join(f"{tags[loop.begin]}{ends.get(loop.begin, ' ')}" for loop in inside)

@@ -45,13 +45,17 @@ VAGUE = ("no vectype for stmt", "bad data references", "bad operation or unsuppo
 reason that it has given before.
 """
 
+UNROLLED = re.compile(r"loop unrolled (\d+) times|loop with (\d+) iterations completely unrolled")
+"""GCC's messages about a loop whose body it wrote several times: so many times more, or once for each iteration."""
+
 TEMPLATE = re.compile(r"<[^<>]*>")
 
 
 @dataclass(frozen=True)
 class Remark:
     """One letter of a line; `reason` says why a loop was missed. `function`: as `plain_name` has it, where the source
-    has the line, however it was inlined. `begins_loop`: it is said of the loop that begins here."""
+    has the line, however it was inlined. `begins_loop`: it is said of the loop that begins here. `factor`: how many
+    copies of its body an unrolled loop has; 0: the compiler does not say."""
 
     source: str
     line: int
@@ -59,6 +63,7 @@ class Remark:
     letter: str
     reason: str = ""
     begins_loop: bool = False
+    factor: int = 0
 
 
 def read_remarks(folder: Path) -> list[Remark]:
@@ -103,14 +108,25 @@ def remark_of(record: dict[str, Any], names: dict[str, str]) -> Remark | None:
         return None
     source, line, function = str(place["file"]), int(place["line"]), function_of(record)
     parts = (part if isinstance(part, str) else str(part.get("expr", "")) for part in record.get("message", []))
-    text = printable("".join(parts))
+    text = printable(" ".join("".join(parts).split()))
     if record["kind"] == "success":
         letter = PASSES[name]
-        return Remark(source, line, function, letter, "", letter in "ub" or text.startswith("loop vectorized"))
+        if letter == "u" and "unrolled" not in text:
+            return None
+        begins = letter in "ub" or text.startswith("loop vectorized")
+        return Remark(source, line, function, letter, "", begins, factor_of(text))
     if record["kind"] == "failure" and name == "vect":
-        reason = text.strip().removeprefix("not vectorized: ").rstrip(": ")
+        reason = text.removeprefix("not vectorized: ").rstrip(": ")
         return Remark(source, line, function, MISSED, reason, reason.startswith(OF_A_LOOP))
     return None
+
+
+def factor_of(text: str) -> int:
+    """Returns how many copies of a loop's body a message tells of; 0 where it is about something else."""
+    told = UNROLLED.match(text)
+    if not told:
+        return 0
+    return int(told[1]) + 1 if told[1] else int(told[2])
 
 
 def function_of(record: dict[str, Any]) -> str:
