@@ -171,3 +171,18 @@ def test_every_table_is_explained() -> None:
     command = [harness.BUILD / "bin/iolens-recover", "tables"]
     printed = subprocess.run(command, capture_output=True, text=True, check=True)
     assert (harness.ROOT / "profiler/TABLES.md").read_text() == printed.stdout, "run make -C profiler TABLES.md"
+
+
+def test_tables_are_weighed_by_columns_that_they_have() -> None:
+    """A name that no column has would weigh nothing, and which rows stay would depend on their order."""
+    found = 0
+    for path in MODULES.rglob("*.c"):
+        text = path.read_text()
+        columns = text + "".join((path.parent / name).read_text() for name in re.findall(r'#include "(\w+\.h)"', text))
+        for names in re.findall(r"\.weighed_by = \{(.+)\}", text):
+            for name in re.findall(r'"(\w+)"', names):
+                assert re.search(rf'\b(?:MERGED|COLUMN)\({name}, "<[fi]8"', columns), (
+                    f"{path.name} has no column {name}"
+                )
+                found += 1
+    assert found > 10

@@ -97,8 +97,6 @@ static bool is_sound(const void *key, const void *memory)
     return value->calls >= 0 && value->ns >= 0;
 }
 
-static int64_t weight(const void *row) { return (int64_t)(((const struct row *)row)->time * NS_PER_SECOND); }
-
 static size_t rest(void *memory)
 {
     struct row *row = memory;
@@ -140,7 +138,7 @@ const struct process_table table_io_sites = {
     .keyed = &shape,
     .sound = is_sound,
     .collect = collect,
-    .weight = weight,
+    .weighed_by = {"time"},
     .rest = rest,
     .rest_slots = 1,
 };

@@ -164,8 +164,6 @@ static struct row row_of(int rank)
     return row;
 }
 
-static int64_t weight(const void *row) { return ((const struct row *)row)->max_rss; }
-
 /* All ranks take part in choosing; those of which nothing is known have no row. */
 static void collect(const struct iolens_transport *transport, struct buffer *rows)
 {
@@ -198,5 +196,5 @@ const struct process_table table_process = {
     .beat = read_usage,
     .matters = matters,
     .collect = collect,
-    .weight = weight,
+    .weighed_by = {"max_rss"},
 };

@@ -66,8 +66,6 @@ static void collect(const struct iolens_transport *transport, struct buffer *row
 
 static int64_t most_rows(void) { return known(table_state_known(TABLE_threads)); }
 
-static int64_t weight(const void *row) { return (int64_t)(1e6 * ((const struct row *)row)->on_core); }
-
 static size_t rest(void *row)
 {
     ((struct row *)row)->rank = -1;
@@ -86,7 +84,7 @@ const struct process_table table_threads = {
     .start = lives_start,
     .reset = lives_reset,
     .collect = collect,
-    .weight = weight,
+    .weighed_by = {"on_core"},
     .rest = rest,
     .rest_slots = 1,
     .most_rows = most_rows,

@@ -21,6 +21,8 @@ enum process_table_index {
     TABLE_COUNT
 };
 
+enum { WEIGHING_COLUMNS = 2 };
+
 struct area;
 struct file;
 struct keyed_shape;
@@ -74,8 +76,11 @@ struct process_table {
     /* Returns a sentence about actions of the program that make the rows incomplete; NULL if there are
      * none. May be NULL. */
     const char *(*remark)(void);
-    int64_t (*weight)(const void *row); /* weight of a row, for tables that keep the largest: see
-                                           table_largest.h and table_merge.h */
+    /* For tables that keep the rows of largest weight (table_largest.h, table_merge.h): the columns whose
+     * sum is the weight of a row, with times in nanoseconds; NULL if there are fewer. `weight` replaces them
+     * if no columns say it. */
+    const char *weighed_by[WEIGHING_COLUMNS];
+    int64_t (*weight)(const void *row);
     /* For tables whose number of rows is bounded over all ranks (table_merge.h): makes a row stand for any
      * rank, and returns which of the `rest_slots` rows it is merged into. All rows of a slot then have the
      * same key. */

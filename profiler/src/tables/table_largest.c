@@ -5,24 +5,6 @@
 #include "../ranks/top_ranks.h"
 #include "table_merge.h"
 
-/* A row that is merged over the ranks. */
-struct staged {
-    int64_t table, rows; /* rows is 0 if there is none */
-    char row[];
-};
-
-static void combine(const void *in, void *inout)
-{
-    const struct staged *a = in;
-    struct staged *b = inout;
-    const struct process_table *type = process_tables[a->table];
-    if (a->rows > 0 && b->rows == 0)
-        memcpy(b->row, a->row, type->row_bytes);
-    else if (a->rows > 0)
-        table_merge_row(type, a->row, b->row);
-    b->rows += a->rows;
-}
-
 /* Clears the columns that a row of several ranks does not have. */
 static void clear_columns(const struct process_table *type, char *row)
 {
@@ -42,10 +24,10 @@ static void part_rows(enum process_table_index table, const bool *chosen, struct
     size_t bytes = process_tables[table]->row_bytes, count = rows->used / bytes;
     rows->used = 0;
     for (size_t i = 0; i < count; i++) {
-        struct staged *item = buffer_add(stage, sizeof *item + bytes);
+        struct staged_row *item = buffer_add(stage, sizeof *item + bytes);
         if (!item)
             return;
-        *item = (struct staged){.table = table, .rows = !chosen[i]};
+        *item = (struct staged_row){.table = table, .rows = !chosen[i]};
         memcpy(item->row, rows->data + i * bytes, bytes);
         if (chosen[i]) {
             memmove(rows->data + rows->used, item->row, bytes);
@@ -54,38 +36,21 @@ static void part_rows(enum process_table_index table, const bool *chosen, struct
     }
 }
 
-static int choose(enum process_table_index table, const struct iolens_transport *transport, int64_t most,
-                  const struct buffer *rows, struct buffer *choices)
-{
-    const struct process_table *type = process_tables[table];
-    size_t count = rows->used / type->row_bytes;
-    struct buffer weights = {0};
-    int64_t *weight = buffer_add(&weights, count * sizeof *weight + 1);
-    bool *chosen = buffer_add(choices, count + 1);
-    for (size_t i = 0; weight && i < count; i++)
-        weight[i] = type->weight(rows->data + i * type->row_bytes);
-    int result = weight && chosen && !rows->failed ? 0 : -1;
-    if (result == 0)
-        result = top_ranks_choose(transport, weight, count, most, chosen);
-    buffer_free(&weights);
-    return result;
-}
-
 int table_keep_largest(enum process_table_index table, const struct iolens_transport *transport, int64_t most,
                        struct buffer *rows)
 {
     const struct process_table *type = process_tables[table];
-    size_t stride = sizeof(struct staged) + type->row_bytes, count = rows->used / type->row_bytes;
+    size_t stride = sizeof(struct staged_row) + type->row_bytes, count = rows->used / type->row_bytes;
     struct buffer choices = {0}, stage = {0};
-    int result = choose(table, transport, most, rows, &choices);
+    int result = rows->failed ? -1 : table_choose(type, top_ranks_choose, transport, most, rows, &choices);
     if (result == 0)
         part_rows(table, (const bool *)choices.data, rows, &stage);
     if (stage.failed)
         result = -1;
     if (result == 0)
-        result = transport->reduce_records(stage.data, stride, count, combine);
+        result = transport->reduce_records(stage.data, stride, count, table_combine);
     for (size_t i = 0; result == 0 && transport->rank == 0 && i < count; i++) {
-        struct staged *item = (struct staged *)(stage.data + i * stride);
+        struct staged_row *item = (struct staged_row *)(stage.data + i * stride);
         clear_columns(type, item->row);
         if (item->rows > 0)
             buffer_put(rows, item->row, type->row_bytes);

@@ -4,12 +4,6 @@
 
 #include "../ranks/top_ranks.h"
 
-/* A row that is merged over the ranks. */
-struct staged {
-    int64_t table, rows; /* rows is 0 if there is none */
-    char row[];
-};
-
 static int64_t merged_int(enum column_merge how, int64_t from, int64_t to)
 {
     switch (how) {
@@ -109,10 +103,10 @@ void table_fold(const struct process_table *type, struct buffer *rows)
     buffer_free(&table);
 }
 
-static void combine(const void *in, void *inout)
+void table_combine(const void *in, void *inout)
 {
-    const struct staged *from = in;
-    struct staged *to = inout;
+    const struct staged_row *from = in;
+    struct staged_row *to = inout;
     const struct process_table *type = process_tables[from->table];
     if (from->rows > 0 && to->rows == 0)
         memcpy(to->row, from->row, type->row_bytes);
@@ -124,7 +118,7 @@ static void combine(const void *in, void *inout)
 /* Keeps the chosen rows, and merges each other row into its slot. */
 static void stage_rest(const struct process_table *type, const bool *chosen, char *stage, struct buffer *rows)
 {
-    size_t bytes = type->row_bytes, stride = sizeof(struct staged) + bytes, count = rows->used / bytes;
+    size_t bytes = type->row_bytes, stride = sizeof(struct staged_row) + bytes, count = rows->used / bytes;
     rows->used = 0;
     for (size_t i = 0; i < count; i++) {
         char *row = rows->data + i * bytes;
@@ -133,7 +127,7 @@ static void stage_rest(const struct process_table *type, const bool *chosen, cha
             rows->used += bytes;
             continue;
         }
-        struct staged *slot = (struct staged *)(stage + type->rest(row) * stride);
+        struct staged_row *slot = (struct staged_row *)(stage + type->rest(row) * stride);
         if (slot->rows++ == 0)
             memcpy(slot->row, row, bytes);
         else
@@ -141,18 +135,48 @@ static void stage_rest(const struct process_table *type, const bool *chosen, cha
     }
 }
 
-static int choose(const struct process_table *type, const struct iolens_transport *transport, int64_t most,
-                  const struct buffer *rows, struct buffer *choices)
+static int64_t weight_in(const struct column *column, const char *row)
+{
+    double seconds;
+    int64_t value;
+    if (strcmp(column->dtype, "<f8") == 0) {
+        memcpy(&seconds, row + column->offset, sizeof seconds);
+        return (int64_t)(seconds * 1e9);
+    }
+    memcpy(&value, row + column->offset, sizeof value);
+    return value;
+}
+
+static bool is_weighed_by(const struct process_table *type, const struct column *column)
+{
+    for (size_t i = 0; i < WEIGHING_COLUMNS && type->weighed_by[i]; i++)
+        if (strcmp(type->weighed_by[i], column->name) == 0)
+            return true;
+    return false;
+}
+
+static void weigh(const struct process_table *type, const char *rows, size_t count, int64_t *weight)
+{
+    for (size_t i = 0; i < count; i++)
+        weight[i] = type->weight ? type->weight(rows + i * type->row_bytes) : 0;
+    for (size_t c = 0; c < type->column_count; c++)
+        for (size_t i = 0; is_weighed_by(type, &type->columns[c]) && i < count; i++)
+            weight[i] += weight_in(&type->columns[c], rows + i * type->row_bytes);
+}
+
+int table_choose(const struct process_table *type, choose_largest *choose,
+                 const struct iolens_transport *transport, int64_t most, const struct buffer *rows,
+                 struct buffer *choices)
 {
     size_t count = rows->used / type->row_bytes;
     struct buffer weights = {0};
     int64_t *weight = buffer_add(&weights, (count + 1) * sizeof *weight);
     bool *chosen = buffer_add(choices, count + 1);
-    for (size_t i = 0; weight && i < count; i++)
-        weight[i] = type->weight(rows->data + i * type->row_bytes);
     int result = weight && chosen ? 0 : -1;
-    if (result == 0)
-        result = top_rows_choose(transport, weight, count, most, chosen);
+    if (result == 0) {
+        weigh(type, rows->data, count, weight);
+        result = choose(transport, weight, count, most, chosen);
+    }
     buffer_free(&weights);
     return result;
 }
@@ -161,18 +185,18 @@ static int keep_largest(enum process_table_index table, const struct iolens_tran
                         int64_t most, struct buffer *rows)
 {
     const struct process_table *type = process_tables[table];
-    size_t stride = sizeof(struct staged) + type->row_bytes;
+    size_t stride = sizeof(struct staged_row) + type->row_bytes;
     struct buffer choices = {0}, stage = {0};
     char *slots = buffer_add(&stage, type->rest_slots * stride);
-    int result = slots ? choose(type, transport, most, rows, &choices) : -1;
+    int result = slots ? table_choose(type, top_rows_choose, transport, most, rows, &choices) : -1;
     for (size_t i = 0; slots && i < type->rest_slots; i++)
-        ((struct staged *)(slots + i * stride))->table = table;
+        ((struct staged_row *)(slots + i * stride))->table = table;
     if (result == 0)
         stage_rest(type, (const bool *)choices.data, slots, rows);
     if (result == 0)
-        result = transport->reduce_records(slots, stride, type->rest_slots, combine);
+        result = transport->reduce_records(slots, stride, type->rest_slots, table_combine);
     for (size_t i = 0; result == 0 && transport->rank == 0 && i < type->rest_slots; i++) {
-        const struct staged *slot = (const struct staged *)(slots + i * stride);
+        const struct staged_row *slot = (const struct staged_row *)(slots + i * stride);
         if (slot->rows > 0)
             buffer_put(rows, slot->row, type->row_bytes);
     }

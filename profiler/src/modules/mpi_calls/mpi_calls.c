@@ -27,7 +27,7 @@ const struct process_table table_mpi_calls = {
         "each function",
     TABLE_ROWS(COLUMNS),
     .collect = collect,
-    .weight = mpi_site_weight,
+    .weighed_by = {"time"},
     .rest = mpi_site_rest,
     .rest_slots = IOLENS_MPI_FUNCTIONS,
     .most_rows = most_rows,

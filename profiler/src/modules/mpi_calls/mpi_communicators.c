@@ -36,8 +36,6 @@ IOLENS_EXPORT bool iolens_mpi_communicator(int size, int remote_size)
     return true;
 }
 
-static int64_t weight(const void *row) { return ((const struct row *)row)->size; }
-
 static size_t rest(void *given)
 {
     struct row *row = given;
@@ -65,7 +63,7 @@ const struct process_table table_mpi_communicators = {
     .state_bytes = sizeof(struct keyed),
     .keyed = &shape,
     .collect = collect,
-    .weight = weight,
+    .weighed_by = {"size"},
     .rest = rest,
     .rest_slots = 1,
 };

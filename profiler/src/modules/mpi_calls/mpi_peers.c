@@ -139,11 +139,6 @@ static void put_row(struct buffer *rows, const struct keyed_row *found,
     buffer_put(rows, &row, sizeof row);
 }
 
-static int64_t weight(const void *row)
-{
-    return ((const struct row *)row)->bytes + ((const struct row *)row)->received_bytes;
-}
-
 static size_t rest(void *given)
 {
     struct row *row = given;
@@ -175,7 +170,7 @@ const struct process_table table_mpi_peers = {
     .on_demand = true,
     .state_of = TABLE_mpi_peers,
     .collect = collect,
-    .weight = weight,
+    .weighed_by = {"bytes", "received_bytes"},
     .rest = rest,
     .rest_slots = 2,
 };

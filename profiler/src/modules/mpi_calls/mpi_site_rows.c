@@ -48,8 +48,6 @@ void mpi_site_rows(enum process_table_index table, int rank, struct buffer *rows
     table_fold(process_tables[table], rows);
 }
 
-int64_t mpi_site_weight(const void *row) { return (int64_t)(((const struct row *)row)->time * 1e9); }
-
 size_t mpi_site_rest(void *given)
 {
     struct row *row = given;
@@ -80,7 +78,7 @@ const struct process_table table_mpi_sites = {
     .sound = mpi_site_is_sound,
     .start = mpi_sites_start,
     .collect = collect,
-    .weight = mpi_site_weight,
+    .weighed_by = {"time"},
     .rest = mpi_site_rest,
     .rest_slots = IOLENS_MPI_FUNCTIONS,
 };

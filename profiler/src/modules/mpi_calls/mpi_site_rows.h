@@ -48,8 +48,7 @@ struct row {
 /* Append the rows of all calls, those with the same values in the table's columns of COLUMN_KEY as one. */
 void mpi_site_rows(enum process_table_index table, int rank, struct buffer *rows);
 
-/* For both tables: nanoseconds of a row; the row of its function, for any rank, region and place. */
-int64_t mpi_site_weight(const void *row);
+/* The `rest` of both tables: makes a row stand for any rank, region and place of its function. */
 size_t mpi_site_rest(void *row);
 
 #endif

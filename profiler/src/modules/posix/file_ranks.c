@@ -80,12 +80,6 @@ static void put_row(struct buffer *rows, const struct file *file, int64_t rank)
     buffer_put(rows, &row, sizeof row);
 }
 
-static int64_t weight(const void *row)
-{
-    const struct row *r = row;
-    return r->bytes_read + r->bytes_written;
-}
-
 /* Files that all ranks share: a row of each rank while there is room, else of those that moved most bytes. */
 static int put_shared(const struct iolens_transport *transport, int64_t most, struct buffer *rows)
 {
@@ -140,5 +134,5 @@ const struct process_table table_file_ranks = {
     .sum_count = 1,
     .collect = collect,
     .left_out = left_out,
-    .weight = weight,
+    .weighed_by = {"bytes_read", "bytes_written"},
 };

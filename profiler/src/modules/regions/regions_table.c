@@ -149,8 +149,6 @@ static const char *left_out(void) { return *iolens_regions_crowded ? iolens_regi
 
 static const char *remark(void) { return *iolens_regions_remark ? iolens_regions_remark : NULL; }
 
-static int64_t weight(const void *row) { return (int64_t)(((const struct row *)row)->time * 1e9); }
-
 static size_t rest(void *row)
 {
     struct row *merged = row;
@@ -201,7 +199,7 @@ const struct process_table table_regions = {
     .collect = collect,
     .left_out = left_out,
     .remark = remark,
-    .weight = weight,
+    .weighed_by = {"time"},
     .rest = rest,
     .rest_slots = 1,
     .most_rows = most_rows,

@@ -33,8 +33,6 @@ static bool is_sound(const void *key, const void *value)
     return sample->blocked <= 1 && count->count >= 0;
 }
 
-static int64_t weight(const void *row) { return ((const struct row *)row)->count; }
-
 /* One row for each kind. */
 static size_t rest(void *memory)
 {
@@ -75,7 +73,7 @@ const struct process_table table_samples = {
     .keyed = &sample_shape,
     .sound = is_sound,
     .collect = collect,
-    .weight = weight,
+    .weighed_by = {"count"},
     .rest = rest,
     .rest_slots = 2,
 };

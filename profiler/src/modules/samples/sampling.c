@@ -89,8 +89,6 @@ static void put_thread(struct buffer *rows, const struct sampling *state, int32_
     buffer_put(rows, &row, sizeof row);
 }
 
-static int64_t weight(const void *row) { return ((const struct row *)row)->samples; }
-
 static size_t rest(void *row)
 {
     ((struct row *)row)->rank = -1;
@@ -119,7 +117,7 @@ const struct process_table table_sampling = {
     .validate = validate,
     .latest = latest,
     .collect = collect,
-    .weight = weight,
+    .weighed_by = {"samples"},
     .rest = rest,
     .rest_slots = 1,
     .most_rows = most_rows,

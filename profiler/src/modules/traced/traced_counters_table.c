@@ -107,8 +107,6 @@ static void collect(const struct iolens_transport *transport, struct buffer *row
 
 static const char *remark(void) { return *iolens_traced_remark ? iolens_traced_remark : NULL; }
 
-static int64_t weight(const void *row) { return (int64_t)(((const struct row *)row)->time_enabled * 1e9); }
-
 static size_t rest(void *row)
 {
     struct row *merged = row;
@@ -148,7 +146,7 @@ const struct process_table table_traced_counters = {
     .sum_count = TRACED_TROUBLES,
     .collect = collect,
     .remark = remark,
-    .weight = weight,
+    .weighed_by = {"time_enabled"},
     .rest = rest,
     .rest_slots = COUNTER_PLACES,
     .most_rows = most_rows,

@@ -238,8 +238,6 @@ static void collect(const struct iolens_transport *transport, struct buffer *row
     table_fold(&table_traced, rows);
 }
 
-static int64_t weight(const void *row) { return (int64_t)(((const struct row *)row)->time * 1e9); }
-
 static size_t rest(void *row)
 {
     struct row *merged = row;
@@ -278,7 +276,7 @@ const struct process_table table_traced = {
     .end = end,
     .matters = matters,
     .collect = collect,
-    .weight = weight,
+    .weighed_by = {"time"},
     .rest = rest,
     .rest_slots = 1,
     .most_rows = most_rows,
