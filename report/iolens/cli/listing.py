@@ -27,9 +27,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Prints the table and the listing."""
     import sys
+    from functools import partial
 
     from iolens.log import read_log
-    from iolens.metrics.processor.feedback import hot_feedback
+    from iolens.metrics.processor.feedback import hot_feedback, loop_tags
     from iolens.metrics.processor.samples import why_no_lines
     from iolens.pages.loopmark import feedback_table, listing
     from iolens.pages.tabular import flat
@@ -45,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
         found.to_csv(sys.stdout, index=False)
         return 0
     print(flat(feedback_table(found)))
-    print(f"\n{listing(found, sources(args.source, set(found['source'])), remarks)}")
+    print(f"\n{listing(found, sources(args.source, set(found['source'])), partial(loop_tags, remarks))}")
     return 0
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from iolens.metrics.processor.feedback import by_line, number
+from iolens.metrics.processor.feedback import number
+from iolens.metrics.processor.loop_nests import Loop, loops_of
 from iolens.pages import words
 from iolens.pages.blocks import Table
-from iolens.symbols.loop_nests import Loop, loops_of
-from iolens.symbols.opt_records import MISSED, Remark
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,11 +47,15 @@ def reason(loop: int, why: str) -> str:
     return f"loop at line {loop}: {why}" if why and loop else why
 
 
-def listing(found: pd.DataFrame, sources: Mapping[str, Sequence[str]], remarks: Iterable[Remark] = ()) -> str:
+def listing(
+    found: pd.DataFrame,
+    sources: Mapping[str, Sequence[str]],
+    tags_of: Callable[[str, Sequence[Loop]], Mapping[int, str]],
+) -> str:
     """Returns the loop nests around the hot lines of each file that is there, with shares, letters and brackets in the
-    margin; around a line in no loop, a few lines.
+    margin; around a line in no loop, a few lines. `tags_of`: see metrics.processor.feedback.loop_tags.
     """
-    known, parts = by_line(remarks), []
+    parts = []
     for source, rows in found.groupby("source", sort=False):
         text = sources.get(str(source))
         if text is None:
@@ -60,18 +63,9 @@ def listing(found: pd.DataFrame, sources: Mapping[str, Sequence[str]], remarks: 
             continue
         hot = {number(row.line): (words.points(row.share), row.letters) for row in rows.itertuples(index=False)}
         loops = loops_of(str(source), text)
-        tags = {loop.begin: tag_of(known.get((str(source), loop.begin), ())) for loop in loops}
+        tags = tags_of(str(source), loops)
         parts.append("\n".join([f"{source}", *margin(hot, text, loops, tags)]))
     return "\n\n".join(parts)
-
-
-def tag_of(remarks: Sequence[Remark]) -> str:
-    """Returns what the compiler did to a loop: its letters, with the largest factor of unrolling; `+` for nothing."""
-    letters = {remark.letter for remark in remarks if remark.begins_loop}
-    if "V" in letters:
-        letters.discard(MISSED)
-    factor = max((remark.factor for remark in remarks), default=0)
-    return "".join(f"{letter}{factor or ''}" if letter == "u" else letter for letter in sorted(letters)) or "+"
 
 
 def shown_lines(hot: Iterable[int], loops: Sequence[Loop], last: int) -> set[int]:

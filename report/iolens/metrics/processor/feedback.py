@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from iolens.metrics.processor.loop_nests import Loop
 from iolens.metrics.processor.samples import hot_lines
 from iolens.symbols.opt_records import EMPTY_WORDS, MISSED, VAGUE, Remark, name_of, plain_name
 
@@ -87,3 +88,18 @@ def best(reasons: Sequence[str]) -> str:
     telling = [reason for reason in reasons if not reason.startswith(EMPTY_WORDS)]
     clear = [reason for reason in telling if not reason.startswith(VAGUE)]
     return (clear or telling or list(reasons) or [""])[-1]
+
+
+def loop_tags(remarks: Iterable[Remark], source: str, loops: Iterable[Loop]) -> Mapping[int, str]:
+    """Returns what the compiler did to each loop of a source file, by the loop's first line."""
+    known = by_line(remarks)
+    return {loop.begin: tag_of(known.get((source, loop.begin), ())) for loop in loops}
+
+
+def tag_of(remarks: Sequence[Remark]) -> str:
+    """Returns what the compiler did to a loop: its letters, with the largest factor of unrolling; `+` for nothing."""
+    letters = {remark.letter for remark in remarks if remark.begins_loop}
+    if "V" in letters:
+        letters.discard(MISSED)
+    factor = max((remark.factor for remark in remarks), default=0)
+    return "".join(f"{letter}{factor or ''}" if letter == "u" else letter for letter in sorted(letters)) or "+"
