@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Returns runs the sweep, compares, and answers; returns 0 if every run is good, whatever the answer, else 1."""
+    """Runs the sweep, compares, and answers; returns 0 if every run is good, whatever the answer, else 1."""
     from iolens.course.activity import load_claims
     from iolens.course.words import language_of_user
 

@@ -57,7 +57,7 @@ def is_closed(descriptor: int) -> bool:
 
 
 def exit_code_of(name: str, command: Callable[[], int]) -> int:
-    """Returns runs a command; returns its exit code, and turns a known error into one line of `name` and an exit code:
+    """Runs a command; returns its exit code, and turns a known error into one line of `name` and an exit code:
     1 for a failure, 2 for wrong usage, 128 + n for signal n.
     """
     try:

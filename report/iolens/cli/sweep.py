@@ -116,7 +116,7 @@ def experiment_of(args: argparse.Namespace) -> Experiment:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Returns runs the sweep, writes the report and prints the outcome; returns 0 if every run is good, 1 otherwise."""
+    """Runs the sweep, writes the report and prints the outcome; returns 0 if every run is good, 1 otherwise."""
     if args.schema:
         print(json.dumps(schema(), indent=1))
         return 0

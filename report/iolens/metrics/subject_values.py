@@ -30,7 +30,7 @@ def values_of(trial: Trial) -> list[Value]:
 
 
 def of_run(job: Job) -> Iterator[Value]:
-    """Returns runs time, processes, time in I/O of the slowest process and its share of the run, two gauges."""
+    """Returns run time, processes, time in I/O of the slowest process and its share of the run, two gauges."""
     yield Value(RUN, "run time", "s", job.run_time, -1)
     yield Value(RUN, "processes", "processes", job.nprocs)
     spent, share = io_seconds(job), io_share(job)

@@ -30,7 +30,7 @@ def task_of(phase: Phase, scale: Scale, data: Path, folder: Path, profiler: str)
 
 
 def perform(phase: Phase, scale: Scale, data: Path, results: Path, profiler: str) -> Outcome:
-    """Returns runs one phase under the profiler; its log, output and result go to results/<phase>/."""
+    """Runs one phase under the profiler; its log, output and result go to results/<phase>/."""
     folder = results / phase.name
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -50,7 +50,7 @@ def perform(phase: Phase, scale: Scale, data: Path, results: Path, profiler: str
 def perform_all(
     scale: Scale, directory: Path, results: Path, profiler: str, tell: Callable[[Outcome], None]
 ) -> list[Outcome]:
-    """Returns runs all phases in a new folder below `directory`, which is removed at the end; calls `tell` after each
+    """Runs all phases in a new folder below `directory`, which is removed at the end; calls `tell` after each
     phase.
     """
     data = directory / "io500-data"

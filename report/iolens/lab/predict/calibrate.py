@@ -86,7 +86,7 @@ class Calibration:
 def calibrate(
     directory: Path, start: Model, size: int, repeat: int, folder: Path, say: Callable[[str], None]
 ) -> Calibration:
-    """Returns runs IOR and fits the model. The fastest of `repeat` runs counts, since other users only add time; logs
+    """Runs IOR and fits the model. The fastest of `repeat` runs counts, since other users only add time; logs
     are kept in `folder`. Storage without stripes is treated as one target. Raises if a run fails.
     """
     backend = backend_at(directory)
@@ -135,7 +135,7 @@ def errors_of(trials: Sequence[Trial], model: Model) -> dict[str, float]:
 
 
 def one_run(run: Run, layout: Layout, directory: Path, backend: Backend, folder: Path) -> Recorded:
-    """Returns runs IOR, traced, on new files with this layout; raises if the run failed or must not be compared."""
+    """Runs IOR, traced, on new files with this layout; raises if the run failed or must not be compared."""
     place = directory / f"iolens-calibrate-{uuid.uuid4().hex[:8]}"
     place.mkdir()
     try:

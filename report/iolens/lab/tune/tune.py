@@ -92,7 +92,7 @@ def run_tuning(tuning: Tuning, progress: Progress) -> Tuning:
 
 
 def search(tuning: Tuning, progress: Progress) -> Tuning:
-    """Returns runs one setting after another, each chosen from the results of the earlier ones."""
+    """Runs one setting after another, each chosen from the results of the earlier ones."""
     while True:
         choice = tuning.search.next(tuning.measured, tuple(tuning.failed))
         stopped = why_stop(tuning, choice)
