@@ -233,26 +233,8 @@ def test_a_name_moves_no_cursor() -> None:
     assert "/tmp/\\x1b[2Jgone" in table_text(table, 80)[-1]
 
 
-@pytest.mark.parametrize(("option", "loaded"), [((), False), (("--parquet", "tables"), True)], ids=["none", "parquet"])
-def test_pyarrow_is_loaded_for_parquet_alone(option: tuple[str, ...], loaded: bool, tmp_path: Path) -> None:
-    pytest.importorskip("pyarrow")
-    command = ["iolens", "report", str(SMALL), *option]
-    code = f"import sys; from iolens.cli.main import main; sys.argv = {command}; main(); "
-    code += "print('pyarrow.lib' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True, capture_output=True, text=True)
-    assert done.stdout.splitlines()[-1] == str(loaded)
-
-
 def test_help_waits_for_no_library() -> None:
     code = "import sys; from iolens.cli.main import COMMANDS, command_parser; list(map(command_parser, COMMANDS)); "
     code += "print(*{'numpy', 'pandas', 'matplotlib'} & {*sys.modules})"
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert done.stdout.split() == []
-
-
-def test_a_report_makes_no_manual_of_matplotlib(tmp_path: Path) -> None:
-    code = f"import sys; from iolens.cli.main import main; sys.argv = ['iolens', 'report', '{SMALL}', '-o', 'x.pdf']; "
-    code += "main(); import matplotlib.lines; print(matplotlib.lines.Line2D.set.__doc__)"
-    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True, capture_output=True, text=True)
-    assert done.stdout.splitlines()[-1] == "None"
-    assert done.stderr == ""
