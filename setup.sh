@@ -222,7 +222,8 @@ install_intel_mpi() {
 
 # What draws the interactive figures of HTML reports.
 install_plotting() {
-    bash packaging/plotting.sh || say "left out, so figures in HTML reports are still: the plotting library; run packaging/plotting.sh when there is a network"
+    local why
+    why=$(bash packaging/plotting.sh 2>&1) || say "left out, so figures in HTML reports are still: $why"
 }
 
 # MPICH's compiler script takes the name of its own folder apart where that has a space.

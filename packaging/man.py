@@ -12,8 +12,9 @@ from pathlib import Path
 from iolens import __version__
 from iolens.cli.described import Command, Option, commands
 
-ENVIRONMENT = "profiler/README.md lists the variables that the profiler heeds."
-STATUS = "0 when it did what was asked, 1 when it failed, 2 for wrong usage, 130 when interrupted."
+ENVIRONMENT = "profiler/README.md lists the variables that the profiler reads."
+STATUS = "0 if the command did what was asked, 1 if it failed, 2 for wrong usage, 128 + n if signal n ended it."
+STATUS_OF_RUN = "That of the program, 128 + n if signal n ended the program, 2 for wrong usage of iolens run."
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -40,19 +41,22 @@ def overview(known: Sequence[Command], date: str) -> str:
     lines += [".SH SYNOPSIS", ".B iolens", r".I COMMAND \&...", ".SH COMMANDS"]
     for command in known:
         lines += [".TP", rf".BR iolens\-{escaped(command.name)} (1)", escaped(command.about)]
-    return "\n".join([*lines, *foot(), ""])
+    return "\n".join([*lines, *foot(STATUS), ""])
 
 
 def page(command: Command, date: str) -> str:
     """The page of a command."""
     lines = [*head(f"iolens-{command.name}", command.about, date), ".SH SYNOPSIS", escaped(command.usage)]
+    lines += [".SH DESCRIPTION", escaped(sentence(command.description))]
     lines += [".SH OPTIONS", *(line for option in command.options for line in entry(option))]
     for action in command.actions:
         lines += [f".SS {escaped(action.name)}", escaped(action.about), ".PP", escaped(action.usage)]
         lines += [line for option in action.options for line in entry(option)]
     if command.notes:
         lines += [".SH NOTES", escaped(" ".join(command.notes.split()))]
-    return "\n".join([*lines, *foot(), ".SH SEE ALSO", ".BR iolens (1)", ""])
+    lines += [".SH EXAMPLES", ".EX", *map(escaped, command.examples), ".EE"]
+    status = STATUS_OF_RUN if command.name == "run" else STATUS
+    return "\n".join([*lines, *foot(status), ".SH SEE ALSO", ".BR iolens (1)", ""])
 
 
 def entry(option: Option) -> list[str]:
@@ -69,9 +73,15 @@ def head(name: str, about: str, date: str) -> list[str]:
     return [title, ".SH NAME", rf"{escaped(name)} \- {escaped(about)}"]
 
 
-def foot() -> list[str]:
-    """Returns the text that holds for every command."""
-    return [".SH EXIT STATUS", escaped(STATUS), ".SH ENVIRONMENT", escaped(ENVIRONMENT)]
+def sentence(text: str) -> str:
+    """Returns the text with a capital letter and a full stop."""
+    text = " ".join(text.split())
+    return f"{text[:1].upper()}{text[1:].rstrip('.')}."
+
+
+def foot(status: str) -> list[str]:
+    """Returns the last sections of a page."""
+    return [".SH EXIT STATUS", escaped(status), ".SH ENVIRONMENT", escaped(ENVIRONMENT)]
 
 
 def escaped(text: str) -> str:

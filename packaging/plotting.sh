@@ -15,9 +15,9 @@ END
 }
 
 fetch() {
-    why="npm is not installed"
+    why="npm is not installed; install it, and run packaging/plotting.sh"
     command -v npm >/dev/null || return 1
-    why="npm did not load it"
+    why="npm did not load it; run packaging/plotting.sh where a registry of npm packages can be reached"
     npm pack --silent --fetch-retries=0 --fetch-timeout=20000 "uplot@$version" >/dev/null 2>&1 || return 1
     tar -xzf "uplot-$version.tgz" --strip-components=1
     mv dist/uPlot.iife.min.js dist/uPlot.min.css .

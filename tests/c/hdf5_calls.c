@@ -1,6 +1,7 @@
 /* Every wrapped call of HDF5 on files in the folder of argv[1]; each process prints what the log must hold as
  * "NAME module counter value". Run with any number of processes, of which each makes the same calls on the
  * shared file; the lone file is rank 0's. */
+#define H5_USE_110_API /* the calls by their names and arguments of HDF5 1.10, in every later release */
 #include <hdf5.h>
 #include <mpi.h>
 #include <stdio.h>

@@ -84,6 +84,12 @@ def need_several_programs(launcher: str) -> None:
         pytest.skip(f"{launcher} itself ends with {status} when it starts two programs (open-mpi/ompi issue 13303)")
 
 
+def need_hints_of_programs(launcher: str) -> None:
+    """Skips the test if MPI-IO gets no hints that a program passes."""
+    if mpi.has_romio_of_5(launcher):
+        pytest.skip("Open MPI 5 hands no hints of a program on to its MPI-IO, as `iolens run --hints` says")
+
+
 @cache
 def library(name: str) -> MpiLibrary:
     """`usual`, or the library `name` beside it; skips the test when it is absent."""

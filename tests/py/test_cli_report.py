@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -238,3 +239,16 @@ def test_help_waits_for_no_library() -> None:
     code += "print(*{'numpy', 'pandas', 'matplotlib'} & {*sys.modules})"
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert done.stdout.split() == []
+
+
+def test_a_home_that_cannot_be_written_to_is_no_news(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    home = {name: f"{tmp_path}/file" for name in ("HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME")}
+    done = subprocess.run(
+        [sys.executable, "-m", "iolens.cli.main", "report", SMALL, "-o", tmp_path / "job.pdf"],
+        env={**{key: value for key, value in os.environ.items() if key != "MPLCONFIGDIR"}, **home},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "atplotlib" not in done.stderr

@@ -45,6 +45,21 @@ def test_what_is_missing_is_named_with_what_to_do(
     assert max(map(len, said.splitlines())) <= 80
 
 
+@pytest.mark.parametrize(
+    ("said", "named"),
+    [
+        ("mpirun (Open MPI) 4.1.4\n\nReport bugs to", "mpirun (Open MPI) 4.1.4"),
+        (
+            "HYDRA build details:\n    Version:                                 4.2.0\n    Release Date:",
+            "HYDRA of MPICH 4.2.0",
+        ),
+        ("", "which says no version"),
+    ],
+)
+def test_a_launcher_is_named_with_its_version(said: str, named: str) -> None:
+    assert surroundings.version_said(said) == named
+
+
 def test_launchers_and_what_is_preloaded_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name in ("one", "two"):
         (tmp_path / name).mkdir()

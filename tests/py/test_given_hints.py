@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 import pytest
+from iolens.cli.main import main
 from iolens.lab.run.given_hints import hints_of_files
 
 
@@ -27,3 +29,15 @@ def test_sizes_become_bytes_and_colons_stay_in_values(text: str, value: str) -> 
 def test_what_is_no_hint_is_refused(text: str) -> None:
     with pytest.raises(argparse.ArgumentTypeError):
         hints_of_files(text)
+
+
+@pytest.mark.parametrize(("version", "lost"), [("4.1.4", False), ("5.0.7", True)])
+def test_hints_that_open_mpi_5_would_lose_are_said_to_have_no_effect(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], version: str, lost: bool
+) -> None:
+    launcher = tmp_path / "mpirun"
+    launcher.write_text(f'#!/bin/sh\n[ "$1" != --version ] || echo "mpirun (Open MPI) {version}"\n')
+    launcher.chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    assert main(["run", "--hints", "*:cb_nodes=2", "--", str(launcher), "-np", "1", "true"]) == 0
+    assert ("no effect" in capsys.readouterr().err) is lost

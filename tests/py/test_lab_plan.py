@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from iolens.cli import sweep
 from iolens.cli.main import main
 from iolens.errors import UsageError
 from iolens.lab.launchers.launcher import Task
@@ -62,9 +63,19 @@ def test_the_command_prints_it(file: Path, capsys: pytest.CaptureFixture[str]) -
     assert main(["sweep", str(file), "--dry-run", "--results", str(file.parent / "results")]) == 0
     printed = capsys.readouterr().out
     assert printed.count("mpirun -n 4 btio") == 5
-    assert "5 runs; one run writes at most 22.1 MB below" in printed
+    assert "5 runs, and up to 4 that confirm the best setting; one run writes at most 22.1 MB below" in printed
     assert "how long they take is not known before one was done" in printed
     assert [path.name for path in file.parent.iterdir()] == ["experiment.yaml"]
+
+
+@pytest.mark.parametrize(("by_make", "option"), [(True, "RETRY=1"), (False, "--retry")])
+def test_failed_runs_are_repeated_in_the_way_in_which_the_sweep_was_started(
+    monkeypatch: pytest.MonkeyPatch, by_make: bool, option: str
+) -> None:
+    monkeypatch.delenv("MAKELEVEL", raising=False)
+    if by_make:
+        monkeypatch.setenv("MAKELEVEL", "1")
+    assert f"`{option}`" in sweep._hint_of_retry(2)
 
 
 def test_data_that_stays_needs_room_for_all_of_it(file: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -10,7 +11,8 @@ from pathlib import Path
 
 import pytest
 from iolens.cli.described import commands
-from iolens.cli.main import COMMANDS, main
+from iolens.cli.examples import EXAMPLES
+from iolens.cli.main import COMMANDS, main, parse
 
 ROOT = Path(__file__).parents[2]
 TRY = """
@@ -36,6 +38,7 @@ def script(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (["sweep", "--dr"], "--driver --dry-run"),
         (["sweep", "x.yaml", "--driver", ""], "lustre generic lustre-like"),
         (["completion", ""], "bash zsh fish"),
+        (["table", "load_b"], "load_balance"),
         (["show", "some"], ""),
     ],
 )
@@ -69,6 +72,14 @@ def test_every_option_of_every_command_has_help() -> None:
     assert not missing
 
 
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_examples_of_a_command_are_taken_by_its_parser(name: str) -> None:
+    for line in EXAMPLES[name]:
+        words = shlex.split(line.removeprefix('eval "$(').removesuffix(')"'))
+        assert words[:2] == ["iolens", name]
+        assert parse(words[1:]).subcommand == name
+
+
 def test_actions_and_notes_of_a_command_are_described() -> None:
     known = {command.name: command for command in commands()}
     assert {"stripe set", "stripe get", "stripe mount"} <= {action.name for action in known["stripe"].actions}
@@ -84,6 +95,9 @@ def test_the_manual_pages_have_every_option_and_read_well(tmp_path: Path) -> Non
         described = [command, *command.actions]
         for flag in [flag for each in described for option in each.options for flag in option.flags]:
             assert re.search(rf"^\\fB{flag}\\fR|, \\fB{flag}\\fR", text, re.MULTILINE), (command.name, flag)
+        assert re.search(r"^\.SH DESCRIPTION\n[A-Z].*\.$", text, re.MULTILINE), command.name
+        assert f".SH EXAMPLES\n.EX\n{command.examples[0].partition(' ')[0]}" in text
+        assert ("That of the program" in text) is (command.name == "run")
     if shutil.which("groff") is None:
         pytest.skip("groff is not on this machine, so the pages were not set")
     done = subprocess.run(

@@ -16,6 +16,7 @@ start() {
     site_tools "$dir/bin"
     : >"$dir/pids"
     configuration "$dir" "$nodes" "$cpus" "$port" >"$dir/slurm.conf"
+    without_cgroups >"$dir/cgroup.conf"
     hosts "$nodes" >"$dir/hosts"
     echo "export SLURM_CONF='$dir/slurm.conf' PATH='$dir/bin':\$PATH" >"$dir/environment"
     export SLURM_CONF=$dir/slurm.conf
@@ -135,6 +136,13 @@ ReturnToService=2
 NodeName=n[1-$nodes] NodeAddr=127.0.0.1 Port=[$((port + 1))-$((port + nodes))] CPUs=$cpus
 PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 END
+}
+
+# Newer slurmd ends where no cgroups are mounted, as in a chroot; older ones know no such setting.
+without_cgroups() {
+    local version
+    version=$(/usr/sbin/slurmd -V | grep -o '[0-9]*' | head -n 1)
+    [ "$version" -lt 23 ] || echo CgroupPlugin=disabled
 }
 
 # Jobs first, whose steps would wait for their node for ever; then nodes, whose answer the controller would wait for.

@@ -19,8 +19,10 @@ ON_ONE_MACHINE = {
     "OMPI_MCA_btl_tcp_if_include": "lo",
     "OMPI_MCA_oob_tcp_if_include": "lo",
     "OMPI_MCA_mpi_yield_when_idle": "1",
+    "PRTE_MCA_hwloc_default_binding_policy": "none",
 }
-"""The nodes have host names of their own and one network interface."""
+"""The nodes have host names of their own and one network interface. They have fewer cores than Slurm is told, to which
+Open MPI 5 refuses to bind ranks."""
 
 
 @pytest.fixture(scope="session", autouse=True)

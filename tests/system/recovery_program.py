@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
@@ -88,6 +90,14 @@ def wait_until(true: Callable[[], object]) -> None:
 def children(pid: int) -> list[int]:
     """Processes that this one started and that are still there."""
     return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def kill_job(launcher: int) -> None:
+    """Kills a launcher, and then its ranks: those of Open MPI 5 outlive it."""
+    ranks = children(launcher)
+    for pid in (launcher, *ranks):
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
 
 
 def check_log(log: Path, ranks: int = 3, found: Iterable[int] | None = None) -> str:

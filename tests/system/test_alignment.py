@@ -182,12 +182,13 @@ def test_bound_domains_choose_aggregators_by_the_stripes(
 @pytest.mark.mpi
 @pytest.mark.parametrize(("driver", "handed_over"), [("library", True), ("lustre-like", False)])
 def test_dumps_of_btio_keep_their_stripes(tmp_path: Path, driver: str, handed_over: bool) -> None:
-    """The hints are in ROMIO's file too, since Open MPI 5 does not hand those of a program on to ROMIO."""
+    """ROMIO has the hints from a file: Open MPI 5 loses those of a program, and those of the same names with them."""
     hints = {"romio_cb_write": "enable", "cb_config_list": "*:*", "cb_nodes": "4"}
     (tmp_path / "hints").write_text("".join(f"{key} {value}\n" for key, value in hints.items()))
     command = ["env", f"ROMIO_HINTS={tmp_path}/hints", BTIO, "--class", "W", "--steps", 50, "--io-only"]
     command += ["--mpiio-driver", driver, "--directory", "MOUNT"]
-    command += [word for key, value in hints.items() for word in ("--hint", f"{key}={value}")]
+    if driver != "library":
+        command += [word for key, value in hints.items() for word in ("--hint", f"{key}={value}")]
     books = on_stripes(tmp_path, command, 4, 65536)
     assert books.bytes_written == books.bytes_read == 10 * 40 * 24**3
     assert (books.lock_handovers > 0) == handed_over

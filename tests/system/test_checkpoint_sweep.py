@@ -11,6 +11,7 @@ import pytest
 from checkpoint_program import ROOT, needs_netcdf
 from iolens.lab.sweep.experiment_file import load_experiment
 from iolens.lab.sweep.matrix import points
+from mpi_libraries import need_hints_of_programs
 
 FOLDER = ROOT / "workloads" / "checkpoint"
 
@@ -32,6 +33,7 @@ def test_a_sweep_compares_writing_and_shows_what_was_written_twice(tmp_path: Pat
     command = [sys.executable, "-m", "iolens.cli.main", "sweep", "short.yaml", "--results", "."]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
+    need_hints_of_programs("mpirun")
     results = sorted(tmp_path.glob("checkpoint/points/*/rep-1/result.json"))
     assert [json.loads(path.read_text())["phases"][0]["bytes"] for path in results] == [90 * 90 * 6 * 40 * 3 * 4] * 2
     pdf = tmp_path / "checkpoint" / "comparison.pdf"

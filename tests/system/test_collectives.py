@@ -121,19 +121,19 @@ def test_more_ranks_than_processors(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("settings", "selected", "absent"),
     [
-        ({}, "tuned", "sm"),
-        ({"coll_sm_priority": "90"}, "sm", "han"),
-        ({"coll": "^tuned"}, "libnbc", "tuned"),
+        ({}, ("tuned",), "sm"),
+        ({"coll_sm_priority": "90"}, ("sm",), "han"),
+        ({"coll": "^tuned"}, ("libnbc", "basic"), "tuned"),  # the latter in Open MPI 5
     ],
 )
 def test_selection(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: dict[str, str], selected: str, absent: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: dict[str, str], selected: tuple[str, ...], absent: str
 ) -> None:
     for name, value in settings.items():
         monkeypatch.setenv(f"OMPI_MCA_{name}", value)
     options = ["--operations", "Bcast", "-m", "8:8", "-i", "2", "--oversubscribed"]
     outcome, report = measured(tmp_path, *options)
-    assert report["extra"]["selected"] == selected
+    assert report["extra"]["selected"] in selected
     assert absent not in [component["name"] for component in report["extra"]["components"]]
     assert "coll:base" not in outcome.errors
 

@@ -47,9 +47,19 @@ def asked(mount: Path, path: Path, *expressions: str) -> list[Any]:
     return [eval(line) for line in done.stdout.splitlines()]
 
 
+STATFS = """
+import ctypes, sys
+answer = (ctypes.c_ulong * 64)()
+assert ctypes.CDLL(None).statfs(sys.argv[1].encode(), answer) == 0
+print(f"{answer[0]:x}")
+"""
+"""Prints the type of a file system as statfs(2) gives it; stat(1) of newer coreutils asks statvfs(3) instead."""
+
+
 def kind(mount: Path, path: Path, **more: str) -> str:
     environment = {**os.environ, **EMULATED.environment(mount, "kind"), "LD_PRELOAD": str(SHIM), **more}
-    done = subprocess.run(["stat", "-f", "-c", "%t", path], env=environment, capture_output=True, text=True, check=True)
+    command = [sys.executable, "-c", STATFS, path]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     return done.stdout.strip()
 
 

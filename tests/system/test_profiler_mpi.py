@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from iolens.log import read_log
 from iolens.pages.exhibits.mpiio import COLLECTIVES
-from mpi_libraries import ROOT, library
+from mpi_libraries import ROOT, library, need_hints_of_programs, need_several_programs
 from own_words import own_words
 from patience import PATIENCE
 
@@ -203,6 +203,8 @@ def test_programs_that_mpi_starts_are_jobs_of_their_own(
 ) -> None:
     """They inherit the preload chain, of which their launcher knows nothing, also where MPI finds a name without a
     folder in the one that it starts programs in."""
+    if how == "multiple":
+        need_several_programs(str(library(programs.name).mpirun))
     monkeypatch.chdir(tmp_path)
     shutil.copy(programs / "mpi_spawn", "spawned")
     done = start(tmp_path, 1, programs / "mpi_spawn", tmp_path, how, *name, IOLENS_TRACE="mpi")
@@ -240,6 +242,8 @@ def test_hints_from_outside_replace_the_programs(programs: Path, tmp_path: Path,
     assert (hints.loc["cb_nodes", "requested"], hints.loc["cb_nodes", "given"]) == ("1", "3")
     assert hints.loc["cb_config_list", "given"] == "*:*"
     assert hints.loc["cb_buffer_size", "requested"] == ""
+    if library(programs.name).flavour == "openmpi":
+        need_hints_of_programs(str(library(programs.name).mpirun))
     assert hints.loc[["cb_nodes", "cb_buffer_size"], "effective"].tolist() == ["3", "65536"]
 
 

@@ -66,7 +66,9 @@ def test_an_interpreter_is_called_by_what_it_runs(tmp_path: Path) -> None:
     words = [word for line in lines for word in (":", "-np", "1", *f"{tmp_path}/{line}".split())]
     for name in ("python3", "ocean"):
         shutil.copy(program(), tmp_path / name)
-    done = finish(begin(tmp_path, [mpi.find_launcher(FLAVOUR), *words[1:]]))
+    launcher = mpi.find_launcher(FLAVOUR)
+    need_several_programs(launcher)
+    done = finish(begin(tmp_path, [launcher, *words[1:]]))
     assert done.returncode == 0, done.stderr
     (found,) = tmp_path.glob("*.darshan")
     assert read_log(found).programs == {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from iolens.cli.described import Command, Option, commands
 
@@ -19,8 +20,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Prints the script."""
-    print(SHELLS[args.shell](commands()), end="")
+    print(SHELLS[args.shell]([_with_names(command) for command in commands()]), end="")
     return 0
+
+
+def _with_names(command: Command) -> Command:
+    """Returns the command with the names that a word of it may be, where its parser does not list them."""
+    options = [
+        replace(option, choices=tuple(_NAMES[command.name, option.value]()))
+        if (command.name, option.value) in _NAMES
+        else option
+        for option in command.options
+    ]
+    return replace(command, options=tuple(options))
+
+
+def _table_names() -> list[str]:
+    """Returns the names of all tables."""
+    from iolens.pages.exhibits.job import JOB_EXHIBITS
+
+    return [exhibit.name for exhibit in JOB_EXHIBITS]
 
 
 def bash(known: Sequence[Command]) -> str:
@@ -113,6 +132,11 @@ def quoted(text: str) -> str:
     """Returns a word as all three shells read it."""
     return "'" + text.replace("\\", "").replace("'", "’") + "'"
 
+
+_NAMES: Mapping[tuple[str, str], Callable[[], Sequence[str]]] = {
+    ("table", "NAME"): _table_names,
+}
+"""A command and what a word of it is called, to the names that the word may be."""
 
 SHELLS: Mapping[str, Callable[[Sequence[Command]], str]] = {"bash": bash, "zsh": zsh, "fish": fish}
 """A shell to the script for it."""

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from iolens.cli.examples import EXAMPLES
 from iolens.cli.main import COMMANDS, command_parser
 
 
@@ -21,7 +22,9 @@ class Option:
 
 @dataclass(frozen=True)
 class Command:
-    """A command, its first line of help, how it is used, what it takes, what its help ends with, and its actions."""
+    """A command, its first line of help, how it is used, what it takes, what its help ends with, its actions, what its
+    help begins with, and examples of its use.
+    """
 
     name: str
     about: str
@@ -29,6 +32,8 @@ class Command:
     options: tuple[Option, ...]
     notes: str = ""
     actions: tuple[Command, ...] = ()
+    description: str = ""
+    examples: tuple[str, ...] = ()
 
 
 def commands() -> list[Command]:
@@ -50,7 +55,16 @@ def of_parser(name: str, about: str, parser: argparse.ArgumentParser) -> Command
         for choice in action._choices_actions
     ]
     usage = " ".join(parser.format_usage().removeprefix("usage: ").split())
-    return Command(name, about, usage, tuple(options_of(parser)), (parser.epilog or "").strip(), tuple(actions))
+    return Command(
+        name,
+        about,
+        usage,
+        tuple(options_of(parser)),
+        (parser.epilog or "").strip(),
+        tuple(actions),
+        parser.description or about,
+        EXAMPLES.get(name, ()),
+    )
 
 
 def options_of(parser: argparse.ArgumentParser) -> Iterator[Option]:

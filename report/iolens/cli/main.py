@@ -44,6 +44,8 @@ COMMANDS: dict[str, str] = {
 }
 """Command name to one-line help; the module `iolens.cli.<name>` has `add_arguments(parser)` and `run(args) -> int`."""
 
+DRAWING = {"activity", "compare", "fleet", "predict", "report", "sweep", "tune"}
+"""Commands that may draw."""
 
 OBJECTS = 50_000
 """New objects between two searches for garbage: Python's 700 cost a tenth of a command, most of it during imports."""
@@ -94,7 +96,18 @@ def main(argv: Sequence[str] | None = None) -> int:
 def run_command(words: Sequence[str]) -> int:
     """Runs one command and returns its exit code."""
     args = parse(words)
+    if args.subcommand in DRAWING:
+        silence_matplotlib()
     return int(args.run(args))
+
+
+def silence_matplotlib() -> None:
+    """Keeps matplotlib's advice about its folder of fonts from the terminal where the home folder cannot be written to.
+    It then makes a folder for each process, which does no harm to a page.
+    """
+    import logging
+
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)
 
 
 if __name__ == "__main__":

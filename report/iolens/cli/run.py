@@ -278,8 +278,13 @@ def setup_of(args: argparse.Namespace, words: list[str], logs: Path, settings: M
         if args.io_component == LUSTRE:
             application |= storage.as_lustre or {}
     command = take_apart(words)
-    # A launcher is asked for its version where an MPI-IO component is to be named; any other program never is.
-    starter = words[0] if command.launcher and args.io_component else None
+    # A launcher is asked for its version where that decides what MPI-IO is told; any other program never is.
+    starter = words[0] if command.launcher and (args.io_component or args.hints) else None
+    if args.hints and starter and mpi.has_romio_of_5(starter):
+        say(
+            "--hints will have no effect: Open MPI 5 does not hand hints on to its MPI-IO; name a file of `KEY VALUE` "
+            "lines in ROMIO_HINTS instead, with --io-component romio321"
+        )
     launcher = mpi.environment(preload.flavour_of(command), 1, args.io_component, launcher=starter)
     return Setup(args.profiler, logs, storage, application, {**launcher, **settings}, None, args.container, args.apart)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -143,10 +144,16 @@ def carry_out(sweep: Sweep, report: bool) -> int:
         print(f"{kept.id}: failed before, and kept: {kept.reason}")
     failed = len(sweep.failed) + sum(record.status == "failed" for record in bad)
     if failed:
-        print(f"{failed} failed; `--retry` does {'it' if failed == 1 else 'them'} again, and keeps what there is")
+        print(_hint_of_retry(failed))
     if report:
         finish(sweep)
     return 1 if failed else 0
+
+
+def _hint_of_retry(failed: int) -> str:
+    """Returns what a person who runs the sweep, by make or not, can do about failed runs."""
+    option = "RETRY=1" if "MAKELEVEL" in os.environ else "--retry"
+    return f"{failed} failed; `{option}` does {'it' if failed == 1 else 'them'} again, and keeps what there is"
 
 
 def print_plan(planned: Plan) -> None:
@@ -164,7 +171,10 @@ def print_plan(planned: Plan) -> None:
     took = "; how long they take is not known before one was done"
     if planned.seconds is not None:
         took = f"; by those that were done, all take about {planned.seconds / 60:.1f} min"
-    print(f"\n{len(planned.runs)} runs; {need} below {planned.data}, where {planned.free / 1e9:.2f} GB are free{took}")
+    runs = f"{len(planned.runs)} runs"
+    if planned.confirming:
+        runs += f", and up to {planned.confirming} that confirm the best setting"
+    print(f"\n{runs}; {need} below {planned.data}, where {planned.free / 1e9:.2f} GB are free{took}")
 
 
 def announce(sweep: Sweep) -> None:

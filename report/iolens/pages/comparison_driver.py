@@ -32,7 +32,8 @@ DRIVERS: Mapping[str, Driver] = {
         "ROMIO'S GENERIC DRIVER: NOT AS ON LUSTRE SITES",
         "whose aggregators share stripes and take them from one another, which costs more with every aggregator. On a "
         "Lustre site an MPI library built for it gives each aggregator whole stripes instead: there expect the gain of "
-        "stripes and aggregators, not that of the buffer (DRIVER=lustre shows it where that driver can be had).",
+        "stripes and aggregators, not that of the buffer (`io_component: lustre` in an experiment, or `--driver "
+        "lustre` of a class, shows it where that driver can be had).",
     ),
     "lustre-like": Driver(
         "the toolkit's own two-phase transfers",

@@ -21,9 +21,18 @@ def launchers() -> Iterator[Finding]:
         yield Finding("mpirun", "not there", None, "for programs with MPI; load your MPI's module")
         return
     first, *others = found.values()
-    version = output_of(str(first), "--version").strip().partition("\n")[0] or "which says no version"
+    version = version_said(output_of(str(first), "--version"))
     hidden = f"hides {', '.join(map(str, others))}; a program needs the launcher of its own MPI" if others else ""
     yield Finding("mpirun", f"{first}, {version}", works=True, remedy=hidden)
+
+
+def version_said(said: str) -> str:
+    """Returns the name and version in what `mpirun --version` says: MPICH's Hydra has them behind a heading."""
+    lines = [" ".join(line.split()) for line in said.splitlines() if line.strip()]
+    if not lines:
+        return "which says no version"
+    hydra = re.search(r"^Version: *(\S+)", "\n".join(lines), re.MULTILINE) if lines[0].startswith("HYDRA") else None
+    return f"HYDRA of MPICH {hydra[1]}" if hydra else lines[0]
 
 
 def preloaded() -> Iterator[Finding]:

@@ -77,6 +77,8 @@ def tools() -> Iterator[Finding]:
         "lfs": "stripes on Lustre",
         "sbatch": "sweeps on a cluster",
         "darshan-parser": "a second reader",
+        "make": "`iolens workloads build`",
+        "cc": "`iolens workloads build`",
     }.items():
         path = shutil.which(name)
         yield Finding(name, path or "not there", True if path else None, "" if path else f"for {what}")

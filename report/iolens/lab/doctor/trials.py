@@ -9,6 +9,7 @@ from pathlib import Path
 
 from iolens.errors import IolensError
 from iolens.lab.doctor.finding import Finding
+from iolens.lab.doctor.surroundings import version_said
 from iolens.lab.installation import find_library, find_program
 from iolens.lab.run import mpi
 from iolens.lab.run.execute import Setup, execute
@@ -35,9 +36,7 @@ def parallel_recording() -> Iterator[Finding]:
     except IolensError as error:
         yield Finding("a parallel program", "not tried", None, str(error))
         return
-    yield Finding(
-        "launcher", f"{launcher}: {(mpi.output_of(launcher, '--version').splitlines() or ['says nothing'])[0]}"
-    )
+    yield Finding("launcher", f"{launcher}, {version_said(mpi.output_of(launcher, '--version'))}")
     if flavour and find_library(f"libiolens-{flavour}.so") is None:
         yield Finding("a parallel program", "not tried", works=False, remedy=f"there is no adapter for {flavour}")
         return

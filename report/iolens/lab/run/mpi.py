@@ -139,13 +139,16 @@ def version_of_launcher(launcher: str) -> int | None:
     return openmpi.major_version(output_of(launcher, "--version"))
 
 
-def _component_of(launcher: str | None, component: str) -> str:
-    """Returns the MPI-IO component as this launcher's Open MPI calls it: ROMIO changed its name with Open MPI 5. The
-    mpirun on PATH is asked if the launcher is unknown or a batch system's."""
-    if component != "romio321":
-        return component
+def has_romio_of_5(launcher: str | None) -> bool:
+    """Returns True if the ROMIO is that of Open MPI 5 or newer. The mpirun on PATH is asked if the launcher is unknown
+    or a batch system's."""
     version = version_of_launcher(launcher) if launcher else None
-    return "romio341" if (version or version_of_launcher("mpirun") or 0) >= 5 else component
+    return (version or version_of_launcher("mpirun") or 0) >= 5
+
+
+def _component_of(launcher: str | None, component: str) -> str:
+    """Returns the MPI-IO component as this launcher's Open MPI calls it: ROMIO changed its name with Open MPI 5."""
+    return "romio341" if component == "romio321" and has_romio_of_5(launcher) else component
 
 
 def environment(

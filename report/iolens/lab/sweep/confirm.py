@@ -9,6 +9,13 @@ from iolens.lab.sweep.matrix import Run, point_at
 from iolens.lab.sweep.results import load_results
 
 
+def pairs(experiment: Experiment) -> int:
+    """Returns how often the best setting and the baseline are run again, if a setting is better than the baseline."""
+    if experiment.metric == "latency":
+        return 0
+    return experiment.repetitions if experiment.confirm is None else experiment.confirm
+
+
 def confirming(experiment: Experiment, folder: Path) -> list[Run]:
     """Returns the runs that follow the matrix; empty if no setting is better than the baseline.
 
@@ -16,8 +23,8 @@ def confirming(experiment: Experiment, folder: Path) -> list[Run]:
     in the selection are unbiased. The order of the two settings alternates with every repetition, so that drift affects
     both equally.
     """
-    wanted = experiment.repetitions if experiment.confirm is None else experiment.confirm
-    if not wanted or experiment.metric == "latency":
+    wanted = pairs(experiment)
+    if not wanted:
         return []
     from iolens.metrics.comparison import compare
 

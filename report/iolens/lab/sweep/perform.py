@@ -13,12 +13,15 @@ from pathlib import Path
 
 from iolens.lab.io_components import LUSTRE
 from iolens.lab.launchers.launcher import Task
+from iolens.lab.run import mpi
 from iolens.lab.run.execute import Outcome, Setup
 from iolens.lab.run.record import RunRecord, write_record
 from iolens.lab.storage.layout import Layout
 from iolens.lab.sweep.asked import FIRST, Asked
 from iolens.lab.sweep.bench import Bench
+from iolens.lab.sweep.classes import LUSTRE_LIKE
 from iolens.lab.sweep.collect import collect
+from iolens.lab.sweep.experiment import ROMIO
 from iolens.lab.sweep.keep import ALWAYS, NEVER, Keep, recorded, remove_rest, stays
 from iolens.lab.sweep.repeat import Attempt, next_attempt, put_aside, with_history
 from iolens.lab.sweep.results import WARM_UP
@@ -74,8 +77,9 @@ def prepare(bench: Bench, asked: Asked, folder: Path) -> Task:
         if bench.storage.set_stripes and "stripe_count" in asked.requested:
             count, size = asked.requested["stripe_count"], asked.requested["stripe_size"]
             bench.storage.set_stripes(data, Layout(count, size, pool=bench.experiment.pool))
-    words = bench.workload.words(asked.arguments, folder, data, asked.hints, keep_of(bench, asked).data != NEVER)
     build = bench.builds[asked.built]
+    hints = {} if _hints_by_file_alone(bench, asked) else asked.hints
+    words = bench.workload.words(asked.arguments, folder, data, hints, keep_of(bench, asked).data != NEVER)
     return Task(
         folder=folder,
         starter=starter_words(asked, build.starter, bench.launcher),
@@ -86,6 +90,16 @@ def prepare(bench: Bench, asked: Asked, folder: Path) -> Task:
         io_component=asked.io_component,
         options=asked.options,
     )
+
+
+def _hints_by_file_alone(bench: Bench, asked: Asked) -> bool:
+    """Returns True if ROMIO is Open MPI 5's. It loses every hint that a program passes, and then ignores the hint of
+    that name in the file of hints.
+    """
+    if asked.io_component != ROMIO or LUSTRE_LIKE in asked.arguments:
+        return False
+    build = bench.builds[asked.built]
+    return build.flavour == "openmpi" and mpi.has_romio_of_5(build.starter)
 
 
 def surroundings(bench: Bench, asked: Asked, folder: Path) -> Setup:

@@ -17,6 +17,7 @@ from iolens.lab.run.record import read_record
 from iolens.lab.storage.backends import backend_for, existing
 from iolens.lab.sweep.asked import FIRST, Asked, asked_first, asked_of
 from iolens.lab.sweep.check import check_nodes, check_workload, kept_bytes, needed_bytes
+from iolens.lab.sweep.confirm import pairs
 from iolens.lab.sweep.experiment import Experiment
 from iolens.lab.sweep.keep import ALWAYS, NEVER
 from iolens.lab.sweep.matrix import Run, schedule
@@ -37,7 +38,8 @@ class Plan:
 
     `kept` is the size in bytes of data that is kept at the end, `volume` the most that one run writes; both are None if
     the workload does not tell. `free` is the free space below `data`. `seconds` is the estimated time of the whole
-    sweep from runs of the matrix that are finished; None without any.
+    sweep from runs of the matrix that are finished; None without any. `confirming` is the largest number of runs that
+    follow to confirm the best setting.
     """
 
     runs: tuple[str, ...]
@@ -48,6 +50,7 @@ class Plan:
     seconds: float | None
     builds: tuple[str, ...] = ()
     kept: int | None = None
+    confirming: int = 0
 
 
 def plan(experiment: Experiment, folder: Path, with_matrix: bool = True, some: Sequence[Run] | None = None) -> Plan:
@@ -67,6 +70,7 @@ def plan(experiment: Experiment, folder: Path, with_matrix: bool = True, some: S
     tasks = [task_of(experiment, one, folder.absolute(), data) for one in asked]
     volumes = [experiment.volume, *(volume_of(workload, one.arguments, one.ranks) for one in asked)]
     known = [record.seconds for path in folder.glob(f"{POINTS}/*/*") if (record := read_record(path))]
+    confirming = 2 * pairs(experiment) if with_matrix and some is None else 0
     return Plan(
         runs=tuple(one.id for one in asked),
         texts=tuple(LAUNCHERS[experiment.launcher].preview(tasks)),
@@ -74,12 +78,13 @@ def plan(experiment: Experiment, folder: Path, with_matrix: bool = True, some: S
         kept=kept_bytes(experiment, workload, asked) if experiment.keep.data == ALWAYS else 0,
         volume=max((volume for volume in volumes if volume), default=None),
         free=shutil.disk_usage(existing(data)).free,
-        seconds=sum(known) / len(known) * len(asked) if known else None,
+        seconds=sum(known) / len(known) * (len(asked) + confirming) if known else None,
         builds=tuple(
             build_command(experiment.program, built[1], builds_folder(folder.absolute(), built))
             for built in dict.fromkeys(one.built for one in asked)
             if not built[1].is_usual
         ),
+        confirming=confirming,
     )
 
 
