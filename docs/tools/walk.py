@@ -24,6 +24,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from commands import Block, blocks, pages, rows
+from iolens.lab.run import mpi
 from pages import ROOT, documents, page_of
 
 TUTORIAL = "tutorial"
@@ -34,13 +35,11 @@ MARK = "\x1e"
 OWN = {"results", "dist", ".git"}
 """Folders to which a page's folder has no link, because results are the page's own."""
 
-ONE_MACHINE = {
-    "OMPI_ALLOW_RUN_AS_ROOT": "1",
-    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-    "OMPI_MCA_rmaps_base_oversubscribe": "1",
-    "COLUMNS": "100",
-}
-"""Any user, on any number of cores."""
+COLUMNS = "100"
+"""Width of the terminal that pages show."""
+
+RANKS = 6
+"""The most ranks of a command on any page."""
 
 
 class Failed(Exception):
@@ -78,7 +77,7 @@ def stand_ins(folder: Path) -> None:
     subprocess.run(
         ["bash", "-euc", STAND_INS, "stand-ins", ROOT],
         cwd=folder,
-        env=environment(folder),
+        env=environment(folder, plain=False),
         check=True,
         stdout=subprocess.PIPE,
     )
@@ -95,11 +94,19 @@ def shell_script(chosen: Sequence[Block], long: bool) -> str:
     return "\n".join([*lines, f"printf '{MARK}end\\n'"])
 
 
-def environment(folder: Path) -> dict[str, str]:
-    """The variables of a user who has not set any of ours; spools in the page's folder."""
+def environment(folder: Path, plain: bool) -> dict[str, str]:
+    """Returns the variables of a reader who has set none of ours; spools lie in the page's folder.
+
+    The tutorial must work with these alone (`plain`). Other pages start more ranks than a small machine has cores, and
+    mpirun itself, which refuses root: for them the launcher's settings are added that sweeps use.
+    """
     own = {key: value for key, value in os.environ.items() if not key.startswith(("IOLENS_", "DARSHAN_", "DXT_"))}
     path = f"{Path(sys.executable).parent}:{own['PATH']}"
-    return {**own, **ONE_MACHINE, "PATH": path, "IOLENS_SPOOL": str(folder / SPOOLS)}
+    found = {**own, "COLUMNS": COLUMNS, "PATH": path, "IOLENS_SPOOL": str(folder / SPOOLS)}
+    if plain:
+        return found
+    launcher = mpi.find_launcher(None)
+    return {**found, **mpi.environment(mpi.flavour_of_launcher(launcher), RANKS, None, launcher=launcher)}
 
 
 def walk(page: str, folder: Path, long: bool = False) -> dict[str, str]:
@@ -109,7 +116,7 @@ def walk(page: str, folder: Path, long: bool = False) -> dict[str, str]:
     done = subprocess.run(
         ["bash", "-c", shell_script(chosen, long)],
         cwd=folder,
-        env=environment(folder),
+        env=environment(folder, plain=page == TUTORIAL),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

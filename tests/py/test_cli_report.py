@@ -242,8 +242,7 @@ def test_help_waits_for_no_library() -> None:
 
 
 def test_a_home_that_cannot_be_written_to_is_no_news(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    home = {name: f"{tmp_path}/file" for name in ("HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME")}
+    home = dict.fromkeys(("HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"), "/proc/none")
     done = subprocess.run(
         [sys.executable, "-m", "iolens.cli.main", "report", SMALL, "-o", tmp_path / "job.pdf"],
         env={**{key: value for key, value in os.environ.items() if key != "MPLCONFIGDIR"}, **home},

@@ -29,6 +29,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "tune": ("iolens tune experiment.yaml --budget 12",),
     "perform": ("iolens perform results/sweep/points/sc1_ag1_cb1M/rep-1",),
     "compare": ("iolens compare results/sweep -o comparison.pdf", "iolens compare before.darshan after.darshan"),
+    "check": ("iolens check new.darshan --against old.darshan --fail 'run_time>+10%'",),
     "diff": ("iolens diff before.darshan after.darshan",),
     "activity": ("iolens activity 4",),
     "workloads": ("iolens workloads list", "iolens workloads build --mpicc mpicc"),
