@@ -126,6 +126,17 @@ void emulation_charge_stream(int fd, double began)
     errno = error;
 }
 
+void emulation_appending(int fd, double began)
+{
+    struct ost_file *file = emulation_find(fd);
+    struct statx info;
+    if (!file || file->stream_position < 0 || !(sys_flags(fd) & O_APPEND))
+        return;
+    emulation_charge_stream(fd, began);
+    if (sys_statx(fd, NULL, &info) == 0)
+        file->stream_position = (off_t)info.stx_size;
+}
+
 void emulation_moved(int fd)
 {
     struct ost_file *file = emulation_find(fd);

@@ -94,6 +94,10 @@ void emulation_await(void);
 /* Charges the bytes that a stream has moved since it was last charged. */
 void emulation_charge_stream(int fd, double began);
 
+/* Charges the bytes that an appending stream has moved so far, and notes that those of its next flush land at
+ * the end of the file. */
+void emulation_appending(int fd, double began);
+
 /* Notes that the descriptor's position was set, which is no transfer. Streams must have been charged
  * before. */
 void emulation_moved(int fd);

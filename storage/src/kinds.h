@@ -76,8 +76,9 @@
 #define ON_FOPEN(...)         FN(__VA_ARGS__, opened(ret))
 #define ON_FREOPEN(...)       FNB(__VA_ARGS__, closing(stream), opened(ret))
 #define ON_FDOPEN(...)        FN(__VA_ARGS__, if (ret) emulation_streams(fd))
-#define ON_FFLUSH(...)        FN(__VA_ARGS__, if (stream) emulation_charge_stream(fileno(stream), began))
-#define ON_FCLOSE(...)        FNB(__VA_ARGS__, closing(stream), NOTHING)
+#define ON_FFLUSH(...)                                                                                       \
+    FNB(__VA_ARGS__, flushing(stream), if (stream) emulation_charge_stream(fileno(stream), began))
+#define ON_FCLOSE(...) FNB(__VA_ARGS__, closing(stream), NOTHING)
 
 /* layouts: answered here for what lies below the mount, by the file system elsewhere */
 #define ANSWER(fd, path)                                                                                     \

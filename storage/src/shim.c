@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -62,20 +63,52 @@ static void listed(int mode, struct aiocb *const list[], int n)
         emulation_await();
 }
 
+/* The C library's list of open streams, the newest first. */
+void _IO_list_lock(void);
+void _IO_list_unlock(void);
+FILE *_IO_iter_begin(void);
+FILE *_IO_iter_next(FILE *);
+
+/* Flushes a stream and charges its bytes where they land. */
+static void flush_charged(FILE *stream)
+{
+    int fd = fileno_unlocked(stream);
+    emulation_appending(fd, emulation_now());
+    REAL(fflush)(stream);
+    emulation_charge_stream(fd, emulation_now());
+}
+
+/* Flushes all streams in the C library's order, in which one appends behind what another one appended. */
+static void flush_all(void)
+{
+    _IO_list_lock();
+    for (FILE *stream = _IO_iter_begin(); stream; stream = _IO_iter_next(stream))
+        if (__fpending(stream) > 0)
+            flush_charged(stream);
+    _IO_list_unlock();
+}
+
+/* A flush by the program comes behind this one, and finds nothing left. */
+static void flushing(FILE *stream)
+{
+    if (!stream)
+        flush_all();
+    else if (emulation_find(fileno(stream)))
+        emulation_appending(fileno(stream), emulation_now());
+}
+
 /* A seek flushes the stream's buffer and then moves the position, which is no transfer. */
 static void moving(FILE *stream)
 {
-    if (emulation_find(fileno(stream))) {
-        REAL(fflush)(stream);
-        emulation_charge_stream(fileno(stream), emulation_now());
-    }
+    if (emulation_find(fileno(stream)))
+        flush_charged(stream);
 }
 
 static void closing(FILE *stream)
 {
     int fd = fileno(stream);
     if (emulation_find(fd)) {
-        REAL(fflush)(stream);
+        flush_charged(stream);
         emulation_closing(fd);
     }
 }
@@ -95,7 +128,7 @@ static bool duplicates(int command) { return command == F_DUPFD || command == F_
 static void finish(void)
 {
     if (emulation_has_streams())
-        REAL(fflush)(NULL);
+        flush_all();
     emulation_finish();
 }
 

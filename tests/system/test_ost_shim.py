@@ -53,6 +53,20 @@ def test_every_kind_of_call_is_charged_once(mount: Path, calls: Path) -> None:
     assert sum(target.bytes for target in books.targets) == books.bytes_written + books.bytes_read
 
 
+@pytest.mark.parametrize("end", ["exit", "flush", "close", "reopen"])
+def test_streams_that_append_to_one_file_are_charged_where_their_bytes_land(
+    mount: Path, tmp_path: Path, end: str
+) -> None:
+    program, source = tmp_path / "appending", ROOT / "tests" / "c" / "ost_appending.c"
+    subprocess.run(["cc", "-std=gnu11", "-Wall", "-o", program, source], check=True)
+    under_shim(mount, "appending", program, mount / "f", end)
+    subprocess.run([program, tmp_path / "f", end], check=True)
+    books = job_status(mount, "appending")
+    assert complaints(books) == []
+    assert (mount / "f").read_bytes() == (tmp_path / "f").read_bytes()
+    assert books.bytes_written == (mount / "f").stat().st_size
+
+
 def test_inherited_descriptors_are_followed(mount: Path) -> None:
     under_shim(mount, "shell", "sh", "-c", f"printf 0123456789 > {mount / 'x'}; cat {mount / 'x'} > {mount / 'y'}")
     books = job_status(mount, "shell")
