@@ -64,6 +64,17 @@ contains
     peers(4, peer) = peers(4, peer) + bytes
   end subroutine
 
+  ! A message that this rank fetches from a window, and that no other rank sends.
+  subroutine fetched(name, peer, bytes)
+    character(*), intent(in) :: name
+    integer, intent(in) :: peer, bytes
+    integer :: i
+    i = at(name)
+    call got(name, peer, bytes)
+    call message(i, int(bytes, int64))
+    numbers(2, i) = numbers(2, i) - bytes
+  end subroutine
+
   ! What this rank brings to a collective call, and has of it.
   subroutine volume(name, out, in)
     character(*), intent(in) :: name
@@ -93,6 +104,13 @@ contains
     integer, intent(in) :: peer, bytes
     call made(name)
     call got(name, peer, bytes)
+  end subroutine
+
+  subroutine fetches(name, peer, bytes)
+    character(*), intent(in) :: name
+    integer, intent(in) :: peer, bytes
+    call made(name)
+    call fetched(name, peer, bytes)
   end subroutine
 
   subroutine say(rank)
@@ -489,7 +507,7 @@ contains
     call MPI_Allreduce(MPI_IN_PLACE, b, 5, MPI_INTEGER, MPI_MAX, comm); call shares('MPI_Allreduce', 20, 20)
     call MPI_Allreduce(a, b, 6, MPI_REAL8, MPI_MAX, comm); call shares('MPI_Allreduce', 48, 48)
     call MPI_Scan(a, b, 5, MPI_INTEGER, MPI_SUM, comm); call shares('MPI_Scan', 20, 20)
-    call MPI_Exscan(MPI_IN_PLACE, b, 5, MPI_INTEGER, MPI_SUM, comm); call shares('MPI_Exscan', 20, 20)
+    call MPI_Exscan(MPI_IN_PLACE, b, 5, MPI_INTEGER, MPI_SUM, comm); call shares('MPI_Exscan', 20, merge(0, 20, me == 0))
     call MPI_Gather(a, 5, MPI_INTEGER, b, 5, MPI_INTEGER, root, comm)
     call shares('MPI_Gather', 20, merge(20 * p, 0, me == root))
     if (me == root) then
@@ -658,29 +676,29 @@ contains
     call MPI_Put(a, 1, vec, right, 50_MPI_ADDRESS_KIND, 30, MPI_INTEGER, win); call sends('MPI_Put', right, 120)
     call MPI_Put(a, 5, MPI_INTEGER, MPI_PROC_NULL, at0, 5, MPI_INTEGER, win); call made('MPI_Put')
     call MPI_Win_fence(0, win); call made('MPI_Win_fence')
-    call MPI_Get(b, 5, MPI_INTEGER, right, at0, 5, MPI_INTEGER, win); call gets('MPI_Get', right, 20)
+    call MPI_Get(b, 5, MPI_INTEGER, right, at0, 5, MPI_INTEGER, win); call fetches('MPI_Get', right, 20)
     call MPI_Win_fence(0, win); call made('MPI_Win_fence')
     call MPI_Accumulate(a, 5, MPI_INTEGER, right, at0, 5, MPI_INTEGER, MPI_SUM, win)
     call sends('MPI_Accumulate', right, 20)
     call MPI_Win_fence(0, win); call made('MPI_Win_fence')
     call MPI_Win_lock(MPI_LOCK_EXCLUSIVE, left, 0, win); call made('MPI_Win_lock')
     call MPI_Get_accumulate(a, 5, MPI_INTEGER, b, 5, MPI_INTEGER, left, at0, 5, MPI_INTEGER, MPI_SUM, win)
-    call sends('MPI_Get_accumulate', left, 20); call got('MPI_Get_accumulate', left, 20)
+    call sends('MPI_Get_accumulate', left, 20); call fetched('MPI_Get_accumulate', left, 20)
     call MPI_Get_accumulate(a, 0, MPI_DATATYPE_NULL, b, 5, MPI_INTEGER, left, at0, 5, MPI_INTEGER, MPI_NO_OP, win)
-    call gets('MPI_Get_accumulate', left, 20)
+    call fetches('MPI_Get_accumulate', left, 20)
     x = 1
     call MPI_Fetch_and_op(x, y, MPI_INTEGER, left, at0, MPI_SUM, win); call sends('MPI_Fetch_and_op', left, 4)
-    call got('MPI_Fetch_and_op', left, 4)
-    call MPI_Fetch_and_op(x, y, MPI_INTEGER, left, at0, MPI_NO_OP, win); call gets('MPI_Fetch_and_op', left, 4)
+    call fetched('MPI_Fetch_and_op', left, 4)
+    call MPI_Fetch_and_op(x, y, MPI_INTEGER, left, at0, MPI_NO_OP, win); call fetches('MPI_Fetch_and_op', left, 4)
     call MPI_Win_flush(left, win); call made('MPI_Win_flush')
     call MPI_Compare_and_swap(x, y, z, MPI_INTEGER, left, at0, win); call sends('MPI_Compare_and_swap', left, 4)
-    call got('MPI_Compare_and_swap', left, 4)
+    call fetched('MPI_Compare_and_swap', left, 4)
     call MPI_Win_unlock(left, win); call made('MPI_Win_unlock')
     call MPI_Win_lock_all(0, win); call made('MPI_Win_lock_all')
     call MPI_Rput(a, 6, MPI_INTEGER, left, 200_MPI_ADDRESS_KIND, 6, MPI_INTEGER, win, r(1))
     call sends('MPI_Rput', left, 24)
     call MPI_Rget(b, 7, MPI_INTEGER, left, 300_MPI_ADDRESS_KIND, 7, MPI_INTEGER, win, r(2))
-    call gets('MPI_Rget', left, 28)
+    call fetches('MPI_Rget', left, 28)
     call MPI_Waitall(2, r, MPI_STATUSES_IGNORE); call made('MPI_Waitall')
     call MPI_Win_unlock_all(win); call made('MPI_Win_unlock_all')
     call MPI_Comm_group(w, all)

@@ -55,7 +55,7 @@ static void put_or_get(struct access a, MPI_Win win)
         break;
     case 1:
         MPI_Get(result, a.count, type, a.target, at, a.count, type, win);
-        expect("Get", 1, 0, bytes, 0), from(a.target, bytes);
+        expect("Get", 1, 0, bytes, 1), from(a.target, bytes);
         break;
     case 2:
         MPI_Accumulate(data, a.count, type, a.target, at, a.count, type, MPI_SUM, win);
@@ -64,11 +64,11 @@ static void put_or_get(struct access a, MPI_Win win)
     case 3:
         MPI_Get_accumulate(data, a.count, type, result, a.count, type, a.target, at, a.count, type, MPI_SUM,
                            win);
-        expect("Get_accumulate", 1, bytes, bytes, 1), to(a.target, bytes), from(a.target, bytes);
+        expect("Get_accumulate", 1, bytes, bytes, 2), to(a.target, bytes), from(a.target, bytes);
         break;
     default:
         MPI_Fetch_and_op(data, result, MPI_DOUBLE, a.target, at, a.count % 2 ? MPI_NO_OP : MPI_SUM, win);
-        expect("Fetch_and_op", 1, a.count % 2 ? 0 : 8, 8, a.count % 2 ? 0 : 1), from(a.target, 8);
+        expect("Fetch_and_op", 1, a.count % 2 ? 0 : 8, 8, a.count % 2 ? 1 : 2), from(a.target, 8);
         if (a.count % 2 == 0)
             to(a.target, 8);
     }
@@ -85,7 +85,7 @@ static void with_request(struct access a, MPI_Win win)
         expect("Rput", 1, bytes, 0, 1), to(a.target, bytes);
     } else {
         MPI_Rget(result, a.count, type, a.target, at, a.count, type, win, &request);
-        expect("Rget", 1, 0, bytes, 0), from(a.target, bytes);
+        expect("Rget", 1, 0, bytes, 1), from(a.target, bytes);
     }
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     expect("Wait", 1, 0, 0, 0);

@@ -13,7 +13,19 @@ from iolens.advise import judge
 from iolens.advise.limits import DEFAULTS
 from iolens.log import Job, read_log
 from iolens.log.records import as_records
-from iolens.metrics.processor import balance, io_sites, mpi, nodes, parts, peers, regions, samples, steps, time
+from iolens.metrics.processor import (
+    balance,
+    io_sites,
+    mpi,
+    nodes,
+    parts,
+    peers,
+    rank_order,
+    regions,
+    samples,
+    steps,
+    time,
+)
 from iolens.metrics.processor.ask import Ask, conditions, levels
 from iolens.metrics.processor.groups import called_name, group_of, mpi_name
 from iolens.metrics.processor.regions import SEVERAL
@@ -217,6 +229,22 @@ def test_call_sites_down_to_single_ranks(made: Job) -> None:
     ]
     sites = mpi.mpi_sites(made, Ask(levels("function,caller"))).frame()
     assert rows_of(sites, "name")[1:4] == [("MPI_Allreduce",), ("step",), ("main",)]
+
+
+def test_a_program_that_only_fetches_has_messages_and_pairs() -> None:
+    """Rank 1 fetched twice from rank 0, which made no call for it."""
+    zero = dict.fromkeys([f"size_{n}" for n in range(7)], 0)
+    call = {"function": "MPI_Get", "region": 0, "calls": 2, "time": 0.1, "bytes_sent": 0, "bytes_received": 48}
+    calls = pd.DataFrame([{"rank": 1, **call, "messages": 2, **zero, "size_1": 2}])
+    pair = {"rank": 1, "peer": 0, "messages": 0, "bytes": 0, "received_messages": 2, "received_bytes": 48, "on_node": 1}
+    made = job(2, mpi_calls=calls, mpi_peers=pd.DataFrame([{**pair, "got_messages": 2, "got_bytes": 48}]))
+    assert rows_of(peers.mpi_peers(made).frame(), "rank", "peer", "messages", "bytes") == [(0, 1, 2, 48)]
+    assert rows_of(mpi.mpi_messages(made).frame(), "name", "bytes_sent", "messages", "size_1") == [
+        *(("Total", 24.0, 1.0, 1.0), ("MPI_Get", 24.0, 1.0, 1.0)),
+    ]
+    traffic = rank_order.traffic_of(made)
+    assert traffic is not None
+    assert traffic.weight == {0: {1: 48.0}, 1: {0: 48.0}}
 
 
 def test_pairs_distance_and_nodes(made: Job) -> None:

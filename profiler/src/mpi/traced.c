@@ -327,7 +327,7 @@ void traced_one_sided(MPI_Win win, int target, int64_t sent, int64_t received)
     if (sent >= 0)
         iolens_mpi_sent(peer, sent);
     if (received >= 0)
-        iolens_mpi_received(peer, received);
+        iolens_mpi_got(peer, received);
 }
 
 /* A call that only completed transfers of files is I/O. */

@@ -163,6 +163,8 @@
 #define VOLUME_BCAST(many)     volume_bcast(of, root, TAKES_PART ? BYTES : 0)
 #define VOLUME_REDUCE(many)    volume_reduce(of, root, TAKES_PART ? BYTES : 0)
 #define VOLUME_ALLREDUCE(many) ((struct volume){BYTES, BYTES})
+/* Rank 0 has no ranks before it, and its buffer is left alone. */
+#define VOLUME_EXSCAN(many) ((struct volume){BYTES, of->rank == 0 ? 0 : BYTES})
 #define VOLUME_GATHER(many)                                                                                  \
     volume_gather(of, root,                                                                                  \
                   !HAS_BLOCK             ? 0                                                                 \

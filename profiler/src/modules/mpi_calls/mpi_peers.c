@@ -19,7 +19,7 @@ struct key {
 };
 
 struct counts {
-    int64_t messages[2], bytes[2]; /* received, sent */
+    int64_t messages[MPI_WAYS], bytes[MPI_WAYS];
 };
 
 struct seen {
@@ -82,18 +82,18 @@ static struct counts *counts_of(struct keyed *store, int32_t peer)
     return seen->counts;
 }
 
-void mpi_peer_add(int peer, int64_t bytes, bool sent)
+void mpi_peer_add(int peer, int64_t bytes, enum mpi_way way)
 {
     struct keyed *store = iolens_active() && !iolens_paused() ? table_state(TABLE_mpi_peers) : NULL;
     struct counts *counts = store ? counts_of(store, peer) : NULL;
     if (!counts)
         return;
-    counts->messages[sent]++;
-    counts->bytes[sent] += bytes;
+    counts->messages[way]++;
+    counts->bytes[way] += bytes;
 }
 
 struct row {
-    int64_t rank, peer, messages, bytes, received_messages, received_bytes;
+    int64_t rank, peer, messages, bytes, received_messages, received_bytes, got_messages, got_bytes;
     uint8_t on_node;
 };
 
@@ -106,6 +106,9 @@ static const struct column COLUMNS[] = {
     MERGED(bytes, "<i8", "B", "bytes of these", COLUMN_SUM),
     MERGED(received_messages, "<i8", "messages", "received from it, and got from its windows", COLUMN_SUM),
     MERGED(received_bytes, "<i8", "B", "bytes of these", COLUMN_SUM),
+    MERGED(got_messages, "<i8", "messages", "of those received, got from its windows by calls of this rank",
+           COLUMN_SUM),
+    MERGED(got_bytes, "<i8", "B", "bytes of these", COLUMN_SUM),
     MERGED(on_node, "<u1", "truth", "1: both ranks are on one node", COLUMN_KEY),
 };
 
@@ -131,10 +134,12 @@ static void put_row(struct buffer *rows, const struct keyed_row *found,
     bool known = key->peer >= 0 && key->peer < transport->size;
     struct row row = {.rank = transport->rank,
                       .peer = known ? key->peer : OTHERS,
-                      .messages = counts->messages[1],
-                      .bytes = counts->bytes[1],
-                      .received_messages = counts->messages[0],
-                      .received_bytes = counts->bytes[0],
+                      .messages = counts->messages[MPI_WAY_SENT],
+                      .bytes = counts->bytes[MPI_WAY_SENT],
+                      .received_messages = counts->messages[MPI_WAY_RECEIVED] + counts->messages[MPI_WAY_GOT],
+                      .received_bytes = counts->bytes[MPI_WAY_RECEIVED] + counts->bytes[MPI_WAY_GOT],
+                      .got_messages = counts->messages[MPI_WAY_GOT],
+                      .got_bytes = counts->bytes[MPI_WAY_GOT],
                       .on_node = known && nodes[key->peer] == nodes[transport->rank]};
     buffer_put(rows, &row, sizeof row);
 }

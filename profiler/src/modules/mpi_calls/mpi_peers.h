@@ -2,10 +2,12 @@
 #ifndef IOLENS_MPI_PEERS_H
 #define IOLENS_MPI_PEERS_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
-/* A message to (`sent`) or from a rank of MPI_COMM_WORLD; -1: somewhere outside of it. */
-void mpi_peer_add(int peer, int64_t bytes, bool sent);
+enum mpi_way { MPI_WAY_RECEIVED, MPI_WAY_SENT, MPI_WAY_GOT, MPI_WAYS };
+
+/* Counts a message to or from a rank of MPI_COMM_WORLD, or fetched from its window; -1: a rank outside of it.
+ */
+void mpi_peer_add(int peer, int64_t bytes, enum mpi_way way);
 
 #endif

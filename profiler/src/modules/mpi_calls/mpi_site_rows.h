@@ -39,7 +39,9 @@ struct row {
            COLUMN_SUM),                                                                                      \
         MERGED(bytes_received, "<i8", "B", "bytes received, counted in the call that completed the receive", \
                COLUMN_SUM),                                                                                  \
-        MERGED(messages, "<i8", "messages", "messages sent; contributions to collective calls", COLUMN_SUM), \
+        MERGED(messages, "<i8", "messages",                                                                  \
+               "messages sent, and those fetched from windows; contributions to collective calls",           \
+               COLUMN_SUM),                                                                                  \
         MPI_SIZE(0, "of these below 16 B"), MPI_SIZE(1, "from 16 B and below 256 B"),                        \
         MPI_SIZE(2, "from 256 B and below 4 KiB"), MPI_SIZE(3, "from 4 KiB and below 64 KiB"),               \
         MPI_SIZE(4, "from 64 KiB and below 1 MiB"), MPI_SIZE(5, "from 1 MiB and below 16 MiB"),              \

@@ -99,22 +99,31 @@ static void add_message(int64_t bytes)
 {
     own.pending.size = mpi_size_class(bytes);
     own.pending.messages++;
-    own.pending.sent += bytes;
     own.pending.sizes[own.pending.size]++;
 }
 
 IOLENS_EXPORT void iolens_mpi_sent(int peer, int64_t bytes)
 {
     add_message(bytes);
+    own.pending.sent += bytes;
     own.pending.peer = peer;
-    mpi_peer_add(peer, bytes, true);
+    mpi_peer_add(peer, bytes, MPI_WAY_SENT);
 }
 
 IOLENS_EXPORT void iolens_mpi_received(int peer, int64_t bytes)
 {
     own.pending.received += bytes;
     own.pending.peer = peer;
-    mpi_peer_add(peer, bytes, false);
+    mpi_peer_add(peer, bytes, MPI_WAY_RECEIVED);
+}
+
+/* Of what is fetched no other rank makes a call, so this one counts the message. */
+IOLENS_EXPORT void iolens_mpi_got(int peer, int64_t bytes)
+{
+    add_message(bytes);
+    own.pending.received += bytes;
+    own.pending.peer = peer;
+    mpi_peer_add(peer, bytes, MPI_WAY_GOT);
 }
 
 IOLENS_EXPORT void iolens_mpi_posted(int64_t bytes) { own.pending.posted += bytes; }
@@ -124,6 +133,7 @@ IOLENS_EXPORT void iolens_mpi_volume(int64_t sent, int64_t received)
 {
     if (sent > 0)
         add_message(sent);
+    own.pending.sent += sent > 0 ? sent : 0;
     own.pending.received += received;
     own.pending.peer = -1;
 }

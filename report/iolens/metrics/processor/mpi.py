@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from iolens.log.records import Records
+from iolens.log.records import Records, as_records
 from iolens.metrics.grouping import Groups, ordered
 from iolens.metrics.once import once_per_job
 from iolens.metrics.processor.ask import DEFAULT, PE, Ask
@@ -24,6 +24,12 @@ if TYPE_CHECKING:
 
 SIZES = tuple(f"size_{number}" for number in range(7))
 """Messages of < 16 B, < 256 B, < 4 KiB, < 64 KiB, < 1 MiB, < 16 MiB, and of 16 MiB or more: pat_report's bins."""
+
+_FETCHING = (
+    *("MPI_Get", "MPI_Rget", "MPI_Get_accumulate", "MPI_Rget_accumulate"),
+    *("MPI_Fetch_and_op", "MPI_Compare_and_swap"),
+)
+"""Functions that bring bytes from another rank's window."""
 
 TIMES = Measures("time", ("calls", "sync_time", "bytes_sent", "bytes_received"), {"min_time": "min", "max_time": "max"})
 MESSAGES = Measures("bytes_sent", ("messages", *SIZES))
@@ -46,15 +52,25 @@ def mpi_messages(job: Job, ask: Ask = DEFAULT) -> Records | None:
     """Returns the messages that MPI functions sent: rows of `drill`. `bytes_sent`, `messages`, and messages by size
     (SIZES).
 
-    A collective counts the rank's own contribution.
+    A collective counts the rank's own contribution, a one-sided call also what it fetched.
     """
-    return answer(job, mpi_rows(job), CALLS, MESSAGES, ask)
+    return answer(job, _with_fetched(mpi_rows(job)), CALLS, MESSAGES, ask)
 
 
 @once_per_job
 def mpi_callers(job: Job, ask: Ask = DEFAULT) -> Records | None:
     """`mpi_messages` by call site: function, then who called it, and who called that, as far as the log knows."""
-    return answer(job, site_rows(job), SITES, MESSAGES, ask)
+    return answer(job, _with_fetched(site_rows(job)), SITES, MESSAGES, ask)
+
+
+def _with_fetched(rows: Records | pd.DataFrame | None) -> Records | None:
+    """Returns the rows with what one-sided calls fetched among `bytes_sent`: no call of another rank has sent it."""
+    if rows is None:
+        return None
+    found = as_records(rows)
+    fetched = np.where(np.isin(found["function"], _FETCHING), found["bytes_received"], 0)
+    moved: Records = found.beside({"bytes_sent": found["bytes_sent"] + fetched})
+    return moved
 
 
 @once_per_job

@@ -6,10 +6,12 @@ import numpy as np
 
 from iolens.log import Job
 from iolens.log.records import Records
-from iolens.metrics.grouping import Groups, ordered
+from iolens.metrics.grouping import Groups, ordered, stacked
 from iolens.metrics.once import once_per_job
 from iolens.metrics.processor.ask import DEFAULT, Ask, kept
 from iolens.metrics.processor.private import records
+
+_PAIR = ("rank", "peer", "messages", "bytes", "on_node")
 
 CELLS = 128
 """Rows and columns of the picture, at most: more ranks are drawn in groups."""
@@ -20,8 +22,9 @@ def mpi_peers(job: Job, ask: Ask = DEFAULT) -> Records | None:
     """Returns pairs of ranks, the most bytes first: `rank` sent `messages` with `bytes` to `peer`; `on_node`: they
     share one.
 
-    Point-to-point and one-sided, in world ranks; `share` in per cent of all bytes. A peer of -1 is all those that the
-    log has no row of their own for. Pairs with less than the threshold are left out. None where nothing was sent.
+    Point-to-point and one-sided, in world ranks; what `peer` fetched from a window of `rank` counts as sent by `rank`.
+    `share` in per cent of all bytes. A rank of -1 is all those that the log has no row of their own for. Pairs with
+    less than the threshold are left out. None where nothing was sent.
     """
     rows = sent(job)
     if rows is None:
@@ -42,12 +45,26 @@ def shares(moved: np.ndarray) -> np.ndarray:
 
 @once_per_job
 def sent(job: Job) -> Records | None:
-    """Returns the rows of the private table `mpi_peers` in which something was sent, of ranks that the job has."""
+    """Returns pairs of ranks of the job: `messages` with `bytes` that went from `rank` to `peer`, sent by the one or
+    fetched by the other (in logs that tell these apart).
+    """
     rows = records(job, "mpi_peers")
     if rows is None:
         return None
-    rows = rows.where((rows["messages"] > 0) & (np.maximum(rows["rank"], rows["peer"]) < job.nprocs))
-    return rows.take("rank", "peer", "messages", "bytes", "on_node") if len(rows) else None
+    rows = rows.where(np.maximum(rows["rank"], rows["peer"]) < job.nprocs)
+    both = [rows.take(*_PAIR)] + ([_fetched(rows)] if "got_messages" in rows else [])
+    moved = stacked([part.where(part["messages"] > 0) for part in both])
+    if not len(moved):
+        return None
+    same = Groups(*(moved[name] for name in ("rank", "peer", "on_node")))
+    sums = {name: same.sum(moved[name]) for name in ("messages", "bytes")}
+    return moved.where(same.first).beside(sums)
+
+
+def _fetched(rows: Records) -> Records:
+    """Returns what ranks fetched from windows, seen from the rank whose window it was."""
+    seen = {"rank": rows["peer"], "peer": rows["rank"], "messages": rows["got_messages"], "bytes": rows["got_bytes"]}
+    return Records(seen | {"on_node": rows["on_node"]})
 
 
 @once_per_job
@@ -73,7 +90,11 @@ def mpi_nodes(job: Job) -> Records | None:
     rows = sent(job)
     if rows is None:
         return None
-    where = np.where(rows["peer"] < 0, "not known", np.where(rows["on_node"] > 0, "within a node", "between nodes"))
+    where = np.where(
+        np.minimum(rows["rank"], rows["peer"]) < 0,
+        "not known",
+        np.where(rows["on_node"] > 0, "within a node", "between nodes"),
+    )
     return ordered(added_by(rows, "where", where.astype(object)), "-bytes", "where")
 
 
