@@ -8,12 +8,14 @@ import os
 import shutil
 import subprocess
 from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import profiler_harness as harness
 import pytest
 from iolens.cli.main import main
+from iolens.exports import chrome
 from iolens.exports.hatchet import hatchet
 from iolens.exports.pprof import pprof
 from iolens.exports.stacks import Stack
@@ -68,6 +70,15 @@ def exported(log: Path, kind: str, folder: Path, *options: str) -> bytes:
 
 def periods(log: Path) -> int:
     return int(read_log(log).private["samples"]["count"].sum())
+
+
+def test_an_event_on_the_time_line_ends_where_the_next_one_begins() -> None:
+    """Chrome's viewers draw rows of events that lie behind or within one another, to the nanosecond."""
+    times = [0.1 + 3.7e-7 * number * number for number in range(2000)]
+    events = [chrome.event(0, 0, "I/O", "write", begin, end) for begin, end in pairwise(times)]
+    begins = [round(1000 * one["ts"]) for one in events]
+    ends = [round(1000 * one["ts"]) + round(1000 * one["dur"]) for one in events]
+    assert ends[:-1] == begins[1:]
 
 
 def test_collapsed_stacks_hold_every_period(log: Path, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +12,7 @@ import pandas as pd
 import pytest
 from iolens.advise import judge
 from iolens.advise.limits import DEFAULTS
+from iolens.cli.main import main
 from iolens.log import Job, read_log
 from iolens.log.records import as_records
 from iolens.metrics.processor import (
@@ -203,6 +205,32 @@ def test_threads_of_libraries_are_left_out() -> None:
     counted = samples.profile(job(**found)).frame()
     assert counted is not None
     assert counted.loc[0, "samples"] == 900.0 + 12 / 4
+    everything = samples.profile(job(**found), Ask(every_thread=True)).frame()
+    assert everything.loc[0, "samples"] == 900.0 + 1012 / 4
+
+
+@pytest.mark.parametrize("options", [[], ["--all-threads"]])
+def test_exports_and_the_profile_have_the_same_threads(
+    options: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The formats are read as their viewers do: sums of collapsed stacks, and names of rows on the time line."""
+    found = tables()
+    helper = pd.DataFrame([(0, 1, 0, 5, 1000, 1)], columns=found["samples"].columns)
+    found["call_nodes"].loc[found["call_nodes"]["node"] == 4, "parent"] = -1
+    found["samples"] = pd.concat([found["samples"], helper], ignore_index=True)
+    times = [(rank, thread, 5, 0.1 * step, 1, 1) for rank, thread in ((0, 0), (0, 1)) for step in range(1, 4)]
+    found["sample_times"] = pd.DataFrame(times, columns=["rank", "thread", "node", "time", "periods", "kind"])
+    found["sampling"] = pd.DataFrame([{"rank": 0, "asked_hz": 100}])
+    monkeypatch.setattr("iolens.log.read_log", lambda path: job(**found))
+    assert main(["table", "profile", "job.darshan", "--by", "group", "--json", *options]) == 0
+    total = json.loads(capsys.readouterr().out)[0]["samples"]
+    assert main(["export", "job.darshan", "--format", "collapsed", "-o", str(tmp_path / "a"), *options]) == 0
+    lines = (tmp_path / "a").read_text().splitlines()
+    assert sum(int(line.rpartition(" ")[2]) for line in lines) == 4 * total
+    assert main(["export", "job.darshan", "--format", "chrome", "-o", str(tmp_path / "b"), *options]) == 0
+    rows = {one["args"]["name"] for one in json.loads((tmp_path / "b").read_text())["traceEvents"] if one["ph"] == "M"}
+    assert ("thread 1, samples" in rows) == bool(options)
+    assert main(["table", "memory", "job.darshan", "--all-threads"]) == 2
 
 
 def test_mpi_calls_and_messages(made: Job) -> None:

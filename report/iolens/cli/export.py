@@ -6,6 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from iolens.cli.table import ALL_THREADS
 from iolens.log import Job
 
 ENDINGS = {
@@ -40,6 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a folder with programs, libraries or "
         "their debug files, when they are no longer where they ran; may be repeated",
     )
+    parser.add_argument("--all-threads", action="store_true", help=ALL_THREADS)
     parser.add_argument("--running", action="store_true", help="leave out samples of threads that waited")
 
 
@@ -64,10 +66,12 @@ def run(args: argparse.Namespace) -> int:
 def exported(job: Job, args: argparse.Namespace) -> tuple[bytes, list[str]]:
     """Returns the file's content, and what is to be said of it."""
     from iolens.exports.stacks import stacks
+    from iolens.metrics.processor.samples import library_threads
 
+    without = frozenset() if args.all_threads else library_threads(job)
     if args.format == "chrome":
-        return time_line(job, args.symbols)
-    found = stacks(job, args.symbols, args.running)
+        return time_line(job, args.symbols, without)
+    found = stacks(job, args.symbols, args.running, without)
     if args.format == "pprof":
         from iolens.exports.pprof import pprof
 
@@ -85,12 +89,12 @@ def exported(job: Job, args: argparse.Namespace) -> tuple[bytes, list[str]]:
     return collapsed(found).encode(), []
 
 
-def time_line(job: Job, search: list[Path]) -> tuple[bytes, list[str]]:
+def time_line(job: Job, search: list[Path], without: frozenset[tuple[int, int]]) -> tuple[bytes, list[str]]:
     """Writes Chrome's format; raises IolensError if the log has nothing on a time line."""
     from iolens.errors import IolensError
     from iolens.exports.chrome import chrome
 
-    text, left_out = chrome(job, search)
+    text, left_out = chrome(job, search, without)
     how = "iolens run --dxt traces transfers, and --timeline adds samples (--sample) and MPI calls (--trace mpi)"
     if '"ph": "X"' not in text and '"ph": "C"' not in text:
         raise IolensError(f"{job.path}: nothing in this log has a time of its own; {how}")

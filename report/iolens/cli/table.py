@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from iolens.pages.blocks import Table
     from iolens.pages.exhibit import Exhibit
 
+ALL_THREADS = "samples of threads, too, that libraries such as MPI started for themselves"
+
 EPILOG = """--by holds for the tables that --list gives levels for: --by function,pe goes from the total to each
 function, and from there to the ranks with the largest, the median and the smallest value; pe=all names all ranks.
 --filter 'pe<10,function=write' adds up such rows alone; averages are then over as many ranks as it leaves. In
@@ -36,6 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--filter", metavar="CONDITION,...", default="", help="only these rows, such as 'pe<10'")
     parser.add_argument("--no-threshold", action="store_true", help="every row, however small")
+    parser.add_argument("--all-threads", action="store_true", help=ALL_THREADS)
     shape = parser.add_mutually_exclusive_group()
     shape.add_argument("--csv", action="store_true", help="full numbers as CSV")
     shape.add_argument("--json", action="store_true", help="full numbers as JSON, a list of rows")
@@ -90,7 +93,7 @@ def asked(exhibit: Exhibit[Any], args: argparse.Namespace) -> Exhibit[Any]:
     from iolens.metrics.processor.ask import THRESHOLD, Ask, check_levels, conditions, levels
 
     complete = args.no_threshold or (exhibit.asked and (args.csv or args.json))
-    ask = Ask(levels(args.by), 0.0 if complete else THRESHOLD, conditions(args.filter))
+    ask = Ask(levels(args.by), 0.0 if complete else THRESHOLD, conditions(args.filter), args.all_threads)
     if ask == Ask():
         return exhibit
     if not exhibit.asked:
@@ -100,6 +103,8 @@ def asked(exhibit: Exhibit[Any], args: argparse.Namespace) -> Exhibit[Any]:
     if ask.by and not exhibit.drilled:
         raise UsageError(f"the table {exhibit.name} has no levels to go by; --filter holds for it")
     check_levels(ask.by, exhibit.levels)
+    if ask.every_thread and "state" not in exhibit.levels:
+        raise UsageError(f"the table {exhibit.name} has no samples: leave --all-threads out")
     metric: Any = exhibit.metric
 
     def answer(job: Any, ask: Ask = ask) -> pd.DataFrame | None:

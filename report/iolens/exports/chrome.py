@@ -13,7 +13,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from iolens.exports.stacks import chains_of, rate
+from iolens.exports.stacks import Threads, chains_of, rate
 from iolens.missing import is_nan
 from iolens.symbols.chains import Frame, of_a_wait
 
@@ -33,10 +33,13 @@ HEAT = ("module", "rank", "width", "bin", "written", "read")
 Event = dict[str, Any]
 
 
-def chrome(job: Job, search: Sequence[Path] = ()) -> tuple[str, int]:
-    """Returns the file's text, and how many events it leaves out: the shortest, beyond `MOST_EVENTS`."""
+def chrome(job: Job, search: Sequence[Path] = (), without: Threads = frozenset()) -> tuple[str, int]:
+    """Returns the file's text, and how many events it leaves out: the shortest, beyond `MOST_EVENTS`.
+
+    `without`: threads whose samples are left out.
+    """
     rates = list(heat(job))
-    events = [*samples(job, search), *mpi_calls(job), *transfers(job)]
+    events = [*samples(job, search, without), *mpi_calls(job), *transfers(job)]
     left_out = max(0, len(events) - MOST_EVENTS)
     if left_out:
         events = sorted(events, key=lambda event: -event["dur"])[:MOST_EVENTS]
@@ -60,9 +63,13 @@ def clocks(job: Job) -> list[dict[str, Any]]:
 
 
 def event(rank: int, thread: int, row: str, name: str, begin: float, end: float, **said: object) -> Event:
-    """Returns an event with a duration; times are seconds since the begin of the job."""
+    """Returns an event with a duration; times are seconds since the begin of the job.
+
+    Begin and end are rounded to nanoseconds before they are subtracted, so that one event ends where the next begins.
+    """
     number = thread * len(ROWS) + ROWS.index(row)
-    times = {"ts": round(begin * 1e6, 3), "dur": round((end - begin) * 1e6, 3)}
+    first, last = round(begin * 1e9), round(end * 1e9)
+    times = {"ts": first / 1000, "dur": (last - first) / 1000}
     return {"ph": "X", "pid": rank, "tid": number, "name": name, "cat": row, **times, "args": said}
 
 
@@ -93,7 +100,7 @@ def heat(job: Job) -> Iterator[Event]:
             before = (written, read)
 
 
-def samples(job: Job, search: Sequence[Path]) -> Iterator[Event]:
+def samples(job: Job, search: Sequence[Path], without: Threads) -> Iterator[Event]:
     """Returns calls as the samples suggest them: one goes on while the samples of its thread have it in the
     same place.
     """
@@ -105,7 +112,8 @@ def samples(job: Job, search: Sequence[Path]) -> Iterator[Event]:
     columns = ("rank", "thread", "time", "node", "periods", "kind")
     rows = zip(*(ordered[name].tolist() for name in columns), strict=True)
     for (rank, thread), group in groupby(rows, lambda row: (row[0], row[1])):
-        yield from slices(rank, thread, group, chains, period)
+        if (rank, thread) not in without:
+            yield from slices(rank, thread, group, chains, period)
 
 
 def slices(

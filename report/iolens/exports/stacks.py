@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
     from iolens.log import Job
 
+Threads = frozenset[tuple[int, int]]
+"""Ranks, each with the number of one of its threads."""
+
 UNKNOWN = Frame("(not known)", "", 0, "")
 
 
@@ -34,10 +37,11 @@ class Stack:
     frames: tuple[Frame, ...]
 
 
-def stacks(job: Job, search: Sequence[Path] = (), running: bool = False) -> list[Stack]:
+def stacks(job: Job, search: Sequence[Path] = (), running: bool = False, without: Threads = frozenset()) -> list[Stack]:
     """Returns all samples of a log, by rank and thread; those that ran alone when `running`.
 
-    `search`: folders with programs, libraries or their debug files. IolensError in a log without samples.
+    `search`: folders with programs, libraries or their debug files; `without`: threads to leave out.
+    IolensError in a log without samples.
     """
     samples = job.private.get("samples")
     if samples is None or samples.empty:
@@ -48,7 +52,7 @@ def stacks(job: Job, search: Sequence[Path] = (), running: bool = False) -> list
     columns = ("rank", "thread", "kind", "count", "node")
     ordered = samples.sort_values(["rank", "thread", "node", "kind"])
     for rank, thread, kind, count, node in zip(*(ordered[name].tolist() for name in columns), strict=True):
-        if running and kind:
+        if (running and kind) or (rank, thread) in without:
             continue
         chain = chains.get((rank, node), ()) or (UNKNOWN,)
         frames = of_a_wait(chain) if kind else chain

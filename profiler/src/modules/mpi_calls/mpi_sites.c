@@ -117,7 +117,7 @@ IOLENS_EXPORT void iolens_mpi_received(int peer, int64_t bytes)
     mpi_peer_add(peer, bytes, MPI_WAY_RECEIVED);
 }
 
-/* Of what is fetched no other rank makes a call, so this one counts the message. */
+/* No other rank makes a call for what is fetched, so this one counts the message. */
 IOLENS_EXPORT void iolens_mpi_got(int peer, int64_t bytes)
 {
     add_message(bytes);

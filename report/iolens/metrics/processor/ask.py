@@ -69,11 +69,13 @@ class Condition:
 @dataclass(frozen=True)
 class Ask:
     """`by`: the levels, outermost first (none: the table's own). `threshold`: per cent of the total below which a row
-    is left out. `where`: conditions that all rows must meet before anything is added up."""
+    is left out. `where`: conditions that all rows must meet before anything is added up. `every_thread`: samples of
+    threads that libraries started for themselves count, too."""
 
     by: tuple[str, ...] = ()
     threshold: float = THRESHOLD
     where: tuple[Condition, ...] = ()
+    every_thread: bool = False
 
 
 DEFAULT = Ask()

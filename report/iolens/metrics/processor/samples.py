@@ -55,26 +55,27 @@ SAMPLES = Measures("samples")
 
 @once_per_job
 def profile(job: Job, ask: Ask = DEFAULT) -> Records | None:
-    """Returns samples of an average rank by group and function: rows of `drill`, all threads of a rank together.
+    """Returns samples of an average rank by group and function: rows of `drill`, the threads of a rank together
+    without `library_threads`.
 
     A sample belongs to the user's own function that was running, or to the library call that the innermost one made:
     `MPI_Allreduce`, `pwrite`, `dgemm_`, `sin`; of nested ones to the outermost of MPI, I/O, BLAS, FFT and OpenMP.
     """
-    return answer(job, sample_rows(job), LEVELS, SAMPLES, ask)
+    return answer(job, sample_rows(job, ask.every_thread), LEVELS, SAMPLES, ask)
 
 
 @once_per_job
 def lines(job: Job, ask: Ask = DEFAULT) -> Records | None:
     """Returns `profile` down to source files and lines, for functions whose program has debug information."""
     levels = Levels(LEVELS.known, ("group", "function", "source", "line"))
-    return answer(job, sample_rows(job), levels, SAMPLES, ask)
+    return answer(job, sample_rows(job, ask.every_thread), levels, SAMPLES, ask)
 
 
 @once_per_job
 def callers(job: Job, ask: Ask = DEFAULT) -> Records | None:
     """Returns `profile` from the innermost function outwards: each function, its callers, and their callers."""
     levels = Levels(LEVELS.known, ("function", "caller"))
-    return answer(job, sample_rows(job), levels, SAMPLES, ask)
+    return answer(job, sample_rows(job, ask.every_thread), levels, SAMPLES, ask)
 
 
 @once_per_job
@@ -83,7 +84,7 @@ def calltree(job: Job, ask: Ask = DEFAULT) -> Records | None:
     called.
     """
     levels = Levels((*LEVELS.known, "frame"), ("frame",))
-    return answer(job, sample_rows(job), levels, SAMPLES, ask)
+    return answer(job, sample_rows(job, ask.every_thread), levels, SAMPLES, ask)
 
 
 @once_per_job
@@ -150,18 +151,16 @@ def sampling(job: Job) -> Records | None:
 
 
 @once_per_job
-def sample_rows(job: Job) -> pd.DataFrame | None:
+def sample_rows(job: Job, every_thread: bool = False) -> pd.DataFrame | None:
     """Returns the private table `samples` with group, function, source, line, `caller 1` …, and from the outside `frame
     1` …
 
-    Of the program's own functions also the linker's name and the path of the file that they are in. Without the threads
-    of libraries: those in whose chains no function of the program is, other than the first thread.
+    Of the program's own functions also the linker's name and the path of the file that they are in. Leaves out
+    `library_threads`, unless every thread is wanted.
     """
     rows = table(job, "samples")
     if rows is None:
         return None
-    import pandas as pd
-
     known = chains(job)
     keys = zip(rows["rank"].tolist(), rows["node"].tolist(), (rows["kind"] > 0).tolist(), strict=True)
     places = [place_of(known.get((rank, node), ()), waits) for rank, node, waits in keys]
@@ -179,8 +178,27 @@ def sample_rows(job: Job) -> pd.DataFrame | None:
         **spread("caller", [place.path[-2::-1] for place in places]),
         **spread("frame", [place.path for place in places]),
     )
-    own = pd.Series([place.own for place in places], index=rows.index) | (rows["thread"] == 0)
-    return found[own.groupby([rows["rank"], rows["thread"]]).transform("any")]
+    others = frozenset() if every_thread else library_threads(job)
+    threads = zip(rows["rank"].tolist(), rows["thread"].tolist(), strict=True)
+    return found[[thread not in others for thread in threads]]
+
+
+@once_per_job
+def library_threads(job: Job) -> frozenset[tuple[int, int]]:
+    """Returns rank and number of the threads that libraries started for themselves, such as MPI's: those in whose
+    sampled chains no function of the program is, other than a rank's first thread.
+    """
+    rows = table(job, "samples")
+    if rows is None:
+        return frozenset()
+    known = chains(job)
+    threads, own = set(), set()
+    columns = (rows[name].tolist() for name in ("rank", "thread", "node", "kind"))
+    for rank, thread, node, kind in zip(*columns, strict=True):
+        threads.add((rank, thread))
+        if thread == 0 or place_of(known.get((rank, node), ()), kind > 0).own:
+            own.add((rank, thread))
+    return frozenset(threads - own)
 
 
 @once_per_job
