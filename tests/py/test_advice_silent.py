@@ -180,7 +180,7 @@ def test_a_slow_rank_of_a_shared_file_is_named_with_its_bytes_and_times() -> Non
     """One rank took eighty times the mean of the others."""
     found = said(slow_rank())["slow-rank-of-file"]
     assert found.evidence == (
-        "Rank 3 took 40 s in f.1, 80 times the mean of the 7 other ranks, and moved 16 MiB of 128 MiB."
+        "Rank 3 took 40 s in f.1, 80.0 times the mean of the 7 other ranks, and moved 16 MiB of 128 MiB."
     )
     assert found.gain == pytest.approx(0.395)
     assert found.severity == "high"

@@ -55,3 +55,26 @@ def without_pandas(*words: str | Path) -> str:
     code = "import sys; from iolens.cli.main import main; main(sys.argv[1:]); print('pandas' in sys.modules)"
     command = [sys.executable, "-c", code, *map(str, words)]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def test_show_prints_the_judgement_and_all_tables_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    logs = [TINY, TINY.with_name("imbalanced-io.darshan")]
+    assert main(["show", "--json", *map(str, logs)]) == 0
+    first, second = map(json.loads, capsys.readouterr().out.splitlines())
+    assert (first["verdict"]["kind"], second["verdict"]["confidence"]) == ("nothing", "low")
+    assert second["facts"]["processes"] == "496"
+    assert sum(row["bytes_written"] for row in second["tables"]["file_systems"]) > 2**35
+    assert main(["show", "--json", str(TINY.parent)]) == 2
+    assert "--json takes logs" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("columns", [60, 100, 160])
+def test_advice_takes_the_width_of_the_terminal(
+    columns: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    assert main(["advise", str(TINY.with_name("imbalanced-io.darshan"))]) == 0
+    prose = [line for line in capsys.readouterr().out.splitlines() if line.startswith(("   Why", "  - "))]
+    assert prose
+    assert max(map(len, prose)) <= columns
+    assert columns - 20 < max(map(len, prose)) or columns == 160

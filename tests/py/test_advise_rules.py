@@ -182,7 +182,7 @@ def test_one_stripe_bounds_the_gain_by_the_ranks() -> None:
 def test_times_beyond_the_run_are_noted() -> None:
     meta = {"OPENS": 3, "F_META_TIME": 60.0}
     threads = job(1, {"POSIX": frame("POSIX", [{"id": key, "rank": 0, **meta} for key in range(3)])})
-    assert "add up to 3 min in a run of 100 s" in said(threads)["overlapping-times"].evidence
+    assert "add up to 3 min in a run of 1 min 40 s" in said(threads)["overlapping-times"].evidence
     assert said(job(1, {"POSIX": frame("POSIX", [{"id": 1, "rank": 0, **meta}])})) == {}
 
 
@@ -214,7 +214,7 @@ def test_a_run_with_too_little_io_to_judge_says_so_with_the_parts_of_its_time() 
         "of an average rank's time: I/O in POSIX 60 %, start and end 20 %, computing 10 %, MPI synchronisation 10 %."
     )
     assert verdict(short_run(0.1, 7.0), limits).sentence == (
-        "Nothing worth your time: I/O took at most 1.0 % of the run: 0.1 s of 10 s; "
+        "Nothing worth your time: I/O took at most 1.0 % of the run: 0.10 s of 10 s; "
         "of an average rank's time: start and end 70 %, computing 19 %, MPI synchronisation 10 %, I/O in POSIX 1.0 %."
     )
     private = short_run(0.0, 2.0).private
@@ -366,7 +366,7 @@ def test_ranks_that_share_processors_and_want_them() -> None:
     """Two processors, four ranks that compute: each waits for half of the run, of which nobody can take more."""
     found = said(placed("0,1", "0,1", "0,1", "0,1", on_core=50.0, runnable=50.0))["crowded-processors"]
     assert found.gain == pytest.approx(0.51)
-    assert "Rank 0 on node1 was ready to run and had no processor for 50 s of 100 s" in found.evidence
+    assert "Rank 0 on node1 was ready to run and had no processor for 50 s of 1 min 40 s" in found.evidence
     assert "4 ranks of 4" in found.evidence
     overlapping = said(placed("0,1", "1,2", on_core=60.0, runnable=40.0))["crowded-processors"]
     assert overlapping.gain == pytest.approx(0.41)
@@ -394,7 +394,7 @@ def test_a_run_in_io_is_not_bound_by_its_processors() -> None:
     finding = Finding("crowded-processors", "high", "Ranks share processors", "", "", 0.5, "at most 50 %", "", "")
     made = job(4, {"POSIX": own_files([60.0, 60.0, 60.0, 60.0])})
     assert judge.verdict(made, DEFAULTS, [finding]).sentence == (
-        "I/O took at most 60 % of the run: 60 s of 100 s; what was found lies beside it: Ranks share processors."
+        "I/O took at most 60 % of the run: 60 s of 1 min 40 s; what was found lies beside it: Ranks share processors."
     )
 
 

@@ -163,18 +163,22 @@ def test_an_answer_within_the_tolerance_is_the_baselines(tmp_path: Path) -> None
     assert found.points["left_out"].tolist() == ["", "", ""]
     assert set(found.runs["answer.said"]) == {SAME}
     assert words.answer_sentences(found) == [
-        "Answer: the baseline's in 9 of 9 runs (greatest relative difference 9.0e-09)."
+        "Answer: the baseline's in 9 of 9 runs (greatest relative difference 1 part in 111 million)."
     ]
 
 
 @pytest.mark.parametrize(
-    ("values", "difference"), [([0.5, 2.0 * (1 + 3e-8)], "3.0e-08"), ([0.5, None], "inf"), ([0.5], "inf")]
+    ("values", "difference"),
+    [([0.5, 2.0 * (1 + 3e-8)], "1 part in 33 million"), ([0.5, None], "infinite"), ([0.5], "infinite")],
 )
 def test_the_fastest_is_not_the_best_where_its_answer_differs(
     tmp_path: Path, values: list[float | None], difference: str
 ) -> None:
     found = compared(swept(tmp_path, {"-Ofast": values}))
-    reason = f"its answer is another than the baseline's: relative difference {difference} in norm 2 (tolerance 1e-08)"
+    reason = (
+        f"its answer is another than the baseline's: relative difference {difference} in norm 2 "
+        "(tolerance 1 part in 100 million)"
+    )
     assert found.points["left_out"].tolist() == ["", "", reason]
     assert found.points.loc[found.best, "label"] == "flags -O2"
     assert f"flags -Ofast gave 0.997 s but cannot be compared ({reason})." in words.verdict(found)

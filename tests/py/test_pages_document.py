@@ -158,7 +158,7 @@ def test_columns_fit() -> None:
         (0, "0 B"),
         (1000, "1000 B"),
         (1024, "1 KiB"),
-        (1536, "1.50 KiB"),
+        (1536, "1.5 KiB"),
         (1 << 40, "1 TiB"),
         (None, "n/a"),
         (float("nan"), "n/a"),

@@ -452,7 +452,7 @@ def test_what_bounds_a_run_by_computing_names_the_hottest_function(made: Job) ->
 
 def test_the_recipe(made: Job) -> None:
     said = dict(rows_of(steps.steps(made).frame(), "step", "evidence"))
-    assert said["1. balance the load"].startswith("rank 3 computes 8.5 s, an average one 7 s")
+    assert said["1. balance the load"].startswith("rank 3 computes 8.5 s, an average one 7.0 s")
     assert said["2. find the hot spots"].startswith("solve 61.1%, MPI_Allreduce 16.7%")
     assert "MPI_Allreduce loses most by imbalance" in said["1. balance the load"]
     assert "50% of the bytes between nodes" in said["3. communicate less, and earlier"]
@@ -466,7 +466,7 @@ def test_the_recipe_names_a_rank_that_does_all_the_io(monkeypatch: pytest.Monkey
     each = pd.DataFrame({"rank": [0, 1], **{part: known.get(part, [0.0, 0.0]) for part in parts.PARTS}})
     monkeypatch.setattr(time, "rank_time", lambda job: as_records(each))
     first = steps.imbalance_step(job(2))
-    assert first.evidence == "rank 0 is in I/O for 8 s, an average one 4 s"
+    assert first.evidence == "rank 0 is in I/O for 8.0 s, an average one 4.0 s"
     assert first.share == pytest.approx(40.0)
 
 
@@ -482,7 +482,7 @@ def test_the_recipe_of_one_process_and_of_untraced_mpi_claims_nothing_of_message
 def test_the_recipe_of_ranks_that_sleep_asks_for_less_waiting() -> None:
     found = steps.computation_step(job(process=use(1.0)))
     assert found.step == "4. wait less outside I/O and MPI"
-    assert found.evidence.startswith("90.0% asleep or blocked, 10.0% computing or MPI")
+    assert found.evidence.startswith("90.0 % asleep or blocked, 10.0 % computing or MPI")
 
 
 def test_the_recipe_has_what_the_processor_counted() -> None:

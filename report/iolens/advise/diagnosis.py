@@ -18,7 +18,7 @@ from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.gauges import gauges
 from iolens.metrics.once import once_per_job
-from iolens.metrics.unknown import CAUSES, NOTHING, NUMBERS, RECORDS, TRANSFERS, unknown
+from iolens.metrics.unknown import CAUSES, NOTHING, NUMBERS, RECORDS, REMARKS, TRANSFERS, unknown
 from iolens.metrics.use import by_file
 from iolens.missing import is_nan
 
@@ -41,7 +41,8 @@ class Diagnosis:
     gained, and `reason` then names the finding, or says that none explains it. `findings`: most gain first, notes last.
     `hints`: the `key value` lines of the findings that are worth it, each key only once. `unknown`: the facts that the
     log cannot tell, with the reasons. `confidence` in the verdict is high, medium or low, and empty where nothing was
-    judged; `doubts` are sentences on the facts missing from the log that could change the verdict.
+    judged; `doubts` are sentences on the facts missing from the log that could change the verdict, `gaps` those on the
+    other missing facts.
     """
 
     verdict: Verdict
@@ -50,6 +51,7 @@ class Diagnosis:
     unknown: tuple[tuple[str, str], ...]
     confidence: str = ""
     doubts: tuple[str, ...] = ()
+    gaps: tuple[str, ...] = ()
 
     @property
     def worth(self) -> tuple[Finding, ...]:
@@ -99,7 +101,8 @@ def diagnosed(job: Job, limits: Limits, notes: bool = True) -> Diagnosis:
         found,
         tuple((what, why) for what, why, _ in gaps),
         _confidence(said, {doubt for _, _, doubt in decisive}),
-        tuple(_doubt_sentence(what, why) for what, why, _ in decisive),
+        tuple(_gap_sentence(what, why) for what, why, _ in decisive),
+        tuple(_gap_sentence(what, why) for what, why, doubt in gaps if doubt == NOTHING),
     )
 
 
@@ -115,9 +118,9 @@ def _confidence(said: Verdict, doubts: set[str]) -> str:
     return "medium" if CAUSES in doubts and said.kind != "nothing" else "high"
 
 
-def _doubt_sentence(what: str, why: str) -> str:
+def _gap_sentence(what: str, why: str) -> str:
     """Returns a gap as a sentence."""
-    return why if what in (RECORDS, TRANSFERS) else f"This log cannot tell {what}: {why.rstrip('.')}."
+    return why if what in (RECORDS, TRANSFERS, REMARKS) else f"This log cannot tell {what}: {why.rstrip('.')}."
 
 
 def _judged_gauges(job: Job, limits: Limits, found: Sequence[Finding]) -> Records:
@@ -166,7 +169,7 @@ def _outside_words(gauge: str, value: float, good: bool | None, reason: str) -> 
     """Returns a gauge outside its bound in words; empty for the share, which the verdict begins with."""
     if gauge not in GAUGE_NAMES:
         return ""
-    return f"{GAUGE_NAMES[gauge]} is {say.size(value) if gauge == 'size' else f'{value:.2g}'}"
+    return f"{GAUGE_NAMES[gauge]} is {say.size(value) if gauge == 'size' else say.number(value)}"
 
 
 _OUTSIDE = ("gauge", "value", "good", "reason")

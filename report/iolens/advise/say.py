@@ -9,9 +9,10 @@ from pathlib import PurePosixPath
 from iolens.log import Job
 from iolens.metrics.families import FEWEST, families, family_name
 from iolens.metrics.files import paths
+from iolens.metrics.settings import seconds_text as seconds
 from iolens.metrics.settings import volume_text as size
 
-__all__ = ["and_others", "at_most", "count", "files", "percent", "rate", "seconds", "size"]
+__all__ = ["and_others", "at_most", "count", "files", "number", "percent", "rate", "seconds", "size"]
 
 
 def count(value: float, noun: str = "") -> str:
@@ -22,18 +23,12 @@ def count(value: float, noun: str = "") -> str:
     return f"{number} {noun}" if round(value) == 1 else f"{number} {noun}{'es' if noun.endswith('s') else 's'}"
 
 
-def seconds(value: float) -> str:
-    """Formats `0.42 s`, `12 s`, `3 min 20 s`, `10 h 25 min`."""
-    if value < 9.95:
-        return f"{value:.2g} s" if value < 0.995 else f"{value:.1f} s"
-    whole = round(value)
-    if whole < 120:
-        return f"{whole} s"
-    minutes, rest = divmod(whole, 60)
-    if minutes < 120:
-        return f"{minutes} min {rest} s" if rest else f"{minutes} min"
-    hours, minutes = divmod(round(value / 60), 60)
-    return f"{hours} h {minutes} min" if minutes else f"{hours} h"
+def number(value: float) -> str:
+    """Formats a number with two significant digits or all before the point, without exponent: `0.044`, `1.6`, `120`."""
+    if abs(value) >= 9.95 or not value:
+        return f"{value:,.0f}"
+    exponent = int(f"{value:.1e}".partition("e")[2])
+    return f"{value:.{1 - exponent}f}"
 
 
 def percent(part: float) -> str:

@@ -42,4 +42,4 @@ def small(job: Job, limits: Limits, kind: str, chosen: Callable[[Records], np.nd
         f"{say.files(job, by_count['id'])} carry at most {say.size(limits['small_transfer'])} "
         f"({say.size(moved / total)} on average) and took {say.seconds(spent)} of the slowest rank."
     )
-    return Seen(evidence, spent, f"If these {word}s took no time: their time on the slowest rank.", remedy)
+    return Seen(evidence, spent, f"It assumes that these {word}s take no time on the slowest rank.", remedy)

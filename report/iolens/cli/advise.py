@@ -47,13 +47,15 @@ def run(args: argparse.Namespace) -> int:
     from iolens.advise import diagnosed
     from iolens.advise.limits import DEFAULTS, changed, from_file
     from iolens.log import read_log
-    from iolens.pages.advice import as_json, as_text, wrapped, write_hints
+    from iolens.pages.advice import as_json, styled_lines, wrapped, write_hints
     from iolens.pages.checkpoints import checkpoint_sentence
+    from iolens.pages.terminal import screen
 
     if args.mtbf is not None and not 0 < args.mtbf < float("inf"):
         raise UsageError(f"--mtbf {args.mtbf:g}: a mean time between failures is more than 0 hours")
     if args.write_hints and len(args.logs) > 1:
         raise UsageError(f"--write-hints names one file, but {len(args.logs)} logs are given")
+    out = screen()
     limits = changed(args.threshold, from_file(args.thresholds) if args.thresholds else DEFAULTS)
     for number, path in enumerate(args.logs):
         job = read_log(path)
@@ -61,9 +63,11 @@ def run(args: argparse.Namespace) -> int:
         if args.json:
             print(as_json(job, found))
         else:
-            print(("\n" if number else "") + as_text(job, found))
+            out.lines([""] if number else [])
+            for line, style in styled_lines(job, found, out.width):
+                out.lines([line], style)
             if args.mtbf is not None:
-                print("\n" + "\n".join(wrapped(checkpoint_sentence(job, 3600 * args.mtbf))))
+                out.lines(["", *wrapped(checkpoint_sentence(job, 3600 * args.mtbf), out.width)])
         if args.write_hints:
             write_hints(args.write_hints, found)
     return 0

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from iolens.errors import UsageError
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
@@ -15,13 +17,32 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="LOG",
         help="a log of iolens or Darshan (3.0 or later), or a folder: all logs in it and below it as one job",
     )
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        help="print JSON instead: one object a log, one a line, with the judgement, facts and all tables",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
     """Prints the summaries."""
+    folders = [path for path in args.logs if path.is_dir()]
+    if args.json and folders:
+        raise UsageError(f"{folders[0]} is a folder: --json takes logs; iolens report FOLDER --json DIR has its tables")
     for path in args.logs:
-        (show_folder if path.is_dir() else show_log)(path)
+        if args.json:
+            print_json(path)
+        else:
+            (show_folder if path.is_dir() else show_log)(path)
     return 0
+
+
+def print_json(path: Path) -> None:
+    """Prints one log as an object in a line."""
+    from iolens.log import read_log
+    from iolens.pages.job_json import job_json
+
+    print(job_json(read_log(path)))
 
 
 def show_log(path: Path) -> None:

@@ -46,7 +46,7 @@ def heatmaps(found: Sequence[Activity]) -> Figure:
             shown[-1].set_xlabel("seconds since the start of the job")
             shown[-1].tick_params(labelbottom=True)
     bar = figure.colorbar(image, ax=list(grid.flat), fraction=0.025, pad=0.01, aspect=20 * lines)
-    bar.set_label(f"{unit}/s of a rank")
+    bar.set_label(f"{unit}/s per rank")
     ticks = marks(moved)
     bar.set_ticks(ticks, labels=[f"{tick:.2g}" if tick < 10 else f"{tick:.0f}" for tick in ticks], minor=False)
     bar.ax.minorticks_off()

@@ -102,10 +102,49 @@ def size_text(size: float) -> str:
 
 def volume_text(size: float) -> str:
     """Returns bytes to three digits: 829515 -> '810 KiB'; fewer than 1 KiB in full."""
-    for unit, name in ((2**40, "TiB"), (2**30, "GiB"), (MIB, "MiB"), (2**10, "KiB")):
+    for unit, name in ((2**50, "PiB"), (2**40, "TiB"), (2**30, "GiB"), (MIB, "MiB"), (2**10, "KiB")):
         if size >= unit:
             return f"{size / unit:.4g} {name}" if size >= 1000 * unit else f"{size / unit:.3g} {name}"
     return f"{size:.0f} B"
+
+
+_MOST_HOURS = 100
+"""Longer times are printed in days."""
+
+
+def seconds_text(value: float) -> str:
+    """Formats `0.42 s`, `12 s`, `3 min 20 s`, `10 h 25 min`, `12 d 3 h`."""
+    if value < 9.95:
+        return "0 s" if not value else "< 0.0001 s" if value < 0.00005 else f"{_two_digits(value)} s"
+    whole = round(value)
+    if value < 99.5:
+        return f"{whole} s"
+    minutes, rest = divmod(whole, 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s" if rest else f"{minutes} min"
+    hours, minutes = divmod(round(value / 60), 60)
+    if hours < _MOST_HOURS:
+        return f"{hours} h {minutes} min" if minutes else f"{hours} h"
+    days, hours = divmod(round(value / 3600), 24)
+    return f"{days:,} d {hours} h" if hours else f"{days:,} d"
+
+
+def _two_digits(value: float) -> str:
+    """Returns a number below 10 with two significant digits and without exponent."""
+    exponent = int(f"{value:.1e}".partition("e")[2])
+    return f"{value:.{max(0, 1 - exponent)}f}"
+
+
+def part_text(value: float) -> str:
+    """Returns a relative difference in words: '1 part in 17 million', '0.25 %', '0' of equal numbers."""
+    if not value or value >= 0.001:
+        return "0" if not value else "infinite" if value > 1e9 else f"{100 * value:,.{0 if value >= 0.1 else 2}f} %"
+    parts, name = 1.0 / value, ""
+    for word in (" thousand", " million", " billion", " trillion"):
+        if parts < 9999.5:
+            break
+        parts, name = parts / 1000, word
+    return f"1 part in {parts:,.0f}{name}"
 
 
 def level_text(name: str, level: Any) -> str:

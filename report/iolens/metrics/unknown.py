@@ -16,7 +16,7 @@ from iolens.metrics.traces import TRACES
 NUMBERS, CAUSES, NOTHING = "numbers", "causes", "nothing"
 """The part of a verdict that a gap puts in doubt: its numbers, the cause that it names, or nothing."""
 
-RECORDS, TRANSFERS = "some records", "some transfers"
+RECORDS, TRANSFERS, REMARKS = "some records", "some transfers", "some numbers"
 """Gaps whose reason is a sentence of its own."""
 
 
@@ -30,7 +30,7 @@ def unknown(job: Job) -> Records | None:
     """
     rows = [(RECORDS, reason, NUMBERS) for reason in job.partial]
     rows += [(TRANSFERS, reason, NUMBERS) for reason in job.unfollowed]
-    rows += [("some numbers", reason, NOTHING) for reason in job.remarks]
+    rows += [(REMARKS, reason, NOTHING) for reason in job.remarks]
     lost = sum(mpiio.unseen(job).values())
     if lost:
         rows.append(("how MPI-IO's bytes reached the files", "POSIX saw none of them", NUMBERS))

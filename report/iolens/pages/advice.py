@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import textwrap
+from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -12,64 +13,81 @@ from iolens.advise import Diagnosis, Finding, say
 from iolens.errors import IolensError
 from iolens.log import Job
 from iolens.missing import is_nan
+from iolens.pages.job_advice import confident_verdict
 
 WIDTH = 80
+BOLD = "1"
+"""The ANSI code of headings."""
 
 
 def as_text(job: Job, found: Diagnosis) -> str:
-    """Returns the verdict, what is worth doing, what is not, and notes about the log; lines of at most 80 columns, but
-    for text that is to be pasted.
+    """Returns the advice in lines of at most 80 columns, but for text that is to be pasted."""
+    return "\n".join(line for line, _ in styled_lines(job, found, WIDTH))
+
+
+def styled_lines(job: Job, found: Diagnosis, width: int) -> list[tuple[str, str]]:
+    """Returns the verdict, what is worth doing, what is not, and notes about the log, in lines of at most `width`
+    columns, but for text that is to be pasted. Each line comes with the ANSI code of its style, empty if it has none.
     """
     program = PurePosixPath(job.exe).name or "unknown program"
     head = f"{program}, job {job.jobid}: {say.count(job.nprocs, 'process')}, {say.seconds(job.run_time)}"
-    lines = [head, *wrapped(found.verdict.sentence), *wrapped(found.verdict.evidence, "  ")]
+    lines = [(head, ""), *((line, BOLD) for line in wrapped(confident_verdict(found), width))]
+    lines += plain(wrapped(found.verdict.evidence, width, "  "))
     for number, one in enumerate(found.worth, 1):
-        lines += ["", *finding_lines(number, one)]
+        lines += [("", ""), *finding_lines(number, one, width)]
     for title, others in (("Seen, and not worth it:", found.minor), ("About this log:", found.notes)):
-        lines += ["", title] if others else []
+        lines += [("", ""), (title, BOLD)] if others else []
         for one in others:
             tail = f" ({one.gain_words.partition(':')[0]})" if one.severity == "low" else ""
-            lines += wrapped(f"{one.title}: {one.evidence}{tail} [{one.id}]", "  - ", "    ")
+            lines += plain(wrapped(f"{one.title}: {one.evidence}{tail} [{one.id}]", width, "  - ", "    "))
             if one.severity == "note":
-                lines += [f"    {line}".rstrip() for line in one.remedy.splitlines()]
-    return "\n".join(lines)
+                lines += plain(f"    {line}".rstrip() for line in one.remedy.splitlines())
+    return lines
 
 
-def finding_lines(number: int, one: Finding) -> list[str]:
+def finding_lines(number: int, one: Finding, width: int) -> list[tuple[str, str]]:
     """Returns one finding in full."""
-    lines = wrapped(f"{number}. {one.title}: {one.gain_words} [{one.id}]", "", "   ")
-    lines += wrapped(one.evidence, "   ")
-    lines += wrapped(f"Why: {one.why}", "   ")
-    lines += wrapped(f"Bound: {one.derivation}", "   ") if one.derivation else []
+    title = wrapped(f"{number}. {one.title}: {one.gain_words} [{one.id}]", width, "", "   ")
+    lines = wrapped(one.evidence, width, "   ") + wrapped(f"Why: {one.why}", width, "   ")
+    lines += wrapped(f"Where the bound comes from: {one.derivation}", width, "   ") if one.derivation else []
     lines += ["   What to do:", *(f"   {line}".rstrip() for line in one.remedy.splitlines())]
-    return lines + wrapped(f"More: {one.read_more}", "   ")
+    lines += wrapped(f"More: {one.read_more}", width, "   ")
+    return [*((line, BOLD) for line in title), *plain(lines)]
 
 
-def wrapped(text: str, first: str = "", other: str | None = None) -> list[str]:
-    """Returns lines of at most 80 columns; words longer than that, such as paths, stay whole."""
+def plain(lines: Iterable[str]) -> list[tuple[str, str]]:
+    """Returns lines without a style."""
+    return [(line, "") for line in lines]
+
+
+def wrapped(text: str, width: int, first: str = "", other: str | None = None) -> list[str]:
+    """Returns lines of at most `width` columns; words longer than that, such as paths, stay whole."""
     following = first if other is None else other
     return textwrap.wrap(
-        text, WIDTH, initial_indent=first, subsequent_indent=following, break_long_words=False, break_on_hyphens=False
+        text, width, initial_indent=first, subsequent_indent=following, break_long_words=False, break_on_hyphens=False
     )
 
 
 def as_json(job: Job, found: Diagnosis) -> str:
-    """Returns one object in a line: log, program, jobid, processes, run_time, verdict (also its confidence, and the
-    doubts about it), gauges, findings, hints, unknown."""
-    return json.dumps(
-        {
-            "log": str(job.path),
-            "program": job.exe,
-            "jobid": job.jobid,
-            "processes": job.nprocs,
-            "run_time": job.run_time,
-            "verdict": {**asdict(found.verdict), "confidence": found.confidence, "doubts": list(found.doubts)},
-            "gauges": [gauge_object(*row) for row in found.gauges.rows("gauge", "value", "bound", "good", "reason")],
-            "findings": [asdict(one) for one in found.findings],
-            "hints": list(found.hints),
-            "unknown": [{"what": what, "why": why} for what, why in found.unknown],
-        }
-    )
+    """Returns `judgement` in a line."""
+    return json.dumps(judgement(job, found))
+
+
+def judgement(job: Job, found: Diagnosis) -> dict[str, Any]:
+    """Returns one object: log, program, jobid, processes, run_time, verdict (also its confidence, and the doubts about
+    it), gauges, findings, hints, unknown."""
+    return {
+        "log": str(job.path),
+        "program": job.exe,
+        "jobid": job.jobid,
+        "processes": job.nprocs,
+        "run_time": job.run_time,
+        "verdict": {**asdict(found.verdict), "confidence": found.confidence, "doubts": list(found.doubts)},
+        "gauges": [gauge_object(*row) for row in found.gauges.rows("gauge", "value", "bound", "good", "reason")],
+        "findings": [asdict(one) for one in found.findings],
+        "hints": list(found.hints),
+        "unknown": [{"what": what, "why": why} for what, why in found.unknown],
+    }
 
 
 def gauge_object(gauge: str, value: float, bound: float, good: bool | None, reason: str) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 from iolens.metrics.measure import Measure
+from iolens.metrics.settings import part_text
 from iolens.metrics.statistics import Ratio
 from iolens.missing import is_nan
 
@@ -51,10 +52,8 @@ def times(found: Ratio) -> str:
 
 
 def difference(value: float) -> str:
-    """Returns a relative difference: '6.0e-08', '0' of equal numbers, n/a where nobody can tell."""
-    if is_nan(value):
-        return "n/a"
-    return f"{value:.1e}" if value else "0"
+    """Returns a relative difference: '1 part in 17 million', '0' of equal numbers, n/a where nobody can tell."""
+    return "n/a" if is_nan(value) else part_text(value)
 
 
 def listed(names: Sequence[str]) -> str:

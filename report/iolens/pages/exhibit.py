@@ -5,6 +5,7 @@ Pages name an exhibit as an object. `S` is what its metric is computed from: a J
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from inspect import getdoc
@@ -150,7 +151,7 @@ class Exhibit(Generic[S]):
     @property
     def about(self) -> About:
         """Returns the name, title and definition behind the exhibit's tables and figures."""
-        return About(self.name, self.title, definition(self))
+        return About(self.name, self.title, readable(definition(self)))
 
 
 def as_frame(rows: Rows | None) -> pd.DataFrame | None:
@@ -194,6 +195,15 @@ def frames(exhibits: Iterable[Exhibit[S]], subject: S) -> Mapping[str, pd.DataFr
         if frame is not None
     ]
     return found | {"index": pd.DataFrame(rows, columns=["name", "title", "rows", "columns", "definition"])}
+
+
+_CODE = re.compile(r"`|\w_\w|\w\.\w+\.\w|\b(Columns|None|NaN|Returns|[Oo]ne row|[Oo]ne frame|rows of)\b")
+"""Marks of a sentence that is about columns and functions and not about what was measured."""
+
+
+def readable(text: str) -> str:
+    """Returns the sentences of a definition that have no names of code in them."""
+    return " ".join(one for one in re.split(r"(?<=\.) (?=[A-Z`])", text) if not _CODE.search(one))
 
 
 def definition(exhibit: Exhibit[S]) -> str:

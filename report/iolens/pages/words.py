@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from datetime import datetime, timezone
 
+from iolens.metrics.settings import seconds_text
 from iolens.missing import is_nan
 
 NONE = "n/a"
@@ -28,7 +29,8 @@ def size(value: float | None) -> str:
     scaled, unit = float(value), 0
     while abs(scaled) >= 1023.5 and unit < len(UNITS) - 1:
         scaled, unit = scaled / 1024, unit + 1
-    return f"{digits(scaled)} {UNITS[unit]}"
+    said = digits(scaled)
+    return f"{said.rstrip('0').rstrip('.') if '.' in said else said} {UNITS[unit]}"
 
 
 def exact_size(value: float) -> str:
@@ -65,24 +67,11 @@ def offset(value: float | None) -> str:
     return f"{value * factor:+,.0f} {unit}" if value else "0"
 
 
-MOST_HOURS = 100
-"""Longer times are said in days."""
-
-
 def duration(value: float | None) -> str:
     """Returns a time with its unit: 0.52 s, 99 s, 2 min 5 s, 10 h 25 min, 12 d 3 h."""
     if value is None or is_nan(value):
         return NONE
-    if value < 99.5:
-        return f"{seconds(value)} s"
-    whole = round(value)
-    if whole < 3600:
-        return f"{whole // 60} min" + (f" {whole % 60} s" if whole % 60 else "")
-    minutes = round(value / 60)
-    if minutes >= MOST_HOURS * 60:
-        hours = round(value / 3600)
-        return f"{hours // 24:,} d" + (f" {hours % 24} h" if hours % 24 else "")
-    return f"{minutes // 60:,} h" + (f" {minutes % 60} min" if minutes % 60 else "")
+    return f"{seconds(value)} s" if value < 99.5 else seconds_text(value)
 
 
 def speed(mib_per_second: float | None) -> str:

@@ -41,7 +41,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         f"Each of {say.count(job.nprocs, 'rank')} read the whole of {say.count(files, 'file')} of at most "
         f"{say.size(largest)}, such as {example}; opening and reading took {say.seconds(spent)} of the slowest rank."
     )
-    bound = f"Read by one of {job.nprocs} ranks: 1 − 1/{job.nprocs} of the time."
+    bound = f"It assumes that one of {job.nprocs} ranks reads them, which saves 1 − 1/{job.nprocs} of the time."
     return Seen(evidence, spent * (1 - 1 / job.nprocs), bound, BROADCAST)
 
 

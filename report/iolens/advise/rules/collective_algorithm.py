@@ -108,9 +108,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         commands="\n  # or\n  ".join(commands(function, library, mean >= LARGE)),
         immediate=f"MPI_I{function.removeprefix('MPI_').lower()}",
     )
-    bound = (
-        "If the collective took no time, without the wait for late ranks; what another algorithm takes is not known."
-    )
+    bound = "It assumes that only the wait for late ranks stays; what another algorithm takes is not known."
     return Seen(evidence, seconds, bound, remedy)
 
 

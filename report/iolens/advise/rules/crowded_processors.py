@@ -53,8 +53,8 @@ def check(job: Job, limits: Limits) -> Seen | None:
     computed = float(each[COMPUTE].max())
     gain = min(float(waits.sum()), job.run_time - computed)
     bound = (
-        f"All waiting for processors goes, {say.seconds(float(waits.sum()))} of all ranks together; what stays at "
-        f"least is the computing of the rank that computes longest, {say.seconds(computed)}."
+        f"It assumes that all waiting for processors ends, {say.seconds(float(waits.sum()))} of all ranks "
+        f"together; what stays at least is the computing of the rank that computes longest, {say.seconds(computed)}."
     )
     return Seen(evidence, gain, bound, REMEDY)
 

@@ -39,7 +39,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         f"{say.seconds(seconds[0])} of the slowest rank."
     )
     gain = float(np.dot(seconds, [read, again]))
-    bound = f"{say.percent(read)} of the read time and {say.percent(again)} of the write time: bytes nobody asked for."
+    bound = f"It is {say.percent(read)} of the read and {say.percent(again)} of the write time: bytes nobody asked for."
     return Seen(evidence, gain, bound, f"{COLLECTIVE}\n\n{{hints}}", HINTS)
 
 

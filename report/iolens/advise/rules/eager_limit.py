@@ -71,7 +71,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         f"waits took {say.seconds(spent)} of the slowest rank."
     )
     bound = (
-        "If sends, receives and waits took no time: their time on the slowest rank; what a larger limit costs is not "
+        "It assumes that sends, receives and waits take no time on the slowest rank; what a larger limit costs is not "
         "known."
     )
     larger = 2 * SMALLEST[above]

@@ -71,7 +71,7 @@ def beyond_posix(job: Job, limits: Limits) -> Seen | None:
         f"{say.seconds(access)}: the rest is exchange of data and waiting for one another "
         f"({say.size(float(part_of_a_call(upper)[rows[0]]))} of each rank a call)."
     )
-    bound = "If exchange and waiting took no time: MPI-IO's time less POSIX's, each of the slowest rank."
+    bound = "It assumes that exchange and waiting take no time: MPI-IO's time less POSIX's, each of the slowest rank."
     return Seen(evidence, above - access, bound, REMEDY, more_aggregators(job, ids[:1]))
 
 

@@ -39,9 +39,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         f"({say.size(float(lower['BYTES_WRITTEN'][rows].sum()))}, "
         f"{say.rate(float(lower['BYTES_WRITTEN'][rows].sum()), spent)})."
     )
-    bound = (
-        f"{wants} aggregators instead of {has}, each with its part of the same writes: 1 − {has}/{wants} of the time."
-    )
+    bound = f"It assumes {wants} aggregators instead of {has} for the same writes: 1 − {has}/{wants} of the time."
     hints = (f"cb_nodes {wants}", "cb_config_list *:*", "romio_cb_write enable")
     return Seen(evidence, spent * (1 - has / wants), bound, "{hints}", hints)
 

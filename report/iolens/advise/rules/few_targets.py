@@ -39,7 +39,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         f"{say.count(len(targets), 'target')}; there are {named:,} or more, as their numbers tell. Transfers took "
         f"{say.seconds(spent)} of the slowest rank."
     )
-    bound = f"The same transfers over {named:,} targets instead of {len(targets):,}."
+    bound = f"It assumes the same transfers over {named:,} targets instead of {len(targets):,}."
     return Seen(evidence, spent * (1 - len(targets) / named), bound, REMEDY)
 
 

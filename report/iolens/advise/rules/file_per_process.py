@@ -40,7 +40,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         f"{say.size(float(table['BYTES_WRITTEN'][chosen].mean()))} each on average; open, close and stat took "
         f"{say.seconds(spent)} of the slowest rank."
     )
-    bound = "If metadata calls on these files took no time: their time on the slowest rank."
+    bound = "It assumes that metadata calls on these files take no time on the slowest rank."
     return Seen(evidence, spent, bound, REMEDY)
 
 

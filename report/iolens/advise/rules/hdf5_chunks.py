@@ -47,7 +47,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         f"{say.count(int(chosen.sum()), 'dataset')} in chunks of up to {say.size(float(chunk[chosen].max()))}: for "
         f"{say.size(asked)}, POSIX moved {say.size(through)} in {say.seconds(spent)} of the slowest rank."
     )
-    bound = "The time of the bytes that nobody asked for."
+    bound = "It is the time of the bytes that nobody asked for."
     return Seen(evidence, spent * (1 - asked / through), bound, REMEDY)
 
 

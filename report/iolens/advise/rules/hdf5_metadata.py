@@ -37,7 +37,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         f"metadata calls took {say.percent(meta / (meta + data))} of the time in these datasets, at most "
         f"{say.seconds(spent)} of the slowest rank."
     )
-    return Seen(evidence, spent, "If these metadata calls took no time: their time on the slowest rank.", REMEDY)
+    return Seen(evidence, spent, "It assumes that these metadata calls take no time on the slowest rank.", REMEDY)
 
 
 RULE = Rule(

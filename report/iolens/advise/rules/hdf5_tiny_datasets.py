@@ -34,7 +34,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         f"{say.count(len(ids), 'dataset')} moved {say.size(float(moved[chosen].mean()))} each on average, in "
         f"{say.seconds(spent)} of the slowest rank."
     )
-    return Seen(evidence, spent, "If all calls on these datasets took no time: their time on the slowest rank.", REMEDY)
+    return Seen(evidence, spent, "It assumes that calls on these datasets take no time on the slowest rank.", REMEDY)
 
 
 RULE = Rule(

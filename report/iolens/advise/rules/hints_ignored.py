@@ -53,7 +53,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
     first = next(iter(wrong))
     others = f" (and others on {say.count(len(wrong) - 1, 'more file')})" if len(wrong) > 1 else ""
     evidence = f"{first.rpartition('/')[2]}: {'; '.join(wrong[first][:4])}{others}."
-    return Seen(evidence, spent, "If all of MPI-IO on these files took no time: its time on the slowest rank.", REMEDY)
+    return Seen(evidence, spent, "It assumes that MPI-IO takes no time on these files.", REMEDY)
 
 
 class Hint(NamedTuple):

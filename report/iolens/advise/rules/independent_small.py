@@ -33,7 +33,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         f"{say.size(moved / float(calls[chosen].sum()))} each on average, took "
         f"{say.seconds(spent)} of the slowest rank."
     )
-    return Seen(evidence, spent, "If all of these calls took no time: their time on the slowest rank.", COLLECTIVE)
+    return Seen(evidence, spent, "It assumes that all of these calls take no time on the slowest rank.", COLLECTIVE)
 
 
 RULE = Rule(

@@ -42,7 +42,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         f"The message of {say.percent(late / calls)} of {say.count(calls, 'receive')} was there before; receives and "
         f"waits took {say.seconds(spent)} of the slowest rank."
     )
-    return Seen(evidence, spent, "If receives and waits took no time: their time on the slowest rank.", REMEDY)
+    return Seen(evidence, spent, "It assumes that receives and waits take no time on the slowest rank.", REMEDY)
 
 
 RULE = Rule(

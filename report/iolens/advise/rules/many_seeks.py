@@ -40,7 +40,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         return None
     evidence = f"{'; '.join(said)}; metadata calls on them took {say.seconds(spent)} of the slowest rank."
     return Seen(
-        evidence, spent, "If all metadata calls on these files took no time: their time on the slowest rank.", REMEDY
+        evidence, spent, "It assumes that all metadata calls on these files take no time on the slowest rank.", REMEDY
     )
 
 

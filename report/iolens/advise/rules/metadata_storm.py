@@ -41,7 +41,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         f"{done} on {say.count(files, 'file')}."
     )
     return Seen(
-        evidence, min(spent, total), "If all metadata calls took no time: their time on the slowest rank.", REMEDY
+        evidence, min(spent, total), "It assumes that all metadata calls take no time on the slowest rank.", REMEDY
     )
 
 

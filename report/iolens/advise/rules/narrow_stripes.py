@@ -35,7 +35,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         f"in {say.seconds(spent)} of the slowest rank "
         f"({say.rate(float(moved[rows].sum()), spent)})."
     )
-    bound = f"The same transfers at once to {more} targets instead of {stripes}: 1 − {stripes}/{more} of their time."
+    bound = f"It assumes the same transfers to {more} targets instead of {stripes}: 1 − {stripes}/{more} of their time."
     unit = fitting_unit(int(table["stripe_size"][first]), float(table["size"][first]), more)
     layout = Layout(more, unit, tuple(ids.tolist()))
     return Seen(evidence, spent * (1 - share), bound, "{layout}", layout=layout)

@@ -47,7 +47,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         f"up to {say.count(float(each))} by one rank: {say.count(calls, 'call')}, {say.seconds(spent)} of the "
         "slowest rank."
     )
-    return Seen(evidence, spent, "If these calls took no time: their time on the slowest rank.", REMEDY)
+    return Seen(evidence, spent, "It assumes that these calls take no time on the slowest rank.", REMEDY)
 
 
 RULE = Rule(

@@ -40,7 +40,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         f"{say.files(job, ids)} on NFS: {say.size(total)} through MPI-IO by several ranks, in {say.seconds(spent)} of "
         "the slowest."
     )
-    return Seen(evidence, spent, "If all of MPI-IO on these files took no time: its time on the slowest rank.", REMEDY)
+    return Seen(evidence, spent, "It assumes that MPI-IO takes no time on these files.", REMEDY)
 
 
 RULE = Rule(

@@ -50,7 +50,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
     if not said:
         return None
     evidence = f"{'; '.join(said)}, in {say.seconds(spent)} of the slowest rank."
-    return Seen(evidence, spent, "If these collective calls took no time: the time in them.", "{hints}", HINTS)
+    return Seen(evidence, spent, "It assumes that these collective calls take no time.", "{hints}", HINTS)
 
 
 def users_of(job: Job, table: Records, kind: str) -> np.ndarray:

@@ -24,7 +24,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
     if found is None:
         return None
     evidence, spent = found
-    bound = f"{job.nprocs} ranks, each with an equal part of the read time of one."
+    bound = f"It assumes {job.nprocs} ranks, each with an equal part of the read time of one."
     return Seen(evidence, spent * (1 - 1 / job.nprocs), bound, REMEDY)
 
 

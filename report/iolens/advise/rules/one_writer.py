@@ -30,7 +30,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
     if found is None:
         return None
     evidence, spent = found
-    bound = f"{job.nprocs} ranks, each with an equal part of the write time of one."
+    bound = f"It assumes {job.nprocs} ranks, each with an equal part of the write time of one."
     layout = wider_layout(job, limits)
     remedy = f"{REMEDY}{MORE_TARGETS}" if layout else REMEDY
     return Seen(evidence, spent * (1 - 1 / job.nprocs), bound, remedy, layout=layout)

@@ -36,7 +36,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         f"{say.size(float(moved[chosen].sum() / calls[chosen].sum()))} each on average, took {say.seconds(spent)} "
         "of the slowest rank."
     )
-    return Seen(evidence, spent, "If all of these calls took no time: their time on the slowest rank.", REMEDY)
+    return Seen(evidence, spent, "It assumes that all of these calls take no time on the slowest rank.", REMEDY)
 
 
 RULE = Rule(

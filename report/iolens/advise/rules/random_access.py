@@ -43,7 +43,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
     if not said:
         return None
     evidence = f"{'; '.join(said)}; they took {say.seconds(spent)} of the slowest rank."
-    return Seen(evidence, spent, "If these accesses took no time: their time on the slowest rank.", REMEDY)
+    return Seen(evidence, spent, "It assumes that these accesses take no time on the slowest rank.", REMEDY)
 
 
 RULE = Rule(

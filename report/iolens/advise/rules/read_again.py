@@ -49,7 +49,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
     if not said:
         return None
     evidence = f"{said[0][0].upper()}{'; '.join(said)[1:]}. These reads took {say.seconds(spent)} of the slowest rank."
-    return Seen(evidence, gain, "Each byte once: the repeated bytes' part of the read time.", REMEDY)
+    return Seen(evidence, gain, "It assumes that each byte is read once, without the repeated bytes' time.", REMEDY)
 
 
 RULE = Rule(

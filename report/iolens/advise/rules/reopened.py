@@ -42,7 +42,12 @@ def check(job: Job, limits: Limits) -> Seen | None:
         f"{say.count(opens, 'open')} of {say.count(files, 'file')}, such as {example}; with close, stat and seek after "
         f"the first time they took {say.seconds(gain)} of the slowest rank."
     )
-    return Seen(evidence, gain, "Each rank opens a file once: the others' part of the metadata time.", REMEDY)
+    return Seen(
+        evidence,
+        gain,
+        "It assumes that each rank opens a file once, without the other opens' time.",
+        REMEDY,
+    )
 
 
 RULE = Rule(

@@ -41,7 +41,12 @@ def check(job: Job, limits: Limits) -> Seen | None:
         f"{say.size(given)} went into {say.size(kept)} of {say.files(job, ids)}, each byte {given / kept:.1f} times on "
         f"average; writes took {say.seconds(spent)} of the slowest rank."
     )
-    return Seen(evidence, spent * share, "Each byte once: the repeated bytes' part of the write time.", REMEDY)
+    return Seen(
+        evidence,
+        spent * share,
+        "It assumes that each byte is written once, without the repeated bytes' time.",
+        REMEDY,
+    )
 
 
 RULE = Rule(

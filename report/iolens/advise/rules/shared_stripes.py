@@ -43,7 +43,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         f"{say.seconds(spent)} of the slowest."
     )
     own = OWN.replace("{ranks}", str(int(ranks))) if ranks <= limits["enough_stripes"] else ";"
-    bound = "If these writes took no time: their time on the slowest rank."
+    bound = "It assumes that these writes take no time on the slowest rank."
     return Seen(evidence, spent, bound, REMEDY.replace("{layout}", own))
 
 

@@ -50,11 +50,11 @@ def check(job: Job, limits: Limits) -> Seen | None:
     )
     evidence = (
         f"Rank {int(most.rank[at])} took {say.seconds(float(most.slowest[at]))} in "
-        f"{say.files(job, [int(most.id[at])])}, {float(most.slowest[at] / most.mean[at]):.0f} times the mean of the "
+        f"{say.files(job, [int(most.id[at])])}, {float(most.slowest[at] / most.mean[at]):.1f} times the mean of the "
         f"{say.count(job.nprocs - 1, 'other rank')}{bytes_said}."
     )
     total = sum(float((one.slowest - one.mean).sum()) for one in found)
-    return Seen(evidence, total, "This rank as fast as the mean of the others, in each such file.", REMEDY)
+    return Seen(evidence, total, "It assumes that this rank is as fast as the mean of the others in each file.", REMEDY)
 
 
 def _slow(job: Job, limits: Limits, name: str, chosen: np.ndarray) -> _Slow:

@@ -38,7 +38,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         f"{say.percent(few / messages)} of {say.count(messages, 'message')} are below 256 bytes; sends, receives and "
         f"waits took {say.seconds(spent)} of the slowest rank."
     )
-    return Seen(evidence, spent, "If sends, receives and waits took no time: their time on the slowest rank.", REMEDY)
+    return Seen(evidence, spent, "It assumes that sends, receives and waits take no time on the slowest rank.", REMEDY)
 
 
 RULE = Rule(

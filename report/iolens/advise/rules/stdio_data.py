@@ -39,7 +39,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         f"{say.count(number, 'stdio call')} on {say.files(job, ids)} moved {say.size(size)}, {say.size(size / number)} "
         f"each, in {say.seconds(spent)} of the slowest rank."
     )
-    return Seen(evidence, spent, "If all of these calls took no time: their time on the slowest rank.", REMEDY)
+    return Seen(evidence, spent, "It assumes that all of these calls take no time on the slowest rank.", REMEDY)
 
 
 RULE = Rule(

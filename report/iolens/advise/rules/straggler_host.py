@@ -26,7 +26,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         f"All {say.count(worst.ranks, 'rank')} on {worst.host} took {say.seconds(worst.seconds)} (median) for "
         f"their I/O, ranks elsewhere {say.seconds(worst.others)} for as many bytes."
     )
-    bound = "The host's ranks as fast as the median of the others."
+    bound = "It assumes that the host's ranks are as fast as the median of the others."
     remedy = REMEDY.replace("{hosts}", ",".join(one.host for one in found))
     return Seen(evidence, worst.seconds - worst.others, bound, remedy)
 

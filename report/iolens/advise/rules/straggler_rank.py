@@ -41,7 +41,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         f"{say.count(len(times), 'rank')} took {say.seconds(median)} or less for as much"
         f"{f', and {len(slow) - 1} more are as slow' if len(slow) > 1 else ''}."
     )
-    bound = "The slowest of them as fast as the median rank."
+    bound = "It assumes that the slowest of them is as fast as the median rank."
     return Seen(evidence, most - median, bound, REMEDY)
 
 

@@ -32,7 +32,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         f"(medians); the slowest rank took {say.seconds(most)}, half of the ranks {say.seconds(median)} or less."
     )
     remedy = REMEDY.replace("{targets}", ", ".join(f"OST {int(ost)}" for ost in slow["ost"]))
-    return Seen(evidence, most - median, "The slowest rank as fast as the median rank.", remedy)
+    return Seen(evidence, most - median, "It assumes that the slowest rank is as fast as the median rank.", remedy)
 
 
 RULE = Rule(

@@ -48,7 +48,7 @@ def too_large(job: Job, files: Records) -> Seen:
         "slowest rank."
     )
     share = float((np.ceil(files["size"] / files["stripe_size"]) / files["stripes"]).min())
-    bound = f"The same transfers to {count} targets instead of {used}: 1 − {used}/{count} of their time."
+    bound = f"It assumes the same transfers to {count} targets instead of {used}: 1 − {used}/{count} of their time."
     layout = Layout(count, unit, tuple(files["id"].tolist()))
     return Seen(evidence, spent * (1 - share), bound, "{layout}", layout=layout)
 
@@ -66,7 +66,7 @@ def too_small(job: Job, files: Records) -> Seen:
         f"{say.size(first['stripe_size'])}, {say.count(each / first['stripe_size'])} pieces each"
         f"{say.and_others(len(files) - 1)}; they took {say.seconds(spent)} of the slowest rank."
     )
-    bound = "If these transfers took no time: their time on the slowest rank."
+    bound = "It assumes that these transfers take no time on the slowest rank."
     return Seen(evidence, spent, bound, "{layout}", layout=Layout(count, unit, tuple(files["id"].tolist())))
 
 

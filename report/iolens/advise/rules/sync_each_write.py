@@ -47,7 +47,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
             f"; writes and syncs took {say.seconds(spent)} of the slowest rank."
         )
         if best is None or spent > (best.seconds or 0.0):
-            bound = "If these writes and syncs took no time: their time on the slowest rank (a log does not part them)."
+            bound = "It assumes that these writes and syncs take no time on the slowest rank; a log has their sum."
             best = Seen(evidence, spent, bound, REMEDY)
     return best
 

@@ -32,7 +32,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         f"{say.count(ranks, 'rank')} wrote one after the other, {say.seconds(longest)} at most each and "
         f"{say.seconds(covered)} together, hardly two at the same time: the run waits for all of it."
     )
-    bound = "All at the same time, as long as the longest of them: the rest of the time that they cover."
+    bound = "It assumes that all write at the same time, for as long as the longest of them."
     return Seen(evidence, covered - longest, bound, REMEDY)
 
 

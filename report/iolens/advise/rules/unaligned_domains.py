@@ -44,7 +44,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         f"{say.size(unit)}; {say.count(int(writers[rows[0]]), 'rank')} write, in {say.seconds(spent)} of the slowest."
     )
     hints = (f"striping_unit {unit}", "romio_cb_write enable", f"cb_buffer_size {max(unit, 16 << 20) // unit * unit}")
-    return Seen(evidence, spent, "If aggregators' writes took no time: their time on the slowest.", "{hints}", hints)
+    return Seen(evidence, spent, "It assumes that the writes of the slowest aggregator take no time.", "{hints}", hints)
 
 
 RULE = Rule(

@@ -38,7 +38,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         f"{say.count(float(calls[rows].sum()), 'transfer')} of {say.files(job, ids)} begin at no multiple of "
         f"{say.size(float(unit[first]))}; they took {say.seconds(spent)} of the slowest rank."
     )
-    bound = "One target less for each transfer: its part of their time."
+    bound = "It assumes one target less for each transfer: its part of their time."
     remedy = REMEDY.replace("{unit}", say.size(float(unit[first]))).replace("{bytes}", str(int(unit[first])))
     return Seen(evidence, spent / (1 + max(1.0, pieces)), bound, remedy)
 

@@ -59,7 +59,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         f"writes took {say.seconds(spent)} of the slowest rank."
     )
     remedy = REMEDY.replace("{unit}", say.size(unit)).replace("{bytes}", str(unit))
-    return Seen(evidence, spent, "If these writes took no time: their time on the slowest rank.", remedy)
+    return Seen(evidence, spent, "It assumes that these writes take no time on the slowest rank.", remedy)
 
 
 RULE = Rule(

@@ -37,7 +37,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         f"Rank {longest} computed for {say.seconds(most)}, {say.count(len(times), 'rank')} for "
         f"{say.seconds(mean)} on average (load balance {mean / most:.2f}); a rank spent {say.seconds(inside)} in MPI."
     )
-    bound = "All ranks compute as long as the mean: the rest of the longest one's time."
+    bound = "It assumes that all ranks compute as long as the mean: the rest of the longest one's time."
     return Seen(evidence, most - mean, bound, REMEDY)
 
 

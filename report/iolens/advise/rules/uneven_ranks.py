@@ -43,7 +43,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
             "slowest rank."
         )
         if best is None or spent * (1 - mean / most) > (best.seconds or 0.0):
-            bound = "As many bytes on each of these ranks: the mean instead of the most, in the slowest rank's time."
+            bound = "It assumes as many bytes on each of these ranks: the mean, in the slowest rank's time."
             best = Seen(evidence, spent * (1 - mean / most), bound, REMEDY)
     return best
 

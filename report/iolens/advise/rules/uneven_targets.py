@@ -30,7 +30,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         f"Target {targets[moved.argmax()]} moved {say.size(most)}, {most / mean:.1f} times "
         f"the mean of {say.count(len(targets), 'target')}; transfers took {say.seconds(spent)} of the slowest rank."
     )
-    bound = "All targets as busy as their mean: the rest of the busiest one's part of the transfers' time."
+    bound = "It assumes that all targets are as busy as their mean: the rest of the busiest one's time."
     return Seen(evidence, spent * (1 - mean / most), bound, "{layout}", layout=_even_layout(job, len(targets), limits))
 
 

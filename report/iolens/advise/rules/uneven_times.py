@@ -40,7 +40,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         f"{say.count(len(times), 'rank')} moved {say.size(float(np.median(moved)))} each, in "
         f"{say.seconds(float(seconds.min()))} to {say.seconds(most)} (mean {say.seconds(mean)})."
     )
-    return Seen(evidence, most - mean, "The slowest rank as fast as the mean of all.", REMEDY)
+    return Seen(evidence, most - mean, "It assumes that the slowest rank is as fast as the mean of all.", REMEDY)
 
 
 RULE = Rule(

@@ -30,7 +30,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         f"{say.count(stripes, 'stripe')}, in transfers of less than one ({say.size(mean)} on average); open, close and "
         f"stat took {say.seconds(spent)} of the slowest rank."
     )
-    bound = f"One target asked instead of {stripes}: 1 − 1/{stripes} of the metadata time."
+    bound = f"It assumes that one target is asked instead of {stripes}: 1 − 1/{stripes} of the metadata time."
     layout = Layout(1, None, tuple(ids.tolist()))
     return Seen(evidence, spent * (1 - 1 / stripes), bound, "{layout}", layout=layout)
 

@@ -29,7 +29,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         f"{say.size(data)} of data (medians); open, close and stat of them took "
         f"{say.seconds(spent)} of the slowest rank."
     )
-    bound = "If metadata calls on these files took no time: their time on the slowest rank."
+    bound = "It assumes that metadata calls on these files take no time on the slowest rank."
     return Seen(evidence, spent, bound, "{layout}", layout=Layout(1, None, tuple(ids.tolist())))
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from iolens.lab.values import LISTED
-from iolens.metrics.settings import level_order
+from iolens.metrics.settings import level_order, part_text
 
 SAME = "as the baseline's"
 
@@ -68,7 +68,10 @@ def against(row: Row, base: Row | None) -> Row:
     where, difference = greatest(row["answer"]["values"], base["answer"]["values"])
     tolerance = float(base["answer"]["tolerance"])
     same = difference <= tolerance
-    apart = f"another than the baseline's: relative difference {difference:.1e} in {where} (tolerance {tolerance:.0e})"
+    apart = (
+        f"another than the baseline's: relative difference {part_text(difference)} in {where} "
+        f"(tolerance {part_text(tolerance)})"
+    )
     said = SAME if same else apart
     return {"answer.difference": difference, "answer.same": same, "answer.said": said}
 

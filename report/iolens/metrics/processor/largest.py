@@ -28,6 +28,7 @@ from iolens.metrics.processor.parts import (
 from iolens.metrics.processor.threads import UnevenThreads, working_threads
 from iolens.metrics.processor.time import in_parts, rank_time
 from iolens.metrics.processor.usage import core_use
+from iolens.metrics.settings import seconds_text
 
 KINDS = (
     "compute",
@@ -142,8 +143,8 @@ def computing(job: Job, share: float) -> Largest:
 def said_of(uneven: UnevenThreads) -> str:
     """Returns the clause on threads that worked unequally."""
     return (
-        f"one of {uneven.threads} threads was on a core for {uneven.busiest:.3g} s, the average one for "
-        f"{uneven.mean:.3g} s"
+        f"one of {uneven.threads} threads was on a core for {seconds_text(uneven.busiest)}, the average one for "
+        f"{seconds_text(uneven.mean)}"
     )
 
 
@@ -166,13 +167,15 @@ def blocked(job: Job, share: float) -> Largest:
         return Largest("blocked", share)
     children, asleep = float(used["children_time"].sum()), float(each[ASLEEP].sum())
     if children >= CHILDREN * asleep:
-        return Largest("children", share, f"its child processes used {children:.3g} s of processor time meanwhile")
-    some = [f"child processes used {children:.3g} s of processor time"] if children > 0 else []
+        return Largest(
+            "children", share, f"its child processes used {seconds_text(children)} of processor time meanwhile"
+        )
+    some = [f"child processes used {seconds_text(children)} of processor time"] if children > 0 else []
     threads = working_threads(job)
     if threads is not None:
         some.append(
-            f"{threads.threads} threads were on a core for {threads.mean:.3g} s each on average, the busiest for "
-            f"{threads.busiest:.3g} s"
+            f"{threads.threads} threads were on a core for {seconds_text(threads.mean)} each on average, the busiest "
+            f"for {seconds_text(threads.busiest)}"
         )
     switches = int(used["voluntary_switches"].sum())
     some.append(f"gave its core away {switches:,} time{'' if switches == 1 else 's'}")

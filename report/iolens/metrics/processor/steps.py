@@ -8,7 +8,6 @@ from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics import cost
 from iolens.metrics.grouping import most
-from iolens.metrics.layers import MIB
 from iolens.metrics.once import once_per_job
 from iolens.metrics.processor import parts, time
 from iolens.metrics.processor.ask import Ask
@@ -18,6 +17,7 @@ from iolens.metrics.processor.mpi import mpi_calls, mpi_messages
 from iolens.metrics.processor.peers import mpi_nodes
 from iolens.metrics.processor.samples import hot_lines, profile, why_no_lines
 from iolens.metrics.processor.threads import working_threads
+from iolens.metrics.settings import seconds_text, volume_text
 
 ALL = 0.0
 """Threshold: every row."""
@@ -69,7 +69,8 @@ def imbalance_step(job: Job) -> Step:
     by_io = moved[busiest] - moved.mean() > compute[busiest] - compute.mean()
     computes = "computes or is in MPI for" if each[parts.UNTRACED].any() else "computes"
     does, part = ("is in I/O for", moved) if by_io else (computes, compute)
-    said = f"rank {each['rank'][busiest]} {does} {part[busiest]:.3g} s, an average one {part.mean():.3g} s"
+    busy, average = seconds_text(float(part[busiest])), seconds_text(float(part.mean()))
+    said = f"rank {each['rank'][busiest]} {does} {busy}, an average one {average}"
     table = exclusive_balance(job, Ask(("function",), ALL))
     uneven = None if table is None else table.where(table["imbalance"] > 0)
     if uneven is not None and len(uneven):
@@ -87,7 +88,7 @@ def hot_step(job: Job) -> Step:
     if table is None:
         return Step("2. find the hot spots", "n/a: not sampled (iolens run --sample)", "profile")
     top = most(table.where(table["level"] == "function"), "samples", 3)
-    said = ", ".join(f"{name} {share:.1f}%" for name, share in top.rows("name", "share"))
+    said = ", ".join(f"{name} {share:.1f} %" for name, share in top.rows("name", "share"))
     return Step(
         "2. find the hot spots", said or "no function has 0.95 % of the samples", "profile", float(top["share"].sum())
     )
@@ -103,7 +104,7 @@ def communication_step(job: Job) -> Step:
         return Step(name, "n/a: MPI was not traced (iolens run --trace mpi)", "mpi_calls")
     share = sum(shares.get(part, 0.0) for part in parts.MPI_PARTS)
     calls, sent, where = mpi_calls(job), mpi_messages(job, Ask(threshold=ALL)), mpi_nodes(job)
-    said = [f"{shares[part]:.1f}% {part}" for part in parts.MPI_PARTS if shares.get(part)] or ["no time in MPI"]
+    said = [f"{shares[part]:.1f} % {part}" for part in parts.MPI_PARTS if shares.get(part)] or ["no time in MPI"]
     if calls is None:
         said.append("calls n/a: MPI was not traced (iolens run --trace mpi)")
     else:
@@ -113,7 +114,7 @@ def communication_step(job: Job) -> Step:
         said.append(f"{sent['bytes_sent'][0] / sent['messages'][0]:.0f} bytes a message")
     between = 0.0 if where is None else float(where["share"][where["where"] == "between nodes"].sum())
     if between:
-        said.append(f"{between:.0f}% of the bytes between nodes (rank_order)")
+        said.append(f"{between:.0f} % of the bytes between nodes (rank_order)")
     return Step(name, "; ".join(said), "mpi_calls", share)
 
 
@@ -125,8 +126,8 @@ def computation_step(job: Job) -> Step:
     shares, hot = parts_of(job), hot_lines(job)
     share = sum(shares.get(part, 0.0) for part in (parts.COMPUTE, parts.UNTRACED))
     idle = {part: shares.get(part, 0.0) for part in parts.OUTSIDE if part not in (parts.COMPUTE, parts.UNTRACED)}
-    found = [f"{share:.1f}% {parts.UNTRACED if shares.get(parts.UNTRACED) else parts.COMPUTE}"]
-    found += [f"{value:.1f}% {part}" for part, value in idle.items() if value >= LEAST]
+    found = [f"{share:.1f} % {parts.UNTRACED if shares.get(parts.UNTRACED) else parts.COMPUTE}"]
+    found += [f"{value:.1f} % {part}" for part, value in idle.items() if value >= LEAST]
     name, look = "4. compute faster", "hot_lines"
     if sum(idle.values()) > share:
         name, look, share = "4. wait less outside I/O and MPI", "time_parts", sum(idle.values())
@@ -134,15 +135,15 @@ def computation_step(job: Job) -> Step:
     said = ", ".join(found)
     if hot is not None:
         first = hot.iloc[0]
-        said += f"; most samples at {first['source']}, {first['line']}: {first['share']:.1f}%"
+        said += f"; most samples at {first['source']}, {first['line']}: {first['share']:.1f} %"
         said += " (what the compiler did there: iolens listing)"
     elif profile(job) is not None:
         said += f"; lines n/a: {why_no_lines(job)}"
     threads = working_threads(job)
     if threads is not None:
         said += (
-            f"; {threads.threads} threads of rank {threads.rank}: the busiest on a core for {threads.busiest:.3g} s, "
-            f"the average one for {threads.mean:.3g} s"
+            f"; {threads.threads} threads of rank {threads.rank}: the busiest on a core for "
+            f"{seconds_text(threads.busiest)}, the average one for {seconds_text(threads.mean)}"
         )
     said += "".join(f"; {one}" for one in told_by_counters(job))
     return Step(name, said, look, share)
@@ -167,12 +168,7 @@ def io_step(job: Job) -> Step:
     """Returns step 5: time in I/O and the size of a call."""
     shares = parts_of(job)
     share = sum(shares.get(part, 0.0) for part in parts.IO_PARTS)
-    said = [f"{share:.1f}% in I/O"]
+    said = [f"{share:.1f} % in I/O"]
     used = [one for one in cost.all_performance(job) if one.bytes_read + one.bytes_written]
-    said += [f"{one.module} {amount(one.bytes_read + one.bytes_written)}" for one in used]
+    said += [f"{one.module} {volume_text(one.bytes_read + one.bytes_written)}" for one in used]
     return Step("5. write and read at scale", "; ".join(said), "file_output", share)
-
-
-def amount(moved: float) -> str:
-    """Returns bytes in words."""
-    return f"{moved / MIB:,.3g} MiB" if moved >= MIB else f"{moved / 1024:.3g} KiB"

@@ -113,13 +113,12 @@ def gauge_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
         for row in found.itertuples()
     ]
     known = found[found["value"].notna()]
-    named = known.groupby("source", sort=False)["gauge"].agg(lambda names: ", ".join(SHORT[name] for name in names))
-    sources = "; ".join(f"{source} ({names})" for source, names in named.items())
-    idle = (known["reason"] == NOTHING_TO_GAIN).any()
-    outside = [f"{SHORT[row.gauge]}: {row.reason}" for row in known.itertuples() if row.good is False]
-    caption = f"Green: within the bound; red: outside it; grey: not judged, {NOTHING_TO_GAIN if idle else 'not known'}."
-    caption += f" Outside: {'; '.join(outside)}." if outside else ""
-    yield FigureBlock(gauge_row(drawn), f"{caption} Bounds: {sources}." if sources else caption)
+    red = known[[good is False for good in known["good"]]]
+    outside = red.groupby("reason", sort=False)["gauge"].agg(lambda names: ", ".join(SHORT[name] for name in names))
+    grey = f"not judged, for there is {NOTHING_TO_GAIN}" if (known["reason"] == NOTHING_TO_GAIN).any() else "not judged"
+    caption = f"Green: within the bound; red: outside it; grey: {grey}."
+    caption += f" Outside: {'; '.join(f'{names} ({reason})' for reason, names in outside.items())}." if len(red) else ""
+    yield FigureBlock(gauge_row(drawn), caption)
 
 
 GAUGES: Exhibit[Job] = Exhibit(
@@ -149,9 +148,6 @@ UNKNOWN: Exhibit[Job] = Exhibit(
 
 
 def unknown_words(job: Job) -> list[Block]:
-    """Returns the facts that the log cannot tell, in one paragraph."""
-    found = UNKNOWN.frame(job)
-    if found is None:
-        return []
-    said = "; ".join(f"{row.what}: {row.why.rstrip('.')}" for row in found.itertuples())
-    return [Text(f"{UNKNOWN.title}: {said}.", "small")]
+    """Returns the facts missing from the log that put nothing in doubt; the others stand on page 1."""
+    gaps = advise.diagnosis(job).gaps
+    return [Text(" ".join(gaps), "small")] if gaps else []

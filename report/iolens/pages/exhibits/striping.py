@@ -59,13 +59,14 @@ def target_note(job: Job) -> str:
     if found.table is None:
         return ""
     times = words.ratio(ost.imbalance(found.table))
-    note = f"The busiest target moved {times} times the mean of these targets." if len(found.table) > 1 else ""
+    compared = "as much as" if float(times) == 1 else f"{times} times"
+    note = f"The busiest target moved {compared} the mean of these targets." if len(found.table) > 1 else ""
     slow = slowest_target(job)
     if slow is not None:
         first, speed, median = slow
         note = (
-            f"Target {first} was slow: a process that used it moved {words.size(speed)}"
-            f" a second, one of the median target {words.size(median)}. {note}"
+            f"Target {first} was slow: a process that used it moved {words.size(speed)}/s, "
+            f"a process on the median target {words.size(median)}/s. {note}"
         )
     if found.unplaced:
         note += f" {words.size(found.unplaced)} more lie where their target is not known: on mirrors or on metadata."

@@ -194,5 +194,6 @@ def head_of(title: str, about: About | None, key: str, places: Places) -> str:
     if about is not None and key == places.exhibit(about.name):
         found = "; ".join(f'<a href="#{name}">{escape(said)}</a>' for said, name in places.findings_in(about))
         parts += [f'<p class="see">Advice: {found}</p>'] if found else []
-        parts += [f"<details><summary>Definition</summary><p>{prose(about.definition)}</p></details>"]
+        said = about.definition
+        parts += [f"<details><summary>Definition</summary><p>{prose(said)}</p></details>"] if said else []
     return "".join(parts)
