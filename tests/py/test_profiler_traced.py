@@ -13,6 +13,7 @@ import pytest
 from iolens.lab.run.groups import GROUPS, libraries
 from iolens.log import read_log
 from iolens.metrics.processor.regions import region_paths
+from iolens.metrics.processor.traced_calls import tracing_cost
 
 SOURCES = harness.ROOT / "tests/c"
 LISTS = harness.ROOT / "profiler/src/trace"
@@ -162,6 +163,30 @@ def file_seconds(job: Any) -> float:
     """Adds up all time in calls on files."""
     known = [(layer, kind) for layer in ("POSIX", "STDIO") for kind in ("META", "READ", "WRITE")]
     return float(sum(job.records[layer][f"{layer}_F_{kind}_TIME"].sum() for layer, kind in known))
+
+
+def test_what_tracing_cost_is_measured_and_within_the_processor_time_of_the_calls(tmp_path: Path) -> None:
+    """The program's own clock has the recording of its calls, and more; a call that allocates nothing costs as much."""
+    source = tmp_path / "heap.c"
+    source.write_text(
+        "#include <stdio.h>\n#include <stdlib.h>\n#include <time.h>\nvoid *volatile kept;\n"
+        "int main(void) { struct timespec a, b; clock_gettime(CLOCK_THREAD_CPUTIME_ID, &a);\n"
+        "for (int i = 0; i < 200000; i++) { kept = malloc(32); free(kept); }\n"
+        "clock_gettime(CLOCK_THREAD_CPUTIME_ID, &b);\n"
+        'printf("%.9f", b.tv_sec - a.tv_sec + 1e-9 * (b.tv_nsec - a.tv_nsec)); }\n'
+    )
+    subprocess.run(["gcc", "-O1", "-fno-builtin", "-o", tmp_path / "heap", source], check=True)
+    used = float(trace("heap", tmp_path / "heap", tmp_path).stdout)
+    job = read_log(harness.logs(tmp_path)[0])
+    found = job.private["traced"].set_index("function")
+    assert found["calls"]["free"] >= 200000
+    assert 0 < found["recording"]["free"] + found["recording"]["malloc"] < 1.05 * used
+    each = found["recording"] / found["calls"]
+    assert each["free"] == pytest.approx(each["malloc"])
+    (cost,) = tracing_cost(job).frame().to_dict("records")
+    assert (cost["group"], cost["calls"]) == ("heap", found["calls"].sum())
+    assert cost["seconds"] == pytest.approx(found["recording"].sum())
+    assert cost["share"] == pytest.approx(100 * cost["seconds"] / job.run_time)
 
 
 def test_exclusive_times_add_up(tmp_path: Path) -> None:

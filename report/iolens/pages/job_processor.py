@@ -18,7 +18,7 @@ from iolens.pages.exhibits.mpi import (
 from iolens.pages.exhibits.rank_order import RANK_ORDERS
 from iolens.pages.exhibits.samples import HOT_LINES, PROFILE, REGIONS, SAMPLING
 from iolens.pages.exhibits.time import EFFICIENCIES, PROFILE_TIME, STEPS, THREAD_BALANCE, TIME_PARTS
-from iolens.pages.exhibits.traced import TRACED
+from iolens.pages.exhibits.traced import TRACED, TRACING_COST
 from iolens.pages.layout import Layout, abreast
 
 
@@ -55,6 +55,7 @@ PROCESSOR_PAGES: tuple[Layout[Job], ...] = (
             HOT_LINES.tables,
             REGIONS.tables,
             TRACED.tables,
+            TRACING_COST.tables,
             of_the_run,
             SAMPLING.tables,
         ],

@@ -16,6 +16,9 @@ from iolens.metrics.processor.traced_counters import events_in_calls, stopped, t
 from iolens.metrics.processor.traced_names import named
 
 KEYS = ("group", "function")
+RECORDING = "recording"
+"""The column of `traced` with the time that recording took; logs of version 0.3.0 and before have none."""
+
 SUMS = ["calls", "time", EXCLUSIVE, "bytes", "throttled"]
 
 
@@ -67,3 +70,27 @@ def with_counters(job: Job, ask: Ask, functions: Records) -> Records:
     return functions.beside(
         {event: np.array([found.get((*key, event), NOT_KNOWN) for key in keys], float) for event in events}
     )
+
+
+@once_per_job
+def tracing_cost(job: Job) -> Records | None:
+    """Returns what recording the calls of each traced group cost, the dearest group first.
+
+    group, calls and seconds (of an average rank), per_call (seconds of a call), share (per cent of the run time). Lower
+    bounds: each process measured how long recording a call takes at least, when it ended; reading counters is not in
+    it. NaN where a process was killed. Returns None for a log that does not know it.
+    """
+    rows = group_rows(job)
+    if rows is None or RECORDING not in rows:
+        return None
+    same, ranks = Groups(rows["group"]), max(job.nprocs, 1)
+    calls, seconds = same.sum(rows["calls"]), same.sum(rows[RECORDING])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = {
+            "group": rows["group"][same.first],
+            "calls": calls / ranks,
+            "seconds": seconds / ranks,
+            "per_call": seconds / calls,
+            "share": 100 * seconds / ranks / job.run_time,
+        }
+    return ordered(ordered(Records(found), "group"), "-seconds")

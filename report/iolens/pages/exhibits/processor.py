@@ -27,6 +27,7 @@ PROCESSOR_EXHIBITS: tuple[Exhibit[Job], ...] = (
     counters.IO_CALLERS,
     traced.TRACED,
     traced.TRACED_COUNTERS,
+    traced.TRACING_COST,
     mpi.MPI_CALLS,
     mpi.MPI_MESSAGES,
     mpi.MPI_SITES,

@@ -82,3 +82,20 @@ TRACED_COUNTERS: Exhibit[Job] = Exhibit(
     apart=True,
     source="iolens run --trace GROUP --hwpc GROUP",
 )
+
+
+TRACING_COST: Exhibit[Job] = Exhibit(
+    name="tracing_cost",
+    title="What tracing itself cost",
+    metric=traced_calls.tracing_cost,
+    columns=[
+        Column("group", "group"),
+        Column("cost%", "share", words.points),
+        Column("at least, s", "seconds", guarded_seconds),
+        Column("of a call, s", "per_call", guarded_seconds),
+        Column("Calls", "calls", words.guarded),
+    ],
+    note="Of an average rank, and of the run time. Lower bounds: calls, times the shortest time that recording one "
+    "took in trials at the end of each process; reading counters (--hwpc) is not in it. n/a: a process was killed.",
+    source="iolens run --trace GROUP or --apa FILE",
+)
