@@ -21,6 +21,8 @@ from iolens.metrics.comparison_fresh import Fresh, fresh_runs
 from iolens.metrics.comparison_points import measured, point_row
 from iolens.metrics.comparison_together import joints, names_with, with_joints
 from iolens.metrics.measure import BANDWIDTH, Measure
+from iolens.metrics.paired import design
+from iolens.metrics.run_blocks import run_blocks
 from iolens.metrics.settings import SETTINGS, sorted_levels
 from iolens.metrics.statistics import Ratio, family
 
@@ -38,7 +40,7 @@ class Comparison:
     simultaneous over all points; of the rates). `effects` and `interaction` are those of `comparison_effects`.
     `bound` and `bound_by` are those of `bound.bounds`, from the storage's `limits`.
     `runs`: the input and `point`, the row label in `points`. `measure`: what is compared; values are in its unit.
-    `fresh`: what runs made after the best was picked say.
+    `fresh`: what runs made after the best was picked say. `by_block`: whether ratios compare runs of the same block.
     """
 
     measure: Measure
@@ -53,6 +55,7 @@ class Comparison:
     worst: int | None
     fresh: Fresh | None
     limits: Mapping[str, float]
+    by_block: bool
 
     @property
     def proven(self) -> bool:
@@ -99,7 +102,7 @@ def compare(
     ranked = points.loc[kept, "value"].astype(float)
     first, last = (ranked.idxmin, ranked.idxmax) if measure.less_is_better else (ranked.idxmax, ranked.idxmin)
     best = int(first()) if kept else None
-    groups = Groups({order[i]: place for place, i in enumerate(kept)}, family([measure.rates(values[i]) for i in kept]))
+    groups = groups_of([order[i] for i in kept], [parts[i] for i in kept], measure)
     factors = tuple(name for i, name in enumerate(names) if len({key[i] for key in order}) > 1)
     base = tuple(base_level(name, [key[i] for key in groups.at or order]) for i, name in enumerate(names))
     points = points.join(standing(order, groups, base, None if best is None else order[best]))
@@ -119,7 +122,16 @@ def compare(
         worst=int(last()) if kept else None,
         limits=limits or {},
         fresh=fresh_runs(fresh, names, *picked, measure) if fresh is not None and picked else None,
+        by_block=groups.design is not None and groups.design.by_block,
     )
+
+
+def groups_of(order: Sequence[Point], parts: Sequence[pd.DataFrame], measure: Measure) -> Groups:
+    """Returns the points that may be compared, given the runs of each."""
+    rates = [measure.rates(measured(part, measure.column)) for part in parts]
+    at = {point: place for place, point in enumerate(order)}
+    used = [part[part["usable"].astype(bool) & part[measure.column].notna()] for part in parts]
+    return Groups(at, family(rates), design(rates, run_blocks(used)) if rates else None)
 
 
 def bounded(comparison: Comparison, device_rate: float) -> Comparison:
@@ -162,11 +174,13 @@ def base_level(name: str, levels: Sequence[Any]) -> Any:
 
 def standing(order: Sequence[Point], groups: Groups, base: Point, best: Point | None) -> pd.DataFrame:
     """Returns columns `tied` (with `best`) and `ratio`, `ratio_low`, `ratio_high` (to `base`) of each point."""
-    tied = groups.family.not_told_from(groups.at[best]) if best is not None else []
+    tied = groups.design.can_be_best() if groups.design is not None else []
+    ratios = groups.design.against(groups.at[base]) if groups.design is not None and base in groups.at else []
     rows = []
     for point in order:
         place, found = groups.at.get(point), Ratio(math.nan, None, None)
         if place is not None and base in groups.at and point != base:
-            found = groups.family.against(place, groups.at[base])
-        rows.append((place is not None and tied[place], found.value, found.low, found.high))
+            found = ratios[place]
+        is_tied = place is not None and (point == best or tied[place])
+        rows.append((is_tied, found.value, found.low, found.high))
     return pd.DataFrame(rows, columns=["tied", "ratio", "ratio_low", "ratio_high"])

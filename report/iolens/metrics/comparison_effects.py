@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from iolens.metrics.measure import Measure
+from iolens.metrics.paired import Design
 from iolens.metrics.settings import sorted_levels
 from iolens.metrics.statistics import CONFIDENCE, Family, Ratio
 
@@ -19,18 +20,27 @@ Point = tuple[Any, ...]
 
 @dataclass(frozen=True)
 class Groups:
-    """The points that may be compared: `at` has each one's place in `family`, the groups of their rates."""
+    """The points that may be compared: `at` has each one's place in `family`, the groups of their rates, and in
+    `design`, which compares them; None without points.
+    """
 
     at: Mapping[Point, int]
     family: Family
+    design: Design | None
 
     def contrast(self, weights: Sequence[tuple[float, Point]], candidates: int = 1) -> Ratio:
-        """Returns a weighted geometric mean or ratio of points (`Family.contrast`).
+        """Returns a weighted ratio of points (`Design.contrast`).
 
         When the points were picked by their values, `candidates` is the number of picks there were: by Bonferroni the
         interval then holds whichever was picked.
         """
-        return self.family.contrast([(w, self.at[point]) for w, point in weights], (1.0 - CONFIDENCE) / candidates)
+        if self.design is None:
+            raise ValueError("no point can be compared")
+        return self.design.contrast([(w, self.at[point]) for w, point in weights], (1.0 - CONFIDENCE) / candidates)
+
+    def mean(self, points: Sequence[Point]) -> Ratio:
+        """Returns the geometric mean of points, from the spread of their own runs (`Family.contrast`)."""
+        return self.family.contrast([(1 / len(points), self.at[point]) for point in points])
 
 
 @dataclass(frozen=True)
@@ -154,7 +164,7 @@ def interaction_cells(
     for a, b in product(*(sorted_levels(key[k] for key in groups.at) for k in (i, j))):
         keys = at(a, b)
         if all(key in groups.at for key in keys):
-            mean = groups.contrast([(1 / len(keys), key) for key in keys])
+            mean = groups.mean(keys)
             rows.append((a, b, *measure.span(mean.value, mean.low, mean.high)))
     found = frame_of(rows, [*pair, "value", "low", "high"], pair)
     return found.astype({"value": float, "low": float, "high": float})

@@ -10,6 +10,8 @@ import pandas as pd
 from iolens.metrics.comparison_effects import Point
 from iolens.metrics.comparison_points import measured, point_row
 from iolens.metrics.measure import Measure
+from iolens.metrics.paired import design
+from iolens.metrics.run_blocks import run_blocks
 from iolens.metrics.statistics import Ratio, Typical, family
 
 
@@ -42,5 +44,6 @@ def fresh_runs(runs: pd.DataFrame, names: Sequence[str], best: Point, base: Poin
     if problems:
         return Fresh(pd.concat(groups), None, None, None, "; ".join(problems))
     values = [measured(group, measure.column) for group in groups]
-    both, rates = family(values), family([measure.rates(each) for each in values])
+    used = [group[group["usable"].astype(bool) & group[measure.column].notna()] for group in groups]
+    both, rates = family(values), design([measure.rates(each) for each in values], run_blocks(used))
     return Fresh(pd.concat(groups), both.typical(0), both.typical(1), rates.contrast([(1, 0), (-1, 1)]), "")

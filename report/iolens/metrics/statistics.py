@@ -3,7 +3,8 @@
 All bandwidths are positive numbers of one unit; they are compared on the logarithmic scale, where a ratio
 is a difference. No group borrows another's spread: a setting may scatter ten times as much as its neighbours
 without making any interval cover less than it says. Every interval names its method, its coverage and what it
-supposes (`claim`). Nothing here needs more than the standard library.
+supposes (`claim`). Points of a sweep, which have blocks and many neighbours, are compared by `paired`. Nothing here
+needs more than the standard library.
 """
 
 from __future__ import annotations
@@ -129,14 +130,6 @@ def margin(parts: Iterable[tuple[float, int]], risk: float) -> float:
     return math.sqrt(sum(t_quantile(1.0 - risk / 2.0, freedom) ** 2 * square for square, freedom in parts))
 
 
-def narrowing(count: int, more: int, comparisons: int, confidence: float = CONFIDENCE) -> float:
-    """Returns how wide intervals of `more` repetitions are relative to those of `count` (2 or more), for the
-    same spread.
-    """
-    risk = (1.0 - confidence) / max(1, comparisons)
-    return margin([(1.0 / more, more - 1)], risk) / margin([(1.0 / count, count - 1)], risk)
-
-
 @dataclass(frozen=True)
 class Family:
     """Groups of repetitions that are compared with each other.
@@ -182,17 +175,6 @@ class Family:
         Without their number, all groups are compared with the base.
         """
         return self.contrast([(1.0, index), (-1.0, base)], self.share(confidence, comparisons))
-
-    def not_told_from(self, reference: int, confidence: float = CONFIDENCE) -> list[bool]:
-        """Returns for each group whether it can be as good as the group `reference`, the best by any rule.
-
-        A group is distinguished if the upper end of its one-sided interval, relative to the reference, stays below 1 at
-        the risk (1 - confidence) / (groups - 1). By the union bound over the rivals of the truly best group, that group
-        stays in the set with probability `confidence` or more, although the reference was chosen from the same data.
-        """
-        risk = 2.0 * self.share(confidence)
-        highs = [self.contrast([(1.0, i), (-1.0, reference)], risk).high for i in range(len(self.groups))]
-        return [i == reference or high is None or high >= 1.0 for i, high in enumerate(highs)]
 
     def share(self, confidence: float, comparisons: int | None = None) -> float:
         """Returns the risk of one of `comparisons`; of all the comparisons with one group without their number."""

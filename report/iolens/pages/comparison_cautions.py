@@ -152,10 +152,10 @@ def drifted(comparison: Comparison) -> list[str]:
     if found is None or not found.is_clear or abs(math.log(found.value)) < math.log1p(LITTLE):
         return []
     way = "faster" if found.value > 1 else "slower"
+    cancels = ", and ratios of runs of the same block are free of it" if comparison.by_block else ""
     return [
         f"The machine drifted: whatever the setting, the last runs were {way} than the first, {times(found)}. The "
-        "order was mixed, so that all settings met it alike, but it widens their intervals; look for what changed "
-        "meanwhile."
+        f"order was mixed, so that all settings met it alike{cancels}; look for what changed meanwhile."
     ]
 
 

@@ -10,7 +10,6 @@ from iolens.metrics.bound import known, stripes_of_a_link
 from iolens.metrics.comparison import Comparison
 from iolens.metrics.comparison_effects import Interaction
 from iolens.metrics.settings import describe_one, level_text, name_text
-from iolens.metrics.statistics import narrowing
 from iolens.pages.comparison_cautions import left_out
 from iolens.pages.comparison_driver import driver_names
 from iolens.pages.comparison_numbers import difference, interval, listed, number, plural, said, times
@@ -99,8 +98,7 @@ def rivals(comparison: Comparison) -> str:
     compared = comparison.points.loc[comparison.points["left_out"] == "", "count"]
     fewest = int(compared.min())
     if fewest < ENOUGH:
-        width = narrowing(fewest, ENOUGH, len(compared) - 1)
-        text += f" {ENOUGH} of each would make the intervals {width:.2f} times as wide."
+        text += f" {ENOUGH} of each would make the intervals about {math.sqrt(fewest / ENOUGH):.2f} times as wide."
     return text
 
 

@@ -36,7 +36,8 @@ class Evidence:
     `base` names what ratios are held against, with its absolute value; empty without ratios. `left_out`: groups that
     are not compared, and why. `bounded`: groups whose bound is drawn. `joined`: a setting with names for levels whose
     points a figure joins by lines; empty without one. `swept`: the runs of a sweep, each in an empty folder of its own.
-    `from_logs`: what was measured comes from the logs.
+    `from_logs`: what was measured comes from the logs. `by_block`: ratios compare runs of the same block (`paired`), or
+    means of a sweep's points if False; None where each ratio has the spread of its own two sides (`statistics`).
     """
 
     runs: pd.DataFrame
@@ -48,6 +49,7 @@ class Evidence:
     joined: str = ""
     swept: bool = False
     from_logs: bool = False
+    by_block: bool | None = None
 
     def known(self, column: str) -> list[Any]:
         """Returns the values of a column, without those that are missing or empty."""

@@ -57,12 +57,10 @@ def means(evidence: Evidence) -> Finding:
     return (KEPT if apart <= CLOSE else BROKEN), said
 
 
-def ratios(_: Evidence) -> Finding:
-    """Checks rule 4: effects average ratios geometrically, and no other ratio is averaged."""
-    return (
-        KEPT,
-        "Ratios are quotients of typical values; effects over several settings are geometric means of ratios.",
-    )
+def ratios(evidence: Evidence) -> Finding:
+    """Checks rule 4: ratios are averaged geometrically alone."""
+    single = "geometric means of ratios within blocks" if evidence.by_block else "quotients of typical values"
+    return KEPT, f"Ratios are {single}; effects over several settings are geometric means of ratios."
 
 
 def spread(evidence: Evidence) -> Finding:
@@ -84,9 +82,10 @@ def normality(evidence: Evidence) -> Finding:
     counts = [len(each) for each in evidence.groups.values()]
     if max(counts, default=0) < 2:
         return KEPT, "Nothing is supposed: there are no intervals."
+    simulated = "" if evidence.by_block is None else "; report/STATISTICS.md tells how often they hold if it is not so"
     return BROKEN, (
         "Intervals suppose that runs scatter log-normally, which so few runs cannot show; runs far from the others "
-        "and two groups of runs are named where they are seen."
+        f"and two groups of runs are named where they are seen{simulated}."
     )
 
 
@@ -97,7 +96,10 @@ def sound(evidence: Evidence) -> Finding:
         return UNKNOWN, "Less than two values are compared."
     if min(counts) < 2:
         return BROKEN, "A value of one run differs from others for all we know by chance."
-    return KEPT, "Banerjee's intervals of each ratio, unequal spreads allowed, together by Bonferroni."
+    if evidence.by_block is None:
+        return KEPT, "Banerjee's intervals of each ratio, unequal spreads allowed, together by Bonferroni."
+    runs = "Runs are compared within blocks" if evidence.by_block else "Blocks are broken: means of runs are compared"
+    return KEPT, f"{runs}; intervals hold together, with spreads moderated by those of other settings, odd ones apart."
 
 
 def centre(_: Evidence) -> Finding:

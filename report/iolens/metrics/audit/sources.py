@@ -70,6 +70,7 @@ def of_comparison(comparison: Comparison, program: str) -> Evidence:
         joined=joined_names(comparison),
         swept=True,
         from_logs=comparison.measure.less_is_better,
+        by_block=comparison.by_block,
     )
 
 

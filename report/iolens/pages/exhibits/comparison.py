@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 from iolens.metrics.bound import known
 from iolens.metrics.comparison import Comparison
 from iolens.metrics.measure import Measure
+from iolens.metrics.paired import method
 from iolens.metrics.settings import level_text, name_text, size_text
-from iolens.metrics.statistics import CONFIDENCE, RATIO, claim
+from iolens.metrics.statistics import CONFIDENCE, claim
 from iolens.missing import is_nan
 from iolens.pages.blocks import FigureBlock
 from iolens.pages.comparison_numbers import interval, number
@@ -158,9 +159,18 @@ def points_note(comparison: Comparison) -> str:
     extreme, lies = ("least", "low") if less else ("largest", "high")
     note += f"Each holds by itself; the best's, picked because it is the {extreme}, lies rather {lies}. "
     note += "Ratios are of speeds: 2 is twice as fast. " if less else ""
-    note += f"Ratios to the baseline: {claim(RATIO, CONFIDENCE, together=True)}. "
+    note += f"Ratios to the baseline hold together: {method(comparison.by_block)}. "
     sure = f"{100 * CONFIDENCE:.0f} %"
     return note + f"Tied: cannot be told from the best; the truly best is it or tied with it with {sure}."
+
+
+def effects_note(comparison: Comparison) -> str:
+    """Returns a note about the effects and their intervals."""
+    return (
+        "Geometric mean of the ratios (of bandwidths, or of reciprocals of times) of all pairs of points that differ "
+        f"in this setting alone, with its interval, each by itself: {method(comparison.by_block)}; then the smallest "
+        "and the largest ratio of a single pair. A point left out of the comparison is in no pair."
+    )
 
 
 def promises(comparison: Comparison) -> list[str]:
@@ -305,9 +315,7 @@ EFFECTS: Exhibit[Comparison] = Exhibit(
         Column("single pairs ×", ("smallest", "largest"), lambda low, high: f"{number(low)} … {number(high)}"),
         Column("pairs", "pairs"),
     ],
-    note="Geometric mean of the ratios (of bandwidths, or of reciprocals of times) of all pairs of points that differ "
-    f"in this setting alone, with its interval: {claim(RATIO, CONFIDENCE)}, each by itself; then the smallest and the "
-    "largest ratio of a single pair. A point left out of the comparison is in no pair.",
+    note=effects_note,
     draw=effects_figure,
 )
 

@@ -1,0 +1,75 @@
+"""The blocks in which the runs of a sweep were made: one repetition of every point, before the next begins."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MOST_APART = 0.2
+"""Largest share of runs that may have been made apart from their repetition, such as failed runs done again."""
+
+
+def run_blocks(parts: Sequence[pd.DataFrame]) -> list[list[int]] | None:
+    """Returns the number of each run's block, for the runs of each point; None where blocks are broken, or where nobody
+    knows when runs began.
+
+    A block is a repetition. A run that began when a later repetition was under way is one of that block. A run made
+    after all others, or before them, is a block by itself, so that it is compared with none.
+    """
+    import pandas as pd
+
+    runs = pd.concat(parts) if parts else pd.DataFrame()
+    if runs.empty or "started" not in runs or runs["started"].isna().any():
+        return None
+    begun = pd.to_datetime(runs["started"], utc=True, format="ISO8601", errors="coerce")
+    if begun.isna().any():
+        return None
+    seconds = [float(time.timestamp()) for time in begun]
+    repetitions = [int(number) for number in runs["repetition"]]
+    numbers = sorted(set(repetitions))
+    middles = [_middle([s for s, r in zip(seconds, repetitions, strict=True) if r == number]) for number in numbers]
+    if middles != sorted(middles):
+        return None
+    apart = _apart(seconds, repetitions, dict(zip(numbers, middles, strict=True)))
+    if sum(apart) > MOST_APART * len(apart):
+        return None
+    found = _blocks(seconds, repetitions, apart)
+    if found is None:
+        return None
+    numbers_left = iter(found)
+    return [[next(numbers_left) for _ in range(len(part))] for part in parts]
+
+
+def _middle(seconds: Sequence[float]) -> float:
+    """Returns the lower median."""
+    return sorted(seconds)[(len(seconds) - 1) // 2]
+
+
+def _apart(seconds: Sequence[float], repetitions: Sequence[int], middles: dict[int, float]) -> list[bool]:
+    """Returns whether each run began after the middle of a later repetition, or before that of an earlier one."""
+    return [
+        any((other > own and begun > middle) or (other < own and begun < middle) for other, middle in middles.items())
+        for begun, own in zip(seconds, repetitions, strict=True)
+    ]
+
+
+def _blocks(seconds: Sequence[float], repetitions: Sequence[int], apart: Sequence[bool]) -> list[int] | None:
+    """Returns the blocks of runs, given which of them were made apart; None where repetitions overlap all the same."""
+    whole = [(own, begun) for own, begun, far in zip(repetitions, seconds, apart, strict=True) if not far]
+    spans = {own: [begun for one, begun in whole if one == own] for own in sorted({own for own, _ in whole})}
+    ordered = list(spans.values())
+    if any(max(one) > min(later) for one, later in pairwise(ordered)):
+        return None
+    found, alone = [], max(repetitions)
+    for own, begun, far in zip(repetitions, seconds, apart, strict=True):
+        under_way = [number for number, times in spans.items() if min(times) <= begun]
+        if far and (not under_way or begun > max(ordered[-1])):
+            alone += 1
+            found.append(alone)
+        else:
+            found.append(under_way[-1] if far else own)
+    return found

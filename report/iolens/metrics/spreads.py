@@ -1,0 +1,126 @@
+"""The true spread of each point's runs, from its own few runs and from those of the other points.
+
+Three runs say little about their own spread, and a hundred runs of other points say much about the usual one. A point
+is either usual, its variance near a common one (scaled inverse chi-square), or odd, its variance any from the common
+one to LARGEST times that. The data decide how alike usual points are and which are odd. G. K. Smyth, Statistical
+Applications in Genetics and Molecular Biology 3 (2004), has the first half, as moderated variances.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
+else:
+    Array = Any
+
+ALIKE = (1.0, 4.0, 16.0)
+"""Degrees of freedom with which the usual points may tell of one another's variance, equally likely beforehand."""
+
+ODD = 0.08
+"""Smallest share of odd points that is expected beforehand; it is one point if the points are few."""
+
+LARGEST, STEEP = 1000.0, 0.2
+"""Largest variance of an odd point, in common ones, and the power with which larger ones are likelier beforehand."""
+
+STEPS, COMMON_STEPS, BEYOND = 24, 60, 3.0
+"""Steps of an odd point's variance and of the common one, and how far the latter's logarithm may lie outside."""
+
+
+@dataclass(frozen=True)
+class Spreads:
+    """The probabilities of the variances behind some points' estimates.
+
+    `variances` and `freedom` are the estimates with their degrees of freedom; `chances` has the probability of each
+    pair of `alike` and `common` variance, and `odd` that of each point to be odd under that pair.
+    """
+
+    variances: Array
+    freedom: Array
+    common: Array
+    chances: Array
+    odd: Array
+
+    def typical(self) -> Array:
+        """Returns a variance for each point: the reciprocal of the expected reciprocal."""
+        import numpy as np
+
+        alike = np.array(ALIKE)[:, None, None]
+        usual = (alike + self.freedom) / (alike * self.common[:, None] + self.freedom * self.variances)
+        inverse = usual * (1 - self.odd) + self.odd / self.variances
+        return np.asarray(1 / (self.chances[:, :, None] * inverse).sum((0, 1)))
+
+    def drawn(self, count: int, random: np.random.Generator) -> Array:
+        """Returns `count` rows of variances, one column a point, as likely as the data make them."""
+        import numpy as np
+
+        places = random.choice(self.chances.size, count, p=self.chances.ravel())
+        rows, columns = np.divmod(places, len(self.common))
+        alike, common = np.array(ALIKE)[rows][:, None], self.common[columns][:, None]
+        scatter = random.chisquare(alike + self.freedom)
+        found = (alike * common + self.freedom * self.variances) / scatter
+        odd, points = np.nonzero(random.random(found.shape) < self.odd[rows, columns])
+        factors, beforehand = odd_factors()
+        chances = beforehand * density(
+            (self.variances[points] / common[odd, 0])[:, None] / factors, self.freedom[points, None]
+        )
+        sums = chances.cumsum(1)
+        chosen = (sums < random.random((len(odd), 1)) * sums[:, -1:]).sum(1)
+        found[odd, points] = common[odd, 0] * factors[np.minimum(chosen, STEPS - 1)]
+        return np.asarray(found)
+
+
+def spreads(variances: Array, freedom: Array) -> Spreads:
+    """Returns what is known of the variances behind these estimates, which are above 0."""
+    import numpy as np
+
+    logs = np.log(variances)
+    common = np.exp(np.linspace(logs.min() - BEYOND, logs.max() + BEYOND, COMMON_STEPS))
+    quotients = variances / common[:, None]
+    factors, beforehand = odd_factors()
+    share = max(ODD, 1 / len(variances))
+    odd = share * (density(quotients[..., None] / factors, freedom[:, None]) * beforehand).sum(-1)
+    usual = (1 - share) * np.stack([usual_density(quotients, freedom, alike) for alike in ALIKE])
+    both = odd + usual + 1e-300
+    chances = np.log(both).sum(2)
+    chances = np.exp(chances - chances.max())
+    return Spreads(variances, freedom, common, chances / chances.sum(), odd / both)
+
+
+def odd_factors() -> tuple[Array, Array]:
+    """Returns the variances that an odd point may have, in common ones, and their probabilities beforehand."""
+    import numpy as np
+
+    logs = np.linspace(0.0, math.log(LARGEST), STEPS)
+    weights = np.exp(STEEP * logs)
+    return np.exp(logs), weights / weights.sum()
+
+
+def density(quotients: Array, freedom: Array) -> Array:
+    """Returns the density of the logarithm of an estimated variance over the true one: chi-square over its freedom."""
+    import numpy as np
+
+    half = freedom / 2
+    return np.asarray(np.exp(half * np.log(half * quotients) - half * quotients - log_gamma(half)))
+
+
+def usual_density(quotients: Array, freedom: Array, alike: float) -> Array:
+    """Returns the density of the logarithm of a usual point's estimated variance over the common one: Snedecor's F."""
+    import numpy as np
+
+    scaled = freedom * quotients / alike
+    rest = log_gamma((freedom + alike) / 2) - log_gamma(freedom / 2) - math.lgamma(alike / 2)
+    return np.asarray(np.exp(freedom / 2 * np.log(scaled) - (freedom + alike) / 2 * np.log1p(scaled) + rest))
+
+
+def log_gamma(values: Array) -> Array:
+    """Returns the logarithm of the gamma function of each value."""
+    import numpy as np
+
+    return np.asarray(np.vectorize(math.lgamma, otypes=[float])(values))

@@ -1,0 +1,162 @@
+"""How often a sweep's intervals hold and find what is there, on made-up runs whose truth is known.
+
+    python tests/bench/coverage.py [SWEEPS]
+
+prints the tables of report/STATISTICS.md. Every kind of runs, number of points and of repetitions is made SWEEPS times
+(200) with fixed seeds. `all`: the ratios of all points to the baseline hold together. `best`: the best point is among
+those that can be the best. `effect`: the mean ratio of half of the points to the other half holds. The seeds depend on
+nothing but the row, so that a row is the same whatever else is simulated.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from iolens.metrics.paired import Design, design
+
+NOISE = 0.05
+"""Spread of the runs of a point, as a standard deviation of logarithms."""
+
+Scatter = Callable[[np.random.Generator, np.ndarray], np.ndarray]
+"""Errors of a sweep's runs, from the place of each (points, repetitions) in the order of the runs."""
+
+
+def normal(random: np.random.Generator, order: np.ndarray) -> np.ndarray:
+    """Returns normal scatter, the same for all points."""
+    return NOISE * random.standard_normal(order.shape)
+
+
+def wider(factor: float, baseline: bool) -> Scatter:
+    """Returns scatter that is wider by a factor at one point: the baseline, or any other."""
+
+    def scatter(random: np.random.Generator, order: np.ndarray) -> np.ndarray:
+        found = normal(random, order)
+        found[0 if baseline else random.integers(1, len(order))] *= factor
+        return found
+
+    return scatter
+
+
+def half_wider(random: np.random.Generator, order: np.ndarray) -> np.ndarray:
+    """Returns scatter that is tenfold at every second point."""
+    found = normal(random, order)
+    found[1::2] *= 10
+    return found
+
+
+def drifting(random: np.random.Generator, order: np.ndarray) -> np.ndarray:
+    """Returns scatter with a machine that becomes faster by 80 % in the course of the sweep."""
+    return normal(random, order) + math.log(1.8) * order / order.size
+
+
+def outliers(random: np.random.Generator, order: np.ndarray) -> np.ndarray:
+    """Returns scatter in which every tenth run is slower, 1.3 to 2 times."""
+    slow = random.random(order.shape) < 0.1
+    return normal(random, order) - slow * random.uniform(math.log(1.3), math.log(2), order.shape)
+
+
+def related(random: np.random.Generator, order: np.ndarray) -> np.ndarray:
+    """Returns scatter in which a run is like the one before it: autocorrelation of 0.7."""
+    series = np.empty(order.size)
+    series[0] = random.standard_normal()
+    for place in range(1, order.size):
+        series[place] = 0.7 * series[place - 1] + math.sqrt(1 - 0.49) * random.standard_normal()
+    return NOISE * series[order]
+
+
+def bimodal(random: np.random.Generator, order: np.ndarray) -> np.ndarray:
+    """Returns scatter around two speeds, 1.5 times apart, each for half of the runs."""
+    return normal(random, order) - (random.random(order.shape) < 0.5) * math.log(1.5)
+
+
+KINDS: Mapping[str, Scatter] = {
+    "equal": normal,
+    "one point double": wider(2, baseline=False),
+    "baseline double": wider(2, baseline=True),
+    "one point tenfold": wider(10, baseline=False),
+    "baseline tenfold": wider(10, baseline=True),
+    "every second tenfold": half_wider,
+    "drift of 80 %": drifting,
+    "10 % slow runs": outliers,
+    "autocorrelation 0.7": related,
+    "bimodal": bimodal,
+}
+
+SIZES = ((2, 3), (4, 3), (4, 5), (8, 3), (8, 20), (18, 3), (24, 5))
+"""Points and repetitions."""
+
+
+POWER = ((1.3, "equal", 18, 3), (1.1, "drift of 80 %", 18, 5), (1.1, "drift of 80 %", 4, 5))
+"""One point's ratio to the others, kind of runs, points and repetitions where power is simulated."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """Shares of sweeps in which something holds, and the median width of a ratio's interval, as a factor."""
+
+    together: float
+    best: float
+    effect: float
+    found: float
+    width: float
+
+
+def shuffled(random: np.random.Generator, points: int, repetitions: int) -> np.ndarray:
+    """Returns the place of each run in the order of the sweep: block by block, each shuffled."""
+    return np.argsort(random.random((points, repetitions)), axis=0) + points * np.arange(repetitions)
+
+
+def simulated(kind: str, points: int, repetitions: int, sweeps: int, best: float = 1.0, blocked: bool = True) -> Row:
+    """Returns the shares over some sweeps whose points are equal but for one that is `best` times as fast."""
+    random = np.random.default_rng(zlib.crc32(f"{kind} {points} {repetitions} {best} {blocked}".encode()))
+    truth = np.zeros(points)
+    truth[1] = math.log(best)
+    held, widths = np.zeros((sweeps, 4), bool), []
+    for row in held:
+        order = shuffled(random, points, repetitions)
+        rates = np.exp(truth[:, None] + KINDS[kind](random, order))
+        found = design(rates.tolist(), [range(repetitions)] * points if blocked else None)
+        ratios = found.against(0)
+        row[0] = all(one.low <= math.exp(true) <= one.high for one, true in zip(ratios[1:], truth[1:], strict=True))
+        row[1] = found.can_be_best()[1 if best > 1 else int(random.integers(points))]
+        row[2] = effect_holds(found, truth)
+        row[3] = int(np.argmax(found.logs)) == 1 and ratios[1].low > 1
+        widths.append(ratios[1].high / ratios[1].value)
+    return Row(*map(float, held.mean(0)), float(np.median(widths)))
+
+
+def effect_holds(found: Design, truth: np.ndarray) -> bool:
+    """Returns whether the mean ratio of the odd points to the even ones lies in its interval."""
+    half = len(truth) // 2
+    ratio = found.contrast(
+        [(sign / half, 2 * pair + place) for pair in range(half) for place, sign in ((1, 1), (0, -1))]
+    )
+    return ratio.low <= math.exp(truth[1] / half) <= ratio.high
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Prints the tables."""
+    sweeps = int(arguments[0]) if arguments else 200
+    sizes = [tuple(map(int, one.split("x"))) for one in arguments[1].split(",")] if len(arguments) > 1 else SIZES
+    print("| runs | points × repetitions | all | best | effect | width |\n|---|---|---|---|---|---|")
+    for kind in KINDS:
+        for points, repetitions in sizes:
+            row = simulated(kind, points, repetitions, sweeps)
+            print(
+                f"| {kind} | {points} × {repetitions} | {row.together:.1%} | {row.best:.1%} | {row.effect:.1%} | "
+                f"× {row.width:.2f} |",
+                flush=True,
+            )
+    print("\n| one point is faster | runs | proven | unpaired |\n|---|---|---|---|")
+    for best, kind, points, repetitions in POWER:
+        paired, means = (simulated(kind, points, repetitions, sweeps, best, blocked) for blocked in (True, False))
+        print(f"| × {best} | {kind}, {points} × {repetitions} | {paired.found:.1%} | {means.found:.1%} |", flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
