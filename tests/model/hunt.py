@@ -45,6 +45,8 @@ NOT_UNDER_DARSHAN = (
         "fflush_all",
     ),  # it sees them otherwise or not at all
 )
+ABORT_OF_ROMIO = "An error occurred in MPI_Status_set_elements_x"
+"""Message with which ROMIO of Open MPI 5 ends a few programs, those without any library of ours too."""
 BATCH = 500
 PATIENCE = 900  # seconds for a batch
 OPEN_MPI = {  # four ranks on two cores, perhaps as root in a container; its own MPI-IO hangs in some of these programs
@@ -147,8 +149,10 @@ def run_batch(setting: Setting, programs: list[Program], names: list[str]) -> li
             )
         except subprocess.TimeoutExpired:
             return [Error(-1, "interpreter", "", "end", "", f"none within {PATIENCE} s")]
+        if ABORT_OF_ROMIO in done.stderr:
+            return []
         if done.returncode or (done.stderr and not setting.ranks):
-            return [Error(-1, "interpreter", "", "exit code", 0, f"{done.returncode}: {done.stderr[-500:]}")]
+            return [Error(-1, "interpreter", "", "exit code", 0, f"{done.returncode}: {done.stderr[-2000:]}")]
         journals = [f"{journal}.{rank}" for rank in range(setting.ranks)] if setting.ranks > 1 else [journal]
         block_size = os.statvfs(folder).f_bsize
         processes = [Process(str(folder), Rules(setting.recorder), block_size, len(journals), layout) for _ in journals]

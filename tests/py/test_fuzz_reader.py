@@ -133,6 +133,9 @@ def test_records_of_nothing_cost_nothing(module: str, head: int, tmp_path: Path)
 
 def test_a_version_that_only_libdarshan_util_knows() -> None:
     """The same counters from a process of its own; what ends that process is a reason, and nothing more."""
+    import darshan
+
+    assert darshan.DarshanReport  # skips the test where the package has no library
     small = next(path for path in LOGS if path.name == "mpi-io-test-x86_64-3.5.0.darshan")
     frame, reason = read_with_darshan(small, "POSIX")
     assert reason == ""

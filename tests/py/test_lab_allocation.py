@@ -102,6 +102,7 @@ def test_a_job_is_crowded_by_its_own_nodes_and_not_by_this_one(
     monkeypatch: pytest.MonkeyPatch, ranks: int, surroundings: Mapping[str, str], beyond: bool, crowded: bool
 ) -> None:
     monkeypatch.setattr(mpi, "single_copy_works", lambda: True)
+    monkeypatch.setattr(mpi, "has_romio_of_5", lambda launcher: False)
     told = mpi.environment("openmpi", ranks, "romio321", given=surroundings)
     assert (BEYOND in told) is beyond
     assert set(told) >= CROWDED if crowded else not CROWDED & set(told)
@@ -111,6 +112,7 @@ def test_a_job_is_crowded_by_its_own_nodes_and_not_by_this_one(
 
 def test_what_the_person_has_set_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mpi, "single_copy_works", lambda: False)
+    monkeypatch.setattr(mpi, "has_romio_of_5", lambda launcher: False)
     mine = {SINGLE_COPY: "emulated", "OMPI_MCA_mpi_yield_when_idle": "0", "OMPI_MCA_io": "ompio"}
     told = mpi.environment("openmpi", 10_000, "romio321", given=mine)
     assert not {SINGLE_COPY, "OMPI_MCA_mpi_yield_when_idle"} & set(told)

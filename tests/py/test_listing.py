@@ -80,7 +80,7 @@ def test_a_loop_of_an_inlined_function_is_that_function_s(tmp_path: Path, monkey
     found = feedback.hot_feedback(job(), read_remarks(tmp_path))
     assert found is not None
     assert set(found["letters"][0]) & set("Vum")
-    assert found["loop"][0] == 3
+    assert found["loop"][0] in (3, 4)  # gcc 14 names the first line of its body
 
 
 @pytest.mark.parametrize(

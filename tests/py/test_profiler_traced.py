@@ -4,6 +4,7 @@ program unharmed; the program's own functions, with a throttle."""
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -214,6 +215,8 @@ def test_exclusive_times_add_up(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("options", [["-O0"], ["-O2"]])
 def test_functions_left_by_exceptions_have_their_times(options: list[str], tmp_path: Path) -> None:
+    if not shutil.which("g++"):
+        pytest.skip("there is no g++")
     source = SOURCES / "traced_exceptions.cpp"
     build = ["g++", *options, "-finstrument-functions", "-no-pie", "-o", "main", source]
     subprocess.run(build, cwd=tmp_path, check=True)

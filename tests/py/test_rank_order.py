@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 from iolens.cli.main import main
 from iolens.cli.rank_order import cores_of
-from iolens.lab.run import openmpi
+from iolens.lab.run import mpi, openmpi
 from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.processor import rank_order
@@ -108,7 +108,10 @@ def test_mpirun_takes_the_rankfile(tmp_path: Path) -> None:
     text = rankfile((0, 0, 0, 0), ["localhost"], min(2, os.cpu_count() or 1), "four ranks of one node")
     (tmp_path / "rankfile").write_text(text)
     environment = {**os.environ, **openmpi.variables(["as root"], None)}
-    command = ["mpirun", "--oversubscribe", "--rankfile", str(tmp_path / "rankfile"), "-np", "4"]
+    named = ["--map-by", f"rankfile:file={tmp_path}/rankfile:oversubscribe"]
+    if not mpi.has_romio_of_5("mpirun"):
+        named = ["--oversubscribe", "--rankfile", f"{tmp_path}/rankfile"]
+    command = ["mpirun", *named, "-np", "4"]
     command += ["sh", "-c", "echo rank $OMPI_COMM_WORLD_RANK"]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr

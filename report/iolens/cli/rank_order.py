@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
     parser.epilog = (
-        "Use the files with: mpirun --rankfile DIR/rankfile …, or, for MPICH and Cray MPI, MPICH_RANK_REORDER_METHOD=3 "
+        "Use the files with: mpirun --rankfile DIR/rankfile … (Open MPI 5: mpirun --map-by "
+        "rankfile:file=DIR/rankfile …), or, for MPICH and Cray MPI, MPICH_RANK_REORDER_METHOD=3 "
         "and DIR/MPICH_RANK_ORDER in the folder that the job starts in. Measure before and after: bytes are not time."
     )
     parser.add_argument("log", type=Path, metavar="LOG", help="a log recorded with iolens run --trace mpi")
