@@ -151,3 +151,17 @@ def test_unlike_outputs_are_told_apart(
 def test_a_bound_below_nothing_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["compare", str(LOGS[0]), str(LOGS[1]), "--device-rate", "-1"]) == 2
     assert "more than 0" in capsys.readouterr().err
+
+
+def test_functions_of_profiles_come_with_their_largest_changes_first() -> None:
+    logs = Path(__file__).parents[1] / "advice" / "logs"
+    subjects = read_subjects([logs / "small-messages.darshan", logs / "uneven-computing.darshan"])
+    found = differences(subjects)
+    rows = found[found["group"] == "MPI functions, of an average rank"]
+    assert rows["name"].tolist()[:2] == ["MPI_Sendrecv", "MPI_Barrier"]
+    assert (rows["change B"].abs().diff().dropna() <= 0).all()
+    # what MPI did not call took no time; a part of the time that a log does not know is n/a
+    sent = rows.set_index("name").loc["MPI_Sendrecv"]
+    assert (sent["value A"] > 9, sent["value B"]) == (True, 0.0)
+    parts = found[found["group"] == "Parts of the time of an average rank"].set_index("name")
+    assert parts.loc["computing", ["value A"]].isna().all()

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from iolens.metrics.once import once_per_job
 from iolens.metrics.statistics import CONFIDENCE, Ratio, family
-from iolens.metrics.subject_values import values_of
+from iolens.metrics.subject_values import COMPLETE, PROFILES, values_of
 from iolens.metrics.subjects import Subject, Subjects
+from iolens.missing import is_nan
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,10 +41,32 @@ def aligned(subjects: Subjects) -> pd.DataFrame:
     keys = merged([list(each) for each in measured])
     rows = [
         dict(zip(("group", "name", "unit", "better"), key, strict=True))
-        | row_of([each.get(key, ()) for each in measured], subjects.letters)
+        | row_of([_measurements(each, key) for each in measured], subjects.letters)
         for key in keys
     ]
-    return pd.DataFrame(rows)
+    return pd.DataFrame(_largest_first(rows, subjects.letters))
+
+
+def _measurements(found: Mapping[Key, Sequence[float]], key: Key) -> Sequence[float]:
+    """Returns the measurements of a number: 0 for a function that a profile does not name."""
+    runs = max((len(each) for other, each in found.items() if other[0] == key[0]), default=0)
+    known = found.get(key, ())
+    return [*known, *[0.0] * (runs - len(known))] if key[0] in COMPLETE else known
+
+
+def _largest_first(rows: list[dict[str, Any]], letters: Sequence[str]) -> list[dict[str, Any]]:
+    """Returns the rows with those of each profile by the size of their change, the others in their order."""
+
+    def size(row: dict[str, Any]) -> float:
+        """Returns the largest change of any subject, 0 where none is known."""
+        changes = [abs(row[f"change {letter}"]) for letter in letters[1:]]
+        return max((one for one in changes if not is_nan(one)), default=0.0)
+
+    ordered: list[dict[str, Any]] = []
+    for group in dict.fromkeys(row["group"] for row in rows):
+        each = [row for row in rows if row["group"] == group]
+        ordered += sorted(each, key=size, reverse=True) if group in PROFILES else each
+    return ordered
 
 
 def numbers(subject: Subject) -> Mapping[Key, Sequence[float]]:

@@ -9,7 +9,10 @@ from iolens.metrics.cost import all_performance, io_cost
 from iolens.metrics.files import file_counts
 from iolens.metrics.gauges import gauges
 from iolens.metrics.operations import access_sizes, operation_counts, sized_layers
+from iolens.metrics.processor.ask import Ask
+from iolens.metrics.processor.mpi import mpi_calls
 from iolens.metrics.processor.parts import PARTS as PARTS_OF_TIME
+from iolens.metrics.processor.samples import profile, sampling
 from iolens.metrics.processor.time import efficiencies, rank_time
 from iolens.metrics.share import io_seconds, io_share
 from iolens.metrics.subjects import Trial, Value
@@ -17,7 +20,16 @@ from iolens.missing import is_nan
 
 RUN, SPENT, FILES = "Run", "Average process", "Files"
 WENT, EFFICIENT = "Parts of the time of an average rank", "Efficiencies after POP"
+FUNCTIONS, IN_MPI = "Functions, by samples of an average rank", "MPI functions, of an average rank"
 """Groups of values."""
+
+COMPLETE = (FUNCTIONS, IN_MPI)
+"""Groups in which what a log does not name took no time, if the log has the group."""
+
+PROFILES = (WENT, *COMPLETE)
+"""Groups whose largest changes come first."""
+
+_EACH_FUNCTION = Ask(("function",), 0.0)
 
 GAUGES = {"balance": ("balance of I/O over ranks", "", 1), "size": ("mean transfer", "B", 1)}
 """Gauges that are compared: name, unit, and which way is better."""
@@ -73,6 +85,27 @@ def of_parts(job: Job) -> Iterator[Value]:
             yield Value(EFFICIENT, name, "", value, 1)
 
 
+def of_functions(job: Job) -> Iterator[Value]:
+    """Yields the seconds of an average rank in each function, by samples over their rate."""
+    rates, table = sampling(job), profile(job, _EACH_FUNCTION)
+    rate = 0.0 if rates is None else float(rates["asked_hz"].max())
+    if table is None or rate <= 0:
+        return
+    for level, name, samples in table.rows("level", "name", "samples"):
+        if level == "function":
+            yield Value(FUNCTIONS, name, "s", float(samples) / rate, -1)
+
+
+def of_mpi(job: Job) -> Iterator[Value]:
+    """Yields the seconds of an average rank in each MPI function, by timed calls."""
+    table = mpi_calls(job, _EACH_FUNCTION)
+    if table is None:
+        return
+    for level, name, seconds in table.rows("level", "name", "time"):
+        if level == "function":
+            yield Value(IN_MPI, name, "s", float(seconds), -1)
+
+
 def of_operations(job: Job) -> Iterator[Value]:
     """Returns calls of each operation of each layer, without those that were never called."""
     for row in operation_counts(job).frame().to_dict("records"):
@@ -95,4 +128,4 @@ def of_files(job: Job) -> Iterator[Value]:
         yield Value(FILES, str(row["category"]), "files", float(row["files"]))
 
 
-PARTS = (of_run, of_parts, of_layers, of_time, of_operations, of_sizes, of_files)
+PARTS = (of_run, of_parts, of_functions, of_mpi, of_layers, of_time, of_operations, of_sizes, of_files)

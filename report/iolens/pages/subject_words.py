@@ -65,7 +65,9 @@ def spent(value: float) -> str:
     for scale, unit in ((1.0, "s"), (1e-3, "ms")):
         if value >= scale:
             return f"{words.digits(value / scale)} {unit}"
-    return f"{words.digits(value * 1e6)} µs" if value else "0 s"
+    if value < 1e-7:
+        return "< 0.1 µs" if value else "0 s"
+    return f"{words.digits(value * 1e6)} µs"
 
 
 def change(difference: float, unit: str) -> str:

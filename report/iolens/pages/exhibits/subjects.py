@@ -12,6 +12,7 @@ from iolens.metrics.aligned import ABSENT, SAME, aligned
 from iolens.metrics.once import once_per_job
 from iolens.metrics.subject_facts import facts
 from iolens.metrics.subject_files import aligned_files
+from iolens.metrics.subject_values import PROFILES
 from iolens.metrics.subjects import Subjects
 from iolens.missing import is_nan
 from iolens.pages import words
@@ -65,14 +66,15 @@ def facts_columns(subjects: Subjects) -> list[Column]:
 
 def differences(subjects: Subjects) -> pd.DataFrame:
     """Returns the rows of `aligned` in which any subject differs from the first, or lacks a number that is not 0
-    elsewhere.
+    elsewhere; of each profile, the MOST_CHANGES largest changes.
     """
     found = aligned(subjects)
     if found.empty:
         return found
     alike = found[[f"standing {letter}" for letter in subjects.letters[1:]]].isin([SAME]).all(axis=1)
     nothing = (found[[f"value {letter}" for letter in subjects.letters]].fillna(0) == 0).all(axis=1)
-    return found[~(alike | nothing)]
+    changed = found[~(alike | nothing)]
+    return changed[~changed["group"].isin(PROFILES) | (changed.groupby("group").cumcount() < MOST_CHANGES)]
 
 
 def numbers_columns(subjects: Subjects) -> list[Column]:
@@ -86,6 +88,9 @@ def numbers_columns(subjects: Subjects) -> list[Column]:
         Column(f"{letter} / {first}", tuple(f"{name} {letter}" for name in STANDS), times) for letter in others
     ]
 
+
+MOST_CHANGES = 20
+"""Functions of a profile that pages and terminals show; `--all` and exports have all."""
 
 LACKING = "n/a: no log or output of it has this number."
 
