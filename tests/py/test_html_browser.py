@@ -178,13 +178,13 @@ def test_a_timeline_zooms_filters_and_sorts(timeline_page: Path) -> None:
     said = driven(timeline_page, TIMELINE_DRIVER)
     assert said == {
         "still": "none",
-        "whole": "In view: 0 s to 100 s of 100 s, all ranks, 2 files: 50.0 MiB written, 50.0 MiB read in 100 calls.",
-        "fewer": "In view: 0 s to 100 s of 100 s, ranks 0-1, 2 files: 26.0 MiB written, 24.0 MiB read in 50 calls.",
+        "whole": "In view: 0 s to 100 s of 100 s, all ranks, 2 files: 50 MiB written, 50 MiB read in 100 calls.",
+        "fewer": "In view: 0 s to 100 s of 100 s, ranks 0-1, 2 files: 26 MiB written, 24 MiB read in 50 calls.",
         "drawnAnew": True,
         "invalid": "true No such rank: 77; there are 0 to 3.",
         "same": True,
-        "file": "In view: 0 s to 100 s of 100 s, all ranks, /scratch/written: 50.0 MiB written, 0 B read in 50 calls.",
-        "read": "In view: 0 s to 100 s of 100 s, all ranks, one file: 0 B written, 50.0 MiB read in 50 calls.",
+        "file": "In view: 0 s to 100 s of 100 s, all ranks, /scratch/written: 50 MiB written, 0 B read in 50 calls.",
+        "read": "In view: 0 s to 100 s of 100 s, all ranks, one file: 0 B written, 50 MiB read in 50 calls.",
         "files": ["/scratch/written", "/scratch/<b>read"],
         "sorted": ["/scratch/<b>read", "/scratch/written"],
         "order": "ascending",
@@ -250,8 +250,8 @@ def test_the_page_works(page: Path) -> None:
         "Numbers are of all ranks of a row.",
         "noRank": "4true",
         "allRanks": 12,
-        "keys": "rank 1, 1 to 1.5 s: 7.00 MiB written, 0 B read",
-        "pointer": "rank 2, 1.5 to 2 s: 12.0 MiB written, 0 B read",
+        "keys": "rank 1, 1 to 1.5 s: 7 MiB written, 0 B read",
+        "pointer": "rank 2, 1.5 to 2 s: 12 MiB written, 0 B read",
         "larger": True,
         "links": True,
     }

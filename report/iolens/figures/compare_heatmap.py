@@ -48,7 +48,7 @@ def heatmap(points: pd.DataFrame, pair: tuple[str, str], rest: Sequence[str], la
         axes.set_title(describe(panel))
     for axes in grid.flat[len(panels) :]:
         axes.remove()
-    bar = matplotlib.cm.ScalarMappable(scale, "viridis")
+    bar = matplotlib.cm.ScalarMappable(scale, "viridis_r")
     figure.colorbar(bar, ax=list(grid.flat[: len(panels)]), label=label, shrink=0.9, aspect=14)
     return figure
 
@@ -67,7 +67,7 @@ def draw_cells(
         x, y = across.index(point[pair[1]]), down.index(point[pair[0]])
         known = not math.isnan(point["value"])
         share = scale(point["value"]) if known else 0.0
-        colour = matplotlib.colormaps["viridis"](share) if known else "#f0f0f0"
+        colour = matplotlib.colormaps["viridis_r"](share) if known else "#f0f0f0"
         hatch = "////" if point["left_out"] and known else None
         axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=colour, edgecolor="white", hatch=hatch))
         text = short_number(point["value"]) if known else "n/a"
@@ -79,7 +79,7 @@ def draw_cells(
             ha="center",
             va="center",
             fontsize=6.5 if point["lost"] else 8,
-            color="black" if share > 0.6 or not known else "white",
+            color="black" if share < 0.4 or not known else "white",
         )
         if index == best:
             frame = Rectangle((x - 0.47, y - 0.47), 0.94, 0.94, fill=False, edgecolor=BEST, linewidth=2.2)

@@ -1,4 +1,4 @@
-"""Four gauges side by side: a number, where it lies, and its bound."""
+"""Gauges side by side: a number, where it lies on a labelled scale, and its bound."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from iolens.figures.style import ALERT, FINE, FULL_WIDTH, GRID, INK, QUIET, styl
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-HEIGHT, GAP = 0.92, 0.16
+HEIGHT, GAP = 1.04, 0.16
 
 
 @dataclass(frozen=True)
 class Gauge:
     """A gauge in words; `place` and `mark` are where value and bound lie on a bar from 0 to 1, None: not known.
 
-    `good` None: it is not judged.
+    `good` None: it is not judged. `ends` are the words at both ends of the bar.
     """
 
     title: str
@@ -27,6 +27,7 @@ class Gauge:
     place: float | None
     mark: float | None
     good: bool | None
+    ends: tuple[str, str] = ("", "")
 
 
 @styled
@@ -48,12 +49,14 @@ def gauge_row(gauges: Sequence[Gauge], width: float = FULL_WIDTH) -> Figure:
             spot = ((start + x) / width, y / HEIGHT)
             figure.add_artist(Rectangle(spot, wide / width, high / HEIGHT, color=shade, linewidth=0))
 
-        put(0, 0.80, gauge.title, color=INK, fontsize=7.5)
-        put(0, 0.50, gauge.value, color=colour, fontsize=15, fontweight="bold")
-        bar(0, 0.33, each, 0.07, GRID)
+        put(0, 0.92, gauge.title, color=INK, fontsize=7.5)
+        put(0, 0.62, gauge.value, color=colour, fontsize=15, fontweight="bold")
+        bar(0, 0.45, each, 0.07, GRID)
         if gauge.place is not None:
-            bar(0, 0.33, each * min(1.0, max(0.008, gauge.place)), 0.07, colour)
+            bar(0, 0.45, each * min(1.0, max(0.008, gauge.place)), 0.07, colour)
+            put(0, 0.29, gauge.ends[0], color=QUIET, fontsize=6.5)
+            put(each, 0.29, gauge.ends[1], color=QUIET, fontsize=6.5, horizontalalignment="right")
         if gauge.mark is not None:
-            bar(each * gauge.mark - 0.008, 0.28, 0.016, 0.17, INK)
+            bar(each * gauge.mark - 0.008, 0.40, 0.016, 0.17, INK)
         put(0, 0.10, gauge.bound, color=QUIET, fontsize=6.5)
     return figure

@@ -78,7 +78,8 @@ class Cells:
 
 @dataclass(frozen=True)
 class FigureBlock:
-    """A figure with its caption; `width` in points scales it down, else it is shrunk only if it must be.
+    """A figure with its caption; `width` in points scales it down, else it is shrunk only if it must be. `says` is what
+    it shows in words, for readers who cannot see it.
 
     `cells` are those of the first picture in it. `timelines` are what a reader of the HTML can zoom into and filter in
     its place.
@@ -91,6 +92,7 @@ class FigureBlock:
     about: About | None = None
     cells: Cells | None = None
     timelines: Callable[[], Sequence[Timeline]] | None = None
+    says: str = ""
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from iolens.pages.exhibits.cost import AVERAGE_IO, IO_COST, PERFORMANCE
 from iolens.pages.exhibits.files import COSTLY_FILES, FILE_COUNTS, FILE_SYSTEMS, OTHER_CALLS, SHARED_FILES
 from iolens.pages.exhibits.mpiio import AGGREGATORS, COLLECTIVES, HINTS, OTHER_MPIIO_CALLS
 from iolens.pages.exhibits.operations import ACCESS_SIZES, ALIGNMENT, COMMON_SIZES, OPERATIONS, PATTERN
-from iolens.pages.exhibits.overview import GAUGES, unknown_words
+from iolens.pages.exhibits.overview import gauge_pairs, unknown_words
 from iolens.pages.exhibits.ranks import FEW_RANKS, PROCESSES, RANK_BALANCE
 from iolens.pages.exhibits.striping import (
     LAYOUTS,
@@ -90,7 +90,7 @@ def about_log(job: Job) -> list[Block]:
 PAGES: tuple[Layout[Job], ...] = (
     Layout(
         "Job summary",
-        [judgement, first_action, GAUGES.figures, summary],
+        [judgement, first_action, gauge_pairs, summary],
         alone=True,
     ),
     Layout("Advice", [all_findings]),

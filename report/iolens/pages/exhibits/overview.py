@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from iolens import advise
@@ -14,7 +14,7 @@ from iolens.metrics.gauges import is_without_io
 from iolens.metrics.once import once_per_job
 from iolens.missing import is_nan
 from iolens.pages import words
-from iolens.pages.blocks import Block, FigureBlock, Text
+from iolens.pages.blocks import Block, FigureBlock, Row, Text
 from iolens.pages.exhibit import Column, Exhibit
 
 if TYPE_CHECKING:
@@ -95,9 +95,27 @@ def place(gauge: str, value: float, bound: float) -> float | None:
     return min(1.0, value)
 
 
+def ends(gauge: str, bound: float) -> tuple[str, str]:
+    """Returns the words at both ends of a gauge's bar, whose positions `place` gives."""
+    if gauge == "size":
+        return "1 B", f"{words.size(1 << LARGEST)} (logarithmic)"
+    if gauge == "stripes":
+        return "0", "" if is_nan(bound) else words.ratio(bound / 0.9)
+    return ("0 %", "100 %") if gauge == "share" else ("0", "1 (even)")
+
+
+def gauge_pairs(job: Job) -> list[Block]:
+    """Returns the gauges two by two, which stand side by side on paper and below one another on a phone, and what
+    their colours mean.
+    """
+    drawn = [block for block in GAUGES.figures(job) if isinstance(block, FigureBlock)]
+    return [Row([replace(block, caption="") for block in drawn]), Text(drawn[0].caption, "note")] if drawn else []
+
+
 def gauge_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """Yields the four gauges as one figure; no figure for a job without I/O."""
+    """Yields the gauges as figures of two each; no figure for a job without I/O."""
     from iolens.figures.gauges import Gauge, gauge_row
+    from iolens.figures.style import HALF_WIDTH
 
     if is_without_io(job):
         return
@@ -109,6 +127,7 @@ def gauge_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
             place(row.gauge, row.value, row.bound),
             place(row.gauge, row.bound, row.bound) if not is_nan(row.value) else None,
             None if row.good is None else bool(row.good),
+            ends(row.gauge, row.bound),
         )
         for row in found.itertuples()
     ]
@@ -118,7 +137,9 @@ def gauge_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     grey = f"not judged, for there is {NOTHING_TO_GAIN}" if (known["reason"] == NOTHING_TO_GAIN).any() else "not judged"
     caption = f"Green: within the bound; red: outside it; grey: {grey}."
     caption += f" Outside: {'; '.join(f'{names} ({reason})' for reason, names in outside.items())}." if len(red) else ""
-    yield FigureBlock(gauge_row(drawn), caption)
+    for pair in (drawn[:2], drawn[2:]):
+        values = "; ".join(f"{one.title}: {one.value} ({one.bound})" for one in pair)
+        yield FigureBlock(gauge_row(pair, HALF_WIDTH), caption, says=values)
 
 
 GAUGES: Exhibit[Job] = Exhibit(

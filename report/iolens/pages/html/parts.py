@@ -74,7 +74,7 @@ def figure(block: FigureBlock, places: Places) -> str:
     """Returns a figure between its title and its caption."""
     key = places.of(block.about, block.title or "figure")
     title = block.title or (block.about.title if block.about else "figure")
-    drawn = svg(block.figure, key, title, block.caption)
+    drawn = svg(block.figure, key, f"{title}: {block.says}" if block.says else title, block.caption)
     caption = f'<p class="note">{prose(block.caption)}</p>' if block.caption else ""
     data = held(block.cells) + data_of(block)
     return (

@@ -68,10 +68,9 @@ class SvgRenderer(PointsRenderer):
         (left, lower), (right, upper) = box.transform([(0, 0), (1, 1)]) + np.array([x, y])
         place = f'x="{short(left)}" y="{short(self.height - upper)}" width="{short(right - left)}"'
         data = b64encode(held.getvalue()).decode("ascii")
-        self.parts.append(
-            f'<image {place} height="{short(upper - lower)}" preserveAspectRatio="none"'
-            f' href="data:image/png;base64,{data}"/>'
-        )
+        place += f' height="{short(upper - lower)}"'
+        self.parts.append(f'<rect {place} style="fill:#ffffff"/>')  # a map looks the same in a light and a dark page
+        self.parts.append(f'<image {place} preserveAspectRatio="none" href="data:image/png;base64,{data}"/>')
 
     def draw_words(self, gc: Any, corner: tuple[float, float], text: str, prop: Any, angle: float) -> None:
         (x, y), size = corner, prop.get_size_in_points()

@@ -6,7 +6,7 @@ const POWERS = { B: 0, KiB: 1, MiB: 2, GiB: 3, TiB: 4, PiB: 5, EiB: 6 };
 function size(bytes) {
   const power = bytes >= 1 ? Math.min(6, Math.floor(Math.log2(bytes) / 10)) : 0;
   const scaled = bytes / 1024 ** power;
-  return `${scaled.toFixed(scaled < 10 && power ? 2 : scaled < 100 && power ? 1 : 0)} ${Object.keys(POWERS)[power]}`;
+  return `${Number(scaled.toFixed(scaled < 10 && power ? 2 : scaled < 100 && power ? 1 : 0))} ${Object.keys(POWERS)[power]}`;
 }
 
 // Seconds in the unit that suits them, with as many digits as tell them from others that are `step` seconds away.
