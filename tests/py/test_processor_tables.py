@@ -18,7 +18,9 @@ from iolens.metrics.processor.drill import TOGETHER, Measures, drill
 from iolens.metrics.processor.imbalance import imbalance, imbalance_percent, load_balance
 from iolens.metrics.processor.traced_calls import traced_calls
 from iolens.pages import words
+from iolens.pages.blocks import Table
 from iolens.pages.exhibits.drilled import guarded_seconds
+from iolens.pages.tabular import flat
 from processor_example import every_rank, job
 
 DATA = Path(__file__).parents[1] / "data"
@@ -435,3 +437,24 @@ def test_conditions_and_levels() -> None:
     assert levels("function, rank") == ("function", "pe")
     with pytest.raises(UsageError):
         conditions("x")
+
+
+@pytest.mark.parametrize("name", ["mpi_calls", "mpi_callers", "load_balance", "mpi_peers"])
+def test_a_table_keeps_to_a_terminal_of_80_columns(
+    name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = Path(__file__).parents[1] / "advice" / "logs" / "small-messages.darshan"
+    monkeypatch.setenv("COLUMNS", "80")
+    assert main(["table", name, str(log)]) == 0
+    narrow = capsys.readouterr().out
+    assert max(map(len, narrow.splitlines())) <= 80
+    monkeypatch.delenv("COLUMNS")
+    assert main(["table", name, str(log)]) == 0
+    whole = capsys.readouterr().out
+    assert "No room for" not in whole
+
+
+def test_texts_of_a_table_take_more_lines_where_there_is_little_room() -> None:
+    table = Table("Settings", ["rank", "setting", "value"], [["0", "mca_" + "x" * 20, "a long value " * 6]], "A note.")
+    assert max(map(len, flat(table, 80).splitlines())) <= 80
+    assert max(map(len, flat(table).splitlines())) > 80

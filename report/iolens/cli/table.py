@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shutil
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -117,13 +118,14 @@ def asked(exhibit: Exhibit[Any], args: argparse.Namespace) -> Exhibit[Any]:
 
 def text_of(exhibit: Exhibit[Any], frame: pd.DataFrame, job: Any) -> str:
     """Returns the table as text."""
-    from iolens.pages.tabular import drilled, flat
+    from iolens.pages.tabular import UNLIMITED, drilled, flat
 
+    room = shutil.get_terminal_size((UNLIMITED, 24)).columns
     table = exhibit.table(job) or numbers(exhibit.title, frame)
     table = replace(table, note=" ".join(filter(None, (table.note, how_to_see_all(exhibit, frame, job)))))
     if not exhibit.drilled:
-        return flat(table)
-    return drilled(table, list(frame["depth"]), depth_heads(frame) or ["Total"])
+        return flat(table, room)
+    return drilled(table, list(frame["depth"]), depth_heads(frame) or ["Total"], room)
 
 
 def how_to_see_all(exhibit: Exhibit[Any], frame: pd.DataFrame, job: Any) -> str:

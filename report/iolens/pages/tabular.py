@@ -15,40 +15,62 @@ if TYPE_CHECKING:
 WIDTH = 110
 LONGEST = 60
 """Columns of a text that is no path."""
+SHORTEST = 16
+"""Columns of the same where the terminal is narrow."""
+NAME = 24
+"""Columns that a name gets before numbers to its left do; a longer one goes beyond the edge."""
+UNLIMITED = 100_000
+"""Columns of an output that is no terminal."""
 HEAD = 10
 """Columns that a head may take before it is broken."""
 
 
-def flat(table: Table) -> str:
-    """Returns one line a row, more for long texts; numbers flush right."""
-    rows = [part for row in table.rows for part in folded(row)]
-    return "\n".join([table.title, "", *lines(table.columns, rows), *noted(table.note)])
+def flat(table: Table, room: int = UNLIMITED) -> str:
+    """Returns one line a row, more for long texts; numbers flush right. A table that is wider than `room` columns has
+    its texts in more lines.
+    """
+    for longest in range(LONGEST, SHORTEST - 1, -4):
+        rows = [part for row in table.rows for part in folded(row, longest)]
+        body = lines(table.columns, rows)
+        if len(body[0]) <= room:
+            break
+    return "\n".join([table.title, "", *body, *noted(table.note, room)])
 
 
-def folded(row: Sequence[str]) -> list[list[str]]:
+def folded(row: Sequence[str], longest: int) -> list[list[str]]:
     """Returns a row whose texts go over several lines where they are long; a path stays whole."""
-    cells = [wrap(cell, LONGEST, break_long_words=False, break_on_hyphens=False) or [""] for cell in row]
+    cells = [wrap(cell, longest, break_long_words=False, break_on_hyphens=False) or [""] for cell in row]
     return [[cell[n] if n < len(cell) else "" for cell in cells] for n in range(max(map(len, cells)))]
 
 
-def drilled(table: Table, depths: Sequence[int], levels: Sequence[str]) -> str:
-    """Returns one line a row, the first column last; `levels` are the names of the depths below the total."""
+def drilled(table: Table, depths: Sequence[int], levels: Sequence[str], room: int = UNLIMITED) -> str:
+    """Returns one line a row, the first column last; `levels` are the names of the depths below the total. What finds
+    no place in `room` columns is left out by its name, the last columns first.
+    """
     deepest = max(depths, default=0)
     names = [row[0].replace(INDENT, "") for row in table.rows]
+    widest = max((max(depth - 1, 0) + len(name) for depth, name in zip(depths, names, strict=True)), default=0)
+    shown = len(table.columns)
     body = lines(table.columns[1:], [row[1:] for row in table.rows])
+    while shown > 2 and deepest + len(body[0]) + 3 + min(widest, NAME) > room:
+        shown -= 1
+        body = lines(table.columns[1:shown], [row[1:shown] for row in table.rows])
+    hidden = ", ".join(f"“{head}”" for head in table.columns[shown:])
+    note = " ".join(filter(None, (table.note, f"No room for {hidden}: --csv has all columns." if hidden else "")))
     width = len(body[0])
+    end = min(20, max(0, room - width - deepest))
     said, before = [], 0
     for depth, name, values in zip(depths, names, body[len(body) - len(names) :], strict=True):
         if depth > before:
-            said.append(f"{'|' * depth:<{deepest}}{'-' * (width + 20)}")
+            said.append(f"{'|' * depth:<{deepest}}{'-' * (width + end)}")
         said.append(f"{'|' * depth:<{deepest}}{values} | {' ' * max(depth - 1, 0)}{name}")
         before = depth
     ends = [f"{' ' * deepest}{head} |" for head in body[: len(body) - len(names) - 1]]
     heads = [
         line + (f" {' ' * place}{name}" if name else "") for place, name, line in aligned(ends, levels, width, deepest)
     ]
-    rule = "=" * (width + 20 + deepest)
-    return "\n".join([table.title, "", *heads, "", *said, rule, *noted(table.note)])
+    rule = "=" * (width + end + deepest)
+    return "\n".join([table.title, "", *heads, "", *said, rule, *noted(note, room)])
 
 
 def aligned(ends: Sequence[str], levels: Sequence[str], width: int, deepest: int) -> list[tuple[int, str, str]]:
@@ -85,6 +107,6 @@ def columns_of(rows: Sequence[Sequence[str]], count: int) -> list[list[str]]:
     return [[row[n] for row in rows] for n in range(count)]
 
 
-def noted(note: str) -> list[str]:
+def noted(note: str, room: int) -> list[str]:
     """Returns the note, in lines."""
-    return ["", *wrap(note, WIDTH)] if note else []
+    return ["", *wrap(note, min(WIDTH, room))] if note else []
