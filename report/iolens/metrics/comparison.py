@@ -41,6 +41,7 @@ class Comparison:
     `bound` and `bound_by` are those of `bound.bounds`, from the storage's `limits`.
     `runs`: the input and `point`, the row label in `points`. `measure`: what is compared; values are in its unit.
     `fresh`: what runs made after the best was picked say. `by_block`: whether ratios compare runs of the same block.
+    `to_best`: the ratio to the best of every other point that can be compared, each interval by itself.
     """
 
     measure: Measure
@@ -56,6 +57,7 @@ class Comparison:
     fresh: Fresh | None
     limits: Mapping[str, float]
     by_block: bool
+    to_best: Mapping[int, Ratio]
 
     @property
     def proven(self) -> bool:
@@ -123,6 +125,7 @@ def compare(
         limits=limits or {},
         fresh=fresh_runs(fresh, names, *picked, measure) if fresh is not None and picked else None,
         by_block=groups.design is not None and groups.design.by_block,
+        to_best={i: groups.contrast([(1, order[i]), (-1, order[best])]) for i in kept if best not in (None, i)},
     )
 
 

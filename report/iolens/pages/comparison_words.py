@@ -69,7 +69,9 @@ def details(comparison: Comparison) -> list[str]:
     cannot be compared."""
     if comparison.best is None:
         return []
-    return [text for text in (in_sweep(comparison), rivals(comparison), outside(comparison)) if text]
+    return [
+        text for text in (in_sweep(comparison), rivals(comparison), spared(comparison), outside(comparison)) if text
+    ]
 
 
 def in_sweep(comparison: Comparison) -> str:
@@ -100,6 +102,22 @@ def rivals(comparison: Comparison) -> str:
     if fewest < ENOUGH:
         text += f" {ENOUGH} of each would make the intervals about {math.sqrt(fewest / ENOUGH):.2f} times as wide."
     return text
+
+
+def spared(comparison: Comparison) -> str:
+    """Returns how many runs were saved at points that could no longer be the best; empty if none was."""
+    points = comparison.points
+    most = int(points["planned"].max())
+    early = points.loc[
+        ~points["tied"].astype(bool) & (points["left_out"] == "") & (points["planned"] < most), "planned"
+    ]
+    if early.empty:
+        return ""
+    saved = int((most - early).sum())
+    return (
+        f"{len(early)} {plural('setting', len(early))} could no longer be the best and had fewer repetitions: {saved} "
+        f"{plural('run', saved)} saved."
+    )
 
 
 def outside(comparison: Comparison) -> str:

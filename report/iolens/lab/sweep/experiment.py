@@ -48,10 +48,10 @@ ROMIO = "romio321"
 class Experiment:
     """A study: a workload, the place of its files, and the matrix of settings. Sizes are in bytes.
 
-    A point gets more runs than `repetitions` while its interval is wider than `until_interval` (a ratio to the typical
-    value), up to `until_repetitions` runs and `until_minutes`. Each call begins with `warm_up` runs that are not
-    counted. `confirm` is the number of new runs of the best setting and of the baseline; None stands for the number of
-    repetitions.
+    A point that may be the best gets more runs than `repetitions` while the interval of its ratio to the best is wider
+    than `until_interval`, up to `until_repetitions` runs and `until_minutes`. Each call begins with `warm_up` runs that
+    are not counted. `confirm` is the number of new runs of the best setting and of the baseline; None stands for the
+    number of repetitions.
 
     `matrix` has the levels of every factor. The levels of the experiment's own factors are names, and `own` says what
     each level changes. Factors of a group in `together` change side by side, and points that meet a condition of
@@ -160,7 +160,7 @@ KEYS: Mapping[str, Key] = {
     "launcher": Key("launcher", name_in(LAUNCHERS), "What starts the ranks"),
     "repetitions": Key("repetitions", positive, "Runs of every point"),
     "warm_up": Key("warm_up", count, "Runs before the first one of every call; they count for nothing"),
-    "until.interval": Key("until_interval", portion, "More runs of points whose 95 % interval is wider than this"),
+    "until.interval": Key("until_interval", portion, "More runs of the best points until their ratio is known so well"),
     "until.ci": Key("until_interval", portion, "Another word for until.interval"),
     "until.repetitions": Key("until_repetitions", positive, "But at most so many of each"),
     "until.minutes": Key("until_minutes", positive, "And for so long"),

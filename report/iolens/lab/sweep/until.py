@@ -1,6 +1,4 @@
-"""Find the points of a sweep that need more repetitions because their interval is wider than the experiment
-requests.
-"""
+"""Find the points of a sweep that need more repetitions: those that may be the best, if it is not known well enough."""
 
 from __future__ import annotations
 
@@ -8,10 +6,15 @@ import math
 import random
 from collections.abc import Collection
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from iolens.lab.sweep.experiment import Experiment
 from iolens.lab.sweep.matrix import Point, Run, point_at, points
 from iolens.lab.sweep.results import load_results
+from iolens.metrics.statistics import Ratio
+
+if TYPE_CHECKING:
+    from iolens.metrics.comparison import Comparison
 
 MOST = 20
 """Default maximum number of repetitions per point."""
@@ -25,8 +28,9 @@ def most_repetitions(experiment: Experiment) -> int:
 
 
 def next_block(experiment: Experiment, folder: Path, given_up: Collection[str]) -> list[Run]:
-    """Returns one more run of every point whose 95 % interval is wider than `until.interval`, in a shuffled order like
-    earlier blocks. The width is the average distance, as a ratio, from the typical value to both ends.
+    """Returns one more run of the best point and of every other one that can still be the best, while the 95 %
+    interval of their ratio is wider than `until.interval`, in a shuffled order like earlier blocks. The width is the
+    average distance, as a ratio, from the typical value to both ends. A point that is alone has its value's interval.
 
     A decision to continue that depends on the interval makes the interval cover slightly less than it states; the
     effect is larger if the requested interval is small relative to the first ones.
@@ -36,17 +40,37 @@ def next_block(experiment: Experiment, folder: Path, given_up: Collection[str]) 
     from iolens.metrics.comparison import compare
 
     results = load_results(folder)
-    found = compare(results.runs, results.settings, results.measure).points
+    comparison = compare(results.runs, results.settings, results.measure)
+    unsure = unsure_points(comparison, experiment.until_interval)
     block = []
-    for row in found.to_dict("records"):
+    for index, row in comparison.points.iterrows():
         point = point_at(experiment, {name: row[name] for name in results.settings})
         number = largest_repetition(folder, point) + 1
-        known = row["low"] > 0 and math.isfinite(row["high"])
-        wide = not known or math.sqrt(row["high"] / row["low"]) - 1 > experiment.until_interval
-        if wide and number <= most_repetitions(experiment) and point.id not in given_up:
+        if index in unsure and number <= most_repetitions(experiment) and point.id not in given_up:
             block.append(Run(point, number))
     random.Random(f"{experiment.name}:{len(results.runs)}").shuffle(block)
     return block
+
+
+def unsure_points(comparison: Comparison, widest: float) -> set[int]:
+    """Returns the points, as rows, that need more runs: of those that may be the best, the ones whose ratio to the best
+    has an interval wider than `widest`, and the best; and points left out for want of a second run.
+    """
+    points = comparison.points
+    if comparison.to_best:
+        rivals = {i for i, ratio in comparison.to_best.items() if points.loc[i, "tied"] and is_wide(ratio, widest)}
+        rivals |= {comparison.best} if rivals and comparison.best is not None else set()
+    else:
+        values = {i: Ratio(row["value"], row["low"], row["high"]) for i, row in points.iterrows()}
+        rivals = {int(i) for i, value in values.items() if is_wide(value, widest)}
+    return rivals | {int(i) for i, row in points.iterrows() if row["left_out"] and not row["low"] > 0}
+
+
+def is_wide(found: Ratio, widest: float) -> bool:
+    """Returns whether an interval is wider than `widest` to either side, or absent."""
+    if found.low is None or found.high is None or not found.low > 0 or not math.isfinite(found.high):
+        return True
+    return math.sqrt(found.high / found.low) - 1 > widest
 
 
 def largest_repetition(folder: Path, point: Point) -> int:
