@@ -98,7 +98,7 @@ def shown(output: str, count: str | None, begin: str | None) -> str:
 
 
 def with_pictures(text: str, walked: Path, document: Path, folder: Path) -> str:
-    """The same page with pictures of what its commands made; without the tool for it, a sentence in its place."""
+    """Returns the page with pictures of what its commands made; ends the program if the tool for it is missing."""
 
     def picture(found: re.Match[str]) -> str:
         source, page, words = found.groups()
@@ -109,33 +109,30 @@ def with_pictures(text: str, walked: Path, document: Path, folder: Path) -> str:
         if not (place / source).exists():
             raise SystemExit(f"{document}: no picture of {source}: the page's commands have not made it (walk.py)")
         draw = draw_html if source.endswith(".html") else draw_pdf
-        if not draw(place / source, page or "1", target):
-            return f"*{words}: `{source}`; the picture was left out where this was built.*"
+        draw(place / source, page or "1", target)
         up = os.path.relpath(name, page_of(document).parent)
         return f"```{{figure}} {up}\n:alt: {words}\n:class: page\n\n{words}\n```"
 
     return PICTURE.sub(picture, text)
 
 
-def draw_pdf(source: Path, page: str, target: Path) -> bool:
-    """A page of a PDF as PNG; False where pdftoppm is missing."""
+def draw_pdf(source: Path, page: str, target: Path) -> None:
+    """Draws a page of a PDF as PNG."""
     if shutil.which("pdftoppm") is None:
-        return False
+        raise SystemExit(f"{source.name} cannot be drawn without pdftoppm: install poppler-utils")
     words = ["pdftoppm", "-r", "90", "-png", "-singlefile", "-f", page, source, target.with_suffix("")]
     subprocess.run(words, check=True)
-    return True
 
 
-def draw_html(source: Path, _: str, target: Path) -> bool:
-    """The top of an HTML document as PNG; False without a browser."""
+def draw_html(source: Path, _: str, target: Path) -> None:
+    """Draws the top of an HTML document as PNG."""
     browser = shutil.which("chromium") or shutil.which("google-chrome")
     if browser is None:
-        return False
+        raise SystemExit(f"{source.name} cannot be drawn without a browser: install chromium")
     view = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--window-size=1200,1000"]
     subprocess.run(
         [browser, *view, f"--screenshot={target}", source.resolve().as_uri()], check=True, capture_output=True
     )
-    return True
 
 
 if __name__ == "__main__":

@@ -158,3 +158,17 @@ def test_output_stands_where_a_page_asks_for_it(tmp_path: Path) -> None:
 def test_pages_of_the_manual_and_of_the_repository_do_not_meet() -> None:
     found = [page_of(document) for document in documents()]
     assert len(set(found)) == len(found)
+
+
+@pytest.mark.parametrize(("source", "package"), [("job.pdf", "poppler-utils"), ("job.html", "chromium")])
+def test_a_picture_that_cannot_be_drawn_ends_the_build(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str, package: str
+) -> None:
+    made = tmp_path / "walked/tutorial/iolens" / source
+    made.parent.mkdir(parents=True)
+    made.write_text("")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(SystemExit, match=f"install {package}"):
+        stage.with_pictures(
+            f"<!-- picture: {source}: A page. -->", tmp_path / "walked", Path("docs/tutorial.md"), tmp_path
+        )

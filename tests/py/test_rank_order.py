@@ -108,12 +108,12 @@ def test_mpirun_takes_the_rankfile(tmp_path: Path) -> None:
     text = rankfile((0, 0, 0, 0), ["localhost"], min(2, os.cpu_count() or 1), "four ranks of one node")
     (tmp_path / "rankfile").write_text(text)
     environment = {**os.environ, **openmpi.variables(["as root"], None)}
-    named = ["--map-by", f"rankfile:file={tmp_path}/rankfile:oversubscribe"]
+    named = ["--map-by", "rankfile:file=rankfile:oversubscribe"]
     if not mpi.has_romio_of_5("mpirun"):
-        named = ["--oversubscribe", "--rankfile", f"{tmp_path}/rankfile"]
+        named = ["--oversubscribe", "--rankfile", "rankfile"]
     command = ["mpirun", *named, "-np", "4"]
     command += ["sh", "-c", "echo rank $OMPI_COMM_WORLD_RANK"]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=PATIENCE)
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr
     assert sorted(done.stdout.split("\n")) == ["", "rank 0", "rank 1", "rank 2", "rank 3"]
 
