@@ -14,10 +14,10 @@ def printable(text: str, keep: str = "") -> str:
     as escapes, such as \x1b and \u202e; characters in `keep` stay."""
     if text.isprintable():
         return text
-    return "".join(letter if letter.isprintable() or letter in keep else escaped(letter) for letter in text)
+    return "".join(letter if letter.isprintable() or letter in keep else _escaped(letter) for letter in text)
 
 
-def escaped(letter: str) -> str:
+def _escaped(letter: str) -> str:
     """Returns a character as the escape that Python and C write for it."""
     return letter.encode("unicode_escape").decode("ascii")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -127,3 +128,30 @@ def test_no_value_is_compared_with_itself(module: str) -> None:
     comparisons = [node for node in ast.walk(tree) if isinstance(node, ast.Compare) and len(node.ops) == 1]
     itself = [ast.unparse(node) for node in comparisons if ast.dump(node.left) == ast.dump(node.comparators[0])]
     assert not itself, f"{module} compares {', '.join(itself)}"
+
+
+def private_names(path: Path) -> list[str]:
+    """Returns the names beginning with `_` that a file takes from modules of the package."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    own = [node for node in imports if (node.module or "").split(".")[0] == "iolens"]
+    names = {alias.asname or alias.name: f"{node.module}.{alias.name}" for node in own for alias in node.names}
+    modules = {name for name, full in names.items() if full in FILES}
+    found = [full for full in names.values() if re.search(r"\._(?!_)\w+$", full)]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in modules:
+            found += [f"{node.value.id}.{node.attr}"] if re.match("_(?!_)", node.attr) else []
+    return found
+
+
+def test_private_names_stay_in_their_files() -> None:
+    """A name that begins with `_` may change without a look at other files, those of tests included."""
+    files = [*FILES.values(), *(ROOT.parents[1] / "tests").rglob("*.py")]
+    taken = {path.name: found for path in files if (found := private_names(path))}
+    assert not taken, f"private names are used elsewhere: {taken}"
+
+
+def test_a_private_name_taken_from_elsewhere_is_found(tmp_path: Path) -> None:
+    path = tmp_path / "file.py"
+    path.write_text("from iolens.pages import text\nfrom iolens.log.job import _one\ntext._two()\ntext.__doc__\n")
+    assert private_names(path) == ["iolens.log.job._one", "text._two"]

@@ -75,7 +75,7 @@ def test_failed_runs_are_repeated_in_the_way_in_which_the_sweep_was_started(
     monkeypatch.delenv("MAKELEVEL", raising=False)
     if by_make:
         monkeypatch.setenv("MAKELEVEL", "1")
-    assert f"`{option}`" in sweep._hint_of_retry(2)
+    assert f"`{option}`" in sweep.hint_of_retry(2)
 
 
 def test_data_that_stays_needs_room_for_all_of_it(file: Path, capsys: pytest.CaptureFixture[str]) -> None:

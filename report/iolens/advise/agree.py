@@ -9,9 +9,9 @@ from dataclasses import replace
 from iolens.advise.remedies import hints_text, stripes_text
 from iolens.advise.rule import Layout, Rule, Seen
 
-HINTS_PLACE, LAYOUT_PLACE = "{hints}", "{layout}"
+_HINTS_PLACE, _LAYOUT_PLACE = "{hints}", "{layout}"
 
-WIDTH = 76
+_WIDTH = 76
 
 
 def agreed(found: Iterable[tuple[Rule, Seen]]) -> list[Seen]:
@@ -32,17 +32,17 @@ def agreed(found: Iterable[tuple[Rule, Seen]]) -> list[Seen]:
                 hints.append(line)
             else:
                 rivals.append((key, known, title))
-        remedy = seen.remedy.replace(HINTS_PLACE, _hints_said(hints, rivals))
+        remedy = seen.remedy.replace(_HINTS_PLACE, _hints_said(hints, rivals))
         layout, said = _layout_said(seen.layout, layouts)
         if layout is not None:
             layouts.append((layout, rule.title))
-        made.append(replace(seen, remedy=remedy.replace(LAYOUT_PLACE, said), hints=tuple(hints), layout=layout))
+        made.append(replace(seen, remedy=remedy.replace(_LAYOUT_PLACE, said), hints=tuple(hints), layout=layout))
     return made
 
 
 def _wrapped(text: str) -> str:
     """Returns a sentence in lines that fit a terminal."""
-    return "\n".join(textwrap.wrap(text, WIDTH, break_on_hyphens=False))
+    return "\n".join(textwrap.wrap(text, _WIDTH, break_on_hyphens=False))
 
 
 def _hints_said(hints: list[str], rivals: list[tuple[str, str, str]]) -> str:

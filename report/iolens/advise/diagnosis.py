@@ -24,9 +24,9 @@ from iolens.missing import is_nan
 
 NOTHING_TO_GAIN = "nothing to gain"
 ALL_IN_USE = "all that the log names"
-UNEXPLAINED = "no rule explains it"
+_UNEXPLAINED = "no rule explains it"
 
-GAUGE_NAMES = {
+_GAUGE_NAMES = {
     "balance": "the balance of I/O over ranks",
     "size": "the mean transfer",
     "stripes": "the number of storage targets in use",
@@ -151,7 +151,7 @@ def _explained(job: Job, gauge: str, limits: Limits, found: Sequence[Finding]) -
     upper = by_file(job, "MPI-IO")
     if gauge == "balance" and upper is not None and (upper["COLL_WRITES"] + upper["COLL_READS"]).any():
         return None, "in collective calls some ranks do the I/O of others"
-    return False, UNEXPLAINED
+    return False, _UNEXPLAINED
 
 
 def _transfers(job: Job) -> float:
@@ -167,9 +167,9 @@ def _is_unexplained(gauge: str, value: float, good: bool | None, reason: str) ->
 
 def _outside_words(gauge: str, value: float, good: bool | None, reason: str) -> str:
     """Returns a gauge outside its bound in words; empty for the share, which the verdict begins with."""
-    if gauge not in GAUGE_NAMES:
+    if gauge not in _GAUGE_NAMES:
         return ""
-    return f"{GAUGE_NAMES[gauge]} is {say.size(value) if gauge == 'size' else say.number(value)}"
+    return f"{_GAUGE_NAMES[gauge]} is {say.size(value) if gauge == 'size' else say.number(value)}"
 
 
 _OUTSIDE = ("gauge", "value", "good", "reason")

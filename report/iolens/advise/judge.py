@@ -12,17 +12,17 @@ from iolens.advise.table import RULES
 from iolens.log import Job
 from iolens.metrics.ranks import io_span_seconds, io_span_share
 
-HOW = "Read, write and metadata time of the slowest rank, shared files by their slowest one."
+_HOW = "Read, write and metadata time of the slowest rank, shared files by their slowest one."
 
-NO_TRANSFER = "No module recorded a transfer."
+_NO_TRANSFER = "No module recorded a transfer."
 
-LEAST = 0.001
+_LEAST = 0.001
 """Smallest share of the run that is printed: what takes `at most 0.1 %` may take less."""
 
-BOUNDS = {rule.id: rule.bounds for rule in RULES}
+_BOUNDS = {rule.id: rule.bounds for rule in RULES}
 """The kind of verdict that a rule leads to, by its id."""
 
-BESIDE_IO = {rule.id for rule in RULES if rule.beside_io}
+_BESIDE_IO = {rule.id for rule in RULES if rule.beside_io}
 
 
 def verdict(job: Job, limits: Limits, found: Sequence[Finding], outside: Sequence[str] = ()) -> Verdict:
@@ -39,21 +39,21 @@ def verdict(job: Job, limits: Limits, found: Sequence[Finding], outside: Sequenc
     stands = standing(job, limits)
     if share is None or spent is None or stands in (NOTHING, HARDLY, SHORT, WHOLE_SECONDS, INCOMPLETE):
         if worth:
-            return by_finding(worth[0], share)
-        sentence = too_little(job, limits, stands, share, spent)
-        return Verdict("nothing", f"{sentence}{all_parts(job)}.", HOW if share else NO_TRANSFER, share)
-    of_io = [one for one in worth if one.id not in BESIDE_IO]
+            return _by_finding(worth[0], share)
+        sentence = _too_little(job, limits, stands, share, spent)
+        return Verdict("nothing", f"{sentence}{_all_parts(job)}.", _HOW if share else _NO_TRANSFER, share)
+    of_io = [one for one in worth if one.id not in _BESIDE_IO]
     if of_io:
-        return by_finding(of_io[0], share)
-    why = f"what was found lies beside it: {worth[0].title}" if worth else nothing_found(found, outside)
-    return Verdict("transfers", f"{part_of_run(job, share, spent)}; {why}.", HOW, share)
+        return _by_finding(of_io[0], share)
+    why = f"what was found lies beside it: {worth[0].title}" if worth else _nothing_found(found, outside)
+    return Verdict("transfers", f"{_part_of_run(job, share, spent)}; {why}.", _HOW, share)
 
 
-def too_little(job: Job, limits: Limits, stands: str, share: float | None, spent: float | None) -> str:
+def _too_little(job: Job, limits: Limits, stands: str, share: float | None, spent: float | None) -> str:
     """Returns why nothing is said of a job's I/O, without the full stop."""
     if share is None or spent is None:
-        return no_records(job)
-    part = part_of_run(job, share, spent)
+        return _no_records(job)
+    part = _part_of_run(job, share, spent)
     if stands == WHOLE_SECONDS:
         return (
             f"Too short to judge: {say.seconds(spent)} of I/O in a run of at most {say.seconds(job.run_time)}, for "
@@ -68,31 +68,31 @@ def too_little(job: Job, limits: Limits, stands: str, share: float | None, spent
     return f"Nothing worth your time: {part}"
 
 
-def by_finding(one: Finding, share: float | None) -> Verdict:
+def _by_finding(one: Finding, share: float | None) -> Verdict:
     """Returns the verdict that names one finding."""
-    kind = BOUNDS.get(one.id) or ("mpi" if one.id in BESIDE_IO else "transfers")
-    said = f"Bound by {kind}" if BOUNDS.get(one.id) else one.title
+    kind = _BOUNDS.get(one.id) or ("mpi" if one.id in _BESIDE_IO else "transfers")
+    said = f"Bound by {kind}" if _BOUNDS.get(one.id) else one.title
     return Verdict(kind, f"{said}: {one.gain_words}.", one.evidence, share)
 
 
-def no_records(job: Job) -> str:
+def _no_records(job: Job) -> str:
     """Returns a sentence, without the full stop, for a log without a record of I/O."""
     if job.records:
         return "Nothing to judge: this log has no time spent in I/O"
     return "Nothing to judge: this log has no records. The program used no file, or the profiler was told to see none"
 
 
-def part_of_run(job: Job, share: float, spent: float) -> str:
+def _part_of_run(job: Job, share: float, spent: float) -> str:
     """Returns how much of the run was I/O: an upper bound, unless records are missing."""
     said = (
-        f"Recorded I/O took {say.percent(max(share, LEAST))}"
+        f"Recorded I/O took {say.percent(max(share, _LEAST))}"
         if job.partial
-        else f"I/O took at most {say.at_most(max(upper_bound(job, share), LEAST))}"
+        else f"I/O took at most {say.at_most(max(upper_bound(job, share), _LEAST))}"
     )
     return f"{said} of the run: {say.seconds(spent)} of {say.seconds(job.run_time)}"
 
 
-def nothing_found(found: Sequence[Finding], outside: Sequence[str]) -> str:
+def _nothing_found(found: Sequence[Finding], outside: Sequence[str]) -> str:
     """Returns what to say where time went to I/O and no rule says why."""
     if any(one.id == "log-blind" for one in found):
         return "rules could not judge it, for the log is blind for some of its bytes"
@@ -104,27 +104,27 @@ def nothing_found(found: Sequence[Finding], outside: Sequence[str]) -> str:
     return "no rule found a fault in it"
 
 
-def known_parts(job: Job) -> dict[str, float]:
+def _known_parts(job: Job) -> dict[str, float]:
     """Returns the shares (0 to 1) of an average rank's time by part; empty where the log does not know them."""
     from iolens.metrics.processor.largest import shares
 
     return shares(job)
 
 
-def all_parts(job: Job) -> str:
+def _all_parts(job: Job) -> str:
     """Returns where the time went, the largest part first, as far as the log knows; parts below LEAST are left out."""
-    parts = {part: share for part, share in known_parts(job).items() if share >= LEAST}
+    parts = {part: share for part, share in _known_parts(job).items() if share >= _LEAST}
     largest = sorted(parts, key=lambda part: -parts[part])
     said = ", ".join(f"{part} {say.percent(parts[part])}" for part in largest)
-    return f"; of {time_of(job)}: {said}" if said else ""
+    return f"; of {_time_of(job)}: {said}" if said else ""
 
 
-def time_of(job: Job) -> str:
+def _time_of(job: Job) -> str:
     """Returns whose time the shares of parts refer to."""
     return "an average rank's time" if job.nprocs > 1 else "the run time"
 
 
-LARGEST = {
+_LARGEST = {
     "compute": ("compute", "Bound by computing: {share} of {whose} on a core"),
     "kernel": ("system calls", "Bound by system calls outside I/O: {share} of {whose} on a core"),
     "threads": ("threads", "Bound by one thread while others have less to do: {share} of {whose} on a core"),
@@ -153,16 +153,16 @@ def beside_io(job: Job, limits: Limits, share: float | None) -> Verdict | None:
     found = largest_part(job)
     if found is None or found.kind == "io":
         return None
-    kind, sentence = LARGEST[found.kind]
-    said = sentence.format(share=say.percent(found.share), whose=time_of(job))
+    kind, sentence = _LARGEST[found.kind]
+    said = sentence.format(share=say.percent(found.share), whose=_time_of(job))
     details = "".join(f"; {detail}" for detail in (found.detail,) if detail)
     whose = "the slowest rank's" if job.nprocs > 1 else "it"
-    most = "" if share is None else f"; I/O took at most {say.at_most(max(upper_bound(job, share), LEAST))} of {whose}"
-    how = f"Parts{all_parts(job).removeprefix(';')}."
-    return Verdict(kind, f"{said}{hottest(job, found.kind)}{details}{most}.", how, share)
+    most = "" if share is None else f"; I/O took at most {say.at_most(max(upper_bound(job, share), _LEAST))} of {whose}"
+    how = f"Parts{_all_parts(job).removeprefix(';')}."
+    return Verdict(kind, f"{said}{_hottest(job, found.kind)}{details}{most}.", how, share)
 
 
-def hottest(job: Job, kind: str) -> str:
+def _hottest(job: Job, kind: str) -> str:
     """Returns the function with most samples, where that explains the largest part: the program's own function with
     most of all samples for computing, the function that waited longest for time asleep or blocked."""
     from iolens.metrics.processor.ask import Ask, conditions, levels

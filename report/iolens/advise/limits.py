@@ -8,7 +8,7 @@ from pathlib import Path
 
 from iolens.errors import UsageError
 
-KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
+_KIB, _MIB, _GIB = 1 << 10, 1 << 20, 1 << 30
 
 Limits = Mapping[str, float]
 
@@ -29,17 +29,17 @@ TABLE: tuple[Limit, ...] = (
     Limit("worth_gain", 0.05, "of the run", "findings that can gain less are `low`: not worth it"),
     Limit("high_gain", 0.20, "of the run", "findings that can gain as much are `high`"),
     Limit("few_calls", 1000, "calls", "fewer transfers are not called many"),
-    Limit("small_transfer", 100 * KIB, "B", "transfers up to this are small; counted in Darshan's size ranges"),
+    Limit("small_transfer", 100 * _KIB, "B", "transfers up to this are small; counted in Darshan's size ranges"),
     Limit("small_share", 0.5, "of calls", "share of small transfers from which a file is called so"),
     Limit("few_ranks", 4, "ranks", "jobs of fewer ranks are not told to spread work over ranks"),
     Limit("one_rank_share", 0.9, "of bytes", "a rank with this share of the bytes does the job's I/O alone"),
-    Limit("much_bytes", 64 * MIB, "B", "transfers of less in all are not told to go parallel"),
+    Limit("much_bytes", 64 * _MIB, "B", "transfers of less in all are not told to go parallel"),
     Limit("meta_share", 0.5, "of I/O time", "share of open, close, stat and seek from which metadata is said"),
-    Limit("large_transfer", MIB, "B", "transfers from this size on need no gathering"),
+    Limit("large_transfer", _MIB, "B", "transfers from this size on need no gathering"),
     Limit("random_share", 0.2, "of calls", "share of accesses that go back from which a file is read at random"),
     Limit("sync_share", 0.5, "of writes", "syncs for each write from which they are too many"),
     Limit("few_syncs", 20, "calls", "fewer syncs of a rank on a file are not called many"),
-    Limit("least_alignment", 64 * KIB, "B", "smaller blocks are pages, which cost nothing when shared on one node"),
+    Limit("least_alignment", 64 * _KIB, "B", "smaller blocks are pages, which cost nothing when shared on one node"),
     Limit("unaligned_share", 0.5, "of calls", "share of transfers inside blocks from which a file is unaligned"),
     Limit("enough_stripes", 8, "stripes", "more stripes are not asked for"),
     Limit("many_files", 100, "files", "from so many files on their layout matters to metadata"),
@@ -49,7 +49,7 @@ TABLE: tuple[Limit, ...] = (
     Limit("sieving_share", 0.5, "of bytes asked for", "bytes read beyond them from which sieving is said"),
     Limit("amplification", 1.3, "times", "bytes written for each byte given"),
     Limit("again", 2, "times", "how often a byte may be read or written"),
-    Limit("input_size", 64 * MIB, "B", "files up to this can be read by one rank and handed on"),
+    Limit("input_size", 64 * _MIB, "B", "files up to this can be read by one rank and handed on"),
     Limit("reopens", 10, "opens", "opens of a file by a rank from which it should stay open"),
     Limit("many_ranks", 512, "ranks", "from so many on, a file for each is too many"),
     Limit(
@@ -60,9 +60,9 @@ TABLE: tuple[Limit, ...] = (
     Limit("eager_share", 0.5, "of messages", "messages of the sizes just above the eager limit"),
     Limit("collective_share", 0.1, "of the run", "time in one collective, waiting left out"),
     Limit("core_wait", 0.2, "of the run", "time in which a rank was ready to run and had no processor"),
-    Limit("blind_bytes", MIB, "B", "bytes of MPI-IO that POSIX may miss, in buffers or another layer"),
+    Limit("blind_bytes", _MIB, "B", "bytes of MPI-IO that POSIX may miss, in buffers or another layer"),
     Limit("overlap", 1.2, "times the run", "I/O time of a rank beyond which it must overlap"),
-    Limit("process_rate", 4 * GIB, "B/s", "what one process can get from storage over a network"),
+    Limit("process_rate", 4 * _GIB, "B/s", "what one process can get from storage over a network"),
     Limit("device_rate", 0, "B/s", "what the storage can do for the whole job; 0: not known"),
     Limit("far_rank", 4, "times the mean", "time of a shared file's slowest rank from which it is far from the others"),
     Limit("above_posix", 3, "times", "time of independent MPI-IO over that of POSIX below it"),
@@ -87,7 +87,7 @@ def changed(settings: Iterable[str], base: Limits = DEFAULTS) -> Limits:
         key, equals, value = text.partition("=")
         if not equals:
             raise UsageError(f"--threshold {text}: write KEY=VALUE, such as small_transfer=65536")
-        found[known(key.strip())] = number(key.strip(), value)
+        found[_known(key.strip())] = _number(key.strip(), value)
     return found
 
 
@@ -101,17 +101,17 @@ def from_file(path: Path) -> Limits:
         raise UsageError(f"{path} cannot be read as YAML: {' '.join(str(error).split())}") from error
     if not isinstance(said, dict):
         raise UsageError(f"{path} holds no thresholds: write KEY: VALUE, one a line")
-    return changed([], {**DEFAULTS, **{known(str(key)): number(str(key), value) for key, value in said.items()}})
+    return changed([], {**DEFAULTS, **{_known(str(key)): _number(str(key), value) for key, value in said.items()}})
 
 
-def known(key: str) -> str:
+def _known(key: str) -> str:
     """Returns the key, when there is such a threshold."""
     if key not in DEFAULTS:
         raise UsageError(f"there is no threshold {key!r}; there are {', '.join(DEFAULTS)}")
     return key
 
 
-def number(key: str, value: object) -> float:
+def _number(key: str, value: object) -> float:
     """Returns a threshold's value: a number that is not negative."""
     try:
         found = float(str(value))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-MIB = 1 << 20
+_MIB = 1 << 20
 
 
 def hints_text(lines: Iterable[str]) -> str:
@@ -26,7 +26,7 @@ def hints_text(lines: Iterable[str]) -> str:
 
 def stripes_text(count: int | str, size: int | None = None) -> str:
     """Returns the line that lays out new files of a folder; -1: over all targets."""
-    unit = "" if size is None else f" -S {size // MIB}M" if size % MIB == 0 else f" -S {size // 1024}K"
+    unit = "" if size is None else f" -S {size // _MIB}M" if size % _MIB == 0 else f" -S {size // 1024}K"
     return (
         f"Lay out the folder before the files are made (old files keep their\nlayout):\n\n"
         f"  lfs setstripe -c {count}{unit} FOLDER\n"

@@ -20,7 +20,7 @@ SHORT = "short"
 """I/O took much of the run, which was too short for advice."""
 JUDGED = "judged"
 
-CLOSE = 1.25
+_CLOSE = 1.25
 """Factor around `worth_gain` within which a share or a gain is called close to it."""
 
 
@@ -38,7 +38,7 @@ def standing(job: Job, limits: Limits) -> str:
 
 def is_close(part: float, limits: Limits) -> bool:
     """Returns whether a share of the run is so close to `worth_gain` that another run may lie on its other side."""
-    return limits["worth_gain"] / CLOSE <= part <= limits["worth_gain"] * CLOSE
+    return limits["worth_gain"] / _CLOSE <= part <= limits["worth_gain"] * _CLOSE
 
 
 def upper_bound(job: Job, part: float) -> float:

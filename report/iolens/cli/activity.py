@@ -44,18 +44,18 @@ def run(args: argparse.Namespace) -> int:
     from iolens.course.activity import load_claims
     from iolens.course.words import language_of_user
 
-    folder = folder_of(args.activity)
+    folder = _folder_of(args.activity)
     experiment = load_experiment(folder / "experiment.yaml", args.set)
     claims = load_claims(folder / "activity.yaml", load_experiment(folder / "experiment.yaml"))
     if args.full:
-        experiment = with_solver(experiment)
-    sweep = prepare(with_driver(experiment), args.results / experiment.name, retry=True)
+        experiment = _with_solver(experiment)
+    sweep = prepare(_with_driver(experiment), args.results / experiment.name, retry=True)
     code = carry_out(sweep, not args.no_report)
-    answer(claims, sweep.folder, args.language or language_of_user())
+    _answer(claims, sweep.folder, args.language or language_of_user())
     return code
 
 
-def folder_of(activity: str) -> Path:
+def _folder_of(activity: str) -> Path:
     """Returns the folder of an activity, by its number or its own path."""
     if not activity.isdecimal():
         return Path(activity)
@@ -66,7 +66,7 @@ def folder_of(activity: str) -> Path:
     return folders[activity]
 
 
-def with_solver(experiment: Experiment) -> Experiment:
+def _with_solver(experiment: Experiment) -> Experiment:
     """Returns the experiment with the solver that its arguments leave out."""
     if "--io-only" not in experiment.arguments:
         raise UsageError(f"--full: {experiment.program} of {experiment.name} has no solver that was left out")
@@ -74,14 +74,14 @@ def with_solver(experiment: Experiment) -> Experiment:
     return replace(experiment, arguments=arguments, repeated=())
 
 
-def with_driver(experiment: Experiment) -> Experiment:
+def _with_driver(experiment: Experiment) -> Experiment:
     """Returns the experiment with ROMIO's generic driver where the Lustre driver that it wants cannot be had."""
     if experiment.io_component != LUSTRE or driver_to_be_had(experiment.program) == LUSTRE:
         return experiment
     return replace(experiment, io_component=ROMIO)
 
 
-def answer(claims: Sequence[Claim], folder: Path, language: str) -> None:
+def _answer(claims: Sequence[Claim], folder: Path, language: str) -> None:
     """Prints what came out of every claim."""
     from iolens.course.judge import judge
     from iolens.course.words import SAID, paragraphs
@@ -91,7 +91,7 @@ def answer(claims: Sequence[Claim], folder: Path, language: str) -> None:
     out = screen()
     print()
     out.say(SAID[language]["head"], "1")
-    for number, outcome in enumerate(judge(claims, load_results(folder), advised), 1):
+    for number, outcome in enumerate(judge(claims, load_results(folder), _advised), 1):
         first, *others = paragraphs(outcome, language)
         print()
         out.say(f"{number}. {first}", "1")
@@ -101,7 +101,7 @@ def answer(claims: Sequence[Claim], folder: Path, language: str) -> None:
     out.say(SAID[language]["together"])
 
 
-def advised(log: Path) -> list[str]:
+def _advised(log: Path) -> list[str]:
     """Returns the rules of the advice that see something in a log."""
     from iolens.advise import findings
     from iolens.log import read_log

@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
     key = args.key.encode() if args.key else secrets.token_bytes(32)
     made = anonymize(open_container(args.log), key, frozenset(args.keep))
     output = args.output or Path(f"anonymous-{made.jobid}.darshan")
-    write_new(output, made.data)
+    _write_new(output, made.data)
     read_log(output)
     for name in made.left_out:
         print(f"anonymize: the {name} was left out, for iolens does not know what it says")
@@ -57,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def write_new(path: Path, data: bytes) -> None:
+def _write_new(path: Path, data: bytes) -> None:
     """Writes a file that is not there yet: aside first, then under its name."""
     from iolens.pages.output import need_parent
 

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from iolens.lab.predict.calibrate import Calibration
     from iolens.lab.predict.model import Model
 
-LEAST = 2**20
+_LEAST = 2**20
 
-TRUSTED = 0.5
+_TRUSTED = 0.5
 """Largest error of a calibration's own runs up to which the model can be said to describe the storage."""
 
-DOUBT = "Do not believe what is predicted with it."
+_DOUBT = "Do not believe what is predicted with it."
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -54,7 +54,7 @@ def size(text: str) -> int:
         value = parse_size(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from error
-    if value < LEAST:
+    if value < _LEAST:
         raise argparse.ArgumentTypeError(f"{text} is less than 1M")
     return value
 
@@ -77,13 +77,13 @@ def run(args: argparse.Namespace) -> int:
         logs = args.logs or Path(scratch)
         found = calibrate(args.directory.resolve(), start, args.size, args.repeat, logs, say)
     with written_aside(args.output) as aside:
-        aside.write_text(model_text(found, start), encoding="utf-8")
-    print(table(found, start))
+        aside.write_text(_model_text(found, start), encoding="utf-8")
+    print(_table(found, start))
     print(f"calibrate: {args.output}")
     return 0
 
 
-def model_text(found: Calibration, start: Model) -> str:
+def _model_text(found: Calibration, start: Model) -> str:
     """Returns the model as a file, with what was fitted and how well."""
     from iolens.lab.predict.fit import FITTED
     from iolens.lab.predict.model import ERRORS, as_text
@@ -102,11 +102,11 @@ def model_text(found: Calibration, start: Model) -> str:
     sizes = found.errors
     middle = (sizes[(len(sizes) - 1) // 2] + sizes[len(sizes) // 2]) / 2
     errors = dict(zip(ERRORS, (middle, sizes[-1]), strict=True))
-    lines += [f"# The model does not describe this storage. {DOUBT}"] if found.largest > TRUSTED else []
+    lines += [f"# The model does not describe this storage. {_DOUBT}"] if found.largest > _TRUSTED else []
     return "\n".join(lines) + "\n" + as_text(values) + as_text(errors)
 
 
-def table(found: Calibration, start: Model) -> str:
+def _table(found: Calibration, start: Model) -> str:
     """Returns text for a person."""
     from iolens.lab.predict.fit import FITTED
 
@@ -117,10 +117,10 @@ def table(found: Calibration, start: Model) -> str:
     lines += ["", f"{'run':32} {'error of I/O time':>18}"]
     lines += [f"{name:32} {error:>+18.1%}" for name, error in found.fit.errors.items()]
     lines += [f"{name:32} {error:>+18.1%}  not fitted" for name, error in found.held_out.items()]
-    if found.largest > TRUSTED:
+    if found.largest > _TRUSTED:
         lines += [
             "",
-            f"The model does not describe this storage: one of these runs is {found.largest:.0%} off. {DOUBT}",
+            f"The model does not describe this storage: one of these runs is {found.largest:.0%} off. {_DOUBT}",
         ]
     lines += ["", f"Kept from {start.origin}: all other parameters; write-behind and copies in memory are not fitted."]
     return "\n".join(lines)

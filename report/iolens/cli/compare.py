@@ -49,17 +49,17 @@ def run(args: argparse.Namespace) -> int:
     if len(args.paths) == 1 and args.paths[0].is_file():
         raise UsageError(f"{args.paths[0]} alone is nothing to compare; give a sweep's folder, or two logs or outputs")
     if len(args.paths) > 1 and not all(map(is_sweep, args.paths)):
-        compare_subjects(args)
+        _compare_subjects(args)
         return 0
     sweeps = [load_results(path) for path in args.paths]
     if can_be_paired(sweeps):
-        compare_sweeps(args, sweeps)
+        _compare_sweeps(args, sweeps)
     else:
-        compare_subjects(args)
+        _compare_subjects(args)
     return 0
 
 
-def compare_sweeps(args: argparse.Namespace, sweeps: Sequence[Results]) -> None:
+def _compare_sweeps(args: argparse.Namespace, sweeps: Sequence[Results]) -> None:
     """Returns the comparison of the settings of one sweep, or of several that vary the same."""
     from iolens.lab.sweep.merged import merged
     from iolens.log import read_log
@@ -67,16 +67,16 @@ def compare_sweeps(args: argparse.Namespace, sweeps: Sequence[Results]) -> None:
     from iolens.pages.export import export, need_folders
 
     paths: Sequence[Path] = args.paths
-    need_folders(folders(args))
+    need_folders(_folders(args))
     output = output_of(args, paths[0] / "comparison" if len(paths) == 1 else Path("comparison"))
     results = sweeps[0] if len(sweeps) == 1 else merged(sweeps)
     summary = write_comparison(results, output, read_log, args.device_rate)
-    export(summary.frames, "comparison-", folders(args))
+    export(summary.frames, "comparison-", _folders(args))
     tell(summary)
     print(f"comparison: {output}")
 
 
-def compare_subjects(args: argparse.Namespace) -> None:
+def _compare_subjects(args: argparse.Namespace) -> None:
     """Returns the comparison of logs, runs and outputs."""
     from dataclasses import replace
 
@@ -86,12 +86,12 @@ def compare_subjects(args: argparse.Namespace) -> None:
     from iolens.pages.subjects import tables, write_subjects
     from iolens.pages.terminal import screen
 
-    need_folders(folders(args))
+    need_folders(_folders(args))
     output = output_of(args, Path("comparison"))
     subjects = replace(read_subjects(args.paths), device_rate=args.device_rate * 2**20)
     write_subjects(subjects, output)
-    if any(folders(args).values()):
-        export(tables(subjects), "comparison-", folders(args))
+    if any(_folders(args).values()):
+        export(tables(subjects), "comparison-", _folders(args))
     out = screen()
     for sentence in headline(subjects):
         out.say(sentence, "1")
@@ -100,7 +100,7 @@ def compare_subjects(args: argparse.Namespace) -> None:
     print(f"comparison: {output}")
 
 
-def folders(args: argparse.Namespace) -> dict[str, Path | None]:
+def _folders(args: argparse.Namespace) -> dict[str, Path | None]:
     """Returns the folder for each kind of table."""
     return {"csv": args.csv, "json": args.json, "parquet": args.parquet}
 

@@ -52,7 +52,7 @@ def bash(known: Sequence[Command]) -> str:
         for flag in option.flags
         if option.choices
     ]
-    flags = [f'        {command.name}) candidates="{" ".join(flags_of(command))}" ;;' for command in known]
+    flags = [f'        {command.name}) candidates="{" ".join(_flags_of(command))}" ;;' for command in known]
     words = [
         f'        {command.name}) candidates="{" ".join(option.choices)}" ;;'
         for command in known
@@ -87,20 +87,20 @@ def bash(known: Sequence[Command]) -> str:
     )
 
 
-def zsh(known: Sequence[Command]) -> str:
+def _zsh(known: Sequence[Command]) -> str:
     """Returns the script for zsh, with a description of each option."""
     lines = ["#compdef iolens", "_iolens() {", "    local -a names", "    names=("]
-    lines += [f"        {quoted(f'{command.name}:{command.about}')}" for command in known]
+    lines += [f"        {_quoted(f'{command.name}:{command.about}')}" for command in known]
     lines += ["    )", "    if ((CURRENT == 2)); then", "        _describe command names", "        return", "    fi"]
     lines += ["    case $words[2] in"]
     for command in known:
         lines += [f"    {command.name}) shift words; ((CURRENT--)); _arguments \\"]
-        lines += [f"        {quoted(spec)} \\" for option in command.options for spec in zsh_specs(option)]
+        lines += [f"        {_quoted(spec)} \\" for option in command.options for spec in _zsh_specs(option)]
         lines += ["        '*:file:_files' ;;"]
     return "\n".join([*lines, "    esac", "}", '_iolens "$@"', ""])
 
 
-def zsh_specs(option: Option) -> list[str]:
+def _zsh_specs(option: Option) -> list[str]:
     """Returns the words of _arguments for an option; empty for a value without choices, which is a file."""
     action = f"({' '.join(option.choices)})" if option.choices else "_files"
     if not option.flags:
@@ -112,23 +112,23 @@ def zsh_specs(option: Option) -> list[str]:
 
 def fish(known: Sequence[Command]) -> str:
     """Returns the script for fish, with a description of each option."""
-    lines = [f"complete -c iolens -n __fish_use_subcommand -a {c.name} -d {quoted(c.about)} -f" for c in known]
+    lines = [f"complete -c iolens -n __fish_use_subcommand -a {c.name} -d {_quoted(c.about)} -f" for c in known]
     for command in known:
         begin = f"complete -c iolens -n '__fish_seen_subcommand_from {command.name}'"
         for option in command.options:
             names = [f"-l {flag[2:]}" if flag.startswith("--") else f"-s {flag[1:]}" for flag in option.flags]
-            values = ["-x -a", quoted(" ".join(option.choices))] if option.choices else ["-r"] if option.value else []
+            values = ["-x -a", _quoted(" ".join(option.choices))] if option.choices else ["-r"] if option.value else []
             if option.flags or option.choices:
-                lines.append(" ".join([begin, *names, *values, "-d", quoted(option.about)]))
+                lines.append(" ".join([begin, *names, *values, "-d", _quoted(option.about)]))
     return "\n".join([*lines, ""])
 
 
-def flags_of(command: Command) -> list[str]:
+def _flags_of(command: Command) -> list[str]:
     """Returns all names of a command's options."""
     return [*(flag for option in command.options for flag in option.flags), "--help"]
 
 
-def quoted(text: str) -> str:
+def _quoted(text: str) -> str:
     """Returns a word as all three shells read it."""
     return "'" + text.replace("\\", "").replace("'", "’") + "'"
 
@@ -138,5 +138,5 @@ _NAMES: Mapping[tuple[str, str], Callable[[], Sequence[str]]] = {
 }
 """A command and what a word of it is called, to the names that the word may be."""
 
-SHELLS: Mapping[str, Callable[[Sequence[Command]], str]] = {"bash": bash, "zsh": zsh, "fish": fish}
+SHELLS: Mapping[str, Callable[[Sequence[Command]], str]] = {"bash": bash, "zsh": _zsh, "fish": fish}
 """A shell to the script for it."""

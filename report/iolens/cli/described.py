@@ -38,18 +38,18 @@ class Command:
 
 def commands() -> list[Command]:
     """Returns all commands in the order of `iolens --help`."""
-    return [described(name) for name in COMMANDS]
+    return [_described(name) for name in COMMANDS]
 
 
-def described(name: str) -> Command:
+def _described(name: str) -> Command:
     """Returns one command."""
-    return of_parser(name, COMMANDS[name], command_parser(name))
+    return _of_parser(name, COMMANDS[name], command_parser(name))
 
 
-def of_parser(name: str, about: str, parser: argparse.ArgumentParser) -> Command:
+def _of_parser(name: str, about: str, parser: argparse.ArgumentParser) -> Command:
     """Returns a command, or an action of one, by its parser."""
     actions = [
-        of_parser(f"{name} {choice.dest}", choice.help or "", action.choices[choice.dest])
+        _of_parser(f"{name} {choice.dest}", choice.help or "", action.choices[choice.dest])
         for action in parser._actions
         if isinstance(action, argparse._SubParsersAction)
         for choice in action._choices_actions
@@ -59,7 +59,7 @@ def of_parser(name: str, about: str, parser: argparse.ArgumentParser) -> Command
         name,
         about,
         usage,
-        tuple(options_of(parser)),
+        tuple(_options_of(parser)),
         (parser.epilog or "").strip(),
         tuple(actions),
         parser.description or about,
@@ -67,7 +67,7 @@ def of_parser(name: str, about: str, parser: argparse.ArgumentParser) -> Command
     )
 
 
-def options_of(parser: argparse.ArgumentParser) -> Iterator[Option]:
+def _options_of(parser: argparse.ArgumentParser) -> Iterator[Option]:
     """Returns the options of a parser, without --help and hidden ones."""
     for action in parser._actions:
         if action.help == argparse.SUPPRESS or isinstance(action, argparse._HelpAction):

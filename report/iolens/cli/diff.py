@@ -33,11 +33,11 @@ def run(args: argparse.Namespace) -> int:
 
         print(as_json(subjects))
     else:
-        tell(subjects, args.all)
+        _tell(subjects, args.all)
     return 0
 
 
-def tell(subjects: Subjects, whole: bool) -> None:
+def _tell(subjects: Subjects, whole: bool) -> None:
     """Returns the subjects, what differs between them in numbers, findings and files, and what to beware of."""
     from iolens.pages.blocks import Table
     from iolens.pages.exhibits.subjects import FACTS, FILES, FINDINGS, WHO, grouped_tables

@@ -6,8 +6,8 @@ import argparse
 import json
 from dataclasses import asdict
 
-MARKS = {True: "ok  ", False: "NO  ", None: "    "}
-WIDE = 20
+_MARKS = {True: "ok  ", False: "NO  ", None: "    "}
+_WIDE = 20
 """Characters of a name."""
 
 
@@ -31,5 +31,5 @@ def run(args: argparse.Namespace) -> int:
             out.say(section, "1")
             for row in rows:
                 words = "; ".join(filter(None, [row.found, row.remedy]))
-                out.lines(paragraph(f"  {row.name:{WIDE}} {MARKS[row.works]}{words}", out.width, " " * (WIDE + 7)))
+                out.lines(paragraph(f"  {row.name:{_WIDE}} {_MARKS[row.works]}{words}", out.width, " " * (_WIDE + 7)))
     return 1 if any(row.works is False for row in found["Trials"]) else 0

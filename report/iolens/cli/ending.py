@@ -13,7 +13,7 @@ from contextlib import suppress
 from iolens.errors import IolensError
 from iolens.foreign import printable
 
-STANDARD_STREAMS = ((0, os.O_WRONLY), (1, os.O_RDONLY), (2, os.O_RDONLY))
+_STANDARD_STREAMS = ((0, os.O_WRONLY), (1, os.O_RDONLY), (2, os.O_RDONLY))
 """The descriptors, and how /dev/null is opened in the place of a closed one: for the wrong direction, so that reading
 and writing fail as on a closed descriptor."""
 
@@ -35,8 +35,8 @@ def secure_streams() -> None:
     A closed descriptor would be taken by the next file that is opened, and messages would go into that file. In its
     place stands /dev/null, which a started program does not inherit: it finds the descriptor closed as it was.
     """
-    for descriptor, flags in STANDARD_STREAMS:
-        if is_closed(descriptor):
+    for descriptor, flags in _STANDARD_STREAMS:
+        if _is_closed(descriptor):
             os.open(os.devnull, flags)
     sys.stdin = sys.stdin or open(0, closefd=False)  # noqa: SIM115  # the stream lives as long as the process
     if sys.stdout is None:
@@ -47,7 +47,7 @@ def secure_streams() -> None:
     sys.stderr = io.TextIOWrapper(messages, encoding, "backslashreplace", line_buffering=True)
 
 
-def is_closed(descriptor: int) -> bool:
+def _is_closed(descriptor: int) -> bool:
     """Tells whether a descriptor is closed."""
     try:
         fcntl.fcntl(descriptor, fcntl.F_GETFD)
@@ -63,7 +63,7 @@ def exit_code_of(name: str, command: Callable[[], int]) -> int:
     try:
         code = command()
     except SystemExit as asked:  # argparse has printed help, or what is wrong with the usage
-        raise SystemExit(flushed(name, int(asked.code or 0))) from None
+        raise SystemExit(_flushed(name, int(asked.code or 0))) from None
     except IolensError as error:
         print(printable(f"{name}: {error}", keep="\n"), file=sys.stderr)
         code = error.exit_code
@@ -71,31 +71,31 @@ def exit_code_of(name: str, command: Callable[[], int]) -> int:
         print(f"{name}: interrupted", file=sys.stderr)
         code = 128 + int(interruption.args[0] if interruption.args else signal.SIGINT)
     except OSError as error:
-        code = failed(name, error)
-    return flushed(name, code)
+        code = _failed(name, error)
+    return _flushed(name, code)
 
 
-def flushed(name: str, code: int) -> int:
+def _flushed(name: str, code: int) -> int:
     """Writes what is still buffered; returns the exit code, which is 1 where it was 0 and the output is lost."""
     try:
         sys.stdout.flush()
     except OSError as error:
-        return failed(name, error) if code == 0 else code
+        return _failed(name, error) if code == 0 else code
     return code
 
 
-def failed(name: str, error: OSError) -> int:
+def _failed(name: str, error: OSError) -> int:
     """Says what the system refused, unless a reader of the output has left; returns exit code 1. An error that names
     no file is one of standard output."""
     if error.filename is None:
-        give_up_output()
+        _give_up_output()
     if not isinstance(error, BrokenPipeError):
         what = f"{name}: {error.filename or 'standard output'}: {error.strerror or error}"
         print(printable(what), file=sys.stderr)
     return 1
 
 
-def give_up_output() -> None:
+def _give_up_output() -> None:
     """Keeps Python from trying once more, as it ends, to write what could not be written."""
     with suppress(OSError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

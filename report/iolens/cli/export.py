@@ -9,7 +9,7 @@ from pathlib import Path
 from iolens.cli.table import ALL_THREADS
 from iolens.log import Job
 
-ENDINGS = {
+_ENDINGS = {
     "collapsed": ".folded",
     "speedscope": ".speedscope.json",
     "pprof": ".pb.gz",
@@ -18,7 +18,7 @@ ENDINGS = {
 }
 """Formats, and how the names of their files end."""
 
-EPILOG = """formats: collapsed (flamegraph.pl, inferno), speedscope (https://www.speedscope.app: a profile per rank),
+_EPILOG = """formats: collapsed (flamegraph.pl, inferno), speedscope (https://www.speedscope.app: a profile per rank),
 pprof (go tool pprof), hatchet (GraphFrame.from_literal) hold the samples of iolens run --sample; chrome (Perfetto,
 chrome://tracing) holds a time line: bytes over time, samples and MPI calls with --timeline, transfers
 with --dxt."""
@@ -26,9 +26,9 @@ with --dxt."""
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
-    parser.epilog = EPILOG
+    parser.epilog = _EPILOG
     parser.add_argument("log", type=Path, metavar="LOG", help="a log of iolens")
-    parser.add_argument("--format", choices=tuple(ENDINGS), required=True, help="the viewer's format")
+    parser.add_argument("--format", choices=tuple(_ENDINGS), required=True, help="the viewer's format")
     parser.add_argument(
         "-o", "--output", type=Path, metavar="FILE", help="default: beside the log, with its name; - is standard output"
     )
@@ -50,8 +50,8 @@ def run(args: argparse.Namespace) -> int:
     from iolens.log import read_log
     from iolens.pages.output import written_aside
 
-    content, notes = exported(read_log(args.log), args)
-    target = args.output or args.log.with_name(args.log.name.removesuffix(".darshan") + ENDINGS[args.format])
+    content, notes = _exported(read_log(args.log), args)
+    target = args.output or args.log.with_name(args.log.name.removesuffix(".darshan") + _ENDINGS[args.format])
     if str(target) == "-":
         sys.stdout.buffer.write(content)
     else:
@@ -63,14 +63,14 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def exported(job: Job, args: argparse.Namespace) -> tuple[bytes, list[str]]:
+def _exported(job: Job, args: argparse.Namespace) -> tuple[bytes, list[str]]:
     """Returns the file's content, and what is to be said of it."""
     from iolens.exports.stacks import stacks
     from iolens.metrics.processor.samples import library_threads
 
     without = frozenset() if args.all_threads else library_threads(job)
     if args.format == "chrome":
-        return time_line(job, args.symbols, without)
+        return _time_line(job, args.symbols, without)
     found = stacks(job, args.symbols, args.running, without)
     if args.format == "pprof":
         from iolens.exports.pprof import pprof
@@ -89,7 +89,7 @@ def exported(job: Job, args: argparse.Namespace) -> tuple[bytes, list[str]]:
     return collapsed(found).encode(), []
 
 
-def time_line(job: Job, search: list[Path], without: frozenset[tuple[int, int]]) -> tuple[bytes, list[str]]:
+def _time_line(job: Job, search: list[Path], without: frozenset[tuple[int, int]]) -> tuple[bytes, list[str]]:
     """Writes Chrome's format; raises IolensError if the log has nothing on a time line."""
     from iolens.errors import IolensError
     from iolens.exports.chrome import chrome

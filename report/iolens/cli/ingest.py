@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 
-def positive(text: str) -> int:
+def _positive(text: str) -> int:
     """Returns a number of processes."""
     if not text.isdigit() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text}: give a whole number from 1 on")
@@ -21,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-j",
         "--jobs",
-        type=positive,
+        type=_positive,
         default=len(os.sched_getaffinity(0)),
         metavar="N",
         help="processes that read logs (default: one for each core)",

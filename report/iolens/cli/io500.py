@@ -13,7 +13,7 @@ from iolens.lab.run import preload
 from iolens.lab.sizes import parse_size
 
 
-def block(text: str) -> int:
+def _block(text: str) -> int:
     """Returns bytes of a rank's own file: whole transfers of 2 MiB."""
     try:
         size = parse_size(text)
@@ -24,7 +24,7 @@ def block(text: str) -> int:
     return size
 
 
-def count(text: str) -> int:
+def _count(text: str) -> int:
     """Returns a positive number."""
     if not text.isdigit() or int(text) == 0:
         raise argparse.ArgumentTypeError(f"{text!r} is not a positive whole number")
@@ -35,16 +35,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Returns the options of `iolens io500`."""
     usual = Scale()
     parser.epilog = WHY_INVALID
-    parser.add_argument("--np", type=count, default=usual.ranks, metavar="N", help="ranks (default: %(default)s)")
+    parser.add_argument("--np", type=_count, default=usual.ranks, metavar="N", help="ranks (default: %(default)s)")
     parser.add_argument(
         "--directory", type=Path, default=Path("."), metavar="DIR", help="where the data goes (default: .)"
     )
     parser.add_argument("--results", type=Path, default=Path("results"), metavar="DIR", help="default: results")
     amounts = {
-        "easy-block": (block, usual.easy_block, "SIZE", "bytes of each rank's own file"),
-        "hard-segments": (count, usual.hard_segments, "N", "transfers of 47008 bytes of each rank to the shared file"),
-        "easy-items": (count, usual.easy_items, "N", "empty files of each rank, in its own folder"),
-        "hard-items": (count, usual.hard_items, "N", "files of 3901 bytes of each rank, in one folder"),
+        "easy-block": (_block, usual.easy_block, "SIZE", "bytes of each rank's own file"),
+        "hard-segments": (_count, usual.hard_segments, "N", "transfers of 47008 bytes of each rank to the shared file"),
+        "easy-items": (_count, usual.easy_items, "N", "empty files of each rank, in its own folder"),
+        "hard-items": (_count, usual.hard_items, "N", "files of 3901 bytes of each rank, in one folder"),
     }
     for name, (convert, default, word, text) in amounts.items():
         parser.add_argument(
@@ -68,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
         return 0
     results = args.results.resolve() / "io500"
     print(f"IO500's phases, {scale.ranks} ranks, in {directory} ({WHY_INVALID})")
-    outcomes = perform_all(scale, directory, results, args.profiler, show)
+    outcomes = perform_all(scale, directory, results, args.profiler, _show)
     last = score_line(score_of(outcomes))
     print(last)
     lines = [*map(outcome_line, outcomes), last, WHY_INVALID]
@@ -77,6 +77,6 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def show(outcome: Outcome) -> None:
+def _show(outcome: Outcome) -> None:
     """Returns one phase, as soon as it is over."""
     print(outcome_line(outcome), flush=True)

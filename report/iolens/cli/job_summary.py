@@ -15,13 +15,13 @@ from pathlib import Path
 from iolens.cli.ending import exit_code_of, secure_streams
 from iolens.errors import IolensError
 
-NAME = "iolens-job-summary"
+_NAME = "iolens-job-summary"
 
 
-def parser() -> argparse.ArgumentParser:
+def _parser() -> argparse.ArgumentParser:
     """Returns the options of darshan-job-summary.pl, which may be shortened as there."""
     made = argparse.ArgumentParser(
-        prog=NAME, description="Make the PDF summary of a log, with the options of darshan-job-summary.pl."
+        prog=_NAME, description="Make the PDF summary of a log, with the options of darshan-job-summary.pl."
     )
     made.add_argument("input_file", type=Path, help="a log of iolens or Darshan (3.0 or later)")
     made.add_argument("--output", type=Path, metavar="FILE", help="the PDF to write (default: ./INPUT_FILE.pdf)")
@@ -35,17 +35,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Writes the PDF, silently unless --verbose is given; returns the exit code (0 done, 1 failed, 2 wrong usage)."""
     if argv is None:
         secure_streams()
-    return exit_code_of(NAME, lambda: run(argv))
+    return exit_code_of(_NAME, lambda: run(argv))
 
 
 def run(argv: Sequence[str] | None) -> int:
     """Writes the PDF that the options ask for; returns the exit code."""
-    args = parser().parse_args(argv)
-    summarise(args.input_file, args.output or Path(f"{args.input_file.name}.pdf"), args.verbose)
+    args = _parser().parse_args(argv)
+    _summarise(args.input_file, args.output or Path(f"{args.input_file.name}.pdf"), args.verbose)
     return 0
 
 
-def summarise(log: Path, pdf: Path, verbose: bool) -> None:
+def _summarise(log: Path, pdf: Path, verbose: bool) -> None:
     """Writes the pages and, if wanted, the numbers behind them."""
     from iolens.log import read_log
     from iolens.pages.exhibit import frames
@@ -63,7 +63,7 @@ def summarise(log: Path, pdf: Path, verbose: bool) -> None:
         aside.unlink()
         raise IolensError(f"{pdf} cannot be written: {error.strerror}") from error
     if verbose:
-        folder = Path(tempfile.mkdtemp(prefix=f"{NAME}-"))
+        folder = Path(tempfile.mkdtemp(prefix=f"{_NAME}-"))
         export(frames(JOB_EXHIBITS, job), f"{log.name}.", {"csv": folder})
         print(f"verbose: {folder}")
 

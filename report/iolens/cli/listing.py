@@ -46,23 +46,23 @@ def run(args: argparse.Namespace) -> int:
         found.to_csv(sys.stdout, index=False)
         return 0
     print(flat(feedback_table(found)))
-    print(f"\n{listing(found, sources(args.source, set(found['source'])), partial(loop_tags, remarks))}")
+    print(f"\n{listing(found, _sources(args.source, set(found['source'])), partial(loop_tags, remarks))}")
     return 0
 
 
-def sources(folder: Path, names: set[str]) -> dict[str, list[str]]:
+def _sources(folder: Path, names: set[str]) -> dict[str, list[str]]:
     """Returns the lines of the files of these names below a folder; of several with one name, the first by its path."""
     found: dict[str, list[str]] = {}
     for path in sorted(folder.rglob("*")):
         if path.name in names and path.name not in found and path.is_file():
             try:
-                found[path.name] = lines_of(path)
+                found[path.name] = _lines_of(path)
             except OSError as error:
                 raise IolensError(f"{path}: cannot be read ({error.strerror})") from error
     return found
 
 
-def lines_of(path: Path) -> list[str]:
+def _lines_of(path: Path) -> list[str]:
     """Returns the lines of a source file, of printable characters alone."""
     text = path.read_text(encoding="utf-8", errors="replace").expandtabs()
     return [printable(line) for line in text.splitlines()]

@@ -42,13 +42,13 @@ def run(args: argparse.Namespace) -> int:
         except OSError as error:
             raise IolensError(f"no snapshot into {args.output}: {error.strerror}") from error
     elif args.job is None:
-        list_jobs(jobs)
+        _list_jobs(jobs)
     else:
-        watch(snapshot.chosen(jobs, args.job), args.interval, args.once)
+        _watch(snapshot.chosen(jobs, args.job), args.interval, args.once)
     return 0
 
 
-def list_jobs(jobs: Sequence[list[Spool]]) -> None:
+def _list_jobs(jobs: Sequence[list[Spool]]) -> None:
     """Returns one row a job; those that end meanwhile, or have no records yet, are left out."""
     from iolens.lab.recovery.recover import default_folders
     from iolens.lab.recovery.snapshot import look
@@ -67,7 +67,7 @@ def list_jobs(jobs: Sequence[list[Spool]]) -> None:
         print(f"no job runs here under the profiler (looked in {' and '.join(map(str, default_folders()))})")
 
 
-def watch(job: list[Spool], interval: float, once: bool) -> None:
+def _watch(job: list[Spool], interval: float, once: bool) -> None:
     """Prints one look, or go on until the job ends or the person has seen enough."""
     from contextlib import nullcontext
 

@@ -44,14 +44,14 @@ COMMANDS: dict[str, str] = {
 }
 """Command name to one-line help; the module `iolens.cli.<name>` has `add_arguments(parser)` and `run(args) -> int`."""
 
-DRAWING = {"activity", "compare", "fleet", "predict", "report", "sweep", "tune"}
+_DRAWING = {"activity", "compare", "fleet", "predict", "report", "sweep", "tune"}
 """Commands that may draw."""
 
-OBJECTS = 50_000
+_OBJECTS = 50_000
 """New objects between two searches for garbage: Python's 700 cost a tenth of a command, most of it during imports."""
 
 
-def front_parser() -> argparse.ArgumentParser:
+def _front_parser() -> argparse.ArgumentParser:
     """Returns the parser of `iolens` itself, which names the commands and loads the modules of none."""
     parser = argparse.ArgumentParser(
         prog="iolens", description="See where a parallel program's I/O time goes, and what would fix it."
@@ -75,7 +75,7 @@ def command_parser(name: str) -> argparse.ArgumentParser:
 def parse(words: Sequence[str]) -> argparse.Namespace:
     """Parses the words behind `iolens`, with the options and other words of a command in any order."""
     if not words or words[0] not in COMMANDS:
-        return front_parser().parse_args(words)
+        return _front_parser().parse_args(words)
     name, *rest = words
     parser = command_parser(name)
     # argparse cannot mix them before another command or action, and until Python 3.13 loses what stands behind "--".
@@ -85,23 +85,23 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command; returns the exit code (0 done, 1 failed, 2 wrong usage, 128 + n ended by signal n)."""
-    gc.set_threshold(OBJECTS)
+    gc.set_threshold(_OBJECTS)
     if argv is None:
         secure_streams()
     words = list(sys.argv[1:] if argv is None else argv)
     name = " ".join(["iolens", *(word for word in words[:1] if word in COMMANDS)])
-    return exit_code_of(name, lambda: run_command(words))
+    return exit_code_of(name, lambda: _run_command(words))
 
 
-def run_command(words: Sequence[str]) -> int:
+def _run_command(words: Sequence[str]) -> int:
     """Runs one command and returns its exit code."""
     args = parse(words)
-    if args.subcommand in DRAWING:
-        silence_matplotlib()
+    if args.subcommand in _DRAWING:
+        _silence_matplotlib()
     return int(args.run(args))
 
 
-def silence_matplotlib() -> None:
+def _silence_matplotlib() -> None:
     """Keeps matplotlib's advice about its folder of fonts from the terminal where the home folder cannot be written to.
     It then makes a folder for each process, which does no harm to a page.
     """

@@ -7,22 +7,22 @@ from pathlib import Path
 
 from iolens.errors import UsageError
 
-FORMATS = {"pdf": (".pdf",), "html": (".html", ".htm")}
+_FORMATS = {"pdf": (".pdf",), "html": (".html", ".htm")}
 """Formats of a document, and the endings of its name."""
 
 
 def add_output(parser: argparse.ArgumentParser, usual: str) -> None:
     """Declares -o and --format; `usual` is the default name, in which FORMAT stands for its suffix."""
     parser.add_argument(
-        "-o", "--output", type=document_name, metavar="FILE", help=f"the PDF or HTML to write (default: {usual})"
+        "-o", "--output", type=_document_name, metavar="FILE", help=f"the PDF or HTML to write (default: {usual})"
     )
-    parser.add_argument("--format", choices=FORMATS, help="pdf or html (default: what FILE ends in, else pdf)")
+    parser.add_argument("--format", choices=_FORMATS, help="pdf or html (default: what FILE ends in, else pdf)")
 
 
-def document_name(text: str) -> Path:
+def _document_name(text: str) -> Path:
     """Returns the path of a document to write; raises if its ending promises something else."""
     path = Path(text)
-    if not any(path.suffix.lower() in endings for endings in FORMATS.values()):
+    if not any(path.suffix.lower() in endings for endings in _FORMATS.values()):
         raise argparse.ArgumentTypeError(
             f"{text}: what is written is a PDF or an HTML page; give a name that ends in .pdf or .html"
         )
@@ -36,6 +36,6 @@ def output_of(args: argparse.Namespace, usual: Path) -> Path:
     if args.output is None:
         return usual.with_name(f"{usual.name}.{args.format or 'pdf'}")
     path = Path(args.output)
-    if args.format and path.suffix.lower() not in FORMATS[args.format]:
+    if args.format and path.suffix.lower() not in _FORMATS[args.format]:
         raise UsageError(f"--format {args.format} and --output {path} name different formats; leave one out")
     return path

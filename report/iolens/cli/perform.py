@@ -7,7 +7,7 @@ import os
 from datetime import datetime, timezone
 from pathlib import Path
 
-ENDED = 143
+_ENDED = 143
 """The exit code of a run that was ended from outside, as a shell gives it for SIGTERM."""
 
 
@@ -38,6 +38,6 @@ def run(args: argparse.Namespace) -> int:
         except IolensError as error:
             outcome = failed(1, str(error))
         except KeyboardInterrupt:
-            outcome = failed(ENDED, "the batch job was ended during the run: by its time limit, or on request")
+            outcome = failed(_ENDED, "the batch job was ended during the run: by its time limit, or on request")
     write_outcome(folder, outcome)
     return outcome.exit_code

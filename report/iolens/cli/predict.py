@@ -13,7 +13,7 @@ from iolens.lab.sizes import parse_size
 if TYPE_CHECKING:
     from iolens.lab.predict.what_if import WhatIf
 
-DRIVERS = ("lustre", "generic")
+_DRIVERS = ("lustre", "generic")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--stripe-size", type=numbers(parse_size), metavar="LIST", help="stripe sizes")
     parser.add_argument("--aggregators", type=numbers(int), metavar="LIST", help="aggregators, cb_nodes")
     parser.add_argument("--cb-buffer", type=numbers(parse_size), metavar="LIST", help="cb_buffer_size")
-    parser.add_argument("--driver", choices=DRIVERS, help="ROMIO's Lustre driver, or its generic one")
+    parser.add_argument("--driver", choices=_DRIVERS, help="ROMIO's Lustre driver, or its generic one")
     parser.add_argument("--model", type=Path, metavar="FILE", help="parameters of the storage")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="write the JSON there, for `iolens compare`")
@@ -59,11 +59,11 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print(as_json(found).rstrip())
     else:
-        tell(found)
+        _tell(found)
     return 0
 
 
-def tell(found: WhatIf) -> None:
+def _tell(found: WhatIf) -> None:
     """Returns the predictions as a table, and how good they are."""
     from iolens.pages.blocks import Table
     from iolens.pages.exhibits.what_if import WHAT_IF

@@ -42,14 +42,14 @@ def run(args: argparse.Namespace) -> int:
     for path in args.logs:
         name = path.resolve().name
         document = output_of(args, Path(name))
-        tables = (report_folder if path.is_dir() else report_log)(path, document)
+        tables = (_report_folder if path.is_dir() else _report_log)(path, document)
         if any(folders.values()):
             export(tables(), f"{name}.", folders)
         print(f"report: {document}")
     return 0
 
 
-def report_log(path: Path, document: Path) -> Tables:
+def _report_log(path: Path, document: Path) -> Tables:
     """Returns the document of one log, and how to get its tables."""
     from iolens.log import read_log
     from iolens.pages.exhibit import frames
@@ -61,7 +61,7 @@ def report_log(path: Path, document: Path) -> Tables:
     return lambda: frames(JOB_EXHIBITS, job)
 
 
-def report_folder(path: Path, document: Path) -> Tables:
+def _report_folder(path: Path, document: Path) -> Tables:
     """Returns the document of all logs of a folder as one job, and how to get its tables."""
     from iolens.forest.forest import read_forest
     from iolens.pages.exhibit import frames

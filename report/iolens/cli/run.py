@@ -23,18 +23,18 @@ from iolens.lab.run.groups import known_groups, listing
 from iolens.lab.run.log_place import log_place, named
 from iolens.lab.say import say
 
-DEFAULT_HZ = 100.0
+_DEFAULT_HZ = 100.0
 LEAST_HZ, LARGEST_HZ = 0.1, 10000.0
 """The range of IOLENS_SAMPLE that the profiler accepts."""
 MOST_CALLERS = 64
 LARGEST_EVENTS = 2**63 - 1
 """The largest IOLENS_TIMELINE that the profiler accepts."""
 
-DEFAULT_EVENTS = 100_000
+_DEFAULT_EVENTS = 100_000
 """The default length of a time line."""
 
 
-OPTION_OF = {
+_OPTION_OF = {
     "IOLENS_SAMPLE": "--sample",
     "IOLENS_SAMPLE_TIMER": "--timer",
     "IOLENS_TIMELINE": "--timeline",
@@ -43,7 +43,7 @@ OPTION_OF = {
 """Variables of the profiler, and what sets them here."""
 
 
-def groups_of_functions(text: str) -> str:
+def _groups_of_functions(text: str) -> str:
     """Returns a list of groups, as the profiler takes it."""
     try:
         return ",".join(known_groups(text.split(",")))
@@ -51,14 +51,14 @@ def groups_of_functions(text: str) -> str:
         raise argparse.ArgumentTypeError(str(error)) from None
 
 
-def callers_to_keep(text: str) -> int:
+def _callers_to_keep(text: str) -> int:
     """Returns a number of callers."""
     if not text.isdecimal() or int(text) > MOST_CALLERS:
         raise argparse.ArgumentTypeError(f"{text} is not a number of callers from 0 to {MOST_CALLERS}")
     return int(text)
 
 
-def samples_per_second(text: str) -> float:
+def _samples_per_second(text: str) -> float:
     """Returns a rate; raises if it is none."""
     try:
         rate = float(text)
@@ -69,7 +69,7 @@ def samples_per_second(text: str) -> float:
     return rate
 
 
-def events_to_keep(text: str) -> int:
+def _events_to_keep(text: str) -> int:
     """Returns a number of events; raises if it is none."""
     if text.isdecimal() and 0 < int(text) <= LARGEST_EVENTS:
         return int(text)
@@ -78,14 +78,14 @@ def events_to_keep(text: str) -> int:
     )
 
 
-def counters_to_keep(text: str) -> str:
+def _counters_to_keep(text: str) -> str:
     """Returns groups or events of the processor, of which the profiler judges the names; raises if there are none."""
     if not text.replace(",", " ").split():
         raise argparse.ArgumentTypeError(f"{text!r} names no group and no event; --list-hwpc prints them")
     return text
 
 
-OPTIONS: Mapping[str, dict[str, Any]] = {
+_OPTIONS: Mapping[str, dict[str, Any]] = {
     "--output": {
         "type": Path,
         "metavar": "DIR",
@@ -124,11 +124,11 @@ OPTIONS: Mapping[str, dict[str, Any]] = {
         "help": "trace every single transfer (DXT), not only counters",
     },
     "--sample": {
-        "type": samples_per_second,
+        "type": _samples_per_second,
         "nargs": "?",
-        "const": DEFAULT_HZ,
+        "const": _DEFAULT_HZ,
         "metavar": "HZ",
-        "help": f"interrupt every thread so often a second (default {DEFAULT_HZ:g}) and count where it is; with "
+        "help": f"interrupt every thread so often a second (default {_DEFAULT_HZ:g}) and count where it is; with "
         "PYTHONPERFSUPPORT=1 in the environment CPython 3.12 or later tells the names of Python functions",
     },
     "--timer": {
@@ -137,18 +137,18 @@ OPTIONS: Mapping[str, dict[str, Any]] = {
         "help": "what --sample runs by: all time, or the processor's",
     },
     "--timeline": {
-        "type": events_to_keep,
+        "type": _events_to_keep,
         "nargs": "?",
-        "const": DEFAULT_EVENTS,
+        "const": _DEFAULT_EVENTS,
         "metavar": "N",
-        "help": f"keep the times of the first N samples and MPI calls of each process, too (default {DEFAULT_EVENTS})",
+        "help": f"keep the times of the first N samples and MPI calls of each process, too (default {_DEFAULT_EVENTS})",
     },
     "--list-groups": {
         "action": "store_true",
         "help": "print the groups of --trace, and which can be met on this machine",
     },
     "--hwpc": {
-        "type": counters_to_keep,
+        "type": _counters_to_keep,
         "metavar": "GROUP,...",
         "help": "count these groups (numbers or names) or events of the processor, for each rank, region and call "
         "of functions that --trace names",
@@ -158,7 +158,7 @@ OPTIONS: Mapping[str, dict[str, Any]] = {
         "help": "print the groups, and which events can be counted here",
     },
     "--trace": {
-        "type": groups_of_functions,
+        "type": _groups_of_functions,
         "metavar": "GROUP,...",
         "help": "groups of functions to count and time, such as mpi,blas,heap; --list-groups says which there are",
     },
@@ -168,7 +168,7 @@ OPTIONS: Mapping[str, dict[str, Any]] = {
         "help": "trace and count what this file of iolens apa says; --trace and --hwpc go before it",
     },
     "--callers": {
-        "type": callers_to_keep,
+        "type": _callers_to_keep,
         "metavar": "N",
         "help": f"how many callers of MPI (1) and of I/O functions (0) are told apart, 0 to {MOST_CALLERS}",
     },
@@ -200,7 +200,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "Without --output the log goes into this folder, or where IOLENS_LOGPATH (else DARSHAN_LOGPATH) says; "
         "IOLENS_LOGFILE (else DARSHAN_LOGFILE) is its full name, and goes before that."
     )
-    for name, about in OPTIONS.items():
+    for name, about in _OPTIONS.items():
         parser.add_argument(name, **about)
 
 
@@ -210,12 +210,12 @@ def run(args: argparse.Namespace) -> int:
         print(listing())
         return 0
     if args.list_hwpc:
-        return list_hwpc()
+        return _list_hwpc()
     words = args.command[1:] if args.command[:1] == ["--"] else args.command
     if not words:
         raise UsageError("no command given; write it behind --, for example: iolens run -- mpirun -np 4 ./app")
     if args.container:
-        refuse_beside_container(args)
+        _refuse_beside_container(args)
     settings: Mapping[str, str] = {}
     if args.io_component == LUSTRE:
         from iolens.lab.run.lustre_driver import under_driver
@@ -223,8 +223,8 @@ def run(args: argparse.Namespace) -> int:
         words, settings = under_driver(words)
     place = log_place(args.output, os.environ)
     with place.made():
-        setup = setup_of(args, words, place.folder.resolve(), settings)
-        refuse(args, setup.application)
+        setup = _setup_of(args, words, place.folder.resolve(), settings)
+        _refuse(args, setup.application)
         streams = (args.output / "stdout.txt", args.output / "stderr.txt") if args.output else (None, None)
         with interruptible():
             outcome = execute(words, setup, *streams)
@@ -236,11 +236,11 @@ def run(args: argparse.Namespace) -> int:
             write_single(args.output, outcome, setup)
         except OSError as error:
             say(f"{args.output / 'run.json'} cannot be written: {error.strerror}")
-    tell(outcome, args, program_name(words, args.container))
+    _tell(outcome, args, _program_name(words, args.container))
     return outcome.exit_code
 
 
-def program_name(words: list[str], container: str | None) -> str:
+def _program_name(words: list[str], container: str | None) -> str:
     """Returns the program of a command, in a container as well; the command's first word where none is known."""
     if container is None:
         return take_apart(words).application or words[0]
@@ -249,11 +249,11 @@ def program_name(words: list[str], container: str | None) -> str:
     return program_of(words, container) or words[0]
 
 
-def setup_of(args: argparse.Namespace, words: list[str], logs: Path, settings: Mapping[str, str]) -> Setup:
+def _setup_of(args: argparse.Namespace, words: list[str], logs: Path, settings: Mapping[str, str]) -> Setup:
     """Returns the surroundings that the options ask for, with logs in that folder and these variables for the
     launcher.
     """
-    application = analysis(args.apa, take_apart(words).application or words[0]) if args.apa else {}
+    application = _analysis(args.apa, take_apart(words).application or words[0]) if args.apa else {}
     application |= {"DXT_ENABLE_IO_TRACE": "1"} if args.dxt else {}
     if args.hints:
         application["IOLENS_HINTS"] = args.hints
@@ -289,21 +289,21 @@ def setup_of(args: argparse.Namespace, words: list[str], logs: Path, settings: M
     return Setup(args.profiler, logs, storage, application, {**launcher, **settings}, None, args.container, args.apart)
 
 
-def refuse(args: argparse.Namespace, settings: Mapping[str, str]) -> None:
+def _refuse(args: argparse.Namespace, settings: Mapping[str, str]) -> None:
     """Raises for what the profiler would not do, before each process says so for itself."""
     if args.profiler != "iolens":
         for name in ("hwpc", "trace", "apa", "sample", "timeline", "callers", "mpi_sync", "late_receives"):
             if getattr(args, name) not in (None, False):
                 raise UsageError(f"--{name.replace('_', '-')} goes with the profiler iolens alone")
     counted = "--hwpc" if args.hwpc else f"{args.apa}: -Drtenv=PAT_RT_HWPC"
-    for name, needed in without_effect(args, settings):
+    for name, needed in _without_effect(args, settings):
         raise UsageError(f"{name} does nothing without {needed}")
     from iolens.lab.run.judged import refuse_unknown
 
-    refuse_unknown(settings, {**OPTION_OF, "IOLENS_HWPC": counted})
+    refuse_unknown(settings, {**_OPTION_OF, "IOLENS_HWPC": counted})
 
 
-def without_effect(args: argparse.Namespace, settings: Mapping[str, str]) -> list[tuple[str, str]]:
+def _without_effect(args: argparse.Namespace, settings: Mapping[str, str]) -> list[tuple[str, str]]:
     """Returns options that were given for something that is not recorded, and what it would take; none where a
     configuration file may say so.
     """
@@ -320,7 +320,7 @@ def without_effect(args: argparse.Namespace, settings: Mapping[str, str]) -> lis
     return [(name, needed) for vain, name, needed in asked if vain]
 
 
-def refuse_beside_container(args: argparse.Namespace) -> None:
+def _refuse_beside_container(args: argparse.Namespace) -> None:
     """Raises for what needs more of this machine inside than the profiler."""
     if args.profiler != "iolens":
         raise UsageError("--container goes with the profiler iolens alone")
@@ -329,7 +329,7 @@ def refuse_beside_container(args: argparse.Namespace) -> None:
             raise UsageError(f"--{name.replace('_', '-')} does not work with --container: what it needs is not inside")
 
 
-def analysis(file: Path, program: str) -> dict[str, str]:
+def _analysis(file: Path, program: str) -> dict[str, str]:
     """Returns the requests in a file of `iolens apa`; prints which functions of the program cannot be traced."""
     from iolens.lab.run import apa
 
@@ -340,7 +340,7 @@ def analysis(file: Path, program: str) -> dict[str, str]:
     return apa.settings_of(asked, found)
 
 
-def list_hwpc() -> int:
+def _list_hwpc() -> int:
     """Prints the groups of counters, as the profiler finds them on this machine."""
     libraries = preload.preload_value([need_library("libiolens.so")])
     program = [sys.executable, "-I", "-S", "-c", ""]
@@ -348,7 +348,7 @@ def list_hwpc() -> int:
     return subprocess.run(program, env=environment, check=False).returncode
 
 
-def tell(outcome: Outcome, args: argparse.Namespace, program: str) -> None:
+def _tell(outcome: Outcome, args: argparse.Namespace, program: str) -> None:
     """Says where the log is, or that there is none; many logs are merged in one folder."""
     if args.profiler == "none":
         return

@@ -42,19 +42,19 @@ def run(args: argparse.Namespace) -> int:
         folder = Path(name)
         wanted = variants(folder, args.files)
         found = [measure(key, extra, folder, args.files, args.pairs, args.jobs) for key, extra in wanted.items()]
-        print(table(found, args.files, args.pairs))
+        print(_table(found, args.files, args.pairs))
         if job:
-            mine = next(one for one in found if one.name == ("iolens, traced" if traced(job) else "iolens"))
-            print(f"\n{bound_table(job, bound(job, found[0], mine, args.files, folder, args.jobs))}")
+            mine = next(one for one in found if one.name == ("iolens, traced" if _traced(job) else "iolens"))
+            print(f"\n{_bound_table(job, bound(job, found[0], mine, args.files, folder, args.jobs))}")
     return 0
 
 
-def traced(job: Job) -> bool:
+def _traced(job: Job) -> bool:
     """Returns the job recorded every transfer."""
     return any(name.startswith("DXT") for name in job.frames)
 
 
-def table(found: Sequence[Measured], files: int, pairs: int) -> str:
+def _table(found: Sequence[Measured], files: int, pairs: int) -> str:
     """Returns the table of all libraries; the first one is no library."""
     plain, *libraries = found
     titles = ["ns per call of 8 bytes", "direct", *(one.name for one in libraries)]
@@ -77,16 +77,16 @@ def table(found: Sequence[Measured], files: int, pairs: int) -> str:
         f"What each library adds; in brackets the 95 % interval of the median of {pairs} pairs of blocks (at most 200\n"
         "with cold caches). Processes: processor time, medians; memory where their main ends, spool included."
     )
-    return "\n".join([*lay_out([titles, *rows]), note])
+    return "\n".join([*_lay_out([titles, *rows]), note])
 
 
-def lay_out(rows: Sequence[Sequence[str]]) -> list[str]:
+def _lay_out(rows: Sequence[Sequence[str]]) -> list[str]:
     """Returns lines of columns."""
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
 
 
-def bound_table(job: Job, parts: Sequence[Part]) -> str:
+def _bound_table(job: Job, parts: Sequence[Part]) -> str:
     """Returns the parts of the bound, and their sum, as shares of the job's run time."""
     run_time = max(job.run_time, 1e-9)
     low, high = sum(part.low for part in parts), sum(part.high for part in parts)
@@ -99,4 +99,4 @@ def bound_table(job: Job, parts: Sequence[Part]) -> str:
         "cold ones; those of MPI-IO and those that move no data are charged as open and close. Begin and end: a job\n"
         "of as many ranks that writes 8 bytes from each, in pairs; 95 % interval of the median of the difference."
     )
-    return "\n".join([*lay_out(rows), note])
+    return "\n".join([*_lay_out(rows), note])

@@ -31,13 +31,13 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(f"{folders[0]} is a folder: --json takes logs; iolens report FOLDER --json DIR has its tables")
     for path in args.logs:
         if args.json:
-            print_json(path)
+            _print_json(path)
         else:
-            (show_folder if path.is_dir() else show_log)(path)
+            (_show_folder if path.is_dir() else _show_log)(path)
     return 0
 
 
-def print_json(path: Path) -> None:
+def _print_json(path: Path) -> None:
     """Prints one log as an object in a line."""
     from iolens.log import read_log
     from iolens.pages.job_json import job_json
@@ -45,7 +45,7 @@ def print_json(path: Path) -> None:
     print(job_json(read_log(path)))
 
 
-def show_log(path: Path) -> None:
+def _show_log(path: Path) -> None:
     """Prints the summary of one log."""
     from iolens.log import read_log
     from iolens.pages.exhibits.job import summary_exhibits
@@ -56,7 +56,7 @@ def show_log(path: Path) -> None:
     show_job(job, [table for table in tables if table is not None], screen())
 
 
-def show_folder(path: Path) -> None:
+def _show_folder(path: Path) -> None:
     """Prints that of all logs of a folder."""
     from iolens.forest.forest import read_forest
     from iolens.pages.forest import show_forest

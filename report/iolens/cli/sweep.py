@@ -37,14 +37,14 @@ def numbers(convert: Callable[[str], int]) -> Callable[[str], tuple[int, ...]]:
     return parse
 
 
-def whole(text: str) -> int:
+def _whole(text: str) -> int:
     """Returns a whole number from 0 on."""
     if not text.isdecimal():
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 0")
     return int(text)
 
 
-CHOICES: tuple[tuple[str, dict[str, Any], str], ...] = (
+_CHOICES: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("--np", {"type": int, "dest": "ranks", "metavar": "N"}, "ranks, a square number (default 4)"),
     ("--stripes", {"type": numbers(int), "metavar": "LIST"}, "stripe counts (default '1 4 12')"),
     (
@@ -60,7 +60,7 @@ CHOICES: tuple[tuple[str, dict[str, Any], str], ...] = (
     ),
     (
         "--confirm",
-        {"type": whole, "metavar": "N"},
+        {"type": _whole, "metavar": "N"},
         "fresh runs of the best setting and the baseline (default: as many as repetitions; 0: none)",
     ),
     (
@@ -85,7 +85,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--class", dest="npb_class", metavar="LETTER", help="sweep BT-IO at an NPB class instead")
     parser.add_argument("--default", action="store_true", help="the quick sweep of `make run`")
-    for option, settings, text in CHOICES:
+    for option, settings, text in _CHOICES:
         parser.add_argument(option, help=text, **settings)
     parser.add_argument("--retry", action="store_true", help="do failed runs again; what they left is kept beside them")
     parser.add_argument("--no-sweep", action="store_true", help="the complete run alone")
@@ -97,9 +97,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--schema", action="store_true", help="print the JSON Schema of experiment.yaml, and stop")
 
 
-def experiment_of(args: argparse.Namespace) -> Experiment:
+def _experiment_of(args: argparse.Namespace) -> Experiment:
     """Returns the experiment that the options name."""
-    names = [option[1].get("dest", option[0].lstrip("-").replace("-", "_")) for option in CHOICES]
+    names = [option[1].get("dest", option[0].lstrip("-").replace("-", "_")) for option in _CHOICES]
     given = {name: getattr(args, name) for name in names if getattr(args, name) is not None}
     if sum((args.experiment is not None, args.npb_class is not None, args.default)) != 1:
         raise UsageError("give one of: an experiment.yaml, --class LETTER, --default")
@@ -121,9 +121,9 @@ def run(args: argparse.Namespace) -> int:
     if args.schema:
         print(json.dumps(schema(), indent=1))
         return 0
-    experiment = experiment_of(args)
+    experiment = _experiment_of(args)
     if args.dry_run:
-        print_plan(plan(experiment, args.results / experiment.name, with_matrix=not args.no_sweep))
+        _print_plan(plan(experiment, args.results / experiment.name, with_matrix=not args.no_sweep))
         return 0
     folder = args.results / experiment.name
     return carry_out(prepare(experiment, folder, with_matrix=not args.no_sweep, retry=args.retry), not args.no_report)
@@ -135,7 +135,7 @@ def carry_out(sweep: Sweep, report: bool) -> int:
     """
     from iolens.lab.sweep.sweep import run_sweep
 
-    announce(sweep)
+    _announce(sweep)
     with shown(sweep.folder, sweep.total, sweep.total - len(sweep.todo)) as progress:
         bad = run_sweep(sweep, progress)
     for record in bad:
@@ -144,19 +144,19 @@ def carry_out(sweep: Sweep, report: bool) -> int:
         print(f"{kept.id}: failed before, and kept: {kept.reason}")
     failed = len(sweep.failed) + sum(record.status == "failed" for record in bad)
     if failed:
-        print(_hint_of_retry(failed))
+        print(hint_of_retry(failed))
     if report:
-        finish(sweep)
+        _finish(sweep)
     return 1 if failed else 0
 
 
-def _hint_of_retry(failed: int) -> str:
+def hint_of_retry(failed: int) -> str:
     """Returns what a person who runs the sweep, by make or not, can do about failed runs."""
     option = "RETRY=1" if "MAKELEVEL" in os.environ else "--retry"
     return f"{failed} failed; `{option}` does {'it' if failed == 1 else 'them'} again, and keeps what there is"
 
 
-def print_plan(planned: Plan) -> None:
+def _print_plan(planned: Plan) -> None:
     """Returns every run, what would be started, and what it needs."""
     for name in planned.runs:
         print(name)
@@ -177,7 +177,7 @@ def print_plan(planned: Plan) -> None:
     print(f"\n{runs}; {need} below {planned.data}, where {planned.free / 1e9:.2f} GB are free{took}")
 
 
-def announce(sweep: Sweep) -> None:
+def _announce(sweep: Sweep) -> None:
     """Prints which runs are about to start."""
     experiment = sweep.experiment
     storage = f"{sweep.bench.data}"
@@ -189,7 +189,7 @@ def announce(sweep: Sweep) -> None:
     print(f"{experiment.title}: {' and '.join(work) or 'nothing to do'}, on {storage}, into {sweep.folder}")
 
 
-def finish(sweep: Sweep) -> None:
+def _finish(sweep: Sweep) -> None:
     """Writes the PDFs and print where they are; the best setting comes from the comparison."""
     from iolens.log import read_log
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 ALL_THREADS = "samples of threads, too, that libraries such as MPI started for themselves"
 
-EPILOG = """--by holds for the tables that --list gives levels for: --by function,pe goes from the total to each
+_EPILOG = """--by holds for the tables that --list gives levels for: --by function,pe goes from the total to each
 function, and from there to the ranks with the largest, the median and the smallest value; pe=all names all ranks.
 --filter 'pe<10,function=write' adds up such rows alone; averages are then over as many ranks as it leaves. In
 a terminal rows with less than 0.95 % of the total are left out unless --no-threshold is given, and long lists have
@@ -30,7 +30,7 @@ their first rows alone; how many rows are hidden stands below. --csv and --json 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
-    parser.epilog = EPILOG
+    parser.epilog = _EPILOG
     parser.add_argument("name", nargs="?", metavar="NAME", help="the table; --list names them all")
     parser.add_argument("log", nargs="?", type=Path, metavar="LOG", help="a log of iolens or Darshan (3.0 or later)")
     parser.add_argument("--list", action="store_true", help="name the tables, with those LOG has when it is given")
@@ -49,17 +49,17 @@ def run(args: argparse.Namespace) -> int:
     """Prints a table, or the names of all."""
     if args.list:
         log = args.log or (Path(args.name) if args.name else None)
-        print_names(log)
+        _print_names(log)
         return 0
     if not args.name or not args.log:
         raise UsageError("name a table and a log: iolens table NAME LOG; iolens table --list names the tables")
     from iolens.log import read_log
 
-    whole = exhibit_of(args.name)
+    whole = _exhibit_of(args.name)
     job = read_log(args.log)
     if whole.instead is not None and whole.rows(job) is None and whole.instead.rows(job) is not None:
         whole = whole.instead
-    exhibit = asked(whole, args)
+    exhibit = _asked(whole, args)
     frame = exhibit.every(job) if args.csv or args.json else exhibit.frame(job)
     if frame is None and args.filter and whole.rows(job) is not None:
         raise IolensError(f"{args.log}: no row of the table {args.name} meets --filter '{args.filter}'")
@@ -75,7 +75,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def exhibit_of(name: str) -> Exhibit[Any]:
+def _exhibit_of(name: str) -> Exhibit[Any]:
     """Returns the exhibit of that name; raises UsageError if there is none."""
     from difflib import get_close_matches
 
@@ -89,7 +89,7 @@ def exhibit_of(name: str) -> Exhibit[Any]:
     return known[name]
 
 
-def asked(exhibit: Exhibit[Any], args: argparse.Namespace) -> Exhibit[Any]:
+def _asked(exhibit: Exhibit[Any], args: argparse.Namespace) -> Exhibit[Any]:
     """Returns the exhibit as the options ask for it; UsageError for what it does not know."""
     from iolens.metrics.processor.ask import THRESHOLD, Ask, check_levels, conditions, levels
 
@@ -121,14 +121,14 @@ def text_of(exhibit: Exhibit[Any], frame: pd.DataFrame, job: Any) -> str:
     from iolens.pages.tabular import UNLIMITED, drilled, flat
 
     room = shutil.get_terminal_size((UNLIMITED, 24)).columns
-    table = exhibit.table(job) or numbers(exhibit.title, frame)
-    table = replace(table, note=" ".join(filter(None, (table.note, how_to_see_all(exhibit, frame, job)))))
+    table = exhibit.table(job) or _numbers(exhibit.title, frame)
+    table = replace(table, note=" ".join(filter(None, (table.note, _how_to_see_all(exhibit, frame, job)))))
     if not exhibit.drilled:
         return flat(table, room)
     return drilled(table, list(frame["depth"]), depth_heads(frame) or ["Total"], room)
 
 
-def how_to_see_all(exhibit: Exhibit[Any], frame: pd.DataFrame, job: Any) -> str:
+def _how_to_see_all(exhibit: Exhibit[Any], frame: pd.DataFrame, job: Any) -> str:
     """Returns how many rows of a list are hidden, and the option that shows what is left out; "" for a whole table."""
     from iolens.pages.exhibit import rows_left_out
 
@@ -140,7 +140,7 @@ def how_to_see_all(exhibit: Exhibit[Any], frame: pd.DataFrame, job: Any) -> str:
     return f"{hidden} more row{'s' if hidden != 1 else ''}: --csv and --json have them all." if hidden > 0 else ""
 
 
-def numbers(title: str, frame: pd.DataFrame) -> Table:
+def _numbers(title: str, frame: pd.DataFrame) -> Table:
     """Returns the numbers behind a figure or a text of the report: the columns by their names; a single row from top to
     bottom.
     """
@@ -161,7 +161,7 @@ def depth_heads(frame: pd.DataFrame) -> list[str]:
     return ["PE" if set(names) == {"pe"} else next(n for n in names if n != "pe").capitalize() for names in levels]
 
 
-def print_names(log: Path | None) -> None:
+def _print_names(log: Path | None) -> None:
     """Returns the tables; with a log, those that it has."""
     from iolens.pages.exhibits.job import JOB_EXHIBITS
 

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from iolens.lab.tune.tune import Tuning
     from iolens.pages.comparison_summary import ComparisonSummary
 
-HINTS, STRIPES = "hints.txt", "stripes.sh"
+_HINTS, _STRIPES = "hints.txt", "stripes.sh"
 """Files with the recommended settings, in the folder of the results."""
 
 
-def budget(text: str) -> Budget:
+def _budget(text: str) -> Budget:
     """Returns a budget on the command line."""
     try:
         return parse_budget(text)
@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--budget",
-        type=budget,
+        type=_budget,
         metavar="N|TIME",
         help="runs of the search (8), or time with the runs that confirm (90s, 5min, 2h); "
         "default: 8 runs, of a small matrix a third of its settings",
@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
     allowed = args.budget or usual_budget(len(search.points))
     folder = args.results / experiment.name
     if args.dry_run:
-        preview(experiment, search, allowed, folder)
+        _preview(experiment, search, allowed, folder)
         return 0
     from iolens.lab.sweep.prepare import prepare
     from iolens.lab.tune.trail import read_trail
@@ -71,7 +71,7 @@ def run(args: argparse.Namespace) -> int:
 
     before = read_trail(folder)
     tuning = begin(prepare(experiment, folder, retry=True), search, allowed, before)
-    announce(tuning)
+    _announce(tuning)
     with shown(folder, allowed.runs or 0, len(tuning.trail.steps)) as progress:
         tuning = run_tuning(tuning, progress)
     print(f"{len(tuning.trail.steps)} of {len(search.points)} settings were run: {tuning.trail.stopped}")
@@ -79,11 +79,11 @@ def run(args: argparse.Namespace) -> int:
         print("no run can be compared; the reasons are above, and in the run.json of each below", folder)
         return 1
     if not args.no_report:
-        finish(folder)
+        _finish(folder)
     return 0
 
 
-def confirmations(experiment: Experiment) -> str:
+def _confirmations(experiment: Experiment) -> str:
     """Returns in words how the result will be confirmed."""
     count = experiment.repetitions if experiment.confirm is None else experiment.confirm
     if not count:
@@ -91,17 +91,17 @@ def confirmations(experiment: Experiment) -> str:
     return f"{count} fresh {'run' if count == 1 else 'runs'} each of the best and of the default"
 
 
-def announce(tuning: Tuning) -> None:
+def _announce(tuning: Tuning) -> None:
     """Prints which runs are about to start."""
     experiment, trail = tuning.sweep.experiment, tuning.trail
     known = f" ({len(tuning.measured)} known from earlier runs)" if tuning.measured else ""
     print(
         f"{experiment.title}: a search in a matrix of {trail.settings}{known}, at most {tuning.budget}; then "
-        f"{confirmations(experiment)}; into {tuning.sweep.folder}"
+        f"{_confirmations(experiment)}; into {tuning.sweep.folder}"
     )
 
 
-def preview(experiment: Experiment, search: Search, allowed: Budget, folder: Path) -> None:
+def _preview(experiment: Experiment, search: Search, allowed: Budget, folder: Path) -> None:
     """Returns the runs that are known beforehand with their commands, and what follows."""
     from iolens.lab.sweep.matrix import Run
     from iolens.lab.sweep.plan import plan
@@ -117,12 +117,12 @@ def preview(experiment: Experiment, search: Search, allowed: Budget, folder: Pat
     )
     print(
         f"\nThe model chooses further ones of {len(search.points)} settings by what these give: {allowed} in all. Then "
-        f"{confirmations(experiment)}.\n"
+        f"{_confirmations(experiment)}.\n"
         f"{need} below {planned.data}, where {planned.free / 1e9:.2f} GB are free"
     )
 
 
-def finish(folder: Path) -> None:
+def _finish(folder: Path) -> None:
     """Writes the PDF, the hints file and the stripe command; print the verdict and where they are."""
     from iolens.cli.compare import tell
     from iolens.lab.sweep.results import load_results
@@ -131,17 +131,17 @@ def finish(folder: Path) -> None:
 
     summary = write_comparison(load_results(folder), folder / "comparison.pdf", read_log)
     tell(summary)
-    for path in take_home(folder, summary):
+    for path in _take_home(folder, summary):
         print(f"to take home: {path}")
     print(f"comparison: {summary.path}")
 
 
-def take_home(folder: Path, summary: ComparisonSummary) -> list[Path]:
+def _take_home(folder: Path, summary: ComparisonSummary) -> list[Path]:
     """Writes the hints as ROMIO reads them, and the line that sets the stripes; the files that were written."""
     from iolens.lab.files import write_aside
 
     found = summary.remedy
-    contents = {HINTS: "\n".join(found.hints) if found else "", STRIPES: (found.stripes or "") if found else ""}
+    contents = {_HINTS: "\n".join(found.hints) if found else "", _STRIPES: (found.stripes or "") if found else ""}
     for name, text in contents.items():
         (folder / name).unlink(missing_ok=True)
         if text:

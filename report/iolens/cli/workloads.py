@@ -35,14 +35,14 @@ def run(args: argparse.Namespace) -> int:
     from iolens.lab.workloads.workloads import WORKLOADS
 
     for name in WORKLOADS:
-        print(f"{name:22}{where(name)}")
+        print(f"{name:22}{_where(name)}")
     source = source_of_workloads()
     for path in sorted((source / "workloads").glob("*/*.yaml")) if source else []:
         print(f"{'experiment':22}{path}")
     return 0
 
 
-def where(name: str) -> str:
+def _where(name: str) -> str:
     """Returns the path of a workload, or what makes it."""
     try:
         return str(find_program(name))

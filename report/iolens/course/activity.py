@@ -19,7 +19,7 @@ from iolens.lab.sweep.matrix import Point, points
 from iolens.lab.values import portion, positive
 
 LANGUAGES = ("en", "pt")
-OPERATIONS = ("write", "read")
+_OPERATIONS = ("write", "read")
 
 Words = Mapping[str, str]
 """A text by language."""
@@ -60,7 +60,7 @@ class Kind:
     usual: float = 0.0
 
 
-KINDS: Mapping[str, Kind] = {
+_KINDS: Mapping[str, Kind] = {
     "more": Kind("than", "within", 0.1),
     "same": Kind("as", "within", 0.1),
     "reaches": Kind(margin="of_bound", usual=0.9),
@@ -70,7 +70,7 @@ KINDS: Mapping[str, Kind] = {
 """The key that begins a claim. Two bandwidths within the margin of `more` and `same` are taken as the same: nobody
 changes a job script for less than a tenth."""
 
-TEXTS = ("says", "slides", "because", "otherwise")
+_TEXTS = ("says", "slides", "because", "otherwise")
 
 
 def load_claims(path: Path, experiment: Experiment) -> list[Claim]:
@@ -97,52 +97,52 @@ def claim_of(claim: Any, known: list[Point]) -> Claim:
     """Returns one claim; raises ValueError with what is wrong."""
     if not isinstance(claim, dict):
         raise ValueError("a claim is a table")
-    name = next((kind for kind in KINDS if kind in claim), None)
+    name = next((kind for kind in _KINDS if kind in claim), None)
     if name is None:
-        raise ValueError(f"a claim has one of the keys {', '.join(KINDS)}")
-    kind = KINDS[name]
-    allowed = {name, kind.other, kind.margin, "operation", *TEXTS} - {""}
+        raise ValueError(f"a claim has one of the keys {', '.join(_KINDS)}")
+    kind = _KINDS[name]
+    allowed = {name, kind.other, kind.margin, "operation", *_TEXTS} - {""}
     unknown, missing = set(claim) - allowed, {name, kind.other, "says", "because", "otherwise"} - {"", *claim}
     if unknown or missing:
         which = f"unknown key {sorted(unknown)[0]}" if unknown else f"the key {sorted(missing)[0]} is missing"
         raise ValueError(f"{which}; a claim that begins with {name} has {', '.join(sorted(allowed))}")
     operation = claim.get("operation", "write")
-    if operation not in OPERATIONS:
-        raise ValueError(f"operation: {operation!r} is not one of {', '.join(OPERATIONS)}")
+    if operation not in _OPERATIONS:
+        raise ValueError(f"operation: {operation!r} is not one of {', '.join(_OPERATIONS)}")
     place = claim[kind.other] if kind.other == "in" else claim[name]
     return Claim(
         kind=name,
-        says=words_of("says", claim["says"]),
-        point=levels_of(place, known),
-        other=levels_of(claim[kind.other], known) if kind.other else {},
+        says=_words_of("says", claim["says"]),
+        point=_levels_of(place, known),
+        other=_levels_of(claim[kind.other], known) if kind.other else {},
         margin=portion(claim[kind.margin]) if claim.get(kind.margin) else kind.usual,
         operation=operation,
         rule=str(claim[name]) if name == "finds" else "",
         count=positive(claim[name]) if name == "logs" else 0,
-        slides=words_of("slides", claim["slides"]) if "slides" in claim else None,
-        because=words_of("because", claim["because"]),
-        otherwise=words_of("otherwise", claim["otherwise"]),
+        slides=_words_of("slides", claim["slides"]) if "slides" in claim else None,
+        because=_words_of("because", claim["because"]),
+        otherwise=_words_of("otherwise", claim["otherwise"]),
     )
 
 
-def words_of(key: str, value: Any) -> Words:
+def _words_of(key: str, value: Any) -> Words:
     """Returns a text in every language."""
     if not isinstance(value, dict) or set(value) != set(LANGUAGES) or not all(value.values()):
         raise ValueError(f"{key}: a text is a table with {' and '.join(LANGUAGES)}")
     return {language: " ".join(str(value[language]).split()) for language in LANGUAGES}
 
 
-def levels_of(value: Any, known: list[Point]) -> Levels:
+def _levels_of(value: Any, known: list[Point]) -> Levels:
     """Returns the one point that has these levels; those of other factors need not be named where one point is left."""
     if not isinstance(value, dict):
         raise ValueError(f"{value!r} is not a table of levels, such as {{stripe_count: 4}}")
-    fitting = [point for point in known if all(has(point, key, level) for key, level in value.items())]
+    fitting = [point for point in known if all(_has(point, key, level) for key, level in value.items())]
     if len(fitting) != 1:
         raise ValueError(f"{value!r} names {len(fitting)} points of the matrix, and must name one")
     return fitting[0].settings
 
 
-def has(point: Point, factor: str, level: Any) -> bool:
+def _has(point: Point, factor: str, level: Any) -> bool:
     """Returns whether a point has this level, which may be a size with its suffix."""
     there = point.settings.get(factor)
     if not isinstance(there, int):

@@ -50,13 +50,13 @@ def judge(claims: Sequence[Claim], results: Results, advice: Advice) -> list[Out
     """Returns the outcome of every claim, in their order."""
     measuring = sum(claim.kind not in LOOKS for claim in claims)
     risk = (1.0 - CONFIDENCE) / max(1, measuring)
-    return [outcome_of(claim, results, advice, risk) for claim in claims]
+    return [_outcome_of(claim, results, advice, risk) for claim in claims]
 
 
-def outcome_of(claim: Claim, results: Results, advice: Advice, risk: float) -> Outcome:
+def _outcome_of(claim: Claim, results: Results, advice: Advice, risk: float) -> Outcome:
     """Returns the outcome of one claim, whose interval misses with this risk."""
     places = [claim.point] if claim.kind in (*LOOKS, "reaches") else [claim.point, claim.other]
-    groups = [runs_at(results.runs, levels) for levels in places]
+    groups = [_runs_at(results.runs, levels) for levels in places]
     for levels, runs in zip(places, groups, strict=True):
         if runs.empty:
             return Outcome(claim, OPEN, problem=f"{describe(levels)}: not run")
@@ -66,18 +66,18 @@ def outcome_of(claim: Claim, results: Results, advice: Advice, risk: float) -> O
         if row["left_out"]:
             return Outcome(claim, OPEN, problem=f"{row['label']}: {row['left_out']}")
     if claim.kind in LOOKS:
-        return looked_up(claim, groups[0], advice)
-    speeds = [speeds_of(runs, claim.operation) for runs in groups]
+        return _looked_up(claim, groups[0], advice)
+    speeds = [_speeds_of(runs, claim.operation) for runs in groups]
     if not all(speeds):
         return Outcome(claim, OPEN, problem=f"the program measured no {claim.operation} bandwidth")
     if claim.kind == "reaches":
-        return reaching(claim, groups[0], speeds[0], results, risk)
+        return _reaching(claim, groups[0], speeds[0], results, risk)
     ratio = family(speeds).contrast([(1, 0), (-1, 1)], risk)
     values = tuple(family([group]).typical(0).value for group in speeds)
-    return Outcome(claim, compared(claim, ratio), values, ratio)
+    return Outcome(claim, _compared(claim, ratio), values, ratio)
 
 
-def runs_at(runs: pd.DataFrame, levels: Levels) -> pd.DataFrame:
+def _runs_at(runs: pd.DataFrame, levels: Levels) -> pd.DataFrame:
     """Returns the runs of a point; none where a changed experiment has it no more."""
     names = list(levels)
     if not set(names) <= set(runs.columns):
@@ -85,14 +85,14 @@ def runs_at(runs: pd.DataFrame, levels: Levels) -> pd.DataFrame:
     return runs[[key == tuple(levels.values()) for key in runs[names].itertuples(index=False, name=None)]]
 
 
-def speeds_of(runs: pd.DataFrame, operation: str) -> list[float]:
+def _speeds_of(runs: pd.DataFrame, operation: str) -> list[float]:
     """Returns bandwidths of the usable runs, MiB/s."""
     files = runs.loc[runs["usable"], "result"].dropna()
     found: list[Any] = [read_phase(Path(file), operation)["bandwidth"] for file in files]
     return [float(value) for value in found if value]
 
 
-def compared(claim: Claim, ratio: Ratio) -> str:
+def _compared(claim: Claim, ratio: Ratio) -> str:
     """Returns the verdict by the interval of a ratio: within the margin around 1, on one side of 1, or on both."""
     if ratio.low is None or ratio.high is None:
         return OPEN
@@ -104,7 +104,7 @@ def compared(claim: Claim, ratio: Ratio) -> str:
     return OPEN if not ratio.is_clear else YES if ratio.value > 1 else NO
 
 
-def reaching(claim: Claim, runs: pd.DataFrame, speeds: list[float], results: Results, risk: float) -> Outcome:
+def _reaching(claim: Claim, runs: pd.DataFrame, speeds: list[float], results: Results, risk: float) -> Outcome:
     """Returns how much of the bound by the storage's model a point reaches."""
     found = of_runs(runs, results.limits)
     if found is None:
@@ -118,7 +118,7 @@ def reaching(claim: Claim, runs: pd.DataFrame, speeds: list[float], results: Res
     return Outcome(claim, answer, (speed.value, most), ratio)
 
 
-def looked_up(claim: Claim, runs: pd.DataFrame, advice: Advice) -> Outcome:
+def _looked_up(claim: Claim, runs: pd.DataFrame, advice: Advice) -> Outcome:
     """Returns whether the logs of a point have a finding, or every run left as many logs as it had processes."""
     logs = [Path(log) for log in runs.loc[runs["usable"], "log"].dropna()]
     if claim.kind == "finds":

@@ -70,14 +70,14 @@ def paragraphs(outcome: Outcome, language: str) -> list[str]:
     lines = [f"{claim.says[language]}: {said[outcome.answer]}"]
     if claim.slides:
         lines.append(f"{said['slides']}: {claim.slides[language]}")
-    lines.append(f"{said['here']}: {measured(outcome, language)}")
+    lines.append(f"{said['here']}: {_measured(outcome, language)}")
     why = {YES: claim.because[language], OPEN: said["leaves"]}
     if not outcome.problem and (claim.kind not in LOOKS or outcome.answer != OPEN):
         lines.append(f"{said['why']}: {why.get(outcome.answer, claim.otherwise[language])}")
     return lines
 
 
-def measured(outcome: Outcome, language: str) -> str:
+def _measured(outcome: Outcome, language: str) -> str:
     """Returns the numbers behind an answer."""
     said, claim = SAID[language], outcome.claim
     if outcome.problem:
@@ -85,24 +85,24 @@ def measured(outcome: Outcome, language: str) -> str:
     if outcome.ratio is None:
         have, everything = outcome.logs
         return said[claim.kind].format(have=have, all=everything, rule=claim.rule, count=claim.count)
-    a, b = (number(value, language) for value in outcome.values)
+    a, b = (_number(value, language) for value in outcome.values)
     form = said["bound" if claim.kind == "reaches" else "ratio"]
     text = form.format(
-        ratio=number(outcome.ratio.value, language), interval=interval(outcome.ratio, language), a=a, b=b
+        ratio=_number(outcome.ratio.value, language), interval=_interval(outcome.ratio, language), a=a, b=b
     )
     if outcome.answer == SAME or (claim.kind == "same" and outcome.answer == YES):
         text += "; " + said["margin"].format(margin=f"{100 * claim.margin:.0f}")
     return text
 
 
-def interval(ratio: Ratio, language: str) -> str:
+def _interval(ratio: Ratio, language: str) -> str:
     """Returns the interval of a ratio, or that there is none."""
     if ratio.low is None or ratio.high is None:
         return SAID[language]["single"]
-    return SAID[language]["interval"].format(low=number(ratio.low, language), high=number(ratio.high, language))
+    return SAID[language]["interval"].format(low=_number(ratio.low, language), high=_number(ratio.high, language))
 
 
-def number(value: float, language: str) -> str:
+def _number(value: float, language: str) -> str:
     """Formats a number with three digits, or with all digits before the decimal point if there are more."""
     text = f"{value:.0f}" if value >= 100 else f"{value:.3g}"
     return text.replace(".", ",") if language == "pt" else text

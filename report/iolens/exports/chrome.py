@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
     from iolens.log import Job
 
-MOST_EVENTS = 1_000_000
+_MOST_EVENTS = 1_000_000
 """Viewers do not open more than this."""
 
-ROWS = ("samples", "MPI", "I/O")
-LAYERS = {"DXT_POSIX": "POSIX", "DXT_MPIIO": "MPI-IO"}
+_ROWS = ("samples", "MPI", "I/O")
+_LAYERS = {"DXT_POSIX": "POSIX", "DXT_MPIIO": "MPI-IO"}
 
-HEAT = ("module", "rank", "width", "bin", "written", "read")
+_HEAT = ("module", "rank", "width", "bin", "written", "read")
 
 Event = dict[str, Any]
 
@@ -38,23 +38,23 @@ def chrome(job: Job, search: Sequence[Path] = (), without: Threads = frozenset()
 
     `without`: threads whose samples are left out.
     """
-    rates = list(heat(job))
-    events = [*samples(job, search, without), *mpi_calls(job), *transfers(job)]
-    left_out = max(0, len(events) - MOST_EVENTS)
+    rates = list(_heat(job))
+    events = [*_samples(job, search, without), *_mpi_calls(job), *_transfers(job)]
+    left_out = max(0, len(events) - _MOST_EVENTS)
     if left_out:
-        events = sorted(events, key=lambda event: -event["dur"])[:MOST_EVENTS]
+        events = sorted(events, key=lambda event: -event["dur"])[:_MOST_EVENTS]
     # Among calls with equal times the outer one is found later, but viewers need it first.
     events.reverse()
     events.sort(key=lambda event: (event["pid"], event["tid"], event["ts"], -event["dur"]))
     trace = {
         "traceEvents": [*names([*events, *rates]), *events, *rates],
         "displayTimeUnit": "ms",
-        "otherData": {"clocks": clocks(job)},
+        "otherData": {"clocks": _clocks(job)},
     }
     return json.dumps(trace), left_out
 
 
-def clocks(job: Job) -> list[dict[str, Any]]:
+def _clocks(job: Job) -> list[dict[str, Any]]:
     """Returns one row of its table for each clock that ranks read, if there were several clocks."""
     rows: pd.DataFrame | None = job.private.get("clocks")
     if rows is None:
@@ -67,7 +67,7 @@ def event(rank: int, thread: int, row: str, name: str, begin: float, end: float,
 
     Begin and end are rounded to nanoseconds before they are subtracted, so that one event ends where the next begins.
     """
-    number = thread * len(ROWS) + ROWS.index(row)
+    number = thread * len(_ROWS) + _ROWS.index(row)
     first, last = round(begin * 1e9), round(end * 1e9)
     times = {"ts": first / 1000, "dur": (last - first) / 1000}
     return {"ph": "X", "pid": rank, "tid": number, "name": name, "cat": row, **times, "args": said}
@@ -78,11 +78,11 @@ def names(events: Sequence[Event]) -> Iterator[Event]:
     for rank in sorted({event["pid"] for event in events}):
         yield {"ph": "M", "pid": rank, "tid": 0, "name": "process_name", "args": {"name": f"rank {rank}"}}
     for rank, number in sorted({(event["pid"], event["tid"]) for event in events if event["ph"] == "X"}):
-        name = f"thread {number // len(ROWS)}, {ROWS[number % len(ROWS)]}"
+        name = f"thread {number // len(_ROWS)}, {_ROWS[number % len(_ROWS)]}"
         yield {"ph": "M", "pid": rank, "tid": number, "name": "thread_name", "args": {"name": name}}
 
 
-def heat(job: Job) -> Iterator[Event]:
+def _heat(job: Job) -> Iterator[Event]:
     """Returns bytes per second of each rank and layer, in the bins of the log's heat map: the values where
     they change.
     """
@@ -90,7 +90,9 @@ def heat(job: Job) -> Iterator[Event]:
     if found is None:
         return
     found = found.sort_values(["module", "rank", "bin"])
-    for (layer, rank), rows in groupby(zip(*(found[name].tolist() for name in HEAT), strict=True), lambda row: row[:2]):
+    for (layer, rank), rows in groupby(
+        zip(*(found[name].tolist() for name in _HEAT), strict=True), lambda row: row[:2]
+    ):
         before = (0, 0)
         for _, _, width, number, written, read in rows:
             if (written, read) != before and width * number <= job.run_time:
@@ -100,7 +102,7 @@ def heat(job: Job) -> Iterator[Event]:
             before = (written, read)
 
 
-def samples(job: Job, search: Sequence[Path], without: Threads) -> Iterator[Event]:
+def _samples(job: Job, search: Sequence[Path], without: Threads) -> Iterator[Event]:
     """Returns calls as the samples suggest them: one goes on while the samples of its thread have it in the
     same place.
     """
@@ -113,10 +115,10 @@ def samples(job: Job, search: Sequence[Path], without: Threads) -> Iterator[Even
     rows = zip(*(ordered[name].tolist() for name in columns), strict=True)
     for (rank, thread), group in groupby(rows, lambda row: (row[0], row[1])):
         if (rank, thread) not in without:
-            yield from slices(rank, thread, group, chains, period)
+            yield from _slices(rank, thread, group, chains, period)
 
 
-def slices(
+def _slices(
     rank: int,
     thread: int,
     rows: Iterator[tuple[Any, ...]],
@@ -134,13 +136,13 @@ def slices(
         if begin - last < 2 * period:
             while same < min(len(frames), len(open_calls)) and frames[same].function == open_calls[same][0].function:
                 same += 1
-        yield from closed(rank, thread, open_calls, same, last)
+        yield from _closed(rank, thread, open_calls, same, last)
         open_calls += [(frame, begin) for frame in frames[same:]]
         last = time
-    yield from closed(rank, thread, open_calls, 0, last)
+    yield from _closed(rank, thread, open_calls, 0, last)
 
 
-def closed(rank: int, thread: int, calls: list[tuple[Frame, float]], kept: int, end: float) -> Iterator[Event]:
+def _closed(rank: int, thread: int, calls: list[tuple[Frame, float]], kept: int, end: float) -> Iterator[Event]:
     """Returns the innermost calls, but for the first `kept`, end."""
     while len(calls) > kept:
         frame, begin = calls.pop()
@@ -148,7 +150,7 @@ def closed(rank: int, thread: int, calls: list[tuple[Frame, float]], kept: int, 
         yield event(rank, thread, "samples", frame.function, begin, end, place=place)
 
 
-def mpi_calls(job: Job) -> Iterator[Event]:
+def _mpi_calls(job: Job) -> Iterator[Event]:
     """Returns calls of MPI, where they were traced."""
     rows: pd.DataFrame | None = job.private.get("mpi_events")
     if rows is None or rows.empty:
@@ -158,9 +160,9 @@ def mpi_calls(job: Job) -> Iterator[Event]:
         yield event(rank, thread, "MPI", function, start, end, bytes=size, peer=peer)
 
 
-def transfers(job: Job) -> Iterator[Event]:
+def _transfers(job: Job) -> Iterator[Event]:
     """Reads and writes, where they were traced (DXT)."""
-    for module, layer in LAYERS.items():
+    for module, layer in _LAYERS.items():
         frame = job.frames.get(module)
         if frame is None or frame.empty:
             continue

@@ -32,10 +32,10 @@ def hatchet(stacks: Sequence[Stack]) -> str:
             place = frame.source or frame.object
             node = node.children.setdefault(frame.function, Node(frame.function, place))
         node.seconds += stack.seconds
-    return json.dumps([literal(child) for child in root.children.values()])
+    return json.dumps([_literal(child) for child in root.children.values()])
 
 
-def literal(top: Node) -> dict[str, Any]:
+def _literal(top: Node) -> dict[str, Any]:
     """Returns one tree. Without recursion, for chains are deeper than Python's own stack may be."""
     order, found = [top], dict[int, dict[str, Any]]()
     for node in order:

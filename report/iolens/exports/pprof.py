@@ -9,10 +9,10 @@ from iolens.exports.protobuf import block, number, packed
 from iolens.exports.stacks import Stack
 from iolens.symbols.chains import Frame
 
-NS = 1_000_000_000
+_NS = 1_000_000_000
 
-SAMPLE_TYPE, SAMPLE, MAPPING, LOCATION, FUNCTION, STRING = 1, 2, 3, 4, 5, 6
-TIME_NANOS, DURATION_NANOS, PERIOD_TYPE, PERIOD = 9, 10, 11, 12
+_SAMPLE_TYPE, _SAMPLE, _MAPPING, _LOCATION, _FUNCTION, _STRING = 1, 2, 3, 4, 5, 6
+_TIME_NANOS, _DURATION_NANOS, _PERIOD_TYPE, PERIOD = 9, 10, 11, 12
 """Fields of the message Profile."""
 
 
@@ -46,19 +46,19 @@ class Tables:
         """Fields of the profile: files, places, functions, and last the texts."""
         text = self.texts.of
         files = [
-            block(MAPPING, number(1, self.files.of(path)) + number(5, text(path)) + flags)
+            block(_MAPPING, number(1, self.files.of(path)) + number(5, text(path)) + flags)
             for path, flags in ((path, number(7, 1) + number(8, 1) + number(9, 1)) for path in self.files.known)
         ]
         places = []
         for frame, at in self.places.known.items():
             assert isinstance(frame, Frame)
             line = number(1, self.functions.of((frame.function, frame.source))) + number(2, frame.line)
-            places.append(block(LOCATION, number(1, at) + number(2, self.files.of(frame.object)) + block(4, line)))
+            places.append(block(_LOCATION, number(1, at) + number(2, self.files.of(frame.object)) + block(4, line)))
         functions = [
-            block(FUNCTION, number(1, at) + number(2, text(name)) + number(3, text(name)) + number(4, text(source)))
+            block(_FUNCTION, number(1, at) + number(2, text(name)) + number(3, text(name)) + number(4, text(source)))
             for (name, source), at in self.pairs()
         ]
-        texts = [block(STRING, str(one).encode()) for one in self.texts.known]
+        texts = [block(_STRING, str(one).encode()) for one in self.texts.known]
         return b"".join((*files, *places, *functions, *texts))
 
     def pairs(self) -> list[tuple[tuple[str, str], int]]:
@@ -76,29 +76,29 @@ def pprof(stacks: Sequence[Stack], program: str, start: float, seconds: float) -
     tables.files.of(program)  # the first is what the viewer takes for the program
     text = tables.texts.of
     types = [("samples", "count"), ("time", "nanoseconds")]
-    head = [block(SAMPLE_TYPE, value_type(text, *kind)) for kind in types]
-    samples = [block(SAMPLE, sample(tables, stack)) for stack in stacks]
+    head = [block(_SAMPLE_TYPE, _value_type(text, *kind)) for kind in types]
+    samples = [block(_SAMPLE, _sample(tables, stack)) for stack in stacks]
     periods = sum(stack.periods for stack in stacks)
-    period = round(NS * sum(stack.seconds for stack in stacks) / periods) if periods else 0
+    period = round(_NS * sum(stack.seconds for stack in stacks) / periods) if periods else 0
     tail = [
-        number(TIME_NANOS, round(start * NS)),
-        number(DURATION_NANOS, round(seconds * NS)),
-        block(PERIOD_TYPE, value_type(text, "time", "nanoseconds")),
+        number(_TIME_NANOS, round(start * _NS)),
+        number(_DURATION_NANOS, round(seconds * _NS)),
+        block(_PERIOD_TYPE, _value_type(text, "time", "nanoseconds")),
         number(PERIOD, period),
     ]
     return gzip.compress(b"".join((*head, *samples, tables.encoded(), *tail)), mtime=0)
 
 
-def value_type(text: Callable[[object], int], kind: str, unit: str) -> bytes:
+def _value_type(text: Callable[[object], int], kind: str, unit: str) -> bytes:
     """Returns the message ValueType."""
     return number(1, text(kind)) + number(2, text(unit))
 
 
-def sample(tables: Tables, stack: Stack) -> bytes:
+def _sample(tables: Tables, stack: Stack) -> bytes:
     """Returns the message Sample, whose places begin with the innermost."""
     text = tables.texts.of
     places = packed(1, [tables.place(frame) for frame in reversed(stack.frames)])
-    values = packed(2, [stack.periods, round(stack.seconds * NS)])
+    values = packed(2, [stack.periods, round(stack.seconds * _NS)])
     state = block(3, number(1, text("state")) + number(2, text("waiting" if stack.waited else "running")))
     numbers = [(name, value) for name, value in (("rank", stack.rank), ("thread", stack.thread))]
     labels = [block(3, number(1, text(name)) + number(3, value)) for name, value in numbers]

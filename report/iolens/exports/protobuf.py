@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-VARINT, BYTES = 0, 2
+_VARINT, _BYTES = 0, 2
 """Wire types."""
 
 
-def varint(value: int) -> bytes:
+def _varint(value: int) -> bytes:
     """Returns a number, seven bits a byte; a negative one as its 64 bits."""
     value &= (1 << 64) - 1
     found = bytearray()
@@ -21,14 +21,14 @@ def varint(value: int) -> bytes:
 
 def number(field: int, value: int) -> bytes:
     """Returns an integer field; nothing for 0, which is the default."""
-    return varint(field << 3 | VARINT) + varint(value) if value else b""
+    return _varint(field << 3 | _VARINT) + _varint(value) if value else b""
 
 
 def packed(field: int, values: Sequence[int]) -> bytes:
     """Returns a field of repeated integers."""
-    return block(field, b"".join(map(varint, values)))
+    return block(field, b"".join(map(_varint, values)))
 
 
 def block(field: int, content: bytes) -> bytes:
     """Returns a field of text or of a message."""
-    return varint(field << 3 | BYTES) + varint(len(content)) + content
+    return _varint(field << 3 | _BYTES) + _varint(len(content)) + content

@@ -10,7 +10,7 @@ from iolens import __version__
 from iolens.exports.stacks import Stack, who
 from iolens.symbols.chains import Frame
 
-SCHEMA = "https://www.speedscope.app/file-format-schema.json"
+_SCHEMA = "https://www.speedscope.app/file-format-schema.json"
 
 
 def speedscope(stacks: Sequence[Stack], name: str) -> str:
@@ -36,10 +36,10 @@ def speedscope(stacks: Sequence[Stack], name: str) -> str:
                 "weights": weights,
             }
         )
-    frames = [described(frame) for frame in index]
+    frames = [_described(frame) for frame in index]
     return json.dumps(
         {
-            "$schema": SCHEMA,
+            "$schema": _SCHEMA,
             "name": name,
             "exporter": f"iolens {__version__}",
             "activeProfileIndex": 0,
@@ -49,7 +49,7 @@ def speedscope(stacks: Sequence[Stack], name: str) -> str:
     )
 
 
-def described(frame: Frame) -> dict[str, str | int]:
+def _described(frame: Frame) -> dict[str, str | int]:
     """Returns a frame with what is known of its place."""
     known: dict[str, str | int] = {"name": frame.function}
     if frame.source or frame.object:

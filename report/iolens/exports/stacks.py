@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Threads = frozenset[tuple[int, int]]
 """Ranks, each with the number of one of its threads."""
 
-UNKNOWN = Frame("(not known)", "", 0, "")
+_UNKNOWN = Frame("(not known)", "", 0, "")
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def stacks(job: Job, search: Sequence[Path] = (), running: bool = False, without
     for rank, thread, kind, count, node in zip(*(ordered[name].tolist() for name in columns), strict=True):
         if (running and kind) or (rank, thread) in without:
             continue
-        chain = chains.get((rank, node), ()) or (UNKNOWN,)
+        chain = chains.get((rank, node), ()) or (_UNKNOWN,)
         frames = of_a_wait(chain) if kind else chain
         found.append(Stack(rank, thread, bool(kind), count, count * period, frames))
     return found

@@ -83,7 +83,7 @@ def activity_map(
     legend = figure.colorbar(image, cax=bar)
     legend.set_label("in a bin", color=INK)
     ticks = marks(moved)
-    legend.set_ticks(ticks, labels=[amount(tick * bytes_each) for tick in ticks], minor=False)
+    legend.set_ticks(ticks, labels=[_amount(tick * bytes_each) for tick in ticks], minor=False)
     bar.yaxis.set_minor_locator(NullLocator())
     bar.grid(visible=False)
     return figure
@@ -94,14 +94,14 @@ def unit_of(value: float) -> str:
     return next((name for name in reversed(UNITS) if value >= UNITS[name]), "B")
 
 
-def amount(value: float) -> str:
+def _amount(value: float) -> str:
     """Returns bytes in the unit that suits them, with two digits."""
     unit = unit_of(value)
     scaled = value / UNITS[unit]
     return f"{scaled:.2g} {unit}" if scaled < 10 else f"{scaled:.0f} {unit}"
 
 
-def is_wide(values: np.ndarray) -> bool:
+def _is_wide(values: np.ndarray) -> bool:
     """Returns whether the values span more than a factor of ten, so that their scale is logarithmic; else it begins at
     zero.
     """
@@ -113,10 +113,10 @@ def scale(values: np.ndarray) -> Normalize:
     from matplotlib.colors import LogNorm, Normalize
 
     low, high = float(values.min()), float(values.max())
-    return LogNorm(vmin=low, vmax=high) if is_wide(values) else Normalize(vmin=0, vmax=high)
+    return LogNorm(vmin=low, vmax=high) if _is_wide(values) else Normalize(vmin=0, vmax=high)
 
 
 def marks(values: np.ndarray) -> list[float]:
     """Returns both ends of the scale and its middle."""
     low, high = float(values.min()), float(values.max())
-    return [low, (low * high) ** 0.5, high] if is_wide(values) else [0.0, high / 2, high]
+    return [low, (low * high) ** 0.5, high] if _is_wide(values) else [0.0, high / 2, high]

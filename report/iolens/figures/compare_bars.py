@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-PLOT_WIDTH = 5.2
+_PLOT_WIDTH = 5.2
 """Inches that are left for the bars beside the axis and the key."""
-KEY_WIDTH = 20
+_KEY_WIDTH = 20
 """Characters in a line of the key."""
-LOST: dict[str, Any] = {
+_LOST: dict[str, Any] = {
     "textcoords": "offset points",
     "ha": "center",
     "fontsize": 5.5,
@@ -75,12 +75,12 @@ def grouped_bars(
     """
     groups, colours, rest = factors[0], factors[1] if len(factors) > 1 else None, list(factors[2:])
     panels = [dict(zip(rest, combo, strict=True)) for combo in product(*(sorted_levels(points[n]) for n in rest))]
-    figure = Figure(figsize=(FULL_WIDTH, panel_height(len(panels))), layout="constrained")
+    figure = Figure(figsize=(FULL_WIDTH, _panel_height(len(panels))), layout="constrained")
     grid = figure.subplots(len(panels), 1, sharex=True, sharey=True, squeeze=False)
     palette = level_colours(sorted_levels(points[colours])) if colours else {None: POINT}
     bars = Bars(runs, groups, colours, palette, Columns(*columns), best)
     for axes, panel in zip(grid[:, 0], panels, strict=True):
-        draw_panel(axes, points[matching(points, panel)], bars)
+        _draw_panel(axes, points[matching(points, panel)], bars)
         if panel:
             axes.set_title(describe(panel), loc="left")
         axes.set_ylabel(label)
@@ -92,13 +92,13 @@ def grouped_bars(
     grid[-1, 0].set_xlabel(name_text(groups))
     if colours:
         handles = [
-            Patch(color=palette[level], label=wrapped(level_text(colours, level), KEY_WIDTH)) for level in palette
+            Patch(color=palette[level], label=wrapped(level_text(colours, level), _KEY_WIDTH)) for level in palette
         ]
         figure.legend(handles=handles, title=name_text(colours), loc="outside right upper")
     return figure
 
 
-def panel_height(panels: int) -> float:
+def _panel_height(panels: int) -> float:
     """Inches: two figures of one or two panels fit on a page, more panels take a page of their own."""
     return 0.6 + (2.1 if panels == 1 else min(1.75 * panels, 8.6))
 
@@ -116,7 +116,7 @@ def matching(points: pd.DataFrame, panel: Mapping[str, Any]) -> pd.Series[bool]:
     return mask
 
 
-def draw_panel(axes: Axes, points: pd.DataFrame, bars: Bars) -> None:
+def _draw_panel(axes: Axes, points: pd.DataFrame, bars: Bars) -> None:
     """Draws the bars of one panel."""
     value, low, high, single = bars.columns
     groups, runs = bars.groups, bars.runs
@@ -127,7 +127,7 @@ def draw_panel(axes: Axes, points: pd.DataFrame, bars: Bars) -> None:
         place = order.index(point[bars.colours]) if bars.colours else 0
         x = levels.index(point[groups]) + (place - (len(order) - 1) / 2) * width
         if point["lost"]:
-            axes.annotate(f"{point['lost']} lost", (x, 0), (0, 10), **LOST)
+            axes.annotate(f"{point['lost']} lost", (x, 0), (0, 10), **_LOST)
         if math.isnan(point[value]):
             axes.annotate("n/a", (x, 0), ha="center", va="bottom", fontsize=6.5)
             continue
@@ -148,4 +148,4 @@ def draw_panel(axes: Axes, points: pd.DataFrame, bars: Bars) -> None:
         dots = runs.loc[(runs["point"] == index) & runs["usable"], single].dropna().astype(float)
         axes.scatter(spread(x, width, len(dots)), dots, s=7, color="white", edgecolor=INK, linewidth=0.6, zorder=5)
     axes.set_xlim(-0.5, len(levels) - 0.5)
-    name_places(axes, [level_text(groups, level) for level in levels], PLOT_WIDTH)
+    name_places(axes, [level_text(groups, level) for level in levels], _PLOT_WIDTH)

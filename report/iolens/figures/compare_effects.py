@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-ROW_NAME = 48
+_ROW_NAME = 48
 """Characters in a line of a row's name."""
 
 
@@ -29,7 +29,7 @@ def effect_forest(effects: pd.DataFrame, what: str = "bandwidth") -> Figure:
     The diamond and its caps are the mean effect and its interval; the thin grey line runs from the smallest to the
     largest effect that a single pair of points showed: a long one means that it depends on the other settings.
     """
-    texts = [wrapped(row_text(row), ROW_NAME) for _, row in effects.iterrows()]
+    texts = [wrapped(_row_text(row), _ROW_NAME) for _, row in effects.iterrows()]
     height = max(0.26, 0.05 + 0.13 * max(map(lines_of, texts)))
     figure = Figure(figsize=(FULL_WIDTH, 0.6 + height * len(effects)), layout="constrained")
     axes = figure.subplots()
@@ -40,7 +40,7 @@ def effect_forest(effects: pd.DataFrame, what: str = "bandwidth") -> Figure:
         axes.annotate(f"{row.ratio:.2f}×", (1.01, y), xycoords=("axes fraction", "data"), va="center", color=INK)
     axes.axvline(1.0, color=INK, linewidth=0.8)
     axes.set_xscale("log")
-    low, high = limits(effects)
+    low, high = _limits(effects)
     ticks = ratio_ticks(low, high)
     axes.set_xlim(low, high)
     axes.set_xticks(ticks, [f"{tick:g}×" for tick in ticks])
@@ -53,13 +53,13 @@ def effect_forest(effects: pd.DataFrame, what: str = "bandwidth") -> Figure:
     return figure
 
 
-def row_text(effect: Mapping[str, Any]) -> str:
+def _row_text(effect: Mapping[str, Any]) -> str:
     """Returns the change of a setting: 'stripe count  1 → 4'."""
     name, base, level = effect["setting"], effect["base"], effect["level"]
     return f"{name_text(name)}  {level_text(name, base)} → {level_text(name, level)}"
 
 
-def limits(effects: pd.DataFrame) -> tuple[float, float]:
+def _limits(effects: pd.DataFrame) -> tuple[float, float]:
     """Returns ends of the axis: all effects and 1 fit, and intervals too unless they are far wider than the effects."""
     least, most = min(float(effects["smallest"].min()), 1.0), max(float(effects["largest"].max()), 1.0)
     low = max(min(float(effects[["smallest", "low"]].min().min()), 1.0), least / 3)

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-COLUMNS = 12
+_COLUMNS = 12
 """Columns of numbers that stay readable across a page, over all panels side by side."""
-PLOT_WIDTH = 5.0
+_PLOT_WIDTH = 5.0
 """Inches that are left for the cells beside the names of the rows and the scale."""
-ROW_NAME = 26
+_ROW_NAME = 26
 """Characters in a line of a row's name."""
 
 
@@ -37,14 +37,14 @@ def heatmap(points: pd.DataFrame, pair: tuple[str, str], rest: Sequence[str], la
     cell with lost runs says how many.
     """
     panels = [dict(zip(rest, combo, strict=True)) for combo in product(*(sorted_levels(points[n]) for n in rest))]
-    across = max(1, min(len(panels), COLUMNS // len(sorted_levels(points[pair[1]]))))
+    across = max(1, min(len(panels), _COLUMNS // len(sorted_levels(points[pair[1]]))))
     down = math.ceil(len(panels) / across)
     rows = len(sorted_levels(points[pair[0]]))
     figure = Figure(figsize=(FULL_WIDTH, down * max(1.9, 0.75 + 0.42 * rows)), layout="constrained")
     grid = figure.subplots(down, across, squeeze=False)
     scale = Normalize(0, float(points["value"].max()))
     for axes, panel in zip(grid.flat, panels, strict=False):
-        draw_cells(axes, points[matching(points, panel)], pair, scale, best, PLOT_WIDTH / across)
+        _draw_cells(axes, points[matching(points, panel)], pair, scale, best, _PLOT_WIDTH / across)
         axes.set_title(describe(panel))
     for axes in grid.flat[len(panels) :]:
         axes.remove()
@@ -53,12 +53,12 @@ def heatmap(points: pd.DataFrame, pair: tuple[str, str], rest: Sequence[str], la
     return figure
 
 
-def short_number(value: float) -> str:
+def _short_number(value: float) -> str:
     """Returns a whole number, or two digits where that would say too little: 571, 5.7, 0.45."""
     return f"{value:.0f}" if value >= 10 else f"{value:.2g}"
 
 
-def draw_cells(
+def _draw_cells(
     axes: Axes, points: pd.DataFrame, pair: tuple[str, str], scale: Any, best: int | None, inches: float
 ) -> None:
     """Draws one panel, `inches` wide: a coloured rectangle and a number per point."""
@@ -70,7 +70,7 @@ def draw_cells(
         colour = matplotlib.colormaps["viridis_r"](share) if known else "#f0f0f0"
         hatch = "////" if point["left_out"] and known else None
         axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=colour, edgecolor="white", hatch=hatch))
-        text = short_number(point["value"]) if known else "n/a"
+        text = _short_number(point["value"]) if known else "n/a"
         text += f"\n{point['lost']} lost" if point["lost"] else ""
         axes.text(
             x,
@@ -86,7 +86,7 @@ def draw_cells(
             axes.add_patch(frame)
     axes.set(xlim=(-0.5, len(across) - 0.5), ylim=(-0.5, len(down) - 0.5))
     name_places(axes, [level_text(pair[1], level) for level in across], inches)
-    axes.set_yticks(range(len(down)), [wrapped(level_text(pair[0], level), ROW_NAME) for level in down])
+    axes.set_yticks(range(len(down)), [wrapped(level_text(pair[0], level), _ROW_NAME) for level in down])
     axes.set(xlabel=name_text(pair[1]), ylabel=name_text(pair[0]))
     axes.tick_params(length=0)
     axes.grid(visible=False)

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MARKERS = "osD^vP*X"
-MOST_TICKS = 9
-PLOT_WIDTH = 4.6
+_MOST_TICKS = 9
+_PLOT_WIDTH = 4.6
 """Inches that are left for the lines beside the axis and the key."""
-KEY_WIDTH = 28
+_KEY_WIDTH = 28
 """Characters in a line of the key."""
 
 
@@ -41,7 +41,7 @@ def interaction_lines(cells: pd.DataFrame, pair: tuple[str, str], label: str) ->
             chosen["value"],
             color=colour,
             marker=marker,
-            label=wrapped(describe_one(pair[0], level), KEY_WIDTH),
+            label=wrapped(describe_one(pair[0], level), _KEY_WIDTH),
             zorder=3,
         )
         for at, low, high in zip(x, chosen["low"], chosen["high"], strict=True):
@@ -52,7 +52,7 @@ def interaction_lines(cells: pd.DataFrame, pair: tuple[str, str], label: str) ->
     axes.set_ylim(low, high)
     axes.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
     axes.yaxis.set_minor_locator(NullLocator())
-    name_places(axes, [level_text(pair[1], level) for level in across], PLOT_WIDTH)
+    name_places(axes, [level_text(pair[1], level) for level in across], _PLOT_WIDTH)
     axes.set(xlabel=name_text(pair[1]), ylabel=label)
     axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
     return figure
@@ -62,6 +62,6 @@ def nice_ticks(low: float, high: float) -> list[float]:
     """Returns round numbers within [low, high] of a logarithmic axis, as many as stay readable."""
     for steps in ((1, 1.5, 2, 3, 4, 5, 7), (1, 2, 5), (1, 3), (1,)):
         ticks = [m * 10.0**e for e in range(-9, 12) for m in steps if low <= m * 10.0**e <= high]
-        if len(ticks) <= MOST_TICKS:
+        if len(ticks) <= _MOST_TICKS:
             break
     return ticks

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-HEIGHT = 1.55
-KINDS = {"read": READ, "write": WRITE, "meta": META, "other": OTHER}
+_HEIGHT = 1.55
+_KINDS = {"read": READ, "write": WRITE, "meta": META, "other": OTHER}
 
 
 @styled
@@ -22,19 +22,19 @@ def job_strip(cost: pd.DataFrame, operations: pd.DataFrame, sizes: pd.DataFrame)
     """Draws three panels: `cost` has `module` and seconds per process by kind; `operations` has `call` and `count`;
     `sizes` has `bucket` and one column of counts per layer.
     """
-    figure = Figure(figsize=(FULL_WIDTH, HEIGHT))
+    figure = Figure(figsize=(FULL_WIDTH, _HEIGHT))
     left, width, bottom, height = (0.065, 0.43, 0.725), (0.205, 0.175, 0.265), 0.27, 0.58
     axes = [figure.add_axes((x, bottom, wide, height)) for x, wide in zip(left, width, strict=True)]
-    draw_cost(axes[0], cost)
-    draw_operations(axes[1], operations)
-    draw_sizes(axes[2], sizes)
+    _draw_cost(axes[0], cost)
+    _draw_operations(axes[1], operations)
+    _draw_sizes(axes[2], sizes)
     return figure
 
 
-def draw_cost(axes: Axes, cost: pd.DataFrame) -> None:
+def _draw_cost(axes: Axes, cost: pd.DataFrame) -> None:
     """Draws stacked bars of seconds, one bar per layer."""
     begin = np.zeros(len(cost))
-    for kind, colour in KINDS.items():
+    for kind, colour in _KINDS.items():
         axes.barh(range(len(cost)), cost[kind], left=begin, height=0.62, color=colour, label=kind)
         begin += cost[kind].to_numpy(dtype=float)
     axes.set_yticks(range(len(cost)), list(cost["module"]))
@@ -45,7 +45,7 @@ def draw_cost(axes: Axes, cost: pd.DataFrame) -> None:
     axes.legend(ncols=4, loc="lower left", bbox_to_anchor=(0, 1.0), columnspacing=0.9, handlelength=0.8)
 
 
-def draw_operations(axes: Axes, operations: pd.DataFrame) -> None:
+def _draw_operations(axes: Axes, operations: pd.DataFrame) -> None:
     """Draws horizontal bars with the number of calls beside them."""
     counts = operations["count"].to_numpy(dtype=float)
     axes.barh(range(len(counts)), counts, height=0.62, color="#31688e")
@@ -59,7 +59,7 @@ def draw_operations(axes: Axes, operations: pd.DataFrame) -> None:
     axes.grid(visible=False)
 
 
-def draw_sizes(axes: Axes, sizes: pd.DataFrame) -> None:
+def _draw_sizes(axes: Axes, sizes: pd.DataFrame) -> None:
     """Draws grouped bars over the ranges of access sizes, one colour per layer."""
     layers = [column for column in sizes.columns if column != "bucket"]
     wide = 0.8 / max(1, len(layers))

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 MOST = 36
 """Rows that stay readable on a page."""
-ROW_NAME = 72
+_ROW_NAME = 72
 """Characters in a line of a row's name."""
-TALLEST, LINE, GAP, AXIS = 8.6, 0.125, 0.05, 0.5
+_TALLEST, _LINE, _GAP, _AXIS = 8.6, 0.125, 0.05, 0.5
 """Inches: the tallest figure, a line of a row's name, the space between rows, and the axis below them."""
 
 
@@ -25,20 +25,20 @@ def ranked(points: pd.DataFrame, less_is_better: bool = False) -> pd.DataFrame:
     their names.
     """
     order = points.dropna(subset=["value"]).sort_values("value", ascending=less_is_better).head(MOST)
-    order = order.assign(row=[wrapped(str(name), ROW_NAME) for name in order["name"]])
-    return order.head(int((TALLEST - AXIS) / row_height(order)))
+    order = order.assign(row=[wrapped(str(name), _ROW_NAME) for name in order["name"]])
+    return order.head(int((_TALLEST - _AXIS) / _row_height(order)))
 
 
-def row_height(order: pd.DataFrame) -> float:
+def _row_height(order: pd.DataFrame) -> float:
     """Inches of each row: all have room for the longest name."""
-    return GAP + LINE * max(map(lines_of, order["row"]), default=1)
+    return _GAP + _LINE * max(map(lines_of, order["row"]), default=1)
 
 
 @styled
 def ranking(points: pd.DataFrame, label: str, less_is_better: bool = False) -> Figure:
     """Returns the points that `ranked` chooses; orange: cannot be told from the best."""
     order = ranked(points, less_is_better)
-    figure = Figure(figsize=(FULL_WIDTH, AXIS + row_height(order) * len(order)), layout="constrained")
+    figure = Figure(figsize=(FULL_WIDTH, _AXIS + _row_height(order) * len(order)), layout="constrained")
     axes = figure.subplots()
     for y, (_, point) in enumerate(order.iterrows()):
         colour = LEFT_OUT if point["left_out"] else BEST if point["tied"] else POINT

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 BEST = WRITE
-CHARACTER = 0.06
+_CHARACTER = 0.06
 """Inches that a character of a tick's label takes on average."""
-ANGLED = 28
+_ANGLED = 28
 """Characters in a line of a label that stands at an angle."""
 POINT, LEFT_OUT = "#31688e", "#b8b8b8"
 
@@ -51,12 +51,12 @@ def name_places(axes: Axes, names: Sequence[str], inches: float) -> None:
 
     Where a single word is wider than its place, the names stand at an angle.
     """
-    width = max(4, int(inches / max(1, len(names)) / CHARACTER) - 1)
+    width = max(4, int(inches / max(1, len(names)) / _CHARACTER) - 1)
     labels = [wrapped(name, width) for name in names]
     if max((len(line) for label in labels for line in label.split("\n")), default=0) <= width:
         axes.set_xticks(range(len(names)), labels)
     else:
-        upright = [wrapped(name, ANGLED) for name in names]
+        upright = [wrapped(name, _ANGLED) for name in names]
         axes.set_xticks(range(len(names)), upright, rotation=35, ha="right", rotation_mode="anchor")
 
 

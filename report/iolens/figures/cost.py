@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-PARTS = (("read", READ), ("write", WRITE), ("meta", META), ("other", OTHER))
+_PARTS = (("read", READ), ("write", WRITE), ("meta", META), ("other", OTHER))
 
 
 @styled
@@ -21,11 +21,11 @@ def cost_bars(cost: pd.DataFrame, run_time: float, width: float = HALF_WIDTH) ->
     longest = max(len(name) for name in cost["module"])
     figure, axes = canvas(width, 0.85 + 0.27 * len(cost), left=0.16 + 0.075 * longest, right=0.5, top=0.3)
     left = [0.0] * len(cost)
-    for part, colour in PARTS:
-        shares = [100 * value / max(run_time, total) for value, total in zip(cost[part], totals(cost), strict=True)]
+    for part, colour in _PARTS:
+        shares = [100 * value / max(run_time, total) for value, total in zip(cost[part], _totals(cost), strict=True)]
         axes.barh(range(len(cost)), shares, 0.66, left=left, color=colour, label=part)
         left = [a + b for a, b in zip(left, shares, strict=True)]
-    for row, (other, total) in enumerate(zip(cost["other"], totals(cost), strict=True)):
+    for row, (other, total) in enumerate(zip(cost["other"], _totals(cost), strict=True)):
         share = 100 * (total - other) / max(run_time, total)
         axes.text(101.5, row, "< 0.1 %" if 0 < share < 0.1 else f"{share:.1f} %", va="center", fontsize=7)
     mark(axes.yaxis, range(len(cost)), list(cost["module"]))
@@ -38,6 +38,6 @@ def cost_bars(cost: pd.DataFrame, run_time: float, width: float = HALF_WIDTH) ->
     return figure
 
 
-def totals(cost: pd.DataFrame) -> list[float]:
+def _totals(cost: pd.DataFrame) -> list[float]:
     """Returns seconds of each bar: more than the run time where threads overlap."""
-    return [float(value) for value in cost[[part for part, _ in PARTS]].sum(axis=1)]
+    return [float(value) for value in cost[[part for part, _ in _PARTS]].sum(axis=1)]

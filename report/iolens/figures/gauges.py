@@ -11,7 +11,7 @@ from iolens.figures.style import ALERT, FINE, FULL_WIDTH, GRID, INK, QUIET, styl
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-HEIGHT, GAP = 1.04, 0.16
+_HEIGHT, _GAP = 1.04, 0.16
 
 
 @dataclass(frozen=True)
@@ -36,18 +36,18 @@ def gauge_row(gauges: Sequence[Gauge], width: float = FULL_WIDTH) -> Figure:
     from matplotlib.figure import Figure
     from matplotlib.patches import Rectangle
 
-    figure = Figure(figsize=(width, HEIGHT))
-    each = (width - GAP * (len(gauges) - 1)) / len(gauges)
+    figure = Figure(figsize=(width, _HEIGHT))
+    each = (width - _GAP * (len(gauges) - 1)) / len(gauges)
     for number, gauge in enumerate(gauges):
-        left = number * (each + GAP)
+        left = number * (each + _GAP)
         colour = QUIET if gauge.good is None else FINE if gauge.good else ALERT
 
         def put(x: float, y: float, text: str, start: float = left, **look: Any) -> None:
-            figure.text((start + x) / width, y / HEIGHT, text, **look)
+            figure.text((start + x) / width, y / _HEIGHT, text, **look)
 
         def bar(x: float, y: float, wide: float, high: float, shade: str, start: float = left) -> None:
-            spot = ((start + x) / width, y / HEIGHT)
-            figure.add_artist(Rectangle(spot, wide / width, high / HEIGHT, color=shade, linewidth=0))
+            spot = ((start + x) / width, y / _HEIGHT)
+            figure.add_artist(Rectangle(spot, wide / width, high / _HEIGHT, color=shade, linewidth=0))
 
         put(0, 0.92, gauge.title, color=INK, fontsize=7.5)
         put(0, 0.62, gauge.value, color=colour, fontsize=15, fontweight="bold")

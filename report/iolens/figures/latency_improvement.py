@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 LOWEST = -150.0
 """Percent; a variant that takes more than 2.5 times as long leaves the axis, with its number written."""
 
-FAINT = 0.35
+_FAINT = 0.35
 
 PLOT_WIDTH, KEY_WIDTH = 5.0, 22
 """Inches for the bars beside the key, and characters in a line of the key."""
 
-MOST_BARS, MOST_ROWS = 40, 5
+_MOST_BARS, _MOST_ROWS = 40, 5
 """Bars that stay readable in half the width of a page, and rows of panels on a page."""
 
 
@@ -37,12 +37,12 @@ def improvement_bars(cells: pd.DataFrame, baseline: str) -> Figure:
     variants = list(dict.fromkeys(compared["variant"]))
     palette = level_colours(variants)
     bars = len(variants) * compared["bytes"].nunique()
-    across = 1 if len(operations) == 1 or (bars > MOST_BARS and len(operations) <= MOST_ROWS) else 2
+    across = 1 if len(operations) == 1 or (bars > _MOST_BARS and len(operations) <= _MOST_ROWS) else 2
     down = math.ceil(len(operations) / across)
     figure = Figure(figsize=(FULL_WIDTH, 0.4 + min(8.4, 1.65 * down)), layout="constrained")
     grid = figure.subplots(down, across, squeeze=False)
     for axes, operation in zip(grid.flat, operations, strict=False):
-        draw(axes, compared[compared["operation"] == operation], palette)
+        _draw(axes, compared[compared["operation"] == operation], palette)
         axes.set_title(operation, loc="left")
     for axes in grid.flat[len(operations) :]:
         axes.remove()
@@ -60,7 +60,7 @@ def operation_improvement(cells: pd.DataFrame, baseline: str) -> Figure:
     figure = Figure(figsize=(FULL_WIDTH, 2.6), layout="constrained")
     axes = figure.subplots()
     operations = list(dict.fromkeys(compared["operation"]))
-    draw_bars(axes, compared, palette, "operation", operations)
+    _draw_bars(axes, compared, palette, "operation", operations)
     name_places(axes, operations, PLOT_WIDTH)
     axes.set_ylabel("improvement, %")
     handles = [Patch(color=colour, label=wrapped(variant, KEY_WIDTH)) for variant, colour in palette.items()]
@@ -68,23 +68,23 @@ def operation_improvement(cells: pd.DataFrame, baseline: str) -> Figure:
     return figure
 
 
-def draw(axes: Axes, cells: pd.DataFrame, palette: Mapping[str, Any]) -> None:
+def _draw(axes: Axes, cells: pd.DataFrame, palette: Mapping[str, Any]) -> None:
     """Draws the bars of one operation over its sizes."""
     sizes = sorted(set(cells["bytes"]))
-    draw_bars(axes, cells, palette, "bytes", sizes)
+    _draw_bars(axes, cells, palette, "bytes", sizes)
     step = math.ceil(len(sizes) / 8)
     axes.set_xticks(range(0, len(sizes), step), [short(size) for size in sizes[::step]])
     axes.tick_params(axis="x", labelsize=6)
 
 
-def draw_bars(axes: Axes, cells: pd.DataFrame, palette: Mapping[str, Any], column: str, places: Sequence[Any]) -> None:
+def _draw_bars(axes: Axes, cells: pd.DataFrame, palette: Mapping[str, Any], column: str, places: Sequence[Any]) -> None:
     """Draws a group of bars at each of the `places`, the values of `column`."""
     width = 0.8 / len(palette)
     for i, (variant, colour) in enumerate(palette.items()):
         for _, row in cells[cells["variant"] == variant].iterrows():
             x = places.index(row[column]) + (i - (len(palette) - 1) / 2) * width
             height = max(row["improvement"], LOWEST)
-            axes.bar(x, height, width * 0.94, color=colour, alpha=1.0 if row["clear"] else FAINT)
+            axes.bar(x, height, width * 0.94, color=colour, alpha=1.0 if row["clear"] else _FAINT)
             if row["improvement"] < LOWEST:
                 text = f"{row['improvement']:.0f}"
                 axes.annotate(text, (x, LOWEST), ha="center", va="bottom", fontsize=5, rotation=90, color=INK)

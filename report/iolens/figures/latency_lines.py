@@ -17,7 +17,7 @@ from iolens.figures.style import FULL_WIDTH, styled
 if TYPE_CHECKING:
     import pandas as pd
 
-MICRO = 1e6
+_MICRO = 1e6
 
 
 @styled
@@ -37,8 +37,8 @@ def latency_lines(cells: pd.DataFrame, marks: Mapping[str, float]) -> Figure:
         for variant, colour in palette.items():
             line = sized[(sized["operation"] == operation) & (sized["variant"] == variant)].sort_values("bytes")
             known = line.dropna(subset=["low", "high"])
-            axes.plot(line["bytes"], line["seconds"] * MICRO, color=colour, linewidth=1.1, label=variant)
-            low, high = known["low"].astype(float) * MICRO, known["high"].astype(float) * MICRO
+            axes.plot(line["bytes"], line["seconds"] * _MICRO, color=colour, linewidth=1.1, label=variant)
+            low, high = known["low"].astype(float) * _MICRO, known["high"].astype(float) * _MICRO
             if variant in marks:
                 axes.axvline(marks[variant], color=colour, linewidth=0.8, linestyle=":")
             axes.fill_between(known["bytes"], low, high, color=colour, alpha=0.2, linewidth=0)
@@ -69,9 +69,9 @@ def operation_latencies(cells: pd.DataFrame) -> Figure:
         chosen = cells[cells["variant"] == variant]
         places = [operations.index(operation) + shift for operation in chosen["operation"]]
         for x, low, high in zip(places, chosen["low"].astype(float), chosen["high"].astype(float), strict=True):
-            error_bar(axes, x, low * MICRO, high * MICRO)
+            error_bar(axes, x, low * _MICRO, high * _MICRO)
         label = wrapped(variant, KEY_WIDTH)
-        axes.plot(places, chosen["seconds"] * MICRO, MARKERS[i % len(MARKERS)], color=colour, label=label, zorder=5)
+        axes.plot(places, chosen["seconds"] * _MICRO, MARKERS[i % len(MARKERS)], color=colour, label=label, zorder=5)
     axes.set_yscale("log")
     axes.set_xlim(-0.5, len(operations) - 0.5)
     name_places(axes, operations, PLOT_WIDTH)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-MOST = 24
+_MOST = 24
 """Distances that are drawn apart."""
 
 
@@ -30,7 +30,7 @@ def message_bars(counts: Mapping[str, float], width: float = HALF_WIDTH) -> Figu
 @styled
 def distance_bars(found: pd.DataFrame, width: float = HALF_WIDTH) -> Figure:
     """Draws the distances with the most bytes; `found` is a result of metrics.processor.peers.mpi_distance."""
-    shown = found.nlargest(MOST, "bytes").sort_values("distance")
+    shown = found.nlargest(_MOST, "bytes").sort_values("distance")
     unit = unit_of(shown["bytes"].max())
     figure, axes = canvas(width, 1.6, left=0.55)
     axes.bar(range(len(shown)), shown["bytes"] / UNITS[unit], 0.72, color=READ)

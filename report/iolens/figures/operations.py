@@ -25,8 +25,8 @@ def operation_bars(counts: pd.DataFrame, width: float = HALF_WIDTH) -> Figure:
     height = 0.5 + STEP * len(shown) + 0.09 * (shown["module"].nunique() - 1)
     left = 0.12 + 0.061 * max(len(name) for name in names)
     figure, axes = canvas(width, height, left=left, right=0.42, top=0.06)
-    places = positions(list(shown["module"]))
-    axes.barh(places, shown["count"], 0.8, color=[colour_of(name) for name in shown["operation"]])
+    places = _positions(list(shown["module"]))
+    axes.barh(places, shown["count"], 0.8, color=[_colour_of(name) for name in shown["operation"]])
     for place, value in zip(places, shown["count"], strict=True):
         axes.annotate(f"{int(value):,}", (value, place), (2, 0), textcoords="offset points", va="center", fontsize=6.5)
     mark(axes.yaxis, places, names, fontsize=6.5)
@@ -41,7 +41,7 @@ def operation_bars(counts: pd.DataFrame, width: float = HALF_WIDTH) -> Figure:
     return figure
 
 
-def positions(modules: list[str]) -> list[float]:
+def _positions(modules: list[str]) -> list[float]:
     """Returns places of the bars, with a gap between layers."""
     places = [0.0]
     for before, now in pairwise(modules):
@@ -49,7 +49,7 @@ def positions(modules: list[str]) -> list[float]:
     return places
 
 
-def colour_of(operation: str) -> str:
+def _colour_of(operation: str) -> str:
     """Reads and writes in their colours, all else as metadata."""
     return READ if "read" in operation else WRITE if "write" in operation else META
 

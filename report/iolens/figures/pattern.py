@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-COLOURS = {"read": READ, "write": WRITE}
-ROOM = 0.09
+_COLOURS = {"read": READ, "write": WRITE}
+_ROOM = 0.09
 """Share of a bar that has room for its number."""
 
 
@@ -30,7 +30,7 @@ def pattern_bars(pattern: pd.DataFrame, width: float = HALF_WIDTH) -> Figure:
     figure, axes = canvas(width, 0.95 + 0.3 * len(shown), left=0.95, top=0.3)
     bars: list[tuple[int, float, float, Any]] = []
     for place, row in enumerate(shown.itertuples()):
-        colour, consecutive = COLOURS[row.kind], 100 * row.consecutive_share
+        colour, consecutive = _COLOURS[row.kind], 100 * row.consecutive_share
         parts = (
             (consecutive, to_rgba(colour), "white"),
             (100 * row.sequential_share - consecutive, to_rgba(colour, 0.45), INK),
@@ -39,7 +39,7 @@ def pattern_bars(pattern: pd.DataFrame, width: float = HALF_WIDTH) -> Figure:
         left = 0.0
         for size, look, ink in parts:
             bars.append((place, size, left, look))
-            if size >= 100 * ROOM:
+            if size >= 100 * _ROOM:
                 axes.text(left + size / 2, place, f"{size:.0f} %", ha="center", va="center", fontsize=6.5, color=ink)
             left += size
     places, sizes, lefts, looks = zip(*bars, strict=True)
@@ -47,7 +47,7 @@ def pattern_bars(pattern: pd.DataFrame, width: float = HALF_WIDTH) -> Figure:
     mark(
         axes.yaxis,
         range(len(shown)),
-        [f"{short_count(row.total)} {row.kind}{'s' * (row.total != 1)}" for row in shown.itertuples()],
+        [f"{_short_count(row.total)} {row.kind}{'s' * (row.total != 1)}" for row in shown.itertuples()],
     )
     axes.set_ylim(len(shown) - 0.5, -0.5)
     axes.set_xlim(0, 100)
@@ -60,6 +60,6 @@ def pattern_bars(pattern: pd.DataFrame, width: float = HALF_WIDTH) -> Figure:
     return figure
 
 
-def short_count(value: float) -> str:
+def _short_count(value: float) -> str:
     """Returns a count of at most three digits and a letter."""
     return short(float(f"{value:.3g}"))

@@ -10,22 +10,22 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-COLOURS = {"USER": "#009e73", "MPI": "#0072b2", "MPI-IO": "#cc79a7", "POSIX": "#d55e00", "STDIO": "#e69f00"}
-REST = "#999999"
-MOST = 12
+_COLOURS = {"USER": "#009e73", "MPI": "#0072b2", "MPI-IO": "#cc79a7", "POSIX": "#d55e00", "STDIO": "#e69f00"}
+_REST = "#999999"
+_MOST = 12
 """Functions that are drawn."""
-LONGEST = 36
+_LONGEST = 36
 """Characters of a name."""
 
 
 @styled
 def profile_bars(functions: pd.DataFrame, width: float = FULL_WIDTH) -> Figure:
     """Draws functions by their shares; `functions` has name, group and share (per cent)."""
-    shown = functions.nlargest(MOST, "share")
-    names = [name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…" for name in shown["name"]]
+    shown = functions.nlargest(_MOST, "share")
+    names = [name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…" for name in shown["name"]]
     longest = max(len(name) for name in names)
     figure, axes = canvas(width, 0.68 + 0.18 * len(shown), left=0.2 + 0.068 * longest, right=0.45, top=0.22)
-    colours = [COLOURS.get(group, REST) for group in shown["group"]]
+    colours = [_COLOURS.get(group, _REST) for group in shown["group"]]
     axes.barh(range(len(shown)), shown["share"], 0.72, color=colours)
     for row, share in enumerate(shown["share"]):
         axes.text(share, row, f" {share:.1f} %", va="center", fontsize=6.5)
@@ -35,6 +35,6 @@ def profile_bars(functions: pd.DataFrame, width: float = FULL_WIDTH) -> Figure:
     axes.grid(axis="y", visible=False)
     axes.grid(axis="x", visible=True)
     for group in dict.fromkeys(shown["group"]):
-        axes.barh(0, 0, color=COLOURS.get(group, REST), label=group)
+        axes.barh(0, 0, color=_COLOURS.get(group, _REST), label=group)
     axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=8, columnspacing=1.2)
     return figure

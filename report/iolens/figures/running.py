@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#f0b400", "#56b4e9")
+_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#f0b400", "#56b4e9")
 """Okabe and Ito's (2008); the rest is grey."""
-OTHERS = "#bbbbbb"
+_OTHERS = "#bbbbbb"
 """Colour of programs without a colour of their own."""
-LONGEST = 26
+_LONGEST = 26
 """Letters of a name in the legend."""
 
 
@@ -30,8 +30,8 @@ def running_processes(counts: pd.DataFrame, width: float = FULL_WIDTH) -> Figure
     below = np.zeros(len(counts))
     for place, name in enumerate(counts):
         upper = below + counts[name].to_numpy(dtype=float)
-        colour = OTHERS if name == "others" else COLOURS[place % len(COLOURS)]
-        axes.stairs(upper, edges, baseline=below, fill=True, color=colour, label=short_name(str(name)))
+        colour = _OTHERS if name == "others" else _COLOURS[place % len(_COLOURS)]
+        axes.stairs(upper, edges, baseline=below, fill=True, color=colour, label=_short_name(str(name)))
         below = upper
     axes.set_xlim(0, edges[-1])
     axes.set_ylim(0, None)
@@ -42,6 +42,6 @@ def running_processes(counts: pd.DataFrame, width: float = FULL_WIDTH) -> Figure
     return figure
 
 
-def short_name(name: str) -> str:
+def _short_name(name: str) -> str:
     """Returns a name that the legend has room for."""
-    return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
+    return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"

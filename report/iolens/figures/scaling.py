@@ -13,8 +13,8 @@ from iolens.figures.style import FULL_WIDTH, INK, QUIET, styled
 if TYPE_CHECKING:
     import pandas as pd
 
-MARKERS = "osD^vP*X"
-KEY_WIDTH = 28
+_MARKERS = "osD^vP*X"
+_KEY_WIDTH = 28
 """Characters in a line of the key."""
 
 
@@ -32,8 +32,8 @@ def efficiency_lines(found: pd.DataFrame) -> Figure:
             at,
             100 * rows["efficiency"],
             color=colour,
-            marker=MARKERS[place % len(MARKERS)],
-            label=wrapped(rest or "all", KEY_WIDTH),
+            marker=_MARKERS[place % len(_MARKERS)],
+            label=wrapped(rest or "all", _KEY_WIDTH),
             zorder=3,
         )
         for x, row in zip(at, rows.to_dict("records"), strict=True):

@@ -12,10 +12,10 @@ from iolens.figures.style import FULL_WIDTH, INK, styled
 if TYPE_CHECKING:
     import pandas as pd
 
-HEIGHT = 2.4
+_HEIGHT = 2.4
 """Inches."""
 
-BEGIN = ("default", "rule of thumb")
+_BEGIN = ("default", "rule of thumb")
 """Runs that no model chose."""
 
 
@@ -24,14 +24,14 @@ def search_path(steps: pd.DataFrame) -> Figure:
     """Draws one step per row of `steps`: `number`, `bandwidth`, `expected`, `low`, `high` and `best` (MiB/s),
     and `why`.
     """
-    figure = Figure(figsize=(FULL_WIDTH, HEIGHT), layout="constrained")
+    figure = Figure(figsize=(FULL_WIDTH, _HEIGHT), layout="constrained")
     axes = figure.subplots()
     axes.step(steps["number"], steps["best"], where="post", color=BEST, linewidth=1.2, zorder=2)
     for _, one in steps.dropna(subset=["expected"]).iterrows():
         axes.plot([one["number"]] * 2, [one["low"], one["high"]], color=INK, linewidth=4, alpha=0.2, zorder=1)
         axes.plot(one["number"], one["expected"], "_", color=INK, markersize=9, zorder=3)
     for _, one in steps.dropna(subset=["bandwidth"]).iterrows():
-        hollow = "white" if one["why"] in BEGIN else POINT
+        hollow = "white" if one["why"] in _BEGIN else POINT
         axes.plot(one["number"], one["bandwidth"], "o", color=POINT, markerfacecolor=hollow, markersize=5, zorder=4)
     axes.set_xticks(list(steps["number"]))
     axes.set_xlim(0.5, len(steps) + 0.5)

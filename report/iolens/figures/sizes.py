@@ -26,7 +26,7 @@ def size_bars(sizes: pd.DataFrame, width: float = HALF_WIDTH) -> Figure:
         for place, value in zip(bars, sizes[column], strict=True):
             if value:
                 axes.annotate(
-                    rounded(value),
+                    _rounded(value),
                     (place, value),
                     (0, 2),
                     textcoords="offset points",
@@ -44,7 +44,7 @@ def size_bars(sizes: pd.DataFrame, width: float = HALF_WIDTH) -> Figure:
     return figure
 
 
-def rounded(value: float) -> str:
+def _rounded(value: float) -> str:
     """Returns a count over a bar: 986, 12k, 3.4M."""
     for limit, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if value >= limit:

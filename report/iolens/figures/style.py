@@ -21,7 +21,7 @@ FINE, ALERT = "#00785a", "#b03a00"
 FULL_WIDTH, HALF_WIDTH = 6.9, 3.36
 """Inches: the text width of a page, and of one of two figures side by side."""
 
-STYLE: dict[str, Any] = {
+_STYLE: dict[str, Any] = {
     "font.family": "DejaVu Sans",
     "font.size": 7.5,
     "axes.titlesize": 8,
@@ -60,7 +60,7 @@ def styled(draw: Callable[P, Figure]) -> Callable[P, Figure]:
     def wrapper(*args: P.args, **kwargs: P.kwargs) -> Figure:
         import matplotlib
 
-        with matplotlib.rc_context(STYLE):
+        with matplotlib.rc_context(_STYLE):
             return draw(*args, **kwargs)
 
     return wrapper

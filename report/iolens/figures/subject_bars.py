@@ -13,10 +13,10 @@ from iolens.figures.style import FULL_WIDTH, INK, styled
 from iolens.figures.subject_style import colours, named
 from iolens.missing import is_nan
 
-LONGEST_LINE = 26
+_LONGEST_LINE = 26
 """Characters for which the axis is high enough."""
 
-WIDTH = 3.4
+_WIDTH = 3.4
 """Inches of the bars of one number; the names stand beside them."""
 
 
@@ -53,6 +53,6 @@ def value_bars(
     axes.set_ylim(0, max([reach(flat, highs), *(1.06 * each for each in bounds.values())]))
     axes.set_xlim(-0.6, max(len(labels), 4) - 0.4)
     axes.set_xticks(range(len(labels)), list(labels))
-    axes.set_ylabel(fill(axis, LONGEST_LINE))
+    axes.set_ylabel(fill(axis, _LONGEST_LINE))
     figure.legend(loc="outside right upper")
     return figure

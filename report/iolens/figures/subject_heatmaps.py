@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from iolens.metrics.subject_shapes import Activity
 
-ACROSS = 2
+_ACROSS = 2
 """Maps beside one another."""
 
 
@@ -31,16 +31,16 @@ def heatmaps(found: Sequence[Activity]) -> Figure:
         return nothing(FULL_WIDTH, 1.0, "no bytes in any time bin")
     unit = unit_of(float(moved.max()))
     moved = moved / UNITS[unit]
-    lines = -(-len(found) // ACROSS)
+    lines = -(-len(found) // _ACROSS)
     figure = Figure(figsize=(FULL_WIDTH, 0.55 + 1.35 * lines), layout="constrained")
-    grid = figure.subplots(lines, ACROSS, sharex=True, squeeze=False)
+    grid = figure.subplots(lines, _ACROSS, sharex=True, squeeze=False)
     longest = max(one.rates.shape[1] * one.width for one in found)
     for axes, one in zip(grid.flat, found, strict=False):
-        image = draw(axes, one, unit, moved)
+        image = _draw(axes, one, unit, moved)
         axes.set_xlim(0, longest)
     for axes in list(grid.flat)[len(found) :]:
         axes.set_visible(False)
-    for column in range(ACROSS):
+    for column in range(_ACROSS):
         shown = [axes for axes in grid[:, column] if axes.get_visible()]
         if shown:
             shown[-1].set_xlabel("seconds since the start of the job")
@@ -54,7 +54,7 @@ def heatmaps(found: Sequence[Activity]) -> Figure:
     return figure
 
 
-def draw(axes: Axes, one: Activity, unit: str, moved: np.ndarray) -> AxesImage:
+def _draw(axes: Axes, one: Activity, unit: str, moved: np.ndarray) -> AxesImage:
     """Returns the map of one subject."""
     axes.set_facecolor("#f4f4f4")
     end = one.rates.shape[1] * one.width

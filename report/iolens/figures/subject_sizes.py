@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-ACROSS = 2
+_ACROSS = 2
 """Panels beside one another."""
 
 
@@ -24,12 +24,12 @@ ACROSS = 2
 def size_histograms(sizes: pd.DataFrame, labels: Mapping[str, str]) -> Figure:
     """Draws the table of metrics.subject_shapes.sizes; `labels` has the subjects by their letters."""
     panels = [(key, part) for key, part in sizes.groupby(["layer", "kind"], sort=False)]
-    lines = -(-len(panels) // ACROSS)
+    lines = -(-len(panels) // _ACROSS)
     figure = Figure(figsize=(FULL_WIDTH, 0.5 + 1.55 * lines), layout="constrained")
-    grid = figure.subplots(lines, ACROSS, squeeze=False)
+    grid = figure.subplots(lines, _ACROSS, squeeze=False)
     palette = colours(list(labels))
     for axes, (key, part) in zip(grid.flat, panels, strict=False):
-        draw(axes, part, palette)
+        _draw(axes, part, palette)
         axes.set_title(f"{key[0]} {key[1]}", loc="left")
     for axes in list(grid.flat)[len(panels) :]:
         axes.set_visible(False)
@@ -45,7 +45,7 @@ def size_histograms(sizes: pd.DataFrame, labels: Mapping[str, str]) -> Figure:
     return figure
 
 
-def draw(axes: Axes, part: pd.DataFrame, palette: Mapping[str, object]) -> None:
+def _draw(axes: Axes, part: pd.DataFrame, palette: Mapping[str, object]) -> None:
     """Draws a bar for each subject in each range of sizes."""
     places = sorted(set(part["place"]))
     wide = 0.82 / len(palette)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from iolens.figures.compare_style import level_colours
 
-LABEL = 40
+_LABEL = 40
 """Characters of a subject's name in a legend."""
 
 
@@ -18,5 +18,7 @@ def colours(letters: Sequence[str]) -> dict[str, tuple[float, float, float, floa
 def named(letter: str, label: str) -> str:
     """Returns a subject in a legend."""
     return (
-        f"{letter}  {label}" if len(label) <= LABEL else f"{letter}  {label[: LABEL // 3]}…{label[-2 * LABEL // 3 :]}"
+        f"{letter}  {label}"
+        if len(label) <= _LABEL
+        else f"{letter}  {label[: _LABEL // 3]}…{label[-2 * _LABEL // 3 :]}"
     )

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-PARTS = (("read", READ), ("write", WRITE), ("meta", META))
-BAR = 0.2
+_PARTS = (("read", READ), ("write", WRITE), ("meta", META))
+_BAR = 0.2
 """Inches of a bar with its gap."""
 
 
@@ -25,11 +25,11 @@ def time_bars(times: pd.DataFrame) -> Figure:
         return nothing(FULL_WIDTH, 1.0, "no layer recorded any I/O time")
     layers = list(dict.fromkeys(times["module"]))
     parts = [times[times["module"] == layer] for layer in layers]
-    heights = [BAR * len(part) for part in parts]
+    heights = [_BAR * len(part) for part in parts]
     figure = Figure(figsize=(FULL_WIDTH, 0.75 + sum(heights) + 0.16 * len(parts)), layout="constrained")
     grid = figure.subplots(len(parts), 1, sharex=True, squeeze=False, height_ratios=heights)[:, 0]
     for axes, layer, part in zip(grid, layers, parts, strict=True):
-        draw(axes, part)
+        _draw(axes, part)
         axes.set_ylabel(layer, rotation=0, ha="right", va="center", labelpad=14)
     grid[-1].set_xlabel("seconds of an average process")
     grid[-1].set_xlim(0, 1.22 * float(times["largest"].max()))
@@ -37,16 +37,16 @@ def time_bars(times: pd.DataFrame) -> Figure:
     return figure
 
 
-def spent(value: float) -> str:
+def _spent(value: float) -> str:
     """Returns seconds with three digits."""
     return f"{value:.0f} s" if value >= 100 else f"{value:.3g} s" if value >= 0.1 else f"{1000 * value:.3g} ms"
 
 
-def draw(axes: Axes, rows: pd.DataFrame) -> None:
+def _draw(axes: Axes, rows: pd.DataFrame) -> None:
     """Draws the bars of one layer; a line spans the single logs where there are several."""
     left = np.zeros(len(rows))
     places = range(len(rows))
-    for kind, colour in PARTS:
+    for kind, colour in _PARTS:
         axes.barh(places, rows[kind], 0.7, left=left, color=colour, label=kind)
         left += rows[kind].to_numpy(dtype=float)
     for y, row, total in zip(places, rows.to_dict("records"), left, strict=True):
@@ -55,7 +55,7 @@ def draw(axes: Axes, rows: pd.DataFrame) -> None:
         share = f", {100 * total / row['run_time']:.1f} % of the run" if row["run_time"] > 0 else ""
         place = max(total, row["largest"] if row["logs"] > 1 else 0.0)
         axes.annotate(
-            f"{spent(total)}{share}", (place, y), (4, 0), textcoords="offset points", va="center", fontsize=6.5
+            f"{_spent(total)}{share}", (place, y), (4, 0), textcoords="offset points", va="center", fontsize=6.5
         )
     axes.set_yticks(places, list(rows["letter"]))
     axes.set_ylim(len(rows) - 0.4, -0.6)

@@ -11,14 +11,14 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-COLOUR = "#56b4e9"
+_COLOUR = "#56b4e9"
 
 
 @styled
 def target_bars(targets: pd.DataFrame, width: float = FULL_WIDTH) -> Figure:
     """Draws the table of metrics.striping.targets; a target without a file leaves a gap."""
     figure, axes = canvas(width, 1.5, left=0.5, top=0.08)
-    axes.bar([int(ost) for ost in targets["ost"]], targets["files"], 0.8, color=COLOUR)
+    axes.bar([int(ost) for ost in targets["ost"]], targets["files"], 0.8, color=_COLOUR)
     axes.set_xlabel("object storage target (index)")
     axes.set_ylabel("files")
     axes.locator_params(axis="y", nbins=4, integer=True)
@@ -48,7 +48,7 @@ def speed_bars(targets: pd.DataFrame, width: float = FULL_WIDTH) -> Figure:
     """Returns bytes a second of a process on each target; `targets` as the table of metrics.ost.target_bytes."""
     figure, axes = canvas(width, 1.5, left=0.5, top=0.08)
     unit = unit_of(targets["bytes_per_second"].max())
-    axes.bar([int(ost) for ost in targets["ost"]], targets["bytes_per_second"] / UNITS[unit], 0.8, color=COLOUR)
+    axes.bar([int(ost) for ost in targets["ost"]], targets["bytes_per_second"] / UNITS[unit], 0.8, color=_COLOUR)
     axes.set_xlabel("object storage target (index)")
     axes.set_ylabel(f"{unit}/s")
     axes.locator_params(axis="y", nbins=4)

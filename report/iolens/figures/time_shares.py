@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-COLOURS = {
+_COLOURS = {
     COMPUTE: "#009e73",
     UNTRACED: "#4a8f8f",
     OPENMP: "#8fcfb8",
@@ -49,13 +49,13 @@ COLOURS = {
     START: "#d5d9e0",
     PROFILER: "#777777",
 }
-DARK = frozenset((COMPUTE, UNTRACED, POINT, OTHER, IO["POSIX"], IO["MPI-IO"], IO["DAOS"], PROFILER))
+_DARK = frozenset((COMPUTE, UNTRACED, POINT, OTHER, IO["POSIX"], IO["MPI-IO"], IO["DAOS"], PROFILER))
 """Parts whose numbers are written in white."""
 
-IN_A_ROW = 5
+_IN_A_ROW = 5
 """Entries of the legend in one row."""
 
-NARROWEST = 7.0
+_NARROWEST = 7.0
 """Per cent that a part needs for its number to be written into it."""
 
 
@@ -64,13 +64,13 @@ def total_time_bar(each: pd.DataFrame, width: float = FULL_WIDTH) -> Figure:
     """Draws the shares of the average rank; `each` as metrics.processor.time.rank_time gives it."""
     shares = 100 * each.mean() / (each.mean().sum() or 1.0)
     shares = shares[shares > 0]
-    rows = max(1, -(-len(shares) // IN_A_ROW))
+    rows = max(1, -(-len(shares) // _IN_A_ROW))
     figure, axes = canvas(width, 0.75 + 0.2 * rows, left=0.1, right=0.1, bottom=0.38, top=0.02 + 0.2 * rows)
     left = 0.0
     for name, share in shares.items():
-        axes.barh(0, share, 0.8, left=left, color=COLOURS[str(name)], label=str(name))
-        if share >= NARROWEST:
-            colour = "white" if name in DARK else "black"
+        axes.barh(0, share, 0.8, left=left, color=_COLOURS[str(name)], label=str(name))
+        if share >= _NARROWEST:
+            colour = "white" if name in _DARK else "black"
             axes.text(left + share / 2, 0, f"{share:.0f} %", ha="center", va="center", color=colour)
         left += share
     axes.set_xlim(0, 100)
@@ -78,7 +78,7 @@ def total_time_bar(each: pd.DataFrame, width: float = FULL_WIDTH) -> Figure:
     axes.set_xlabel("% of the run time")
     axes.spines["left"].set_visible(False)
     axes.grid(visible=False)
-    axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=IN_A_ROW, columnspacing=1.2)
+    axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=_IN_A_ROW, columnspacing=1.2)
     return figure
 
 
@@ -88,7 +88,7 @@ def rank_time_bars(each: pd.DataFrame, width: float = FULL_WIDTH) -> Figure:
     figure, axes = canvas(width, 1.7, left=0.5, top=0.08)
     edges = np.append(each.index, each.index[-1] + 1) - 0.5
     below = np.zeros(len(each))
-    for name, colour in COLOURS.items():
+    for name, colour in _COLOURS.items():
         upper = below + each[name].to_numpy(dtype=float)
         axes.stairs(upper, edges, baseline=below, fill=True, color=colour)
         below = upper

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-MOST_NAMES = 12
+_MOST_NAMES = 12
 """Months that have a name on the axis."""
 
 
@@ -33,7 +33,7 @@ def trend(months: pd.DataFrame, width: float = FULL_WIDTH) -> Figure:
     lower.bar(place, moved[1], bottom=moved[0], color=READ, label="read")
     lower.set_ylabel(unit)
     lower.legend(loc="upper left", ncols=2)
-    each = -(-len(months) // MOST_NAMES)
+    each = -(-len(months) // _MOST_NAMES)
     for some in (axes, lower):
         some.set_xticks(place[::each])
         some.set_xlim(-0.6, len(months) - 0.4)

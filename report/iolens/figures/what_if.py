@@ -12,11 +12,11 @@ from iolens.figures.style import FULL_WIDTH, INK, styled
 if TYPE_CHECKING:
     import pandas as pd
 
-MOST = 24
+_MOST = 24
 """Bars that stay readable."""
-ROW_NAME = 60
+_ROW_NAME = 60
 """Characters in a line of a bar's name."""
-LINE, GAP, AXIS = 0.125, 0.07, 0.55
+_LINE, _GAP, _AXIS = 0.125, 0.07, 0.55
 """Inches: a line of a name, the space between bars, the axis below them."""
 
 
@@ -25,10 +25,10 @@ def what_if_strip(points: pd.DataFrame, measured: float, error: float) -> Figure
     """Draws a hatched bar for each row of `points` (settings, io: seconds), the fastest ones where there are many, with
     the relative `error` as a whisker; a line at the `measured` seconds.
     """
-    shown = points if len(points) <= MOST else points.iloc[[0, *points.iloc[1:].nsmallest(MOST - 1, "io").index]]
-    names = [wrapped(str(name), ROW_NAME) for name in shown["settings"]]
-    height = GAP + LINE * max(map(lines_of, names), default=1)
-    figure = Figure(figsize=(FULL_WIDTH, AXIS + height * len(shown)), layout="constrained")
+    shown = points if len(points) <= _MOST else points.iloc[[0, *points.iloc[1:].nsmallest(_MOST - 1, "io").index]]
+    names = [wrapped(str(name), _ROW_NAME) for name in shown["settings"]]
+    height = _GAP + _LINE * max(map(lines_of, names), default=1)
+    figure = Figure(figsize=(FULL_WIDTH, _AXIS + height * len(shown)), layout="constrained")
     axes = figure.subplots()
     places = range(len(shown))
     seconds = shown["io"].to_numpy()

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import duckdb
     import pandas as pd
 
-SUMS = """count(*) AS jobs, sum(nprocs * run_time) / 3600 AS process_hours,
+_SUMS = """count(*) AS jobs, sum(nprocs * run_time) / 3600 AS process_hours,
     sum(read_seconds + write_seconds + meta_seconds) / 3600 AS io_hours,
     sum(bytes_read)::BIGINT AS bytes_read, sum(bytes_written)::BIGINT AS bytes_written,
     sum(gain * run_time * nprocs) / 3600 AS saved_hours"""
@@ -25,9 +25,9 @@ SUMS = """count(*) AS jobs, sum(nprocs * run_time) / 3600 AS process_hours,
 QUESTIONS: Mapping[str, str] = {
     "totals": f"""SELECT count(DISTINCT uid) AS users, count(DISTINCT application) AS applications,
         min(start) AS first, max(start) AS last, sum(files)::BIGINT AS files, count(*) FILTER (partial) AS partial,
-        count(*) FILTER (advised) AS advised, {SUMS} FROM jobs""",
-    "users": f'SELECT "user", {SUMS} FROM jobs GROUP BY ALL ORDER BY io_hours DESC, "user"',
-    "applications": f"""SELECT application, count(DISTINCT uid) AS users, {SUMS} FROM jobs
+        count(*) FILTER (advised) AS advised, {_SUMS} FROM jobs""",
+    "users": f'SELECT "user", {_SUMS} FROM jobs GROUP BY ALL ORDER BY io_hours DESC, "user"',
+    "applications": f"""SELECT application, count(DISTINCT uid) AS users, {_SUMS} FROM jobs
         GROUP BY application ORDER BY io_hours DESC, application""",
     "file_systems": """SELECT mount, file_system, count(DISTINCT (part, log_id)) AS jobs, count(DISTINCT path) AS files,
         sum(bytes_read)::BIGINT AS bytes_read, sum(bytes_written)::BIGINT AS bytes_written, sum(opens)::BIGINT AS opens,
@@ -41,7 +41,7 @@ QUESTIONS: Mapping[str, str] = {
     sum(CASE WHEN f.severity = 'low' THEN 0 ELSE f.gain END * j.run_time * j.nprocs) / 3600 AS saved_hours
     FROM findings f JOIN jobs j USING (part, log_id) GROUP BY f.rule ORDER BY saved_hours DESC NULLS LAST,
     f.rule""",
-    "trend": f"SELECT date_trunc('month', start) AS month, {SUMS} FROM jobs GROUP BY month ORDER BY month",
+    "trend": f"SELECT date_trunc('month', start) AS month, {_SUMS} FROM jobs GROUP BY month ORDER BY month",
     "copies": """SELECT count(*) - count(DISTINCT (l.bytes, j.uid, j.jobid, j.application, j.start, j.run_time,
         j.nprocs, j.files, j.bytes_read, j.bytes_written)) AS logs FROM jobs j JOIN logs l USING (part, log_id)""",
     "damaged": "SELECT log, status, reason FROM logs WHERE status <> 'ok' ORDER BY log",
@@ -67,8 +67,8 @@ class Store:
         parts = parts_of(self.folder)
         for table, columns in COLUMNS.items():
             files = [str(self.folder / table / f"{part}.parquet") for part in parts]
-            rows = "read_parquet($files)" if files else empty(columns)
-            link.execute(f"CREATE VIEW every_{table} AS SELECT * FROM {listed(rows, files)}")
+            rows = "read_parquet($files)" if files else _empty(columns)
+            link.execute(f"CREATE VIEW every_{table} AS SELECT * FROM {_listed(rows, files)}")
         link.execute(
             "CREATE TABLE logs AS SELECT * FROM every_logs "
             "QUALIFY row_number() OVER (PARTITION BY log ORDER BY part DESC) = 1"
@@ -98,13 +98,13 @@ class Store:
             raise UsageError(f"the query cannot be answered: {str(error).splitlines()[0]}") from error
 
 
-def listed(rows: str, files: list[str]) -> str:
+def _listed(rows: str, files: list[str]) -> str:
     """Returns a query's files as a list of texts."""
     names = ", ".join("'" + name.replace("'", "''") + "'" for name in files)
     return rows.replace("$files", f"[{names}]")
 
 
-def empty(columns: Mapping[str, str]) -> str:
+def _empty(columns: Mapping[str, str]) -> str:
     """Returns a table without rows."""
     kinds = {"string": "VARCHAR", "int64": "BIGINT", "float64": "DOUBLE", "bool": "BOOLEAN"}
     cells = ", ".join(f'NULL::{kinds.get(kind, "TIMESTAMPTZ")} AS "{name}"' for name, kind in columns.items())

@@ -19,10 +19,10 @@ from iolens.log.container import LogError
 if TYPE_CHECKING:
     from distributed import Client
 
-SUFFIX = ".darshan"
-SNAPSHOT = ".snapshot-"
+_SUFFIX = ".darshan"
+_SNAPSHOT = ".snapshot-"
 """Part of the name of a log that was made while its job was running; the job's own log comes later."""
-BATCH_LOGS, BATCH_BYTES = 500, 64 << 20
+_BATCH_LOGS, _BATCH_BYTES = 500, 64 << 20
 """A batch is written as one part of the store: no more logs, or bytes of them, than these."""
 PATIENCE = "30s"
 """Seconds that a scheduler may take to answer."""
@@ -62,8 +62,8 @@ def ingest(
     make_store(store)
     known = known_logs(store)
     skipped = [0]
-    batches = batches_of(new_logs(folders, known, skipped), store, advice)
-    run = on_dask(scheduler) if scheduler else on_processes(processes) if processes > 1 else map_here
+    batches = _batches_of(_new_logs(folders, known, skipped), store, advice)
+    run = _on_dask(scheduler) if scheduler else _on_processes(processes) if processes > 1 else _map_here
     try:
         taken = sum(run(batches), Taken())
     except OSError as error:
@@ -71,7 +71,7 @@ def ingest(
     return taken + Taken(unchanged=skipped[0])
 
 
-def logs_in(folder: str) -> Iterator[Met]:
+def _logs_in(folder: str) -> Iterator[Met]:
     """Returns the logs in a folder and below it, in order, without links to folders.
 
     What cannot be looked at, be it a folder, is there as well: it will be listed among those that cannot be read.
@@ -85,12 +85,12 @@ def logs_in(folder: str) -> Iterator[Met]:
         if entry.name.startswith("."):
             continue
         if entry.is_dir(follow_symlinks=False):
-            yield from logs_in(entry.path)
-        elif entry.name.endswith(SUFFIX) and SNAPSHOT not in entry.name:
-            yield met(entry)
+            yield from _logs_in(entry.path)
+        elif entry.name.endswith(_SUFFIX) and _SNAPSHOT not in entry.name:
+            yield _met(entry)
 
 
-def met(entry: os.DirEntry[str]) -> Met:
+def _met(entry: os.DirEntry[str]) -> Met:
     """Returns a log as it is now; a link that leads nowhere has no size."""
     try:
         state = entry.stat()
@@ -99,11 +99,11 @@ def met(entry: os.DirEntry[str]) -> Met:
     return Met(entry.path, state.st_size, state.st_mtime_ns)
 
 
-def new_logs(folders: Sequence[Path], known: dict[str, tuple[int, int]], skipped: list[int]) -> Iterator[Met]:
+def _new_logs(folders: Sequence[Path], known: dict[str, tuple[int, int]], skipped: list[int]) -> Iterator[Met]:
     """Logs that the store has not, or had before they changed; each once. `skipped` counts the others."""
     seen: set[str] = set()
     for folder in folders:
-        for log in logs_in(str(folder.resolve())):
+        for log in _logs_in(str(folder.resolve())):
             if log.log in seen:
                 continue
             seen.add(log.log)
@@ -113,13 +113,13 @@ def new_logs(folders: Sequence[Path], known: dict[str, tuple[int, int]], skipped
                 yield log
 
 
-def batches_of(logs: Iterable[Met], store: Path, advice: bool) -> Iterator[Batch]:
+def _batches_of(logs: Iterable[Met], store: Path, advice: bool) -> Iterator[Batch]:
     """Logs in batches; the parts' names are in the order of their time."""
     begin = f"{time.time_ns():020d}-{os.getpid()}"
     held: list[Met] = []
     number = size = 0
     for log in logs:
-        if held and (len(held) >= BATCH_LOGS or size + log.bytes > BATCH_BYTES):
+        if held and (len(held) >= _BATCH_LOGS or size + log.bytes > _BATCH_BYTES):
             yield Batch(str(store.resolve()), f"{begin}-{number:06d}", tuple(held), advice)
             held, size, number = [], 0, number + 1
         held.append(log)
@@ -128,7 +128,7 @@ def batches_of(logs: Iterable[Met], store: Path, advice: bool) -> Iterator[Batch
         yield Batch(str(store.resolve()), f"{begin}-{number:06d}", tuple(held), advice)
 
 
-def take(batch: Batch) -> Taken:
+def _take(batch: Batch) -> Taken:
     """Reads the logs of a batch into a part. A damaged log is listed; one that may not be opened is tried
     again later.
     """
@@ -145,17 +145,17 @@ def take(batch: Batch) -> Taken:
     return Taken(read, damaged)
 
 
-def map_here(batches: Iterable[Batch]) -> Iterator[Taken]:
+def _map_here(batches: Iterable[Batch]) -> Iterator[Taken]:
     """Returns one batch after the other."""
-    return map(take, batches)
+    return map(_take, batches)
 
 
-def ignore_interruption() -> None:
+def _ignore_interruption() -> None:
     """Makes a reader process ignore interrupts: its parent is interrupted and lets it finish its current work."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def on_processes(count: int) -> Any:
+def _on_processes(count: int) -> Any:
     """Batches by several processes, two for each in hand, so that memory stays flat whatever there is to read."""
 
     def run(batches: Iterable[Batch]) -> Iterator[Taken]:
@@ -163,11 +163,11 @@ def on_processes(count: int) -> Any:
         from concurrent.futures.process import BrokenProcessPool
         from multiprocessing import get_context
 
-        with ProcessPoolExecutor(count, get_context("spawn"), ignore_interruption) as pool:
+        with ProcessPoolExecutor(count, get_context("spawn"), _ignore_interruption) as pool:
             waiting: set[Future[Taken]] = set()
             try:
                 for batch in batches:
-                    waiting.add(pool.submit(take, batch))
+                    waiting.add(pool.submit(_take, batch))
                     if len(waiting) >= 2 * count:
                         done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
                         yield from (each.result() for each in done)
@@ -182,21 +182,21 @@ def on_processes(count: int) -> Any:
     return run
 
 
-def on_dask(scheduler: str) -> Any:
+def _on_dask(scheduler: str) -> Any:
     """Batches on the workers of a Dask cluster, which see logs and store under the same paths."""
 
     def run(batches: Iterable[Batch]) -> Iterator[Taken]:
         from distributed import as_completed
 
-        with connected(scheduler) as client:
-            work = as_completed(client.map(take, list(batches), pure=False))
+        with _connected(scheduler) as client:
+            work = as_completed(client.map(_take, list(batches), pure=False))
             for each in work:
                 yield each.result()
 
     return run
 
 
-def connected(scheduler: str) -> AbstractContextManager[Client]:
+def _connected(scheduler: str) -> AbstractContextManager[Client]:
     """Returns a client of the scheduler; raises IolensError if it does not answer."""
     from distributed import Client
 

@@ -23,10 +23,10 @@ from iolens.log.scan import Scan, scan_of
 from iolens.metrics import share
 from iolens.metrics.files import mounts_of
 
-NAME = re.compile(r"([^_]+)_.+_id\d+(?:-\d+)?_\d+-\d+-\d+[-_]")
+_NAME = re.compile(r"([^_]+)_.+_id\d+(?:-\d+)?_\d+-\d+-\d+[-_]")
 """USER_PROGRAM_idJOB-PID_MONTH-DAY-SECONDS_…: a log's name."""
 
-BESIDE_IO = {"mpi_calls", "samples"}
+_BESIDE_IO = {"mpi_calls", "samples"}
 """Private regions without which only I/O can be advised on."""
 
 
@@ -66,9 +66,9 @@ def rows_of(met: Met, advice: bool) -> Rows:
     log = open_container(Path(met.log))
     found = scan_of(log)
     uses = uses_of(found)
-    asked = advice and may_be_advised(found)
+    asked = advice and _may_be_advised(found)
     job = job_of(log, found.facts, found.names, found.private) if asked or needs_whole_log(found) else None
-    judged = advised(job) if job is not None and asked else None
+    judged = _advised(job) if job is not None and asked else None
     spent = kind_seconds(found) if job is None else share.kind_seconds(job)
     said = [
         {
@@ -82,22 +82,22 @@ def rows_of(met: Met, advice: bool) -> Rows:
         for one in (judged.findings if judged else ())
     ]
     gain = (judged.gain if judged else 0.0) if advice else None
-    row = {**job_row(met, found, uses, spent), "advised": advice, "gain": gain}
-    return Rows(row, file_columns(met.key, found, uses), said)
+    row = {**_job_row(met, found, uses, spent), "advised": advice, "gain": gain}
+    return Rows(row, _file_columns(met.key, found, uses), said)
 
 
-def advised(job: Job) -> Diagnosis:
+def _advised(job: Job) -> Diagnosis:
     """Returns the judgement of a job, without notes about the log."""
     return diagnosed(job, DEFAULTS, notes=False)
 
 
-def may_be_advised(found: Scan) -> bool:
+def _may_be_advised(found: Scan) -> bool:
     """Returns whether there is enough I/O for any rule to speak; else the rest of the log need not be parsed.
 
     The I/O of the slowest rank, which the rules ask for, is at most the sum over all records of all layers.
     """
     least = DEFAULTS["least_seconds"]
-    beside = found.facts.run_time >= least and any(entry.name in BESIDE_IO for entry in found.private)
+    beside = found.facts.run_time >= least and any(entry.name in _BESIDE_IO for entry in found.private)
     spent = sum(
         float(records.seconds(f"F_{kind}_TIME").sum())
         for records in found.records.values()
@@ -106,14 +106,14 @@ def may_be_advised(found: Scan) -> bool:
     return spent >= least or beside
 
 
-def job_row(met: Met, found: Scan, uses: Uses, spent: Mapping[str, float]) -> dict[str, Any]:
+def _job_row(met: Met, found: Scan, uses: Uses, spent: Mapping[str, float]) -> dict[str, Any]:
     """Returns the row of the table `jobs`, but for the advice."""
     facts = found.facts
     return {
         "log_id": met.key,
         "log": met.name,
         "uid": facts.uid,
-        "user": user_of(found),
+        "user": _user_of(found),
         "jobid": facts.jobid,
         "application": label(facts.command, forked=False),
         "command": facts.command,
@@ -133,16 +133,16 @@ def job_row(met: Met, found: Scan, uses: Uses, spent: Mapping[str, float]) -> di
     }
 
 
-def user_of(found: Scan) -> str:
+def _user_of(found: Scan) -> str:
     """Returns the user's name from the log's name or folder, as iolens and Darshan make them; else the number."""
-    named = NAME.match(found.path.name)
+    named = _NAME.match(found.path.name)
     if named:
         return named[1]
     tree = found.path.parents
     return tree[3].name if len(tree) > 4 and JOB_FOLDER.match(tree[1].name) else str(found.facts.uid)
 
 
-def file_columns(key: int, found: Scan, uses: Uses) -> dict[str, Any]:
+def _file_columns(key: int, found: Scan, uses: Uses) -> dict[str, Any]:
     """Returns the columns of the table `files`: lists and arrays of the same length."""
     paths = [found.names.get(each) or f"record {each}" for each in uses.id.tolist()]
     kinds = {mount.point: mount.kind for mount in found.facts.mounts}

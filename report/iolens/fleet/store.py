@@ -19,8 +19,8 @@ from iolens.fleet.tables import COLUMNS, SCHEMA, schema_of
 if TYPE_CHECKING:
     import pyarrow.parquet as pq
 
-MARK = "store.json"
-MOST_ROWS = 100_000
+_MARK = "store.json"
+_MOST_ROWS = 100_000
 """Rows of files that are held in memory before they are written."""
 
 
@@ -34,7 +34,7 @@ def make_store(folder: Path) -> None:
             raise UsageError(f"{folder}: this folder is no store and not empty; name another one")
         for table in COLUMNS:
             (folder / table).mkdir(exist_ok=True)
-        (folder / MARK).write_text(json.dumps({"iolens_store": SCHEMA}) + "\n")
+        (folder / _MARK).write_text(json.dumps({"iolens_store": SCHEMA}) + "\n")
     except OSError as error:
         raise IolensError(f"{folder}: the store cannot be made ({error.strerror})") from error
 
@@ -42,7 +42,7 @@ def make_store(folder: Path) -> None:
 def is_store(folder: Path) -> bool:
     """Returns whether it is one that this version can read; raises IolensError if it is one of another version."""
     try:
-        found = json.loads((folder / MARK).read_text())
+        found = json.loads((folder / _MARK).read_text())
         version = found["iolens_store"]
     except (OSError, ValueError, KeyError, TypeError):
         return False
@@ -113,7 +113,7 @@ class Part:
         self.rows["findings"] += rows.findings
         self.files.append(rows.files)
         self.held += len(rows.files["path"])
-        if self.held > MOST_ROWS:
+        if self.held > _MOST_ROWS:
             self.write_files()
 
     def write_files(self) -> None:
@@ -126,7 +126,7 @@ class Part:
         for field in schema:
             each = [part[field.name] for part in self.files] if field.name != "part" else []
             lists = bool(each) and isinstance(each[0], list)
-            values: Any = [self.name] * self.held if field.name == "part" else joined(each) if lists else []
+            values: Any = [self.name] * self.held if field.name == "part" else _joined(each) if lists else []
             columns.append(pa.array(values if lists or not each else np.concatenate(each), type=field.type))
         self.writers["files"].write_table(pa.Table.from_arrays(columns, schema=schema))
         self.files, self.held = [], 0
@@ -151,6 +151,6 @@ class Part:
             self.clear_away()
 
 
-def joined(lists: Iterable[list[Any]]) -> list[Any]:
+def _joined(lists: Iterable[list[Any]]) -> list[Any]:
     """Lists behind one another."""
     return [value for each in lists for value in each]

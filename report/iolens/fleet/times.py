@@ -10,14 +10,14 @@ from iolens.log.scan import Records, Scan
 from iolens.metrics.share import ABOVE, KINDS, WAITED
 from iolens.metrics.use import among
 
-EXTRA = "posix_extra"
+_EXTRA = "posix_extra"
 """The private region with times of calls that no record counts."""
 
 
 def needs_whole_log(found: Scan) -> bool:
     """Returns whether a log may hold time that its records alone do not tell: of other calls, or waiting for pipes."""
     meta = sum(float(records.seconds("F_META_TIME").sum()) for records in found.records.values())
-    return meta >= WAITED or any(entry.name == EXTRA for entry in found.private)
+    return meta >= WAITED or any(entry.name == _EXTRA for entry in found.private)
 
 
 def kind_seconds(found: Scan) -> dict[str, float]:

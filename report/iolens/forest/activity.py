@@ -14,8 +14,8 @@ from iolens.metrics.files import lowest_of
 if TYPE_CHECKING:
     import pandas as pd
 
-ROWS, BINS = 64, 200
-HOUR = 3600.0
+_ROWS, _BINS = 64, 200
+_HOUR = 3600.0
 
 
 def end_of(forest: Forest) -> float:
@@ -36,10 +36,10 @@ def is_one_job(forest: Forest) -> bool:
     """Returns False where nothing ran for more than an hour, and for more than half of the time: then there
     are several.
     """
-    return idle(forest) <= max(HOUR, end_of(forest) / 2)
+    return idle(forest) <= max(_HOUR, end_of(forest) / 2)
 
 
-def order_of(forest: Forest) -> np.ndarray:
+def _order_of(forest: Forest) -> np.ndarray:
     """Returns processes as they stand in the tree: by group, then by begin."""
     tree = tree_of(forest)
     order: np.ndarray = np.lexsort((tree.start, tree.group))
@@ -53,23 +53,23 @@ def activity(forest: Forest) -> tuple[np.ndarray, np.ndarray, float] | None:
     bytes over time has no part in it. None where none has.
     """
     count, length = len(forest.processes), end_of(forest)
-    each = -(-count // ROWS)
+    each = -(-count // _ROWS)
     row = np.empty(count, int)
-    row[order_of(forest)] = np.arange(count) // each
-    written, read = (np.zeros((-(-count // each), BINS)) for _ in range(2))
-    width = max(length, 1e-9) / BINS
+    row[_order_of(forest)] = np.arange(count) // each
+    written, read = (np.zeros((-(-count // each), _BINS)) for _ in range(2))
+    width = max(length, 1e-9) / _BINS
     start = tree_of(forest).start
     for number, heat in enumerate(forest.heat):
         layers = lowest_of({HEATMAP_NAMES.get(one.layer, "") for one in heat})
         for one in heat:
             if HEATMAP_NAMES.get(one.layer) in layers:
                 edges = (start[number] + one.width * np.arange(len(one.written) + 1)) / width
-                spread(written[row[number]], one.written, edges)
-                spread(read[row[number]], one.read, edges)
+                _spread(written[row[number]], one.written, edges)
+                _spread(read[row[number]], one.read, edges)
     return (written, read, width) if written.any() or read.any() else None
 
 
-def spread(line: np.ndarray, values: np.ndarray, edges: np.ndarray) -> None:
+def _spread(line: np.ndarray, values: np.ndarray, edges: np.ndarray) -> None:
     """Adds values, each spread evenly between its two edges (in bins of `line`), where it is not 0."""
     for place in np.flatnonzero(values > 0).tolist():
         low, high = float(edges[place]), float(min(edges[place + 1], len(line)))
@@ -89,14 +89,14 @@ def running(forest: Forest, most: int = 6) -> pd.DataFrame:
 
     tree = tree_of(forest)
     seconds = np.array([each.seconds for each in forest.processes])
-    width = max(end_of(forest), 1e-9) / BINS
+    width = max(end_of(forest), 1e-9) / _BINS
     spent: dict[str, float] = {}
     labels = [tree.labels[group] for group in tree.group]
     for name, long in zip(labels, seconds.tolist(), strict=True):
         spent[name] = spent.get(name, 0.0) + long
     chosen = sorted(spent, key=lambda name: -spent[name])[: most if len(spent) <= most else most - 1]
-    table = {name: np.zeros(BINS) for name in [*chosen, *(["others"] if len(spent) > len(chosen) else [])]}
-    edges = np.arange(BINS + 1) * width
+    table = {name: np.zeros(_BINS) for name in [*chosen, *(["others"] if len(spent) > len(chosen) else [])]}
+    edges = np.arange(_BINS + 1) * width
     for name, begin, long in zip(labels, tree.start.tolist(), seconds.tolist(), strict=True):
         inside = np.minimum(edges[1:], begin + long) - np.maximum(edges[:-1], begin)
         table[name if name in table else "others"] += np.maximum(inside, 0) / width

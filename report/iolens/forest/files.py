@@ -14,7 +14,7 @@ from iolens.forest.tree import names, tree_of
 if TYPE_CHECKING:
     import pandas as pd
 
-ROLES = ("handed over", "scratch", "input", "output", "only opened")
+_ROLES = ("handed over", "scratch", "input", "output", "only opened")
 """Roles of a file: written by one process and read by another; written and read by the same process; only read; only
 written; neither.
 """
@@ -31,7 +31,7 @@ def files(forest: Forest) -> pd.DataFrame:
     """
     import pandas as pd
 
-    uses = placed(forest)
+    uses = _placed(forest)
     read, written = uses["bytes_read"] > 0, uses["bytes_written"] > 0
     uses = uses.assign(both=read & written, producers=written & ~read, consumers=read & ~written, processes=1)
     by_path = uses.groupby("path")
@@ -45,7 +45,7 @@ def files(forest: Forest) -> pd.DataFrame:
         & ((found["processes"] > 1) & ((writers > 1) | (readers > 1) | (found["both"] == 0)))
     )
     masks = [handed, (writers > 0) & (readers > 0), readers > 0, writers > 0]
-    found["role"] = np.select(masks, ROLES[:4], ROLES[4])
+    found["role"] = np.select(masks, _ROLES[:4], _ROLES[4])
     found["passes"] = found["bytes_read"] / found["size"].where(found["size"] > 0)
     found.insert(0, "name", [forest.paths[number] for number in found.index])
     found = found[np.array([name.startswith("/") for name in found["name"]], dtype=bool)]
@@ -57,7 +57,7 @@ def files(forest: Forest) -> pd.DataFrame:
 
 
 @cache
-def placed(forest: Forest) -> pd.DataFrame:
+def _placed(forest: Forest) -> pd.DataFrame:
     """Returns the uses with seconds, begin and end (since the first process began; NaN: not known) and group."""
     tree, uses = tree_of(forest), forest.uses
     start = tree.start[uses["process"]]
@@ -77,7 +77,7 @@ def roles(forest: Forest) -> pd.DataFrame:
     by_role = found.groupby("role")
     rows = by_role[["size", "bytes_written", "bytes_read"]].sum()
     rows.insert(0, "files", by_role.size())
-    return rows.reindex([role for role in ROLES if role in rows.index]).reset_index()
+    return rows.reindex([role for role in _ROLES if role in rows.index]).reset_index()
 
 
 @cache
@@ -91,8 +91,8 @@ def handed_over(forest: Forest) -> pd.DataFrame | None:
     import pandas as pd
 
     shared = files(forest)
-    numbers = shared.loc[shared["role"] == ROLES[0], "number"]
-    uses = placed(forest)
+    numbers = shared.loc[shared["role"] == _ROLES[0], "number"]
+    uses = _placed(forest)
     uses = uses[uses["path"].isin(numbers)]
     rows = []
     for kind in ("bytes_written", "bytes_read"):
@@ -136,7 +136,7 @@ def read_again(forest: Forest) -> pd.DataFrame | None:
     rows = by_folder[["files", "size", "bytes_read", "again"]].sum()
     for name, how in (("least", "min"), ("median", "median"), ("most", "max")):
         rows[name] = by_folder["passes"].agg(how)
-    uses = placed(forest)
+    uses = _placed(forest)
     readers = uses[uses["bytes_read"] > 0].merge(found[["number", "folder"]], left_on="path", right_on="number")
     rows["readers"] = readers.groupby("folder")["process"].nunique()
     return rows.sort_values("again", ascending=False, kind="stable").reset_index()

@@ -21,8 +21,8 @@ from iolens.log.scan import Heat, scan
 if TYPE_CHECKING:
     import pandas as pd
 
-SUFFIX = ".darshan"
-SPOOLS = "*.spool"
+_SUFFIX = ".darshan"
+_SPOOLS = "*.spool"
 
 
 @dataclass(frozen=True)
@@ -62,9 +62,9 @@ class Forest:
         return pd.DataFrame(where | columns)
 
 
-def logs_below(folder: Path) -> list[Path]:
+def _logs_below(folder: Path) -> list[Path]:
     """Returns all logs in a folder and below it, in order of their paths; not those that are hidden."""
-    found = (path for path in folder.rglob(f"*{SUFFIX}") if path.is_file() or path.is_symlink())
+    found = (path for path in folder.rglob(f"*{_SUFFIX}") if path.is_file() or path.is_symlink())
     return sorted(path for path in found if not any(part.startswith(".") for part in path.relative_to(folder).parts))
 
 
@@ -75,22 +75,22 @@ def printable(path: Path | str) -> str:
 
 def read_forest(folder: Path) -> Forest:
     """Returns all logs below a folder; raises IolensError if there is none that can be read."""
-    logs = logs_below(folder)
+    logs = _logs_below(folder)
     if not logs:
-        raise IolensError(f"{folder}: no log ({SUFFIX}) lies in this folder or below it")
-    return forest_of(folder, logs, sum(1 for _ in folder.rglob(SPOOLS)))
+        raise IolensError(f"{folder}: no log ({_SUFFIX}) lies in this folder or below it")
+    return _forest_of(folder, logs, sum(1 for _ in folder.rglob(_SPOOLS)))
 
 
-def forest_of(folder: Path, logs: Iterable[Path], spools: int = 0) -> Forest:
+def _forest_of(folder: Path, logs: Iterable[Path], spools: int = 0) -> Forest:
     """Returns these logs as one job; each is read once, and those that cannot be read are listed."""
     damaged: list[Damaged] = []
     places: dict[str, int] = {}
     kinds: dict[str, str] = {}
-    rows = list(rows_of(folder, logs, damaged, places, kinds))
+    rows = list(_rows_of(folder, logs, damaged, places, kinds))
     if not rows:
         first = damaged[0]
         raise IolensError(f"{folder}: none of its {len(damaged)} logs can be read; {first.log} {first.reason}")
-    rows = newest(rows)
+    rows = _newest(rows)
     processes, files, heat = zip(*rows, strict=True)
     return Forest(folder, processes, tuple(places), files, heat, kinds, tuple(damaged), spools)
 
@@ -98,7 +98,7 @@ def forest_of(folder: Path, logs: Iterable[Path], spools: int = 0) -> Forest:
 Row = tuple[Process, tuple[np.ndarray, Uses], tuple[Heat, ...]]
 
 
-def newest(rows: list[Row]) -> list[Row]:
+def _newest(rows: list[Row]) -> list[Row]:
     """Returns rows in the order of their begin, each process once.
 
     Of a process with several logs, as one that snapshots were taken of, the one that lasts longest counts.
@@ -110,7 +110,7 @@ def newest(rows: list[Row]) -> list[Row]:
     return sorted(kept.values(), key=lambda row: (row[0].start, row[0].log))
 
 
-def rows_of(
+def _rows_of(
     folder: Path, logs: Iterable[Path], damaged: list[Damaged], places: dict[str, int], kinds: dict[str, str]
 ) -> Iterator[Row]:
     """Returns a row a log; `places` numbers the paths, `kinds` names the type of each mount point."""

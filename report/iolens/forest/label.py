@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
-INTERPRETER = re.compile(r"(python|pypy|perl|ruby|node|Rscript|julia|lua|bash|dash|sh|zsh|ksh|csh|tcsh)[\d.]*$")
-WORKERS = (
+_INTERPRETER = re.compile(r"(python|pypy|perl|ruby|node|Rscript|julia|lua|bash|dash|sh|zsh|ksh|csh|tcsh)[\d.]*$")
+_WORKERS = (
     ("--multiprocessing-fork", "multiprocessing worker"),
     ("multiprocessing.resource_tracker", "multiprocessing resource tracker"),
     ("multiprocessing.forkserver", "multiprocessing fork server"),
@@ -23,15 +23,15 @@ def label(command: str, forked: bool) -> str:
     if not words:
         return "unknown program"
     name = PurePosixPath(words[0]).name or words[0]
-    return f"{name}{script(name, words[1:])}{' (forked)' if forked else ''}"
+    return f"{name}{_script(name, words[1:])}{' (forked)' if forked else ''}"
 
 
-def script(name: str, words: Sequence[str]) -> str:
+def _script(name: str, words: Sequence[str]) -> str:
     """Returns a blank and the script that an interpreter runs."""
-    if not INTERPRETER.match(name.lstrip("-")):
+    if not _INTERPRETER.match(name.lstrip("-")):
         return ""
     line = " ".join(words)
-    for mark, kind in WORKERS:
+    for mark, kind in _WORKERS:
         if mark in line:
             return f" ({kind})"
     for place, word in enumerate(words):

@@ -9,15 +9,15 @@ from typing import Any
 
 from iolens.log.scan import Scan
 
-RANKS = (
+_RANKS = (
     *("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK"),
     *("JSM_NAMESPACE_RANK", "FLUX_TASK_RANK", "ALPS_APP_PE"),
 )
 """Variables in which launchers give a process its rank, first choice first."""
 
-NAMED_BY_PID = re.compile(r"_id\d+-(\d+)_")
+_NAMED_BY_PID = re.compile(r"_id\d+-(\d+)_")
 """A log's name as iolens and Darshan make it: USER_PROGRAM_idJOB-PID_…"""
-IN_TREE = re.compile(r"(\d+)-")
+_IN_TREE = re.compile(r"(\d+)-")
 JOB_FOLDER = re.compile(r"id\d+$")
 """The job's folder in a tree USER/PROGRAM/idJOB/HOST/PID-….darshan."""
 
@@ -55,14 +55,14 @@ def process_of(found: Scan, log: str) -> Process:
     """Returns the process that a log describes; `log` is the log's path as it is shown."""
     facts, info = found.facts, found.info
     environment = info.get("environment", {})
-    variable = next((name for name in RANKS if str(environment.get(name, "")).strip()), "")
+    variable = next((name for name in _RANKS if str(environment.get(name, "")).strip()), "")
     parent = facts.metadata.get("fork_parent", "")
-    pid, host = identity(found)
+    pid, host = _identity(found)
     above = tuple(int(each) for each in info.get("ancestors", ())) or ((int(parent),) if parent.isdigit() else ())
     hosts = info.get("hosts", [])
     begin = info.get("begin", {})
     clock = (begin["realtime_ns"] - begin["monotonic_ns"]) * 1e-9 if len(begin) == 2 else None
-    taken = {name: total(found.process, name) for name in ("user_time", "system_time", "voluntary_switches")}
+    taken = {name: _total(found.process, name) for name in ("user_time", "system_time", "voluntary_switches")}
     rss = found.process.get("max_rss")
     return Process(
         log=log,
@@ -88,17 +88,17 @@ def process_of(found: Scan, log: str) -> Process:
     )
 
 
-def identity(found: Scan) -> tuple[int, str]:
+def _identity(found: Scan) -> tuple[int, str]:
     """Process id (0: not known) and host (empty: not known): from the log, else from its name and folder."""
     info: Mapping[str, Any] = found.info
     hosts = info.get("hosts", [])
-    name = NAMED_BY_PID.search(found.path.name)
-    in_tree = IN_TREE.match(found.path.name) if JOB_FOLDER.match(found.path.parent.parent.name) else None
+    name = _NAMED_BY_PID.search(found.path.name)
+    in_tree = _IN_TREE.match(found.path.name) if JOB_FOLDER.match(found.path.parent.parent.name) else None
     pid = int(info.get("pid", 0)) or int((name or in_tree or ["", "0"])[1])
     return pid, str(hosts[0]) if hosts else found.path.parent.name if in_tree else ""
 
 
-def total(process: Mapping[str, Any], name: str) -> float:
+def _total(process: Mapping[str, Any], name: str) -> float:
     """Returns the sum over ranks; NaN if it is not known."""
     values = process.get(name)
     return float(values.sum()) if values is not None and len(values) else float("nan")

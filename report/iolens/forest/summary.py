@@ -13,7 +13,7 @@ from iolens.forest.tree import names, tree_of
 if TYPE_CHECKING:
     import pandas as pd
 
-SUMS = ("bytes_read", "bytes_written", "opens", "reads", "writes", "read_seconds", "write_seconds", "meta_seconds")
+_SUMS = ("bytes_read", "bytes_written", "opens", "reads", "writes", "read_seconds", "write_seconds", "meta_seconds")
 
 
 @cache
@@ -51,11 +51,11 @@ def processes(forest: Forest) -> pd.DataFrame:
     )
     wall = frame["seconds"] * frame["ranks"]
     frame["off_processor"] = (wall - frame["user_time"] - frame["system_time"]).clip(lower=0)
-    sums = forest.uses.groupby("process")[list(SUMS)].sum().reindex(range(len(found)), fill_value=0)
+    sums = forest.uses.groupby("process")[list(_SUMS)].sum().reindex(range(len(found)), fill_value=0)
     frame["files"] = forest.uses.groupby("process").size().reindex(range(len(found)), fill_value=0).to_numpy()
-    frame[list(SUMS)] = sums.to_numpy()
-    frame = frame.astype(dict.fromkeys(SUMS[:5], "int64"))
-    frame["io_seconds"] = frame[list(SUMS[5:])].sum(axis=1)
+    frame[list(_SUMS)] = sums.to_numpy()
+    frame = frame.astype(dict.fromkeys(_SUMS[:5], "int64"))
+    frame["io_seconds"] = frame[list(_SUMS[5:])].sum(axis=1)
     frame["partial"] = [" ".join(each.partial) for each in found]
     return frame.assign(command=[each.command for each in found], log=[each.log for each in found])
 

@@ -16,7 +16,7 @@ from iolens.forest.process import Process
 if TYPE_CHECKING:
     import pandas as pd
 
-SLACK = 1e-3
+_SLACK = 1e-3
 """Seconds by which a child may seem to begin before its parent."""
 
 
@@ -44,9 +44,9 @@ def tree_of(forest: Forest) -> Tree:
     skew = clocks(forest.processes)
     start = np.array([each.start for each in forest.processes]) + skew
     start = start - start.min()
-    parent, gap = parents(forest.processes, start)
-    group, labels, above = folded(forest.processes, parent, start)
-    order = depth_first(above, first_starts(group, start, len(labels)))
+    parent, gap = _parents(forest.processes, start)
+    group, labels, above = _folded(forest.processes, parent, start)
+    order = _depth_first(above, _first_starts(group, start, len(labels)))
     place = np.empty(len(order), int)
     place[order] = np.arange(len(order))
     new_above = [int(place[above[old]]) if above[old] >= 0 else -1 for old in order]
@@ -71,7 +71,7 @@ def clocks(processes: tuple[Process, ...]) -> np.ndarray:
     return np.array([0.0 if each.clock is None else middle[each.host] - each.clock for each in processes])
 
 
-def parents(processes: tuple[Process, ...], start: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _parents(processes: tuple[Process, ...], start: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Returns the nearest ancestor with a log, and how many without one are in between.
 
     A process id may be used again: of those with the id, the one counts that began last before the child did.
@@ -83,14 +83,14 @@ def parents(processes: tuple[Process, ...], start: np.ndarray) -> tuple[np.ndarr
     for number, each in enumerate(processes):
         for distance, pid in enumerate(each.above):
             known = with_id.get((each.host, pid), ())
-            before = [other for other in known if other != number and start[other] <= start[number] + SLACK]
+            before = [other for other in known if other != number and start[other] <= start[number] + _SLACK]
             if before:
                 parent[number], gap[number] = before[-1], distance
                 break
     return parent, gap
 
 
-def folded(
+def _folded(
     processes: tuple[Process, ...], parent: np.ndarray, start: np.ndarray
 ) -> tuple[np.ndarray, list[str], list[int]]:
     """Returns the group of each process, the groups' labels, and the groups above them.
@@ -101,7 +101,7 @@ def folded(
     labels: list[str] = []
     above: list[int] = []
     group = np.full(len(processes), -1)
-    for number in top_down(parent, start):
+    for number in _top_down(parent, start):
         over = int(group[parent[number]]) if parent[number] >= 0 else -1
         name = label(processes[number].command, processes[number].forked)
         if (over, name) not in known:
@@ -112,7 +112,7 @@ def folded(
     return group, labels, above
 
 
-def top_down(parent: np.ndarray, start: np.ndarray) -> list[int]:
+def _top_down(parent: np.ndarray, start: np.ndarray) -> list[int]:
     """Returns numbers of processes, parents before their children."""
     children: dict[int, list[int]] = defaultdict(list)
     for number in np.argsort(start, kind="stable").tolist():
@@ -124,14 +124,14 @@ def top_down(parent: np.ndarray, start: np.ndarray) -> list[int]:
     return order
 
 
-def first_starts(group: np.ndarray, start: np.ndarray, count: int) -> np.ndarray:
+def _first_starts(group: np.ndarray, start: np.ndarray, count: int) -> np.ndarray:
     """Returns the time at which the first process of each group began."""
     first = np.full(count, np.inf)
     np.minimum.at(first, group, start)
     return first
 
 
-def depth_first(above: list[int], first: np.ndarray) -> list[int]:
+def _depth_first(above: list[int], first: np.ndarray) -> list[int]:
     """Returns groups as they stand in the tree: each one's children behind it, in the order of their begin."""
     children: dict[int, list[int]] = defaultdict(list)
     for number in np.argsort(first, kind="stable").tolist():

@@ -21,14 +21,14 @@ from iolens.errors import IolensError
 CHECKOUT = Path(iolens.__file__).resolve().parents[2]
 """The folder above report/iolens, if the package runs from a checkout."""
 
-INSTALLED = Path(sys.prefix).parent
+_INSTALLED = Path(sys.prefix).parent
 """PREFIX/lib/iolens, if the package was installed by `make install`."""
 
 
-SHARED = INSTALLED.parent.parent / "share" / "iolens"
+_SHARED = _INSTALLED.parent.parent / "share" / "iolens"
 """The share folder of the prefix. Neither is used if the system's own Python runs the package."""
 
-IN_WHEEL = Path(iolens.__file__).resolve().parent / "parts"
+_IN_WHEEL = Path(iolens.__file__).resolve().parent / "parts"
 """The parts that the wheel carries beside the package."""
 
 BUILD_FOR_LUSTRE = CHECKOUT / "build" / "impi"
@@ -38,8 +38,8 @@ BUILD_FOR_LUSTRE = CHECKOUT / "build" / "impi"
 def folders_of_libraries() -> list[Path]:
     """Returns the folders that may hold libiolens.so, the preferred one first."""
     named = os.environ.get("IOLENS_LIB")
-    usual = [*([Path(named)] if named else []), CHECKOUT / "build" / "lib", INSTALLED / "lib"]
-    return [*usual, IN_WHEEL / "lib", BUILD_FOR_LUSTRE / "lib"]
+    usual = [*([Path(named)] if named else []), CHECKOUT / "build" / "lib", _INSTALLED / "lib"]
+    return [*usual, _IN_WHEEL / "lib", BUILD_FOR_LUSTRE / "lib"]
 
 
 def folders_of_programs() -> list[Path]:
@@ -59,7 +59,7 @@ def source_of_workloads() -> Path | None:
     no source.
     """
     return next(
-        (folder for folder in (CHECKOUT, IN_WHEEL / "source") if (folder / "workloads/Makefile").is_file()), None
+        (folder for folder in (CHECKOUT, _IN_WHEEL / "source") if (folder / "workloads/Makefile").is_file()), None
     )
 
 
@@ -67,9 +67,9 @@ def kind_of_installation() -> str:
     """Returns in words how this package was installed."""
     if (CHECKOUT / "setup.sh").is_file():
         return f"a clone, {CHECKOUT}"
-    if IN_WHEEL.is_symlink():
-        return f"the system's package, {IN_WHEEL.resolve()}"
-    return f"a wheel, {IN_WHEEL.parent}" if IN_WHEEL.is_dir() else f"make install, {INSTALLED}"
+    if _IN_WHEEL.is_symlink():
+        return f"the system's package, {_IN_WHEEL.resolve()}"
+    return f"a wheel, {_IN_WHEEL.parent}" if _IN_WHEEL.is_dir() else f"make install, {_INSTALLED}"
 
 
 def find_library(name: str) -> Path | None:
@@ -81,7 +81,7 @@ def need_library(name: str) -> Path:
     """Returns the same as `find_library`, but raises if the library is absent."""
     path = find_library(name)
     if path is None:
-        raise IolensError(absent(name, folders_of_libraries()))
+        raise IolensError(_absent(name, folders_of_libraries()))
     return path
 
 
@@ -93,45 +93,45 @@ def find_program(name: str, folders: Sequence[Path] | None = None) -> Path:
     for path in candidates:
         if path.is_file() and os.access(path, os.X_OK):
             return path.resolve()
-    raise IolensError(absent(name, [path.parent for path in candidates]))
+    raise IolensError(_absent(name, [path.parent for path in candidates]))
 
 
 def storage_config() -> Path:
     """Returns the default configuration of the emulated storage."""
-    folders = [CHECKOUT / "storage", SHARED, IN_WHEEL / "share"]
+    folders = [CHECKOUT / "storage", _SHARED, _IN_WHEEL / "share"]
     for folder in folders:
         if (folder / "ost.yaml").is_file():
             return folder / "ost.yaml"
-    raise IolensError(absent("ost.yaml", folders))
+    raise IolensError(_absent("ost.yaml", folders))
 
 
 def batch_folder() -> Path:
     """Returns the folder of the batch script templates and their shared parts."""
-    folders = [CHECKOUT / "slurm", SHARED / "slurm", IN_WHEEL / "share" / "slurm"]
+    folders = [CHECKOUT / "slurm", _SHARED / "slurm", _IN_WHEEL / "share" / "slurm"]
     for folder in folders:
         if (folder / "job.sh").is_file():
             return folder
-    raise IolensError(absent("job.sh", folders))
+    raise IolensError(_absent("job.sh", folders))
 
 
 def course_folder() -> Path:
     """Returns the folder of the course's activities."""
-    folders = [CHECKOUT / "course", SHARED / "course", IN_WHEEL / "share" / "course"]
+    folders = [CHECKOUT / "course", _SHARED / "course", _IN_WHEEL / "share" / "course"]
     for folder in folders:
         if (folder / "activity-1").is_dir():
             return folder
-    raise IolensError(absent("activity-1", folders))
+    raise IolensError(_absent("activity-1", folders))
 
 
-def absent(name: str, folders: list[Path]) -> str:
+def _absent(name: str, folders: list[Path]) -> str:
     """Returns the error for a part that is in none of the folders."""
     looked = ", ".join(map(str, folders))
-    return f"{name} was not found (looked in {looked}); {how_to_build()}, or set IOLENS_LIB"
+    return f"{name} was not found (looked in {looked}); {_how_to_build()}, or set IOLENS_LIB"
 
 
-def how_to_build() -> str:
+def _how_to_build() -> str:
     """Returns advice for a missing part: a checkout can build it; in a package it means that the package is broken."""
-    return "run `iolens workloads build`" if IN_WHEEL.is_dir() else "run `make build` in iolens' folder"
+    return "run `iolens workloads build`" if _IN_WHEEL.is_dir() else "run `make build` in iolens' folder"
 
 
 def how_to_get_libraries() -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 LUSTRE = "lustre"
 """ROMIO's Lustre driver, in whichever MPI has it."""
 
-OF_OPEN_MPI = ("romio321", "ompio")
+_OF_OPEN_MPI = ("romio321", "ompio")
 """Open MPI's own component, by the names of Open MPI 4."""
 
-IO_COMPONENTS = (*OF_OPEN_MPI, LUSTRE)
+IO_COMPONENTS = (*_OF_OPEN_MPI, LUSTRE)

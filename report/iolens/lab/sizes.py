@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import re
 
-FACTORS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
-PATTERN = re.compile(r"^(\d+)\s*([kmgt]?)(?:i?b)?$", re.IGNORECASE)
+_FACTORS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
+_PATTERN = re.compile(r"^(\d+)\s*([kmgt]?)(?:i?b)?$", re.IGNORECASE)
 
 
 def parse_size(text: str | int) -> int:
     """Returns the bytes of `text`; raises ValueError that explains the form of a size."""
-    match = PATTERN.match(str(text).strip())
+    match = _PATTERN.match(str(text).strip())
     if not match:
         raise ValueError(f"{text!r} is not a size; write bytes, or a number with k, M or G (powers of 1024)")
-    return int(match[1]) * FACTORS[match[2].lower()]
+    return int(match[1]) * _FACTORS[match[2].lower()]
 
 
 def short_size(size: int) -> str:
     """Returns the shortest exact form, as used in folder names: 16777216 → `16M`, 1000 → `1000`."""
     for suffix in ("G", "M", "k"):
-        factor = FACTORS[suffix.lower()]
+        factor = _FACTORS[suffix.lower()]
         if size >= factor and size % factor == 0:
             return f"{size // factor}{suffix}"
     return str(size)

@@ -14,7 +14,7 @@ from typing import Any, Generic, TypeVar
 from iolens.lab.io_components import IO_COMPONENTS
 from iolens.lab.sizes import parse_size
 
-MOST_LEVELS = 10000
+_MOST_LEVELS = 10000
 """Largest number of levels of a range; a longer range is a mistake."""
 
 T = TypeVar("T", covariant=True)
@@ -41,12 +41,12 @@ def kind(**schema: Any) -> Callable[[Callable[[Any], T]], Kind[T]]:
 
 
 TEXT: Schema = {"type": ["string", "number", "boolean"], "minLength": 1}
-SIZE = r"^\s*\d+\s*[kKmMgGtT]?([iI]?[bB])?\s*$"
-TIME = r"^(\d+-)?(\d+:)?\d+:\d+$"
-PERCENT = r"^\s*[0-9.]+\s*%?\s*$"
-PART = {"exclusiveMinimum": 0, "exclusiveMaximum": 1}
-COMPILER = r"^(/[A-Za-z0-9_+./-]+|[A-Za-z0-9_+.][A-Za-z0-9_+.-]*)$"
-FLAGS = r"^-[A-Za-z0-9_=+,./:@%^ -]*$"
+_SIZE = r"^\s*\d+\s*[kKmMgGtT]?([iI]?[bB])?\s*$"
+_TIME = r"^(\d+-)?(\d+:)?\d+:\d+$"
+_PERCENT = r"^\s*[0-9.]+\s*%?\s*$"
+_PART = {"exclusiveMinimum": 0, "exclusiveMaximum": 1}
+_COMPILER = r"^(/[A-Za-z0-9_+./-]+|[A-Za-z0-9_+.][A-Za-z0-9_+.-]*)$"
+_FLAGS = r"^-[A-Za-z0-9_=+,./:@%^ -]*$"
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def count(value: Any) -> int:
     return value
 
 
-@kind(anyOf=[{"type": "integer", "minimum": 1}, {"type": "string", "pattern": SIZE}])
+@kind(anyOf=[{"type": "integer", "minimum": 1}, {"type": "string", "pattern": _SIZE}])
 def size(value: Any) -> int:
     """Converts a size in bytes of at least 1."""
     return positive(parse_size(value))
@@ -117,7 +117,7 @@ def yes_or_no(value: Any) -> bool:
     return value
 
 
-@kind(anyOf=[{"type": "integer", "minimum": 1}, {"type": "string", "pattern": TIME}])
+@kind(anyOf=[{"type": "integer", "minimum": 1}, {"type": "string", "pattern": _TIME}])
 def duration(value: Any) -> int:
     """Converts seconds, and also minutes or hours:minutes:seconds in Slurm's form, which YAML may have read as
     a number.
@@ -131,7 +131,7 @@ def duration(value: Any) -> int:
     return positive(((days * 24 + hours) * 60 + minutes) * 60 + seconds)
 
 
-@kind(anyOf=[{"type": "number", **PART}, {"type": "string", "pattern": PERCENT}])
+@kind(anyOf=[{"type": "number", **_PART}, {"type": "string", "pattern": _PERCENT}])
 def portion(value: Any) -> float:
     """Converts a part of a whole, above 0 and below 1: 5% or 0.05."""
     found = re.fullmatch(r"([0-9.]+)\s*%", str(value).strip())
@@ -176,7 +176,7 @@ def groups(value: Any) -> tuple[tuple[str, ...], ...]:
     return tuple(words(item) for item in value)
 
 
-def spread(value: dict[str, Any], each: Kind[int]) -> list[int]:
+def _spread(value: dict[str, Any], each: Kind[int]) -> list[int]:
     """Returns the numbers of a range: from and to, both included, in steps of `step` or growing by a factor."""
     unknown = set(value) - {"from", "to", "step", "times"}
     if unknown or not {"from", "to"} <= set(value) or {"step", "times"} <= set(value):
@@ -187,8 +187,8 @@ def spread(value: dict[str, Any], each: Kind[int]) -> list[int]:
         raise ValueError("a range that grows 1 times stays where it is")
     if at > end:
         raise ValueError(f"a range from {value['from']} to {value['to']} has no level")
-    if "times" not in value and (end - at) // step >= MOST_LEVELS:
-        raise ValueError(f"a range of more than {MOST_LEVELS} levels")
+    if "times" not in value and (end - at) // step >= _MOST_LEVELS:
+        raise ValueError(f"a range of more than {_MOST_LEVELS} levels")
     found = []
     while at <= end:
         found.append(at)
@@ -201,22 +201,22 @@ def levels(each: Kind[int]) -> Kind[tuple[int, ...]]:
 
     def check(value: Any) -> tuple[int, ...]:
         if isinstance(value, dict):
-            value = spread(value, each)
+            value = _spread(value, each)
         items = value if isinstance(value, list) else [value]
         found = tuple(each(item) for item in items)
         if not found or len(set(found)) != len(found):
             raise ValueError(f"{value!r} must be a list of different values")
         return found
 
-    return Kind(check, lambda: {"anyOf": [each.schema(), several(each.schema()), spread_schema(each.schema())]})
+    return Kind(check, lambda: {"anyOf": [each.schema(), _several(each.schema()), _spread_schema(each.schema())]})
 
 
-def several(item: Schema) -> Schema:
+def _several(item: Schema) -> Schema:
     """Returns the schema of a list of different values."""
     return {"type": "array", "items": item, "minItems": 1, "uniqueItems": True}
 
 
-def spread_schema(item: Schema) -> Schema:
+def _spread_schema(item: Schema) -> Schema:
     """Returns the schema of a range."""
     return {
         "type": "object",
@@ -243,18 +243,18 @@ def variables(value: Any) -> dict[str, str]:
     return {text(key): str(item) for key, item in value.items()}
 
 
-@kind(type="string", pattern=COMPILER)
-def compiler(value: Any) -> str:
+@kind(type="string", pattern=_COMPILER)
+def _compiler(value: Any) -> str:
     """Converts a C compiler: a command's name, or a path."""
-    if not isinstance(value, str) or not re.fullmatch(COMPILER, value):
+    if not isinstance(value, str) or not re.fullmatch(_COMPILER, value):
         raise ValueError(f"{value!r} is not a compiler's name, such as gcc, or whole path; its flags go into flags")
     return value
 
 
-@kind(type="string", pattern=FLAGS)
-def flags(value: Any) -> str:
+@kind(type="string", pattern=_FLAGS)
+def _flags(value: Any) -> str:
     """Converts compiler flags; characters that a shell or make would interpret are rejected."""
-    if not isinstance(value, str) or not re.fullmatch(FLAGS, value):
+    if not isinstance(value, str) or not re.fullmatch(_FLAGS, value):
         raise ValueError(
             f"{value!r} is not flags in one text, such as '-O3 -march=native'; quotes, $ and the like cannot be used"
         )
@@ -266,8 +266,8 @@ CHANGES: Mapping[str, Kind[Any]] = {
     "environment": variables,
     "hints": hint_table,
     "io_component": one_of(*IO_COMPONENTS),
-    "compiler": compiler,
-    "flags": flags,
+    "compiler": _compiler,
+    "flags": _flags,
 }
 """The changes that a level of an own factor may make."""
 
@@ -317,7 +317,7 @@ def listed_levels(key: str, value: Any) -> dict[str, Change]:
 def listed_schema(key: str) -> Schema:
     """Returns the schema of `listed_levels`."""
     item = CHANGES[key].schema()
-    return {"anyOf": [item, several(item), own_levels_schema()]}
+    return {"anyOf": [item, _several(item), own_levels_schema()]}
 
 
 def slug(level: str) -> str:

@@ -22,14 +22,14 @@ from iolens.log.pseudonyms import Pseudonyms, lies_on
 from iolens.log.rewrite import Contents, PrivateRegion, put_together, take_apart
 from iolens.log.variable import VERSIONS
 
-METADATA_KEPT = (b"lib_ver", b"h", b"partial")
+_METADATA_KEPT = (b"lib_ver", b"h", b"partial")
 """Version, MPI-IO hints for the log itself, and why the log is partial."""
 
-MARK = b"anonymized=yes"
-JOB_RECORD = 4096
+_MARK = b"anonymized=yes"
+_JOB_RECORD = 4096
 """Bytes that a job region may have."""
 
-JOB_KEPT = ("iolens", "storage", "clock", "rank_host", "rank_program", "pid", "ancestors")
+_JOB_KEPT = ("iolens", "storage", "clock", "rank_host", "rank_program", "pid", "ancestors")
 
 
 @dataclass(frozen=True)
@@ -45,39 +45,39 @@ def anonymize(log: Container, key: bytes, keep: frozenset[str]) -> Anonymous:
     """Returns a log that can be read, under pseudonyms made with `key`. Records of an unknown kind are left out."""
     old = take_apart(log)
     fields = read_job(log)
-    mounts = tuple(line.partition(b"\t")[2] for line in job_lines(log, old.job)[1:])
+    mounts = tuple(line.partition(b"\t")[2] for line in _job_lines(log, old.job)[1:])
     names = Pseudonyms(
         key,
         keep,
         tuple(mount for mount in mounts if mount),
         frozenset(b"%d" % n for n in (fields.uid, fields.jobid) if n > 99),
     )
-    named = list(name_entries(log, old.names))
+    named = list(_name_entries(log, old.names))
     names.name_records(named)
-    known = [region for region in log.modules if region.length and is_known(region)]
+    known = [region for region in log.modules if region.length and _is_known(region)]
     new = Contents(
         job=b"",
-        names=b"".join(name_entry(log, names.record(key), names.path(name)) for key, name in named),
-        modules={region.name: module(log, region, old.modules[region.name], names) for region in known},
+        names=b"".join(_name_entry(log, names.record(key), names.path(name)) for key, name in named),
+        modules={region.name: _module(log, region, old.modules[region.name], names) for region in known},
         private=None,
     )
-    job = job_region(log, old.job, names, [names.path(name) for _, name in named])
-    kept = None if old.private is None else [private_region(region, names) for region in old.private]
+    job = _job_region(log, old.job, names, [names.path(name) for _, name in named])
+    kept = None if old.private is None else [_private_region(region, names) for region in old.private]
     new = replace(new, job=job, private=None if kept is None else tuple(region for region in kept if region))
     gone = [f"module {name}" for name in old.modules if name not in new.modules]
     gone += [
         f"private region {was.name}" for was, now in zip(old.private or (), kept or (), strict=True) if now is None
     ]
-    return Anonymous(put_together(log, new), renumbered(fields.jobid, names), tuple(gone))
+    return Anonymous(put_together(log, new), _renumbered(fields.jobid, names), tuple(gone))
 
 
-def is_known(region: Region) -> bool:
+def _is_known(region: Region) -> bool:
     """Returns whether the module's records can be taken apart."""
     versions = MODULES[region.name].versions if region.name in MODULES else VERSIONS.get(region.name, ())
     return region.version in versions
 
 
-def name_entries(log: Container, data: bytes) -> Iterator[tuple[int, bytes]]:
+def _name_entries(log: Container, data: bytes) -> Iterator[tuple[int, bytes]]:
     """Returns records ids and names in their order, of a names region that could be read."""
     at, counted = 0, log.format == (3, 0)
     while at + 8 < len(data):
@@ -88,62 +88,62 @@ def name_entries(log: Container, data: bytes) -> Iterator[tuple[int, bytes]]:
         at = begin + length + (0 if counted else 1)
 
 
-def name_entry(log: Container, key: int, name: bytes) -> bytes:
+def _name_entry(log: Container, key: int, name: bytes) -> bytes:
     """Returns one entry of the names region."""
     if log.format == (3, 0):
         return struct.pack(f"{log.order}QI", key, len(name)) + name
     return struct.pack(f"{log.order}Q", key) + name + b"\0"
 
 
-def job_lines(log: Container, data: bytes) -> list[bytes]:
+def _job_lines(log: Container, data: bytes) -> list[bytes]:
     """Returns the command line, and one line a mount."""
-    return data[8 * numbers_of(log) + METADATA :].split(b"\0")[0].split(b"\n")
+    return data[8 * _numbers_of(log) + METADATA :].split(b"\0")[0].split(b"\n")
 
 
-def numbers_of(log: Container) -> int:
+def _numbers_of(log: Container) -> int:
     """Returns how many numbers the job region begins with."""
     return 7 if log.format >= WIDE else 5
 
 
-def job_region(log: Container, data: bytes, names: Pseudonyms, paths: list[bytes]) -> bytes:
+def _job_region(log: Container, data: bytes, names: Pseudonyms, paths: list[bytes]) -> bytes:
     """Returns the job region: numbers, metadata, command and mounts. Mounts without a recorded file go when
     room is short.
     """
-    count = numbers_of(log)
+    count = _numbers_of(log)
     numbers = list(struct.unpack_from(f"{log.order}{count}q", data))
-    numbers[0], numbers[-1] = renumbered(numbers[0], names), renumbered(numbers[-1], names)
+    numbers[0], numbers[-1] = _renumbered(numbers[0], names), _renumbered(numbers[-1], names)
     lines = data[8 * count : 8 * count + METADATA].split(b"\0")[0].splitlines()
-    kept = [names.sentence(line) for line in lines if line.partition(b"=")[0] in METADATA_KEPT]
-    metadata = b"".join(line + b"\n" for line in [*kept, MARK])
+    kept = [names.sentence(line) for line in lines if line.partition(b"=")[0] in _METADATA_KEPT]
+    metadata = b"".join(line + b"\n" for line in [*kept, _MARK])
     if len(metadata) > METADATA:
         raise LogError(log.path, "has no room in its metadata for the mark that it is anonymized")
-    first, *mounts = job_lines(log, data)
-    rows = [anonymous_mount(line, names) for line in mounts if b"\t" in line]
-    room = JOB_RECORD - 8 * count - METADATA - 1
-    while rows and size_of(rows) > room // 2:
+    first, *mounts = _job_lines(log, data)
+    rows = [_anonymous_mount(line, names) for line in mounts if b"\t" in line]
+    room = _JOB_RECORD - 8 * count - METADATA - 1
+    while rows and _size_of(rows) > room // 2:
         unused = [row for row in rows if not any(lies_on(path, row.partition(b"\t")[2]) for path in paths)]
         rows.remove((unused or rows)[-1])
-    text = command(first, names)[: room - size_of(rows)] + b"".join(b"\n" + row for row in rows)
+    text = _command(first, names)[: room - _size_of(rows)] + b"".join(b"\n" + row for row in rows)
     return struct.pack(f"{log.order}{count}q", *numbers) + metadata.ljust(METADATA, b"\0") + text + b"\0"
 
 
-def renumbered(number: int, names: Pseudonyms) -> int:
+def _renumbered(number: int, names: Pseudonyms) -> int:
     """Returns another number of a user or job, from 1 to 2^31 - 1."""
     return names.number(b"number:%d" % number, 1 << 31)
 
 
-def size_of(rows: list[bytes]) -> int:
+def _size_of(rows: list[bytes]) -> int:
     """Returns bytes of the mounts behind the command."""
     return sum(len(row) + 1 for row in rows)
 
 
-def anonymous_mount(line: bytes, names: Pseudonyms) -> bytes:
+def _anonymous_mount(line: bytes, names: Pseudonyms) -> bytes:
     """Returns the mount under a pseudonym; the file system's type stays, since reports depend on it."""
     kind, _, point = line.partition(b"\t")
     return kind + b"\t" + names.path(point)
 
 
-def command(line: bytes, names: Pseudonyms) -> bytes:
+def _command(line: bytes, names: Pseudonyms) -> bytes:
     """Returns the program's path and its arguments; its name stays where programs are kept."""
     words = line.strip().split(b" ")
     folder, slash, program = words[0].rpartition(b"/")
@@ -151,10 +151,10 @@ def command(line: bytes, names: Pseudonyms) -> bytes:
     return b" ".join([first, *(names.text(word) for word in words[1:])])
 
 
-def module(log: Container, region: Region, data: bytes, names: Pseudonyms) -> bytes:
+def _module(log: Container, region: Region, data: bytes, names: Pseudonyms) -> bytes:
     """Returns a module's records under their new ids."""
     if region.name in MODULES:
-        return fixed(log, region, data, names)
+        return _fixed(log, region, data, names)
     changed = bytearray(data)
     for at, texts in record_places(log, region, data):
         (key,) = struct.unpack_from(f"{log.order}Q", changed, at)
@@ -165,40 +165,40 @@ def module(log: Container, region: Region, data: bytes, names: Pseudonyms) -> by
     return bytes(changed)
 
 
-def fixed(log: Container, region: Region, data: bytes, names: Pseudonyms) -> bytes:
+def _fixed(log: Container, region: Region, data: bytes, names: Pseudonyms) -> bytes:
     """Returns records of a fixed size: ids, also those of other records, and the numbers of a job, a pool or
     an object.
     """
     layout = MODULES[region.name]
     records = np.frombuffer(data, dtype_of(layout, region.version, log.order)).copy()
     for name in ("id", *(name for name in layout.head if name in (records.dtype.names or ()))):
-        records[name] = renamed(records[name], names)
+        records[name] = _renamed(records[name], names)
     whole = [name for name in stored(layout, region.version) if "_F_" not in name]
     if "POSIX_RENAMED_FROM" in whole:
         column = records["i"][:, whole.index("POSIX_RENAMED_FROM")]
-        column[:] = renamed(column.astype("u8"), names).astype("i8")
+        column[:] = _renamed(column.astype("u8"), names).astype("i8")
     if "BGQ_CSJOBID" in whole:
         column = records["i"][:, whole.index("BGQ_CSJOBID")]
-        column[:] = [renumbered(number, names) for number in column.tolist()]
+        column[:] = [_renumbered(number, names) for number in column.tolist()]
     for name, kind in layout.tail:
         digests = [names.digest(b"object:" + value.tobytes()) for value in records[name]]
         records[name] = np.array([digest[: int(kind[1:])] for digest in digests], "V").view(records[name].dtype)
     return bytes(records.tobytes())
 
 
-def renamed(keys: np.ndarray, names: Pseudonyms) -> np.ndarray:
+def _renamed(keys: np.ndarray, names: Pseudonyms) -> np.ndarray:
     """Returns new record ids for old ones; 0 stays, since it means that there is no record."""
     known, places = np.unique(keys, return_inverse=True)
     return np.array([names.record(key) if key else 0 for key in known.tolist()], "u8")[places]
 
 
-def private_region(region: PrivateRegion, names: Pseudonyms) -> PrivateRegion | None:
+def _private_region(region: PrivateRegion, names: Pseudonyms) -> PrivateRegion | None:
     """Returns a private region under pseudonyms; None if nothing is known of what it says."""
     if region.kind == "table":
         return replace(region, chunks=anonymous_chunks(region.chunks, names))
     if region.name != "job":
         return None
-    return replace(region, chunks=tuple(json.dumps(job(json.loads(c), names)).encode() for c in region.chunks))
+    return replace(region, chunks=tuple(json.dumps(_job(json.loads(c), names)).encode() for c in region.chunks))
 
 
 def anonymous_chunks(chunks: tuple[bytes, ...], names: Pseudonyms) -> tuple[bytes, ...]:
@@ -207,11 +207,11 @@ def anonymous_chunks(chunks: tuple[bytes, ...], names: Pseudonyms) -> tuple[byte
     new = []
     for chunk in chunks:
         columns = json.loads(chunk.partition(b"\n")[0]).get("columns", columns)
-        new.append(table(chunk, columns, names))
+        new.append(_table(chunk, columns, names))
     return tuple(new)
 
 
-def table(chunk: bytes, columns: list[dict[str, Any]], names: Pseudonyms) -> bytes:
+def _table(chunk: bytes, columns: list[dict[str, Any]], names: Pseudonyms) -> bytes:
     """Returns a table: record ids and texts are replaced, numbers and what its header calls words stay."""
     head, newline, body = chunk.partition(b"\n")
     header = json.loads(head)
@@ -220,19 +220,19 @@ def table(chunk: bytes, columns: list[dict[str, Any]], names: Pseudonyms) -> byt
         values = np.frombuffer(body, column["dtype"], rows, at)
         at += values.nbytes
         if values.dtype == np.uint64 and (column["name"] == "file" or column.get("unit") == "record id"):
-            values = renamed(values, names)
+            values = _renamed(values, names)
         elif values.dtype.kind == "S" and column.get("text") != "word":
             values = np.array([names.text(value) for value in values.tolist()], values.dtype)
         parts.append(values.tobytes())
     return head + newline + b"".join(parts)
 
 
-def job(old: dict[str, Any], names: Pseudonyms) -> dict[str, Any]:
+def _job(old: dict[str, Any], names: Pseudonyms) -> dict[str, Any]:
     """Returns the region `job`: what is known to be harmless as it is, hosts, programs and settings under
     pseudonyms.
     """
     hosts = [names.word(host.encode()).decode() for host in old.get("hosts", [])]
-    new = {name: old[name] for name in JOB_KEPT if name in old}
+    new = {name: old[name] for name in _JOB_KEPT if name in old}
     if "programs" in old:
         new["programs"] = [program(name, names) for name in old["programs"]]
     component = old.get("io_component")
@@ -243,7 +243,7 @@ def job(old: dict[str, Any], names: Pseudonyms) -> dict[str, Any]:
         "hosts": hosts,
         "partial": [names.sentence(str(reason).encode()).decode() for reason in old.get("partial", [])],
         "remarks": [str(remark) for remark in old.get("remarks", [])],
-        "environment": {name: setting(name, str(value), names) for name, value in old.get("environment", {}).items()},
+        "environment": {name: _setting(name, str(value), names) for name, value in old.get("environment", {}).items()},
     }
 
 
@@ -257,7 +257,7 @@ def program(name: str, names: Pseudonyms) -> str:
     return own + blank + (names.component(script.encode()).decode() if script else "")
 
 
-def setting(name: str, value: str, names: Pseudonyms) -> str:
+def _setting(name: str, value: str, names: Pseudonyms) -> str:
     """Returns the value of an environment variable; that of an identifier is a word, be it a number or not."""
     raw = value.encode()
     return (names.word(raw) if name.upper().endswith("ID") and raw else names.text(raw)).decode()

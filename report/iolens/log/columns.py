@@ -13,8 +13,8 @@ import numpy as np
 
 from iolens.foreign import decoded
 
-DTYPE = re.compile(r"<[iuf]8|<[iu]4|<u1|S[1-9][0-9]{0,5}")
-HEADS, HEAD_BYTES = 512, 8 << 10
+_DTYPE = re.compile(r"<[iuf]8|<[iu]4|<u1|S[1-9][0-9]{0,5}")
+_HEADS, _HEAD_BYTES = 512, 8 << 10
 """Headers that are remembered, since logs of one program have the same ones, and how long one of them may be."""
 
 
@@ -64,13 +64,13 @@ class Columns(Mapping[str, np.ndarray]):
         pieces: list[Piece] = []
         columns: tuple[Column, ...] = ()
         for part in parts:
-            head, at = head_of(part)
+            head, at = _head_of(part)
             if columns and head.columns not in (None, columns):
                 raise ValueError("its parts have different columns")
             columns = columns if head.columns is None else head.columns
             if columns:
                 pieces.append(Piece(head.rows, memoryview(part)[at:]))
-                check_size(columns, pieces[-1])
+                _check_size(columns, pieces[-1])
         self.columns = {column.name: column for column in columns}
         self.rows = sum(piece.rows for piece in pieces)
         self.made: dict[str, np.ndarray] = {}
@@ -79,7 +79,7 @@ class Columns(Mapping[str, np.ndarray]):
     def __getitem__(self, name: str) -> np.ndarray:
         stored = self.stored
         if stored is not None:
-            self.made, self.stored = arrays(*stored), None
+            self.made, self.stored = _arrays(*stored), None
         return self.made[name]
 
     def __contains__(self, name: object) -> bool:
@@ -97,16 +97,16 @@ class Columns(Mapping[str, np.ndarray]):
         return column.kind if column else "-"
 
 
-def head_of(part: bytes) -> tuple[Head, int]:
+def _head_of(part: bytes) -> tuple[Head, int]:
     """Returns the header of a part, and where its rows begin."""
     end = part.find(b"\n")
     if end < 0:
         raise ValueError("a table has no header line")
     line = part[:end]
-    return (parsed(line) if end > HEAD_BYTES else remembered(line)), end + 1
+    return (_parsed(line) if end > _HEAD_BYTES else _remembered(line)), end + 1
 
 
-def parsed(line: bytes) -> Head:
+def _parsed(line: bytes) -> Head:
     """Parses the header of a part."""
     header = json.loads(line)
     if not isinstance(header, dict):
@@ -115,23 +115,23 @@ def parsed(line: bytes) -> Head:
         return Head(int(header["rows"]), None)
     columns: list[Column] = []
     for said in header["columns"]:
-        columns.append(column_of(said, columns[-1].end if columns else 0))
+        columns.append(_column_of(said, columns[-1].end if columns else 0))
     return Head(int(header["rows"]), tuple(columns))
 
 
-remembered = lru_cache(HEADS)(parsed)
+_remembered = lru_cache(_HEADS)(_parsed)
 
 
-def column_of(said: dict[str, Any], before: int) -> Column:
+def _column_of(said: dict[str, Any], before: int) -> Column:
     """Returns a column as the header describes it, behind so many bytes of a row."""
     name, text = said["name"], said["dtype"]
-    if not isinstance(name, str) or not DTYPE.fullmatch(text):
+    if not isinstance(name, str) or not _DTYPE.fullmatch(text):
         raise ValueError(f"a column is named {name!r} and of type {text!r}")
     stored: np.dtype[Any] = np.dtype(text)
     return Column(name, stored, stored.newbyteorder("="), "O" if stored.kind == "S" else stored.kind, before)
 
 
-def check_size(columns: tuple[Column, ...], piece: Piece) -> None:
+def _check_size(columns: tuple[Column, ...], piece: Piece) -> None:
     """Raises ValueError if a part is shorter than its columns."""
     if 0 <= piece.rows * columns[-1].end <= len(piece.body):
         return
@@ -139,14 +139,14 @@ def check_size(columns: tuple[Column, ...], piece: Piece) -> None:
     raise ValueError(f"column {cut.name} is cut off")
 
 
-def arrays(columns: tuple[Column, ...], pieces: list[Piece]) -> dict[str, np.ndarray]:
+def _arrays(columns: tuple[Column, ...], pieces: list[Piece]) -> dict[str, np.ndarray]:
     """Returns an array for each column: the rows of all pieces; bytes become text."""
     if len(pieces) == 1:
-        return {column.name: values_of(column, pieces[0]) for column in columns}
-    return {column.name: np.concatenate([values_of(column, piece) for piece in pieces]) for column in columns}
+        return {column.name: _values_of(column, pieces[0]) for column in columns}
+    return {column.name: np.concatenate([_values_of(column, piece) for piece in pieces]) for column in columns}
 
 
-def values_of(column: Column, piece: Piece) -> np.ndarray:
+def _values_of(column: Column, piece: Piece) -> np.ndarray:
     """Returns the values of a column in one piece."""
     values = np.frombuffer(piece.body, column.stored, piece.rows, piece.rows * column.before)
     if column.kind != "O":

@@ -16,8 +16,8 @@ from pathlib import Path
 from iolens.errors import IolensError
 from iolens.foreign import decoded
 
-MAGIC = 6567223
-KNOWN_FORMATS = ((3, 0), (3, 10), (3, 20), (3, 21), (3, 41))
+_MAGIC = 6567223
+_KNOWN_FORMATS = ((3, 0), (3, 10), (3, 20), (3, 21), (3, 41))
 WIDE = (3, 41)
 """The first format with room for 64 modules, nanoseconds and PNETCDF_VAR."""
 
@@ -25,17 +25,17 @@ MODULE_NAMES = (
     *("NULL", "POSIX", "MPI-IO", "H5F", "H5D", "PNETCDF_FILE", "PNETCDF_VAR", "BG/Q", "LUSTRE", "STDIO"),
     *("DXT_POSIX", "DXT_MPIIO", "MDHIM", "APXC", "APMPI", "HEATMAP", "DFS", "DAOS"),
 )
-LATER_MODULES = ((4, (3, 20)), (6, (3, 41)))
+_LATER_MODULES = ((4, (3, 20)), (6, (3, 41)))
 """(position, format): formats before that one lack the module, and their later modules count one less."""
 
 INFLATED_LIMIT = 4 << 30
 """Bytes that one region may inflate to; more is taken for damage."""
 
-INFLATED_LEAST, INFLATED_RATIO = 64 << 20, 512
+INFLATED_LEAST, _INFLATED_RATIO = 64 << 20, 512
 """A small region may inflate to that many bytes, or that many times its own. Heat maps of idle ranks, which compress
 best, stay below 300 times."""
 
-MOST_BYTES = 1 << 48
+_MOST_BYTES = 1 << 48
 """Largest possible end of a region; a larger one means damage, and not a file that was cut short."""
 
 WINDOW = 1 << 16
@@ -91,8 +91,8 @@ def open_container(path: Path) -> Container:
         data = path.read_bytes()
     except OSError as error:
         raise LogError(path, f"cannot be read ({error.strerror})") from error
-    version = format_of(path, data)
-    order = next((o for o in "<>" if len(data) >= 16 and struct.unpack_from(f"{o}q", data, 8)[0] == MAGIC), None)
+    version = _format_of(path, data)
+    order = next((o for o in "<>" if len(data) >= 16 and struct.unpack_from(f"{o}q", data, 8)[0] == _MAGIC), None)
     if order is None:
         raise LogError(path, "is not a Darshan log: the magic number in its header is wrong")
     wide = version >= WIDE
@@ -101,9 +101,9 @@ def open_container(path: Path) -> Container:
         raise LogError(path, f"is cut off within its header ({len(data)} of {size} bytes)")
     if data[16] > 2:
         raise LogError(path, f"has an unknown compression ({data[16]})")
-    names, modules = header_map(data, order, version)
+    names, modules = _header_map(data, order, version)
     for region in (names, *modules):
-        if region.length and not size <= region.offset <= region.offset + region.length <= MOST_BYTES:
+        if region.length and not size <= region.offset <= region.offset + region.length <= _MOST_BYTES:
             raise LogError(path, f"is damaged: its {region.name} region lies outside any file")
     ends = [region.offset for region in (names, *modules) if region.offset > 0]
     job = Region("job", size, (names.offset or min(ends, default=len(data))) - size)
@@ -111,30 +111,30 @@ def open_container(path: Path) -> Container:
         raise LogError(path, "is damaged: it has no job region")
     if size + job.length > len(data):
         raise LogError(path, f"is cut off within its job region ({len(data)} of {size + job.length} bytes or more)")
-    names, modules = what_is_there(names, len(data)), tuple(what_is_there(each, len(data)) for each in modules)
+    names, modules = _what_is_there(names, len(data)), tuple(_what_is_there(each, len(data)) for each in modules)
     return Container(path, data, version, order, ("zlib", "bzip2", "none")[data[16]], job, names, modules)
 
 
-def what_is_there(region: Region, end: int) -> Region:
+def _what_is_there(region: Region, end: int) -> Region:
     """Returns the part of a region before the file's end."""
     there = max(0, min(region.length, end - region.offset))
     return region if there == region.length else replace(region, length=there, cut=True)
 
 
-def format_of(path: Path, data: bytes) -> tuple[int, int]:
+def _format_of(path: Path, data: bytes) -> tuple[int, int]:
     """Returns the format from the first eight bytes."""
     text = data[:8].split(b"\0")[0]
     major, dot, minor = text.partition(b".")
     if not (dot and major.isdigit() and minor.isdigit()):
         raise LogError(path, "is not a Darshan log: it does not begin with a format version")
     found = (int(major), int(minor))
-    if found not in KNOWN_FORMATS:
-        known = ", ".join(f"{a}.{b}" for a, b in KNOWN_FORMATS)
+    if found not in _KNOWN_FORMATS:
+        known = ", ".join(f"{a}.{b}" for a, b in _KNOWN_FORMATS)
         raise LogError(path, f"is in log format {decoded(text)}, which is not known (known: {known})")
     return found
 
 
-def header_map(data: bytes, order: str, version: tuple[int, int]) -> tuple[Region, tuple[Region, ...]]:
+def _header_map(data: bytes, order: str, version: tuple[int, int]) -> tuple[Region, tuple[Region, ...]]:
     """Returns the names region and the modules that have data, under today's module names."""
     count, flags_at = (64, 24) if version >= WIDE else (16, 20)
     flags = struct.unpack_from(f"{order}{'Q' if version >= WIDE else 'I'}", data, flags_at)[0]
@@ -153,11 +153,11 @@ def header_map(data: bytes, order: str, version: tuple[int, int]) -> tuple[Regio
 def slot_names(version: tuple[int, int]) -> tuple[str, ...]:
     """Returns the module of each of the header's slots, under today's names."""
     count = 64 if version >= WIDE else 16
-    missing = [place for place, since in LATER_MODULES if version < since]
-    return tuple(module_name(place) for place in range(count + len(missing)) if place not in missing)[:count]
+    missing = [place for place, since in _LATER_MODULES if version < since]
+    return tuple(_module_name(place) for place in range(count + len(missing)) if place not in missing)[:count]
 
 
-def module_name(number: int) -> str:
+def _module_name(number: int) -> str:
     """Returns a module's name, or its number where it is not known."""
     return MODULE_NAMES[number] if number < len(MODULE_NAMES) else f"module {number}"
 
@@ -175,24 +175,24 @@ def inflated_pieces(log: Container, region: Region) -> Iterator[bytes]:
     if log.compression == "none":
         yield from (bytes(stored[at : at + PIECE]) for at in range(0, len(stored), PIECE))
         return
-    room = limit = inflated_limit(stored)
+    room = limit = _inflated_limit(stored)
     try:
         while stored:
-            stream = stream_pieces(log.compression, stored, room + 1, region.cut)
+            stream = _stream_pieces(log.compression, stored, room + 1, region.cut)
             for piece, rest in stream:
                 stored, room = rest, room - len(piece)
-                check_room(room, limit)
+                _check_room(room, limit)
                 yield piece
     except (ValueError, zlib.error, OSError, EOFError) as error:
         raise LogError(log.path, f"is damaged: its {region.name} region does not inflate ({error})") from error
 
 
-def inflated_limit(stored: memoryview) -> int:
+def _inflated_limit(stored: memoryview) -> int:
     """Returns bytes that so much may inflate to."""
-    return min(INFLATED_LIMIT, max(INFLATED_LEAST, INFLATED_RATIO * len(stored)))
+    return min(INFLATED_LIMIT, max(INFLATED_LEAST, _INFLATED_RATIO * len(stored)))
 
 
-def check_room(room: int, limit: int) -> None:
+def _check_room(room: int, limit: int) -> None:
     """Raises ValueError if a region inflates to more bytes than it may."""
     if room < 0:
         raise ValueError(f"it inflates to more than {limit >> 20} MiB")
@@ -202,11 +202,11 @@ def streams(compression: str, stored: memoryview) -> Iterator[bytes]:
     """Returns complete compressed streams, one after another; raises ValueError if they inflate to more than
     they may.
     """
-    room = limit = inflated_limit(stored)
+    room = limit = _inflated_limit(stored)
     while stored:
         content, stored = inflate_stream(compression, stored, room + 1)
         room -= len(content)
-        check_room(room, limit)
+        _check_room(room, limit)
         yield content
 
 
@@ -219,13 +219,13 @@ def inflate_stream(compression: str, stored: memoryview, room: int) -> tuple[byt
         if inflater.eof:
             return content, stored[len(stored) - len(inflater.unused_data) :]
     pieces, after = [], stored
-    for piece, rest in stream_pieces(compression, stored, room):
+    for piece, rest in _stream_pieces(compression, stored, room):
         pieces.append(piece)
         after = rest
     return b"".join(pieces), after
 
 
-def stream_pieces(
+def _stream_pieces(
     compression: str, stored: memoryview, room: int, cut: bool = False
 ) -> Iterator[tuple[bytes, memoryview]]:
     """Returns the pieces of the first stream, `room` bytes of it at most, and with each what follows it.

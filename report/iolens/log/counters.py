@@ -21,14 +21,14 @@ BUCKETS = (
 )
 """Ranges of access sizes; a bucket ends with its upper limit included, and K is 1024."""
 
-DIMENSIONS = [f"{kind}_D{n}" for kind, n in product(("LENGTH", "STRIDE"), range(1, 6))]
+_DIMENSIONS = [f"{kind}_D{n}" for kind, n in product(("LENGTH", "STRIDE"), range(1, 6))]
 
-GROUPS: dict[str, list[str]] = {
+_GROUPS: dict[str, list[str]] = {
     "{SIZES}": [f"SIZE_{way}_{bucket}" for way, bucket in product(("READ", "WRITE"), BUCKETS)],
     "{AGG_SIZES}": [f"SIZE_{way}_AGG_{bucket}" for way, bucket in product(("READ", "WRITE"), BUCKETS)],
     "{STRIDES}": [f"STRIDE{n}_{what}" for what, n in product(("STRIDE", "COUNT"), range(1, 5))],
     "{ACCESSES}": [f"ACCESS{n}_{what}" for what, n in product(("ACCESS", "COUNT"), range(1, 5))],
-    "{HYPERSLABS}": [f"ACCESS{n}_{what}" for n, what in product(range(1, 5), ("ACCESS", *DIMENSIONS))]
+    "{HYPERSLABS}": [f"ACCESS{n}_{what}" for n, what in product(range(1, 5), ("ACCESS", *_DIMENSIONS))]
     + [f"ACCESS{n}_COUNT" for n in range(1, 5)],
     "{RANKS}": [f"{which}_RANK{what}" for which, what in product(("FASTEST", "SLOWEST"), ("", "_BYTES"))],
     "{F_STAMPS}": [
@@ -84,4 +84,4 @@ DAOS = """OBJ_OPENS OBJ_FETCHES OBJ_UPDATES OBJ_PUNCHES OBJ_DKEY_PUNCHES OBJ_AKE
 
 def expand(prefix: str, words: str) -> tuple[str, ...]:
     """Returns full counter names: `POSIX_OPENS`, … ; names with `_F_` are doubles, the others 64-bit integers."""
-    return tuple(f"{prefix}_{name}" for word in words.split() for name in GROUPS.get(word, [word]))
+    return tuple(f"{prefix}_{name}" for word in words.split() for name in _GROUPS.get(word, [word]))

@@ -17,13 +17,13 @@ from iolens.log.container import Container, Region, inflated_pieces
 from iolens.log.records import Records, numbered
 from iolens.log.variable import damaged
 
-OPERATIONS = ("write", "read")
+_OPERATIONS = ("write", "read")
 """The operations in their order within a record."""
 
 STEP = 1 << 20
 """Rows by which a frame grows at most while it is read: else it becomes twice as long."""
 
-SEGMENT = {"offset": "i8", "length": "i8", "start": "f8", "end": "f8"}
+_SEGMENT = {"offset": "i8", "length": "i8", "start": "f8", "end": "f8"}
 
 
 @dataclass(frozen=True)
@@ -44,20 +44,20 @@ def read_dxt(log: Container, region: Region) -> Records:
     call, numbered within its rank by its first access, from 0.
     """
     heads: list[Head] = []
-    segments = columns_of(segments_of(log, region, heads), segment_type(log, region))
+    segments = _columns_of(_segments_of(log, region, heads), _segment_type(log, region))
     each = np.array([sum(head.counts) for head in heads], dtype=np.int64)
     for column in segments.values():
         column.resize(each.sum(), refcheck=False)
     hosts = numbered(dict.fromkeys(head.host for head in heads))
-    columns = of_records(heads, each, hosts) | segments
+    columns = _of_records(heads, each, hosts) | segments
     if region.version == 1 and region.name == "DXT_MPIIO":
         columns["offset"][:] = -1
     if "thread" in columns:
-        columns["thread"] = thread_numbers(columns["rank"], columns["start"], columns["thread"])
-    return Records(columns, coded={"host": [*hosts], "op": OPERATIONS})
+        columns["thread"] = _thread_numbers(columns["rank"], columns["start"], columns["thread"])
+    return Records(columns, coded={"host": [*hosts], "op": _OPERATIONS})
 
 
-def columns_of(pieces: Iterable[np.ndarray], layout: np.dtype[np.void]) -> dict[str, np.ndarray]:
+def _columns_of(pieces: Iterable[np.ndarray], layout: np.dtype[np.void]) -> dict[str, np.ndarray]:
     """Returns the fields of all pieces as arrays in this machine's byte order.
 
     They grow in place: joining pieces in the end would take twice the memory.
@@ -75,22 +75,22 @@ def columns_of(pieces: Iterable[np.ndarray], layout: np.dtype[np.void]) -> dict[
     return columns
 
 
-def segment_type(log: Container, region: Region) -> np.dtype[np.void]:
+def _segment_type(log: Container, region: Region) -> np.dtype[np.void]:
     """Returns the fields of a traced access in a log."""
     return np.dtype([(name, log.order + kind) for name, kind in fields_of(region).items()])
 
 
 def fields_of(region: Region) -> dict[str, str]:
     """Returns the fields of an access and their types: offset, length, start, end, in newer versions the thread."""
-    return {**SEGMENT, "thread": "i8"} if region.version > (1 if region.name == "DXT_POSIX" else 2) else SEGMENT
+    return {**_SEGMENT, "thread": "i8"} if region.version > (1 if region.name == "DXT_POSIX" else 2) else _SEGMENT
 
 
-def segments_of(log: Container, region: Region, heads: list[Head]) -> Iterator[np.ndarray]:
+def _segments_of(log: Container, region: Region, heads: list[Head]) -> Iterator[np.ndarray]:
     """Returns the segments of all records in pieces; `heads` gets those of the records that are complete.
 
     Where the file was cut short, the segments of an incomplete record come last.
     """
-    shape, layout = struct.Struct(f"{log.order}Qqq64sqq"), segment_type(log, region)
+    shape, layout = struct.Struct(f"{log.order}Qqq64sqq"), _segment_type(log, region)
     data, left = b"", 0
     for piece in inflated_pieces(log, region):
         data, at = data + piece, 0
@@ -116,11 +116,11 @@ def segments_of(log: Container, region: Region, heads: list[Head]) -> Iterator[n
         raise damaged(log, region)
 
 
-def of_records(heads: list[Head], each: np.ndarray, hosts: Mapping[str, int]) -> dict[str, np.ndarray]:
+def _of_records(heads: list[Head], each: np.ndarray, hosts: Mapping[str, int]) -> dict[str, np.ndarray]:
     """Returns the columns whose values are the same for all accesses, or all of an operation, of a record."""
     host = np.array([hosts[head.host] for head in heads], dtype=np.int32 if len(hosts) > 127 else np.int8)
     counts = np.array([head.counts for head in heads], dtype=np.int64).ravel()
-    operations = np.tile(np.arange(len(OPERATIONS), dtype=np.int8), len(heads))
+    operations = np.tile(np.arange(len(_OPERATIONS), dtype=np.int8), len(heads))
     ranks = np.array([head.rank for head in heads], dtype=np.int64)
     return {
         "id": np.repeat(np.array([head.id for head in heads], dtype=np.uint64), each),
@@ -130,7 +130,7 @@ def of_records(heads: list[Head], each: np.ndarray, hosts: Mapping[str, int]) ->
     }
 
 
-def thread_numbers(ranks: np.ndarray, starts: np.ndarray, threads: np.ndarray) -> np.ndarray:
+def _thread_numbers(ranks: np.ndarray, starts: np.ndarray, threads: np.ndarray) -> np.ndarray:
     """Returns small numbers for the threads of each rank, in the order of their first accesses.
 
     A log names a thread by its pthread_self(), which is an address that means nothing outside its process.

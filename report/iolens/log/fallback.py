@@ -15,17 +15,17 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pandas as pd
 
-SECONDS = 600
+_SECONDS = 600
 
 
 def read_with_darshan(path: Path, module: str) -> tuple[pd.DataFrame | None, str]:
     """Returns the module's frame, or None and the reason."""
     command = [sys.executable, "-m", "iolens.log.fallback", str(path), module]
     try:
-        done = subprocess.run(command, capture_output=True, timeout=SECONDS, check=False)
+        done = subprocess.run(command, capture_output=True, timeout=_SECONDS, check=False)
         found = json.loads(done.stdout)
     except subprocess.TimeoutExpired:
-        return None, f"the Python package darshan did not read it in {SECONDS} s"
+        return None, f"the Python package darshan did not read it in {_SECONDS} s"
     except ValueError:
         return None, f"the Python package darshan failed on it (exit code {done.returncode})"
     if found["reason"]:
@@ -35,7 +35,7 @@ def read_with_darshan(path: Path, module: str) -> tuple[pd.DataFrame | None, str
     return pd.DataFrame(found["rows"]), ""
 
 
-def rows_of(path: str, module: str) -> tuple[list[dict[str, Any]], str]:
+def _rows_of(path: str, module: str) -> tuple[list[dict[str, Any]], str]:
     """Returns the module's records, or none and the reason."""
     try:
         from darshan.backend import cffi_backend as backend
@@ -52,5 +52,5 @@ def rows_of(path: str, module: str) -> tuple[list[dict[str, Any]], str]:
 
 
 if __name__ == "__main__":
-    found, why = rows_of(*sys.argv[1:])
+    found, why = _rows_of(*sys.argv[1:])
     print(json.dumps({"rows": found, "reason": why}, default=lambda number: number.item()))

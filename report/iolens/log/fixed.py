@@ -18,18 +18,18 @@ def read_fixed(log: Container, region: Region) -> tuple[Records, str]:
     Counters that an old version did not record are -1.
     """
     module = MODULES[region.name]
-    layout, whole, doubles = layout_of(region.name, region.version, log.order)
+    layout, whole, doubles = _layout_of(region.name, region.version, log.order)
     rows = records_of(log, region, layout)
-    times, note = numbers(across(rows["f"]))
-    counts = across(rows["i"])
+    times, note = _numbers(_across(rows["f"]))
+    counts = _across(rows["i"])
     note = " ".join(part for part in (note, overflowed(counts, whole)) if part)
     kept = np.ones(len(rows), bool)
     if "POSIX_FOPENS" in whole:
         kept = counts[whole.index("POSIX_FOPENS")] <= 0
-        note = " ".join(part for part in (note, left_out(int((~kept).sum()))) if part)
-    ids = {"id": native(rows["id"][kept]), "rank": native(rows["rank"][kept])}
+        note = " ".join(part for part in (note, _left_out(int((~kept).sum()))) if part)
+    ids = {"id": _native(rows["id"][kept]), "rank": _native(rows["rank"][kept])}
     for name in module.head:
-        ids[name] = native(rows[name]) if name in (rows.dtype.names or ()) else np.zeros(len(rows), "u8")
+        ids[name] = _native(rows[name]) if name in (rows.dtype.names or ()) else np.zeros(len(rows), "u8")
     if not module.versions[region.version]:
         return Records(ids, [(numbered(whole), counts), (numbered(doubles), times)]), note
     known = dict(zip((*whole, *doubles), (*counts, *times), strict=True))
@@ -49,7 +49,7 @@ def read_fixed(log: Container, region: Region) -> tuple[Records, str]:
 
 
 @cache
-def layout_of(name: str, version: int, order: str) -> tuple[np.dtype[np.void], tuple[str, ...], tuple[str, ...]]:
+def _layout_of(name: str, version: int, order: str) -> tuple[np.dtype[np.void], tuple[str, ...], tuple[str, ...]]:
     """Returns a module's record, and the names of its integers and of its doubles, in their order."""
     module = MODULES[name]
     names = stored(module, version)
@@ -57,7 +57,7 @@ def layout_of(name: str, version: int, order: str) -> tuple[np.dtype[np.void], t
     return dtype_of(module, version, order), whole, doubles
 
 
-def left_out(records: int) -> str:
+def _left_out(records: int) -> str:
     """Returns a note about records of stdio files, which POSIX's first version has."""
     return f"{records} records of stdio files, which this old version mixed in, are left out." if records else ""
 
@@ -76,17 +76,17 @@ def records_of(log: Container, region: Region, layout: np.dtype[np.void]) -> np.
     return np.frombuffer(data, layout)
 
 
-def native(values: np.ndarray) -> np.ndarray:
+def _native(values: np.ndarray) -> np.ndarray:
     """Returns a contiguous copy in this machine's byte order."""
     return np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("="))
 
 
-def across(values: np.ndarray) -> np.ndarray:
+def _across(values: np.ndarray) -> np.ndarray:
     """Returns values of records as a contiguous copy with a row for each counter, whose values lie side by side."""
-    return native(values.T)
+    return _native(values.T)
 
 
-def numbers(values: np.ndarray) -> tuple[np.ndarray, str]:
+def _numbers(values: np.ndarray) -> tuple[np.ndarray, str]:
     """Returns the values, -1 (not recorded) for those that are no finite number; and a note about them."""
     wrong = ~np.isfinite(values)
     if not wrong.any():

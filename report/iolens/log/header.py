@@ -16,9 +16,9 @@ from iolens.log.container import WIDE, Container, LogError, inflate
 from iolens.log.job import Mount
 
 METADATA = 1024
-ENDED = re.compile(rb"(?s)(.{8})([^\0]*)\0")
+_ENDED = re.compile(rb"(?s)(.{8})([^\0]*)\0")
 """A record's id and its name."""
-MOST_PROCESSES = 1 << 27
+_MOST_PROCESSES = 1 << 27
 """Largest number of processes, above that of any machine; it bounds the memory of tables per rank."""
 
 
@@ -51,7 +51,7 @@ def read_job(log: Container) -> JobFields:
     else:
         uid, start, end, nprocs, jobid = numbers
         run_time = end - start + 1
-    if not 1 <= nprocs <= MOST_PROCESSES:
+    if not 1 <= nprocs <= _MOST_PROCESSES:
         raise LogError(log.path, f"is damaged: it names {nprocs} processes")
     metadata = data[8 * count : 8 * count + METADATA].split(b"\0")[0].decode("utf-8", "replace")
     lines = data[8 * count + METADATA :].split(b"\0")[0].decode("utf-8", "replace").split("\n")
@@ -76,7 +76,7 @@ def read_names(log: Container) -> dict[int, str]:
     there.
     """
     data = inflate(log, log.names) if log.names.length else b""
-    pairs, whole = (counted_names if log.format == (3, 0) else ended_names)(data, log.order)
+    pairs, whole = (_counted_names if log.format == (3, 0) else _ended_names)(data, log.order)
     if not (whole or log.names.cut):
         raise LogError(log.path, "is damaged: its names region is cut off")
     ids = struct.unpack(f"{log.order}{len(pairs)}Q", b"".join([key for key, _ in pairs]))
@@ -89,13 +89,13 @@ def read_names(log: Container) -> dict[int, str]:
     return found
 
 
-def ended_names(data: bytes, _: str) -> tuple[list[tuple[bytes, bytes]], bool]:
+def _ended_names(data: bytes, _: str) -> tuple[list[tuple[bytes, bytes]], bool]:
     """Returns pairs of 8-byte ids and texts that end with a zero byte, and whether the last one does."""
-    pairs: list[tuple[bytes, bytes]] = ENDED.findall(data, 0, data.rfind(b"\0") + 1)
+    pairs: list[tuple[bytes, bytes]] = _ENDED.findall(data, 0, data.rfind(b"\0") + 1)
     return pairs, len(data) - 9 * len(pairs) - sum([len(name) for _, name in pairs]) <= 8
 
 
-def counted_names(data: bytes, order: str) -> tuple[list[tuple[bytes, bytes]], bool]:
+def _counted_names(data: bytes, order: str) -> tuple[list[tuple[bytes, bytes]], bool]:
     """Returns pairs of 8-byte ids and texts behind their 4-byte length (log format 3.0), and whether the last one is
     whole.
     """

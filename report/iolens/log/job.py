@@ -43,7 +43,7 @@ class ModuleInfo:
     cut: bool = False
 
 
-COARSE = 10.0
+_COARSE = 10.0
 """Seconds below which a run time in whole seconds is too rough to divide by."""
 
 
@@ -122,7 +122,7 @@ class Job:
     @property
     def coarse(self) -> bool:
         """Returns whether the run time is known so badly, and is so short, that shares of it are rough."""
-        return self.whole_seconds and self.run_time < COARSE
+        return self.whole_seconds and self.run_time < _COARSE
 
     @property
     def whole_seconds(self) -> bool:

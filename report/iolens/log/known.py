@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from iolens.log.columns import Columns
 
-MESSAGES = "bytes_sent bytes_received messages size_0 size_1 size_2 size_3 size_4 size_5 size_6"
-INTEGERS = {
+_MESSAGES = "bytes_sent bytes_received messages size_0 size_1 size_2 size_3 size_4 size_5 size_6"
+_INTEGERS = {
     "file_ranks": "file rank reads writes bytes_read bytes_written largest_write common_write common_write_count "
     "writes_not_aligned",
     "mpiio_hints": "file",
@@ -30,12 +30,12 @@ INTEGERS = {
     "samples": "rank thread region node count kind",
     "sampling": "rank thread samples stacks lost cut",
     "counters": "rank region value",
-    "mpi_calls": f"rank region calls {MESSAGES}",
-    "mpi_sites": f"rank region node calls {MESSAGES}",
+    "mpi_calls": f"rank region calls {_MESSAGES}",
+    "mpi_sites": f"rank region node calls {_MESSAGES}",
     "mpi_peers": "rank peer messages bytes on_node",
     "process": "rank ranks max_rss minor_faults major_faults voluntary_switches involuntary_switches",
 }
-DOUBLES = {
+_DOUBLES = {
     "file_ranks": "read_time write_time",
     "mpiio_collectives": "seconds waiting access exchange",
     "posix_extra": "seconds",
@@ -46,7 +46,7 @@ DOUBLES = {
     "mpi_calls": "time min_time max_time sync_time",
     "mpi_sites": "time",
 }
-TEXTS = {
+_TEXTS = {
     "mpiio_hints": "key requested effective",
     "lustre_client": "node layer device counter unit",
     "region_names": "label",
@@ -57,7 +57,7 @@ TEXTS = {
     "mpi_calls": "function",
     "mpi_sites": "function",
 }
-CONTAINERS: dict[str, type] = {
+_CONTAINERS: dict[str, type] = {
     "hosts": list,
     "rank_host": list,
     "programs": list,
@@ -77,31 +77,31 @@ CONTAINERS: dict[str, type] = {
 def check_region(name: str, found: Columns | dict[str, Any]) -> None:
     """Raises ValueError if a known region is of another kind, or lacks columns that pages rely on."""
     if isinstance(found, dict):
-        if name in INTEGERS:
+        if name in _INTEGERS:
             raise ValueError("it is no table")
         if name == "job":
             check_job(found)
     elif name == "job":
         raise ValueError("it is no json")
     elif found:
-        for column, kinds in relied_on(name):
+        for column, kinds in _relied_on(name):
             if found.kind(column) not in kinds:
                 raise ValueError(f"it has no column {column} of the right type")
 
 
 @cache
-def relied_on(name: str) -> tuple[tuple[str, str], ...]:
+def _relied_on(name: str) -> tuple[tuple[str, str], ...]:
     """Returns the columns that a table must have, each with the kinds of array, as numpy names them, that it may be."""
     return tuple(
         (column, kinds)
-        for kinds, names in (("iu", INTEGERS), ("f", DOUBLES), ("O", TEXTS))
+        for kinds, names in (("iu", _INTEGERS), ("f", _DOUBLES), ("O", _TEXTS))
         for column in names.get(name, "").split()
     )
 
 
 def check_job(job: dict[str, Any]) -> None:
     """Raises ValueError if lists have another type, or if a rank refers to a host or program without a name."""
-    for key, kind in CONTAINERS.items():
+    for key, kind in _CONTAINERS.items():
         if not isinstance(job.get(key, kind()), kind):
             raise ValueError(f"{key} is no {kind.__name__}")
     hosts = job.get("hosts", [])

@@ -34,37 +34,37 @@ class Module:
         return counters.expand(self.prefix, self.words)
 
 
-CLOSE_OPEN = ("F_CLOSE_START_TIMESTAMP", "F_OPEN_END_TIMESTAMP")
-POSIX_NEW = ("FILENOS", "DUPS", "RENAME_SOURCES", "RENAME_TARGETS", "RENAMED_FROM")
-H5F_NEW = ("FLUSHES", "USE_MPIIO", "F_META_TIME")
-NETCDF_NEW = (
+_CLOSE_OPEN = ("F_CLOSE_START_TIMESTAMP", "F_OPEN_END_TIMESTAMP")
+_POSIX_NEW = ("FILENOS", "DUPS", "RENAME_SOURCES", "RENAME_TARGETS", "RENAMED_FROM")
+_H5F_NEW = ("FLUSHES", "USE_MPIIO", "F_META_TIME")
+_NETCDF_NEW = (
     *("CREATES", "OPENS", "REDEFS", "INDEP_WAITS", "COLL_WAITS", "SYNCS", "BYTES_READ", "BYTES_WRITTEN"),
     *("WAIT_FAILURES", "F_WAIT_START_TIMESTAMP", "F_WAIT_END_TIMESTAMP", "F_META_TIME", "F_WAIT_TIME"),
 )
-NETCDF_OLD = (0, ("INDEP_OPENS", "COLL_OPENS"))
-UUIDS = (("pool_uuid", "V16"), ("cont_uuid", "V16"))
+_NETCDF_OLD = (0, ("INDEP_OPENS", "COLL_OPENS"))
+_UUIDS = (("pool_uuid", "V16"), ("cont_uuid", "V16"))
 
 MODULES: dict[str, Module] = {
     "POSIX": Module(
         "POSIX",
         counters.POSIX,
-        {4: (), 3: POSIX_NEW, 2: POSIX_NEW + CLOSE_OPEN, 1: POSIX_NEW + CLOSE_OPEN},
+        {4: (), 3: _POSIX_NEW, 2: _POSIX_NEW + _CLOSE_OPEN, 1: _POSIX_NEW + _CLOSE_OPEN},
         extra={1: (6, ("FOPENS", "FREADS", "FWRITES", "FSEEKS"))},
     ),
-    "MPI-IO": Module("MPIIO", counters.MPIIO, {3: (), 2: CLOSE_OPEN, 1: CLOSE_OPEN}),
+    "MPI-IO": Module("MPIIO", counters.MPIIO, {3: (), 2: _CLOSE_OPEN, 1: _CLOSE_OPEN}),
     "STDIO": Module("STDIO", counters.STDIO, {2: (), 1: ("FDOPENS",)}),
-    "H5F": Module("H5F", counters.H5F, {3: (), 2: H5F_NEW, 1: H5F_NEW + CLOSE_OPEN}),
+    "H5F": Module("H5F", counters.H5F, {3: (), 2: _H5F_NEW, 1: _H5F_NEW + _CLOSE_OPEN}),
     "H5D": Module("H5D", counters.H5D, {2: (), 1: ()}, head={"file_id": 2}),
     "PNETCDF_FILE": Module(
         "PNETCDF_FILE",
         counters.PNETCDF_FILE,
-        {3: (), 2: NETCDF_NEW, 1: NETCDF_NEW + CLOSE_OPEN},
-        extra={2: NETCDF_OLD, 1: NETCDF_OLD},
+        {3: (), 2: _NETCDF_NEW, 1: _NETCDF_NEW + _CLOSE_OPEN},
+        extra={2: _NETCDF_OLD, 1: _NETCDF_OLD},
     ),
     "PNETCDF_VAR": Module("PNETCDF_VAR", counters.PNETCDF_VAR, {1: ()}, head={"file_id": 1}),
     "BG/Q": Module("BGQ", counters.BGQ, {2: ()}),
-    "DFS": Module("DFS", counters.DFS, {1: ()}, tail=UUIDS),
-    "DAOS": Module("DAOS", counters.DAOS, {1: ()}, tail=(*UUIDS, ("oid_hi", "u8"), ("oid_lo", "u8"))),
+    "DFS": Module("DFS", counters.DFS, {1: ()}, tail=_UUIDS),
+    "DAOS": Module("DAOS", counters.DAOS, {1: ()}, tail=(*_UUIDS, ("oid_hi", "u8"), ("oid_lo", "u8"))),
 }
 
 

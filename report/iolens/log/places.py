@@ -18,29 +18,29 @@ def record_places(log: Container, region: Region, data: bytes) -> Iterator[Place
     at = 0
     while at < len(data):
         if region.name == "LUSTRE":
-            words, texts = lustre(log, region, data, at)
+            words, texts = _lustre(log, region, data, at)
         elif region.name == "HEATMAP":
-            words, texts = 6 + 2 * word(log, data, at, 3), []
+            words, texts = 6 + 2 * _word(log, data, at, 3), []
         elif region.name == "APMPI":
             end = at + 8 * APMPI_RECORD
             words, texts = (APMPI_RECORD, [(end - 8 * APMPI_NODE, end)]) if at else (APMPI_HEAD, [])
         else:
-            segments = word(log, data, at, 11) + word(log, data, at, 12)
+            segments = _word(log, data, at, 11) + _word(log, data, at, 12)
             words, texts = 13 + len(fields_of(region)) * segments, [(at + 24, at + 88)]
         yield at, texts
         at += 8 * words
 
 
-def lustre(log: Container, region: Region, data: bytes, at: int) -> tuple[int, list[tuple[int, int]]]:
+def _lustre(log: Container, region: Region, data: bytes, at: int) -> tuple[int, list[tuple[int, int]]]:
     """Returns words of a LUSTRE record, and the pool of each component: 16 bytes behind 7 numbers."""
     if region.version == 1:
-        return 7 + word(log, data, at, 6), []
-    components = word(log, data, at, 2)
+        return 7 + _word(log, data, at, 6), []
+    components = _word(log, data, at, 2)
     first = at + 8 * 4
     pools = [(first + 72 * i + 56, first + 72 * i + 72) for i in range(components)]
-    return 4 + 9 * components + word(log, data, at, 3), pools
+    return 4 + 9 * components + _word(log, data, at, 3), pools
 
 
-def word(log: Container, data: bytes, at: int, index: int) -> int:
+def _word(log: Container, data: bytes, at: int, index: int) -> int:
     """Returns one 64-bit number of the record at `at`."""
     return int(struct.unpack_from(f"{log.order}q", data, at + 8 * index)[0])

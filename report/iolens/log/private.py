@@ -35,7 +35,7 @@ def read_private(log: Container, entries: Iterable[Entry]) -> dict[str, Records 
     found: dict[str, Records | dict[str, Any]] = {}
     for entry in entries:
         with damage_in(log, f"its private region {entry.name}"):
-            said = READERS[entry.kind](inflated(log, entry))
+            said = _READERS[entry.kind](inflated(log, entry))
             check_region(entry.name, said)
             found[entry.name] = Records(said, count=said.rows) if isinstance(said, Columns) else said
     return found
@@ -48,13 +48,13 @@ def entries_of(log: Container) -> tuple[Entry, ...] | None:
     _, offset, length, _ = FOOTER.unpack(log.data[-FOOTER.size :])
     with damage_in(log, "the directory of its private regions"):
         regions = json.loads(log.data[offset : offset + length])["regions"]
-        return tuple(entry_of(log, region) for region in regions)
+        return tuple(_entry_of(log, region) for region in regions)
 
 
-def entry_of(log: Container, region: dict[str, Any]) -> Entry:
+def _entry_of(log: Container, region: dict[str, Any]) -> Entry:
     """Returns one row of the directory, checked."""
     entry = Entry(region["name"], region["kind"], region["offset"], region["bytes"])
-    if not isinstance(entry.name, str) or entry.kind not in READERS:
+    if not isinstance(entry.name, str) or entry.kind not in _READERS:
         raise ValueError("a region has no name or is of an unknown kind")
     if not (isinstance(entry.offset, int) and isinstance(entry.length, int)):
         raise ValueError("a region has no place")
@@ -88,4 +88,4 @@ def document(parts: Sequence[bytes]) -> dict[str, Any]:
     return found
 
 
-READERS: dict[str, Callable[[Sequence[bytes]], Columns | dict[str, Any]]] = {"json": document, "table": Columns}
+_READERS: dict[str, Callable[[Sequence[bytes]], Columns | dict[str, Any]]] = {"json": document, "table": Columns}

@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 from iolens.errors import IolensError
 from iolens.log.record_id import record_id
 
-LETTERS = 12
+_LETTERS = 12
 KEEPS = ("extensions", "mounts", "program")
-SEPARATOR = re.compile(rb"([/:,;=\s]+)")
-EXTENSION = re.compile(rb"\.[A-Za-z0-9]{1,8}")
+_SEPARATOR = re.compile(rb"([/:,;=\s]+)")
+_EXTENSION = re.compile(rb"\.[A-Za-z0-9]{1,8}")
 PLAIN = re.compile(
     rb"[+-]?[0-9]{1,12}(\.[0-9]{1,6})?[kKmMgG]?(iB|B)?|\.{0,2}|\*|true|false|yes|no|on|off|enabled?|disabled?|auto(matic)?"
 )
@@ -55,7 +55,7 @@ class Pseudonyms:
         """Returns one component of a path, a host, or any other word."""
         found = self.hidden.get(word)
         if found is None:
-            found = base64.b32encode(self.digest(b"word:" + word))[:LETTERS].lower()
+            found = base64.b32encode(self.digest(b"word:" + word))[:_LETTERS].lower()
             self.hidden[word] = found
         return found
 
@@ -64,7 +64,7 @@ class Pseudonyms:
         if word in (b"", b".", b"..", b"*"):
             return word
         stem, dot, end = word.rpartition(b".")
-        if "extensions" in self.keep and stem and EXTENSION.fullmatch(dot + end):
+        if "extensions" in self.keep and stem and _EXTENSION.fullmatch(dot + end):
             return self.word(stem) + dot + end
         return self.word(word)
 
@@ -75,12 +75,12 @@ class Pseudonyms:
         kept = b""
         if "mounts" in self.keep:
             kept = max((m for m in self.mounts if lies_on(path, m)), key=len, default=b"")
-        parts = SEPARATOR.split(path[len(kept) :])
+        parts = _SEPARATOR.split(path[len(kept) :])
         return kept + b"".join(part if i % 2 else self.component(part) for i, part in enumerate(parts))
 
     def text(self, text: bytes) -> bytes:
         """Returns a hint's or setting's value: numbers and switches stay, other words are replaced."""
-        parts = SEPARATOR.split(text)
+        parts = _SEPARATOR.split(text)
         return b"".join(part if i % 2 or self.is_plain(part) else self.component(part) for i, part in enumerate(parts))
 
     def is_plain(self, word: bytes) -> bool:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     Found: TypeAlias = Records | pd.DataFrame
 
-VARIABLE = {
+_VARIABLE = {
     "LUSTRE": read_lustre,
     "DXT_POSIX": read_dxt,
     "DXT_MPIIO": read_dxt,
@@ -51,7 +51,7 @@ def job_of(log: Container, fields: JobFields, names: Mapping[int, str], private_
         if region.cut and table is not None and not len(table):
             table, unread = None, "cut off"
         if table is not None:
-            check_ranks(log, region, table, fields.nprocs)
+            _check_ranks(log, region, table, fields.nprocs)
             tables[region.name] = table
         modules.append(ModuleInfo(region.name, region.version, region.length, region.partial, unread, note, region.cut))
     private = read_private(log, private_ones)
@@ -99,9 +99,9 @@ def missing(log: Container, tables: Mapping[str, Found], private: bool, metadata
 
 def read_module(log: Container, region: Region) -> tuple[Found | None, str, str]:
     """Returns a module's records, or the reason for having none, and a note."""
-    if region.name in VARIABLE:
+    if region.name in _VARIABLE:
         if region.version in VERSIONS[region.name]:
-            return VARIABLE[region.name](log, region), "", ""
+            return _VARIABLE[region.name](log, region), "", ""
     elif region.name in MODULES and region.version in MODULES[region.name].versions:
         records, note = read_fixed(log, region)
         return records, "", note
@@ -112,7 +112,7 @@ def read_module(log: Container, region: Region) -> tuple[Found | None, str, str]
     return None, f"records of {region.name} in version {region.version} are not read", ""
 
 
-def check_ranks(log: Container, region: Region, table: Found, nprocs: int) -> None:
+def _check_ranks(log: Container, region: Region, table: Found, nprocs: int) -> None:
     """Raises LogError if a record belongs to a rank that the job does not have."""
     ranks = np.asarray(table["rank"])
     if len(ranks) and not -1 <= ranks.min() <= ranks.max() < nprocs:

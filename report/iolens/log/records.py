@@ -39,7 +39,7 @@ class Records:
         """Returns a table of rows of values."""
         named, each = [*names], [*rows]
         columns = zip(*each, strict=True) if each else ((),) * len(named)
-        return cls({name: column(values) for name, values in zip(named, columns, strict=True)})
+        return cls({name: _column(values) for name, values in zip(named, columns, strict=True)})
 
     def __getitem__(self, name: str) -> np.ndarray:
         found = self.single.get(name)
@@ -114,7 +114,7 @@ class Records:
         return parts[0] if len(parts) == 1 else pd.concat(parts, axis=1)
 
 
-def column(values: Sequence[Any]) -> np.ndarray:
+def _column(values: Sequence[Any]) -> np.ndarray:
     """Returns values as an array of truth values, whole numbers, numbers (None among them becomes NaN), or objects."""
     import numpy as np
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from iolens.log.container import WIDE, Container, LogError, Region, inflate, slot_names
 from iolens.log.private import FOOTER, MAGIC, entries_of, inflated
 
-COMPRESS: dict[str, Callable[[bytes], bytes]] = {"zlib": zlib.compress, "bzip2": bz2.compress, "none": bytes}
+_COMPRESS: dict[str, Callable[[bytes], bytes]] = {"zlib": zlib.compress, "bzip2": bz2.compress, "none": bytes}
 
 
 @dataclass(frozen=True)
@@ -54,17 +54,17 @@ def take_apart(log: Container) -> Contents:
 
 def put_together(log: Container, contents: Contents) -> bytes:
     """Returns a log like this one with these contents."""
-    compress = COMPRESS[log.compression]
+    compress = _COMPRESS[log.compression]
     data = bytearray(log.data[: log.job.offset]) + compress(contents.job)
     if log.names.offset:
         stored = compress(contents.names) if log.names.length else b""
-        struct.pack_into(f"{log.order}QQ", data, map_place(log, None), len(data), len(stored))
+        struct.pack_into(f"{log.order}QQ", data, _map_place(log, None), len(data), len(stored))
         data += stored
     for region in log.modules:
         payload = contents.modules.get(region.name, b"")
-        append(log, data, map_place(log, region), compress(payload) if payload else b"")
+        append(log, data, _map_place(log, region), compress(payload) if payload else b"")
     if contents.private is not None:
-        append_private(data, contents.private)
+        _append_private(data, contents.private)
     return bytes(data)
 
 
@@ -74,13 +74,13 @@ def append(log: Container, data: bytearray, place: int, stored: bytes) -> None:
     data += stored
 
 
-def map_place(log: Container, region: Region | None) -> int:
+def _map_place(log: Container, region: Region | None) -> int:
     """Returns the place in the header of a module's offset and length, or of those of the names region (None)."""
     first = 32 if log.format >= WIDE else 24
     return first if region is None else first + 16 * (1 + slot_names(log.format).index(region.name))
 
 
-def append_private(data: bytearray, regions: tuple[PrivateRegion, ...]) -> None:
+def _append_private(data: bytearray, regions: tuple[PrivateRegion, ...]) -> None:
     """Adds the private regions, their directory and the footer."""
     entries = []
     for region in regions:

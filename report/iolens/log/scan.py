@@ -22,7 +22,7 @@ from iolens.log.layouts import MODULES, dtype_of, stored
 from iolens.log.private import Entry, damage_in, document, entries_of, inflated
 from iolens.log.variable import unsigned, words_of
 
-DATA = ("POSIX", "MPI-IO", "STDIO", "DFS", "DAOS")
+_DATA = ("POSIX", "MPI-IO", "STDIO", "DFS", "DAOS")
 """Modules whose records are taken."""
 
 
@@ -84,24 +84,24 @@ def scan_of(log: Container) -> Scan:
     """Returns the essence of a log in memory."""
     facts = read_job(log)
     regions = {region.name: region for region in log.modules if region.length}
-    records = {name: read_records(log, regions[name], facts.nprocs) for name in DATA if known(regions.get(name))}
-    heat = read_heat(log, regions["HEATMAP"]) if known_heat(regions.get("HEATMAP")) else ()
+    records = {name: _read_records(log, regions[name], facts.nprocs) for name in _DATA if _known(regions.get(name))}
+    heat = _read_heat(log, regions["HEATMAP"]) if _known_heat(regions.get("HEATMAP")) else ()
     private = entries_of(log) or ()
-    info, process = read_process(log, private)
-    return Scan(log.path, facts, read_names(log), records, heat, info, process, reasons(log, info), private)
+    info, process = _read_process(log, private)
+    return Scan(log.path, facts, read_names(log), records, heat, info, process, _reasons(log, info), private)
 
 
-def known(region: Region | None) -> bool:
+def _known(region: Region | None) -> bool:
     """Returns whether its records are read here."""
     return region is not None and region.version in MODULES[region.name].versions
 
 
-def known_heat(region: Region | None) -> bool:
+def _known_heat(region: Region | None) -> bool:
     """Returns whether the heat maps of this region are read here."""
     return region is not None and region.version == 1
 
 
-def reasons(log: Container, info: Mapping[str, Any]) -> tuple[str, ...]:
+def _reasons(log: Container, info: Mapping[str, Any]) -> tuple[str, ...]:
     """Returns the reasons why the log is not complete."""
     said = [
         f"{one.name}: the profiler ran out of room; some records are missing." for one in log.modules if one.partial
@@ -111,7 +111,7 @@ def reasons(log: Container, info: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 @cache
-def layout(name: str, version: int, order: str) -> tuple[np.dtype[np.void], Mapping[str, int], int]:
+def _layout(name: str, version: int, order: str) -> tuple[np.dtype[np.void], Mapping[str, int], int]:
     """Returns a module's record, the place of each counter among those of its kind, and that of POSIX_FOPENS,
     else -1.
     """
@@ -122,9 +122,9 @@ def layout(name: str, version: int, order: str) -> tuple[np.dtype[np.void], Mapp
     return dtype_of(module, version, order), places, places.get("POSIX_FOPENS", -1)
 
 
-def read_records(log: Container, region: Region, nprocs: int) -> Records:
+def _read_records(log: Container, region: Region, nprocs: int) -> Records:
     """Returns a module's records; raises LogError if one belongs to a rank that the job does not have."""
-    dtype, places, fopens = layout(region.name, region.version, log.order)
+    dtype, places, fopens = _layout(region.name, region.version, log.order)
     rows = records_of(log, region, dtype)
     if fopens >= 0:
         rows = rows[rows["i"][:, fopens] <= 0]
@@ -136,7 +136,7 @@ def read_records(log: Container, region: Region, nprocs: int) -> Records:
     return Records(MODULES[region.name].prefix, rows["id"].astype("u8"), ranks, rows["i"].astype("i8"), times, places)
 
 
-def read_heat(log: Container, region: Region) -> tuple[Heat, ...]:
+def _read_heat(log: Container, region: Region) -> tuple[Heat, ...]:
     """Returns records of six numbers and, for each bin, the bytes written, then those read."""
     _, words = words_of(log, region)
     found, at = [], 0
@@ -154,7 +154,7 @@ def read_heat(log: Container, region: Region) -> tuple[Heat, ...]:
     return tuple(found)
 
 
-def read_process(log: Container, private: Iterable[Entry]) -> tuple[dict[str, Any], Mapping[str, np.ndarray]]:
+def _read_process(log: Container, private: Iterable[Entry]) -> tuple[dict[str, Any], Mapping[str, np.ndarray]]:
     """Returns the private regions `job` and `process`; empty in a log that another profiler wrote."""
     info: dict[str, Any] = {}
     process: Mapping[str, np.ndarray] = {}

@@ -23,12 +23,12 @@ HEATMAP_NAMES = {
 VERSIONS = {"LUSTRE": (1, 2), "DXT_POSIX": (1, 2), "DXT_MPIIO": (1, 2, 3), "APMPI": (1,), "HEATMAP": (1,)}
 """Known record versions."""
 
-COMPONENT = ("stripe_size", "stripe_count", "pattern", "flags", "extent_start", "extent_end", "mirror")
-LUSTRE = {
+_COMPONENT = ("stripe_size", "stripe_count", "pattern", "flags", "extent_start", "extent_end", "mirror")
+_LUSTRE = {
     "id": "u8",
     "rank": "i8",
     "component": "i8",
-    **dict.fromkeys(COMPONENT, "i8"),
+    **dict.fromkeys(_COMPONENT, "i8"),
     "pool": "O",
     "osts": "O",
 }
@@ -58,7 +58,7 @@ def read_lustre(log: Container, region: Region) -> Records:
     """
     data, numbers = words_of(log, region)
     words = numbers.tolist()
-    read = lustre_v1 if region.version == 1 else lustre_v2
+    read = _lustre_v1 if region.version == 1 else _lustre_v2
     rows: list[tuple[Any, ...]] = []
     at = 0
     while at < len(words):
@@ -68,11 +68,11 @@ def read_lustre(log: Container, region: Region) -> Records:
             if region.cut:
                 break
             raise
-    found = np.array(rows, [*LUSTRE.items()])
-    return Records({name: found[name] for name in LUSTRE})
+    found = np.array(rows, [*_LUSTRE.items()])
+    return Records({name: found[name] for name in _LUSTRE})
 
 
-def lustre_v1(
+def _lustre_v1(
     log: Container, region: Region, data: bytes, words: list[int], at: int, rows: list[tuple[Any, ...]]
 ) -> int:
     """Returns a record of version 1: OST and MDT counts, MDT offset, stripe size and count, OSTs."""
@@ -84,7 +84,7 @@ def lustre_v1(
     return at + 7 + len(osts)
 
 
-def lustre_v2(
+def _lustre_v2(
     log: Container, region: Region, data: bytes, words: list[int], at: int, rows: list[tuple[Any, ...]]
 ) -> int:
     """Returns a record of version 2: components of 7 numbers and a pool name, then the OSTs of all of them."""

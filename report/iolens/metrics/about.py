@@ -50,16 +50,16 @@ def modules(job: Job) -> Records | None:
     """Returns one row a module: module, version (of its records), records (NaN where they were not read), bytes
     (compressed), remark. None for a log without modules.
     """
-    rows = [(one.name, one.version, counted(job, one.name), one.bytes, remark(one)) for one in job.modules]
+    rows = [(one.name, one.version, _counted(job, one.name), one.bytes, _remark(one)) for one in job.modules]
     return Records.of(["module", "version", "records", "bytes", "remark"], rows) if rows else None
 
 
-def counted(job: Job, module: str) -> float:
+def _counted(job: Job, module: str) -> float:
     """Returns how many records of a module were read; NaN if they were not."""
     return len(job.records[module]) if module in job.records else float("nan")
 
 
-def remark(module: ModuleInfo) -> str:
+def _remark(module: ModuleInfo) -> str:
     """Returns a remark about a module."""
     said = "incomplete: the profiler ran out of room" if module.partial else ""
     return "; ".join(part for part in (said, module.unread and f"not read: {module.unread}", module.note) if part)

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 Key = tuple[str, str, str, int]
 """Group, name, unit and better of a value."""
 
-SAME, MORE, LESS, UNSURE = "same", "more", "less", "not told apart"
-ONE_RUN, ABSENT, NO_RATIO = "one run", "absent", "no ratio"
+SAME, _MORE, _LESS, UNSURE = "same", "more", "less", "not told apart"
+_ONE_RUN, ABSENT, _NO_RATIO = "one run", "absent", "no ratio"
 """Reasons why a subject's number has no ratio to the first one's. `one run`: they differ, and no repetitions show how
 much is chance; `no ratio`: zeros among the repetitions.
 """
@@ -38,10 +38,10 @@ def aligned(subjects: Subjects) -> pd.DataFrame:
     import pandas as pd
 
     measured = [numbers(subject) for subject in subjects.all]
-    keys = merged([list(each) for each in measured])
+    keys = _merged([list(each) for each in measured])
     rows = [
         dict(zip(("group", "name", "unit", "better"), key, strict=True))
-        | row_of([_measurements(each, key) for each in measured], subjects.letters)
+        | _row_of([_measurements(each, key) for each in measured], subjects.letters)
         for key in keys
     ]
     return pd.DataFrame(_largest_first(rows, subjects.letters))
@@ -78,27 +78,27 @@ def numbers(subject: Subject) -> Mapping[Key, Sequence[float]]:
     return found
 
 
-def merged(orders: Sequence[Sequence[Key]]) -> list[Key]:
+def _merged(orders: Sequence[Sequence[Key]]) -> list[Key]:
     """Returns each key once, groups together; what only a later subject has stands at the end of its group."""
     keys = list(dict.fromkeys(key for order in orders for key in order))
     groups = list(dict.fromkeys(key[0] for key in keys))
     return sorted(keys, key=lambda key: groups.index(key[0]))
 
 
-def row_of(groups: Sequence[Sequence[float]], letters: Sequence[str]) -> dict[str, Any]:
+def _row_of(groups: Sequence[Sequence[float]], letters: Sequence[str]) -> dict[str, Any]:
     """Returns the columns of one number."""
     row: dict[str, Any] = {}
     for letter, group in zip(letters, groups, strict=True):
         value, low, high = typical(group)
         row |= {f"value {letter}": value, f"low {letter}": low, f"high {letter}": high, f"count {letter}": len(group)}
     for letter, group in list(zip(letters, groups, strict=True))[1:]:
-        found = against(groups[0], group, len(groups) - 1)
+        found = _against(groups[0], group, len(groups) - 1)
         row |= {
             f"change {letter}": row[f"value {letter}"] - row[f"value {letters[0]}"],
             f"ratio {letter}": found.value,
             f"ratio_low {letter}": math.nan if found.low is None else found.low,
             f"ratio_high {letter}": math.nan if found.high is None else found.high,
-            f"standing {letter}": standing(groups[0], group, found),
+            f"standing {letter}": _standing(groups[0], group, found),
         }
     return row
 
@@ -119,7 +119,7 @@ def typical(group: Sequence[float]) -> tuple[float, float, float]:
     return found.value, low, high
 
 
-def against(base: Sequence[float], group: Sequence[float], comparisons: int) -> Ratio:
+def _against(base: Sequence[float], group: Sequence[float], comparisons: int) -> Ratio:
     """Returns a group over the base; NaN if either has a zero or nothing."""
     if not base or not group or min(*base, *group) <= 0:
         return Ratio(math.nan, None, None)
@@ -129,7 +129,7 @@ def against(base: Sequence[float], group: Sequence[float], comparisons: int) -> 
     return family([base, group]).against(1, 0, CONFIDENCE, comparisons)
 
 
-def standing(base: Sequence[float], group: Sequence[float], ratio: Ratio) -> str:
+def _standing(base: Sequence[float], group: Sequence[float], ratio: Ratio) -> str:
     """Returns one of the words above."""
     if not base or not group:
         return ABSENT
@@ -137,9 +137,9 @@ def standing(base: Sequence[float], group: Sequence[float], ratio: Ratio) -> str
     if constant and base[0] == group[0]:
         return SAME
     if len(base) < 2 or len(group) < 2:
-        return ONE_RUN
+        return _ONE_RUN
     if constant:
-        return MORE if group[0] > base[0] else LESS
+        return _MORE if group[0] > base[0] else _LESS
     if math.isnan(ratio.value):
-        return NO_RATIO
-    return UNSURE if not ratio.is_clear else MORE if ratio.value > 1 else LESS
+        return _NO_RATIO
+    return UNSURE if not ratio.is_clear else _MORE if ratio.value > 1 else _LESS

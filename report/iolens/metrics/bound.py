@@ -7,15 +7,15 @@ from typing import Any
 
 import pandas as pd
 
-MB, MIB = 10**6, 2**20
+_MB, MIB = 10**6, 2**20
 
-NEEDED = ("ost_mb_per_s", "link_mb_per_s", "memory_mb_per_s", "ranks_per_client")
+_NEEDED = ("ost_mb_per_s", "link_mb_per_s", "memory_mb_per_s", "ranks_per_client")
 """Parameters of the storage's model (storage/ost.yaml) that a bound needs: MB/s, and ranks that share a client node."""
 
 
 def known(limits: Mapping[str, float]) -> bool:
     """Returns whether the limits say enough for a bound."""
-    return all(limits.get(key, 0) > 0 for key in NEEDED)
+    return all(limits.get(key, 0) > 0 for key in _NEEDED)
 
 
 def bound(limits: Mapping[str, float], stripes: int, writers: int, share: float = 1.0) -> tuple[float, str]:
@@ -33,7 +33,7 @@ def bound(limits: Mapping[str, float], stripes: int, writers: int, share: float 
         "memory": clients * limits["memory_mb_per_s"],
     }
     least = min(most, key=lambda name: most[name])
-    return most[least] * MB / MIB, least
+    return most[least] * _MB / MIB, least
 
 
 def stripes_of_a_link(limits: Mapping[str, float]) -> float:
@@ -58,15 +58,15 @@ def of_runs(runs: pd.DataFrame, limits: Mapping[str, float]) -> tuple[float, str
     """
     if not known(limits):
         return None
-    stripes = median(runs, "requested.stripe_count")
-    writers = 1 if median(runs, "nprocs") == 1 else median(runs, "observed.writers")
-    writers = writers or median(runs, "observed.aggregators")
+    stripes = _median(runs, "requested.stripe_count")
+    writers = 1 if _median(runs, "nprocs") == 1 else _median(runs, "observed.writers")
+    writers = writers or _median(runs, "observed.aggregators")
     if not stripes or not writers:
         return None
-    return bound(limits, int(stripes), int(writers), median(runs, "observed.file_share") or 1.0)
+    return bound(limits, int(stripes), int(writers), _median(runs, "observed.file_share") or 1.0)
 
 
-def median(runs: pd.DataFrame, column: str) -> float | None:
+def _median(runs: pd.DataFrame, column: str) -> float | None:
     """Returns the median of a column; None if it has no value."""
     values: Any = pd.to_numeric(runs[column], errors="coerce").dropna() if column in runs else ()
     return float(values.median()) if len(values) else None

@@ -67,8 +67,8 @@ class Comparison:
         return self.best is not None and bool(self.points.loc[self.best, "ratio_low"] > 1)
 
 
-NUMBERS = ["value", "low", "high", "coverage", "seconds", "seconds_low", "seconds_high"]
-NUMBERS += ["ratio", "ratio_low", "ratio_high"]
+_NUMBERS = ["value", "low", "high", "coverage", "seconds", "seconds_low", "seconds_high"]
+_NUMBERS += ["ratio", "ratio_low", "ratio_high"]
 
 
 def compare(
@@ -99,16 +99,16 @@ def compare(
     for joint in together:
         for name in joint.names:
             points[name] = pd.Series([level.parts[name] for level in points[joint.name]], dtype=object)
-    points = points.join([typicals(values), times(parts), bounds(parts, limits or {})])
+    points = points.join([_typicals(values), _times(parts), bounds(parts, limits or {})])
     kept = [i for i in range(len(order)) if not points.loc[i, "left_out"]]
     ranked = points.loc[kept, "value"].astype(float)
     first, last = (ranked.idxmin, ranked.idxmax) if measure.less_is_better else (ranked.idxmax, ranked.idxmin)
     best = int(first()) if kept else None
-    groups = groups_of([order[i] for i in kept], [parts[i] for i in kept], measure)
+    groups = _groups_of([order[i] for i in kept], [parts[i] for i in kept], measure)
     factors = tuple(name for i, name in enumerate(names) if len({key[i] for key in order}) > 1)
     base = tuple(base_level(name, [key[i] for key in groups.at or order]) for i, name in enumerate(names))
-    points = points.join(standing(order, groups, base, None if best is None else order[best]))
-    points[NUMBERS] = points[NUMBERS].astype(float)
+    points = points.join(_standing(order, groups, base, None if best is None else order[best]))
+    points[_NUMBERS] = points[_NUMBERS].astype(float)
     baseline = order.index(base) if base in groups.at else None
     picked = (order[best], base) if best is not None and baseline not in (None, best) else None
     return Comparison(
@@ -129,7 +129,7 @@ def compare(
     )
 
 
-def groups_of(order: Sequence[Point], parts: Sequence[pd.DataFrame], measure: Measure) -> Groups:
+def _groups_of(order: Sequence[Point], parts: Sequence[pd.DataFrame], measure: Measure) -> Groups:
     """Returns the points that may be compared, given the runs of each."""
     rates = [measure.rates(measured(part, measure.column)) for part in parts]
     at = {point: place for place, point in enumerate(order)}
@@ -150,7 +150,7 @@ def bounded(comparison: Comparison, device_rate: float) -> Comparison:
     return replace(comparison, points=points.assign(bound=bound, bound_by=by))
 
 
-def typicals(groups: Sequence[Sequence[float]]) -> pd.DataFrame:
+def _typicals(groups: Sequence[Sequence[float]]) -> pd.DataFrame:
     """Returns typical value, interval, method and coverage of each point; missing if a point has no value."""
     present = [i for i, group in enumerate(groups) if group]
     together = family([groups[i] for i in present])
@@ -162,9 +162,9 @@ def typicals(groups: Sequence[Sequence[float]]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["value", "low", "high", "interval_method", "coverage"])
 
 
-def times(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
+def _times(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """Returns the typical I/O time of each point with its interval, in seconds, from the runs of each."""
-    found = typicals([measured(part, "io_seconds") for part in parts])
+    found = _typicals([measured(part, "io_seconds") for part in parts])
     names = {"value": "seconds", "low": "seconds_low", "high": "seconds_high"}
     return found.rename(columns=names)[list(names.values())]
 
@@ -175,7 +175,7 @@ def base_level(name: str, levels: Sequence[Any]) -> Any:
     return usual if usual in levels else sorted_levels(levels)[0]
 
 
-def standing(order: Sequence[Point], groups: Groups, base: Point, best: Point | None) -> pd.DataFrame:
+def _standing(order: Sequence[Point], groups: Groups, base: Point, best: Point | None) -> pd.DataFrame:
     """Returns columns `tied` (with `best`) and `ratio`, `ratio_low`, `ratio_high` (to `base`) of each point."""
     tied = groups.design.can_be_best() if groups.design is not None else []
     ratios = groups.design.against(groups.at[base]) if groups.design is not None and base in groups.at else []

@@ -73,7 +73,7 @@ def effects(names: Sequence[str], factors: Sequence[str], groups: Groups, base: 
     for name in factors:
         index = names.index(name)
         for level in sorted_levels(key[index] for key in groups.at):
-            pairs = [(key, swap(key, index, base[index])) for key in groups.at if key[index] == level]
+            pairs = [(key, _swap(key, index, base[index])) for key in groups.at if key[index] == level]
             pairs = [(key, other) for key, other in pairs if other in groups.at]
             if level == base[index] or not pairs:
                 continue
@@ -94,11 +94,11 @@ def effects(names: Sequence[str], factors: Sequence[str], groups: Groups, base: 
                 )
             )
     numbers = ["ratio", "low", "high", "smallest", "largest"]
-    frame = frame_of(rows, ["setting", "base", "level", "pairs", *numbers], ("base", "level"))
+    frame = _frame_of(rows, ["setting", "base", "level", "pairs", *numbers], ("base", "level"))
     return frame.astype(dict.fromkeys(numbers, float))
 
 
-def swap(key: Point, index: int, level: Any) -> Point:
+def _swap(key: Point, index: int, level: Any) -> Point:
     """Returns the point with one level replaced."""
     return (*key[:index], level, *key[index + 1 :])
 
@@ -117,16 +117,16 @@ def interaction(
             return None
         pair = (factors[0], factors[1])
     i, j = (names.index(name) for name in pair)
-    rest = list(dict.fromkeys(swap(swap(key, i, None), j, None) for key in groups.at))
+    rest = list(dict.fromkeys(_swap(_swap(key, i, None), j, None) for key in groups.at))
 
     def at(first: Any, second: Any) -> list[Point]:
-        return [swap(swap(key, i, first), j, second) for key in rest]
+        return [_swap(_swap(key, i, first), j, second) for key in rest]
 
     levels = {k: {key[k] for key in groups.at} for k in (i, j)}
     if min(map(len, levels.values())) < 2:
         return None
     low = (base[i], base[j])
-    high = tuple(target_level(levels[k], base[k], best[k]) for k in (i, j))
+    high = tuple(_target_level(levels[k], base[k], best[k]) for k in (i, j))
     candidates = (len(levels[i]) - 1) * (len(levels[j]) - 1)
     corners = {(a, b): at(a, b) for a in (low[0], high[0]) for b in (low[1], high[1])}
     if len(corners) < 4 or not all(key in groups.at for keys in corners.values() for key in keys):
@@ -144,11 +144,11 @@ def interaction(
         second=combine([(1, lh), (-1, ll)]),
         both=combine([(1, hh), (-1, ll)]),
         synergy=combine([(1, hh), (-1, hl), (-1, lh), (1, ll)]),
-        cells=interaction_cells(pair, groups, i, j, at, measure),
+        cells=_interaction_cells(pair, groups, i, j, at, measure),
     )
 
 
-def target_level(levels: Collection[Any], base: Any, best: Any) -> Any:
+def _target_level(levels: Collection[Any], base: Any, best: Any) -> Any:
     """Returns the level to hold against the base: the best point's, or the last one when that is the base itself.
 
     `levels` has at least one besides the base.
@@ -156,7 +156,7 @@ def target_level(levels: Collection[Any], base: Any, best: Any) -> Any:
     return best if best != base else sorted_levels(level for level in levels if level != base)[-1]
 
 
-def interaction_cells(
+def _interaction_cells(
     pair: tuple[str, str], groups: Groups, i: int, j: int, at: Callable[[Any, Any], list[Point]], measure: Measure
 ) -> pd.DataFrame:
     """Returns the measure at each pair of levels, averaged over the other settings; incomplete pairs are left out."""
@@ -166,11 +166,11 @@ def interaction_cells(
         if all(key in groups.at for key in keys):
             mean = groups.mean(keys)
             rows.append((a, b, *measure.span(mean.value, mean.low, mean.high)))
-    found = frame_of(rows, [*pair, "value", "low", "high"], pair)
+    found = _frame_of(rows, [*pair, "value", "low", "high"], pair)
     return found.astype({"value": float, "low": float, "high": float})
 
 
-def frame_of(rows: Sequence[tuple[Any, ...]], columns: Sequence[str], levels: Sequence[str]) -> pd.DataFrame:
+def _frame_of(rows: Sequence[tuple[Any, ...]], columns: Sequence[str], levels: Sequence[str]) -> pd.DataFrame:
     """Returns rows as a frame whose columns of `levels` keep their types, of which a frame of rows may make
     plain text.
     """

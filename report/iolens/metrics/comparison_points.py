@@ -26,11 +26,11 @@ def point_row(names: Sequence[str], key: Point, runs: pd.DataFrame, most: int, m
     repeated = sum(len(attempts) for attempts in runs["lost_attempts"])
     tried = len(runs) + repeated
     losses = {"planned": len(runs), "count": count, "lost": tried - count}
-    name = f"{label} ({lost_text(**losses)})" if tried > count else label
-    return {**row, "label": label, "name": name, **losses, "left_out": left_out(runs, most, measure.name, **losses)}
+    name = f"{label} ({_lost_text(**losses)})" if tried > count else label
+    return {**row, "label": label, "name": name, **losses, "left_out": _left_out(runs, most, measure.name, **losses)}
 
 
-def lost_text(planned: int, count: int, lost: int) -> str:
+def _lost_text(planned: int, count: int, lost: int) -> str:
     """Returns how many runs were lost, and whether others took their place: '2 of 3 runs lost', '1 lost run
     repeated'.
     """
@@ -39,7 +39,7 @@ def lost_text(planned: int, count: int, lost: int) -> str:
     return f"{lost} lost {'run' if lost == 1 else 'runs'} repeated"
 
 
-def left_out(runs: pd.DataFrame, most: int, measured_name: str, planned: int, count: int, lost: int) -> str:
+def _left_out(runs: pd.DataFrame, most: int, measured_name: str, planned: int, count: int, lost: int) -> str:
     """Returns the reason why a point cannot be the best or tied with it; empty if it can.
 
     A run is discarded if it fails, or if the emulated storage was slower than the storage it emulates. The remaining

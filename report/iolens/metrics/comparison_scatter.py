@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import geometric_mean, median
 
-FEWEST = 4
+_FEWEST = 4
 """Runs from which one can be called far from the others."""
 
-FAR, SCATTERS = 1.5, 5.0
+_FAR, _SCATTERS = 1.5, 5.0
 """A run outlies if it is FAR times the median away from it, and SCATTERS times the median distance of all runs."""
 
-APART, RANGES = 1.2, 3.0
+_APART, _RANGES = 1.2, 3.0
 """Two groups of runs are a factor APART, and RANGES times as far as the runs of either are from each other."""
 
 
@@ -30,11 +30,11 @@ class Split:
 
 def split_runs(values: Sequence[float]) -> Split | None:
     """Returns the outlying runs of positive values, or their two groups; None if the values lie together."""
-    if len(values) < FEWEST or min(values) <= 0:
+    if len(values) < _FEWEST or min(values) <= 0:
         return None
     ordered = sorted(values)
     distances = [math.log(value / median(ordered)) for value in ordered]
-    farthest = max(math.log(FAR), SCATTERS * median(map(abs, distances)))
+    farthest = max(math.log(_FAR), _SCATTERS * median(map(abs, distances)))
     side = max(distances, key=abs)
     outlying = [value for value, far in zip(ordered, distances, strict=True) if far * side >= farthest * abs(side)]
     if 0 < len(outlying) < len(ordered) / 2:
@@ -43,7 +43,7 @@ def split_runs(values: Sequence[float]) -> Split | None:
     place = max(range(1, len(ordered)), key=lambda place: gaps[place - 1])
     groups = sorted((ordered[:place], ordered[place:]), key=len)
     widest = max(math.log(group[-1] / group[0]) for group in groups)
-    if len(groups[0]) < 2 or gaps[place - 1] < max(math.log(APART), RANGES * widest):
+    if len(groups[0]) < 2 or gaps[place - 1] < max(math.log(_APART), _RANGES * widest):
         return None
     return _split(*groups)
 

@@ -36,21 +36,21 @@ def joints(runs: pd.DataFrame, settings: Sequence[str]) -> list[Joint]:
     varied = [name for name in settings if len(set(runs[name])) > 1]
     groups: list[list[str]] = []
     for name in varied:
-        place = next((group for group in groups if paired(runs, group[0], name)), None)
+        place = next((group for group in groups if _paired(runs, group[0], name)), None)
         if place is None:
             groups.append([name])
         else:
             place.append(name)
-    return [joint_of(runs, tuple(group)) for group in groups if len(group) > 1]
+    return [_joint_of(runs, tuple(group)) for group in groups if len(group) > 1]
 
 
-def paired(runs: pd.DataFrame, one: str, other: str) -> bool:
+def _paired(runs: pd.DataFrame, one: str, other: str) -> bool:
     """Returns whether each level of one setting stands with one level of the other, and the other way round."""
     pairs = set(zip(runs[one], runs[other], strict=True))
     return len(pairs) == len(set(runs[one])) == len(set(runs[other]))
 
 
-def joint_of(runs: pd.DataFrame, names: tuple[str, ...]) -> Joint:
+def _joint_of(runs: pd.DataFrame, names: tuple[str, ...]) -> Joint:
     """Returns the joint setting of a group, its levels in the order of the first one's."""
     keys = sorted(set(runs[list(names)].itertuples(index=False, name=None)), key=lambda key: level_order(key[0]))
     levels = {key: joint_level(dict(zip(names, key, strict=True)), place) for place, key in enumerate(keys)}

@@ -87,7 +87,7 @@ def moved_once(job: Job) -> dict[str, int]:
     which lies below it) count as far as they are more than those of MPI-IO's files that POSIX did not see, for these
     may be the same. Layers without bytes are left out.
     """
-    moved = {name: by_file(job, name) for name in ("MPI-IO", *LOWEST) if name in job.records}
+    moved = {name: _by_file(job, name) for name in ("MPI-IO", *LOWEST) if name in job.records}
     upper, below = moved.get("MPI-IO", {}), moved.get("POSIX", {})
     unseen = sum(each for key, each in upper.items() if not below.get(key))
     found = {
@@ -100,7 +100,7 @@ def moved_once(job: Job) -> dict[str, int]:
     return dict(sorted(((name, each) for name, each in found.items() if each), key=lambda pair: -pair[1]))
 
 
-def by_file(job: Job, name: str) -> dict[int, int]:
+def _by_file(job: Job, name: str) -> dict[int, int]:
     """Returns bytes read and written of each file by one layer."""
     records, prefix = job.records[name], LAYERS[name].prefix
     files = Groups(records["id"])

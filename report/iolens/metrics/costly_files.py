@@ -16,7 +16,7 @@ from iolens.metrics.users import ranges, ranks_of
 if TYPE_CHECKING:
     from iolens.log import Job
 
-SMALL = 0.001
+_SMALL = 0.001
 """Part of the largest value below which a file is not worth a line."""
 
 
@@ -37,7 +37,7 @@ def costly_files(job: Job) -> Records:
     found = ordered(without_repeats(both, "id"), "-seconds")
     if not len(found):
         return found
-    large = [found[name] >= SMALL * found[name].max() for name in ("seconds", "bytes")]
+    large = [found[name] >= _SMALL * found[name].max() for name in ("seconds", "bytes")]
     return found.where(large[0] | large[1])
 
 

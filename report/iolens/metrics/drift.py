@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from iolens.metrics.measure import Measure
 
-LEAST_FREEDOM = 3
+_LEAST_FREEDOM = 3
 """Degrees of freedom below which a trend is not told from scatter."""
 
 
@@ -29,7 +29,7 @@ def drift(runs: pd.DataFrame, measure: Measure) -> Ratio | None:
     import pandas as pd
 
     usable = runs[runs["usable"].astype(bool) & runs[measure.column].notna() & runs["started"].notna()]
-    if len(usable) < LEAST_FREEDOM:
+    if len(usable) < _LEAST_FREEDOM:
         return None
     usable = usable.sort_values(["started", "repetition"], kind="stable")
     rates = measure.rates([float(value) for value in usable[measure.column]])
@@ -38,7 +38,7 @@ def drift(runs: pd.DataFrame, measure: Measure) -> Ratio | None:
     )
     x, y = (table[name] - table.groupby("point")[name].transform("mean") for name in ("x", "y"))
     freedom, spread = len(table) - table["point"].nunique() - 1, float((x * x).sum())
-    if freedom < LEAST_FREEDOM or spread <= 0:
+    if freedom < _LEAST_FREEDOM or spread <= 0:
         return None
     slope = float((x * y).sum()) / spread
     error = math.sqrt(float(((y - slope * x) ** 2).sum()) / freedom / spread)

@@ -7,7 +7,7 @@ from iolens.log.records import Records
 from iolens.metrics.grouping import Groups, ordered
 from iolens.metrics.once import once_per_job
 
-KEYS = ("file", "rank", "seconds")
+_KEYS = ("file", "rank", "seconds")
 
 
 @once_per_job
@@ -16,7 +16,7 @@ def other_calls(job: Job) -> Records:
     ranks.
     """
     table = job.tables.get("posix_extra", Records({}))
-    rows = [(call, *used(table, call)) for call in table.names if call not in KEYS and used(table, call)[0]]
+    rows = [(call, *_used(table, call)) for call in table.names if call not in _KEYS and _used(table, call)[0]]
     return ordered(Records.of(["call", "count", "files"], rows), "-count")
 
 
@@ -25,14 +25,14 @@ def other_mpiio_calls(job: Job) -> Records:
     """Returns one row per kind of MPI-IO call that occurred: `call`, `count`, `files` and `seconds`, over all ranks."""
     table = job.tables.get("mpiio_extra", Records({}))
     rows = [
-        (call.replace("_", " "), *used(table, call), float(table[f"{call}_seconds"][table[call] > 0].sum()))
+        (call.replace("_", " "), *_used(table, call), float(table[f"{call}_seconds"][table[call] > 0].sum()))
         for call in table.names
-        if f"{call}_seconds" in table and used(table, call)[0]
+        if f"{call}_seconds" in table and _used(table, call)[0]
     ]
     return ordered(Records.of(["call", "count", "files", "seconds"], rows), "-seconds")
 
 
-def used(table: Records, call: str) -> tuple[int, int]:
+def _used(table: Records, call: str) -> tuple[int, int]:
     """Returns how often a call was made, and on how many files."""
     made = table[call] > 0
     return int(table[call][made].sum()), len(Groups(table["file"][made]))

@@ -15,13 +15,13 @@ from iolens.metrics.once import once_per_job
 LOWEST = ("POSIX", "STDIO", "DFS", "DAOS")
 """The layers at which bytes reach a file; none contains another's calls, but DAOS those of DFS."""
 
-LOCAL = ("", "overlay", "rootfs", "tmpfs", "ext2", "ext3", "ext4", "xfs", "btrfs", "zfs", "squashfs")
+_LOCAL = ("", "overlay", "rootfs", "tmpfs", "ext2", "ext3", "ext4", "xfs", "btrfs", "zfs", "squashfs")
 """Types of mount points whose files have no stripes: where one has, the log's mount table is that of a container."""
 
 UNMOUNTED = "(no mount point)"
 """Mount point shown for standard streams and for files below no mount point of the log."""
 
-COLUMNS = {
+_COLUMNS = {
     "id": "u8",
     "path": "O",
     "processes": "i8",
@@ -34,7 +34,7 @@ COLUMNS = {
 }
 """The columns of files, and their types."""
 
-CATEGORIES = ("total opened", "read-only", "write-only", "read and written", "neither read nor written")
+_CATEGORIES = ("total opened", "read-only", "write-only", "read and written", "neither read nor written")
 
 
 @once_per_job
@@ -108,7 +108,7 @@ def all_files(job: Job) -> Records:
     """
     parts = [labelled(files(job, name), "module", name) for name in lowest(job)]
     if not parts:
-        return empty(COLUMNS)
+        return empty(_COLUMNS)
     both = stacked(parts)
     same = Groups(both["id"])
     sums = {name: same.sum(both[name]) for name in ("bytes_read", "bytes_written", "seconds", "seconds_sum")}
@@ -127,7 +127,7 @@ def file_counts(job: Job) -> Records:
     read, written = found["bytes_read"] > 0, found["bytes_written"] > 0
     masks = (read | True, read & ~written, ~read & written, read & written, ~read & ~written)
     rows = []
-    for category, mask in zip(CATEGORIES, masks, strict=True):
+    for category, mask in zip(_CATEGORIES, masks, strict=True):
         sizes = found["size"][mask & ~np.isnan(found["size"])]
         average, largest = (float(sizes.mean()), float(sizes.max())) if len(sizes) else (np.nan, np.nan)
         rows.append((category, int(mask.sum()), average, largest))
@@ -152,16 +152,16 @@ def file_systems(job: Job) -> Records:
     """
     found = all_files(job)
     kinds = {mount.point: mount.kind for mount in job.mounts}
-    striped = striped_files(job)
+    striped = _striped_files(job)
     where = mounts_of(found["path"].tolist(), kinds)
     places = [
         ("(DAOS)", "daos")
         if module in ("DFS", "DAOS")
-        else (mount, "lustre" if key in striped and kinds.get(mount, "") in LOCAL else kinds.get(mount, ""))
+        else (mount, "lustre" if key in striped and kinds.get(mount, "") in _LOCAL else kinds.get(mount, ""))
         for key, mount, module in zip(found["id"].tolist(), where, found["module"].tolist(), strict=True)
     ]
     table = Records.of(["mount", "type"], places)
-    same, options = Groups(table["mount"], table["type"]), mount_options(job)
+    same, options = Groups(table["mount"], table["type"]), _mount_options(job)
     written, read = (same.sum(found[f"bytes_{kind}"]) for kind in ("written", "read"))
     table = table.where(same.first).beside(
         {
@@ -178,7 +178,7 @@ def file_systems(job: Job) -> Records:
 
 
 @once_per_job
-def striped_files(job: Job) -> set[int]:
+def _striped_files(job: Job) -> set[int]:
     """Returns the ids of files that lie on a Lustre target; none on storage that answers as Lustre does (emulated)."""
     layouts = job.records.get("LUSTRE")
     if layouts is None or job.storage not in (None, "lustre"):
@@ -187,7 +187,7 @@ def striped_files(job: Job) -> set[int]:
 
 
 @once_per_job
-def mount_options(job: Job) -> dict[str, str]:
+def _mount_options(job: Job) -> dict[str, str]:
     """Returns the options of each mount point on the first rank's node, where the log has them."""
     info = job.private.get("job")
     mounts = info.get("mounts", {}) if isinstance(info, dict) else {}

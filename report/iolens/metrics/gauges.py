@@ -16,16 +16,16 @@ from iolens.metrics.ranks import io_span_share
 from iolens.metrics.share import io_mean_seconds, io_seconds
 from iolens.metrics.use import among
 
-EFFICIENT = 0.8
+_EFFICIENT = 0.8
 """The efficiency that POP (the EU's Performance Optimisation and Productivity centre) takes as acceptable."""
 
-INEFFICIENT = 0.2
+_INEFFICIENT = 0.2
 """Share of the run that this efficiency leaves for I/O."""
 
-WHOLE = 1 << 20
+_WHOLE = 1 << 20
 """Lustre's default stripe size in bytes: a smaller transfer cannot fill one."""
 
-SOURCES = {
+_SOURCES = {
     "share": "POP: efficiencies of 0.8 are acceptable",
     "balance": "POP: efficiencies of 0.8 are acceptable",
     "size": "Lustre's default stripe size",
@@ -33,7 +33,7 @@ SOURCES = {
 }
 
 
-LITTLE = 0.01
+_LITTLE = 0.01
 """A job that moved no bytes of files is one without I/O while opening, closing and the like took less of its run."""
 
 
@@ -42,7 +42,7 @@ def is_without_io(job: Job) -> bool:
     """Returns True for a job that moved no bytes of files, standard streams left out, and spent no time in I/O."""
     moved = moved_once(job)
     of_files = any(file_bytes(job, name) if name == "STDIO" else each for name, each in moved.items())
-    return not of_files and (io_span_share(job) or 0.0) < LITTLE
+    return not of_files and (io_span_share(job) or 0.0) < _LITTLE
 
 
 @once_per_job
@@ -58,38 +58,38 @@ def gauges(job: Job) -> Records:
     """
     share = None if job.coarse else io_span_share(job)
     rows = [
-        ("share", share, INEFFICIENT, None if share is None else share <= INEFFICIENT, no_share(job)),
-        ("balance", *at_least(balance(job), EFFICIENT), "one process" if job.nprocs == 1 else "no time is recorded"),
-        ("size", *at_least(mean_size(job), WHOLE), no_sizes(job)),
-        ("stripes", *enough_targets(job), no_stripes(job)),
+        ("share", share, _INEFFICIENT, None if share is None else share <= _INEFFICIENT, _no_share(job)),
+        ("balance", *_at_least(balance(job), _EFFICIENT), "one process" if job.nprocs == 1 else "no time is recorded"),
+        ("size", *_at_least(_mean_size(job), _WHOLE), _no_sizes(job)),
+        ("stripes", *_enough_targets(job), _no_stripes(job)),
     ]
     told = [
-        (name, number(value), number(bound), good, why if value is None else "", SOURCES[name])
+        (name, _number(value), _number(bound), good, why if value is None else "", _SOURCES[name])
         for name, value, bound, good, why in rows
     ]
     return Records.of(["gauge", "value", "bound", "good", "reason", "source"], told)
 
 
-def no_share(job: Job) -> str:
+def _no_share(job: Job) -> str:
     """Returns why the share of I/O is not known."""
     return "the log counts whole seconds" if job.coarse else "no time is recorded"
 
 
-def number(value: float | None) -> float:
+def _number(value: float | None) -> float:
     """Returns a value as a float for a column of numbers; None, which stands for what is not known, as NaN."""
     return float("nan") if value is None else float(value)
 
 
-def at_least(value: float | None, bound: float | None) -> tuple[float | None, float | None, bool | None]:
+def _at_least(value: float | None, bound: float | None) -> tuple[float | None, float | None, bool | None]:
     """Returns value, bound, and whether the value reaches it (0.5 % below is as good)."""
     return value, bound, None if value is None or bound is None else value >= 0.995 * bound
 
 
-def enough_targets(job: Job) -> tuple[float | None, float | None, bool | None]:
+def _enough_targets(job: Job) -> tuple[float | None, float | None, bool | None]:
     """Returns targets in use, how many could be, and whether that is enough; None if all that the log names
     are in use.
     """
-    value, bound, good = at_least(*targets_in_use(job))
+    value, bound, good = _at_least(*targets_in_use(job))
     return value, bound, None if good and bound is not None and bound < movers(job) else good
 
 
@@ -101,7 +101,7 @@ def balance(job: Job) -> float | None:
     return min(1.0, mean / slowest) if job.nprocs > 1 and slowest and mean is not None else None
 
 
-def mean_size(job: Job) -> float | None:
+def _mean_size(job: Job) -> float | None:
     """Returns mean bytes of a read or write at POSIX or DFS, or at MPI-IO where these saw none; None without any."""
     for names in (("POSIX", "DFS"), ("MPI-IO",)):
         moved = calls = 0
@@ -118,7 +118,7 @@ def mean_size(job: Job) -> float | None:
     return None
 
 
-def no_sizes(job: Job) -> str:
+def _no_sizes(job: Job) -> str:
     """Returns the reason why the size of a transfer is not known."""
     return "STDIO alone: its buffer decides" if moved_once(job) else "no bytes were moved"
 
@@ -133,14 +133,14 @@ def targets_in_use(job: Job) -> tuple[float | None, float | None]:
     layouts = job.records.get("LUSTRE")
     if layouts is None or not len(layouts):
         return None, None
-    spread = target_share(job)
+    spread = _target_share(job)
     if not len(spread):
         return None, None
     highest = max((max(osts) for osts in layouts["osts"] if osts), default=0)
     return float(spread.sum() ** 2 / (spread**2).sum()), float(max(1, min(movers(job), highest + 1)))
 
 
-def target_share(job: Job) -> np.ndarray:
+def _target_share(job: Job) -> np.ndarray:
     """Returns bytes of each target that has any, exact or taken as even over the stripes of each file."""
     if stripe_records(job)[0] is not None:
         return moved_by_target(job)[1]
@@ -162,6 +162,6 @@ def movers(job: Job) -> int:
     return job.nprocs if -1 in ranks else len(ranks)
 
 
-def no_stripes(job: Job) -> str:
+def _no_stripes(job: Job) -> str:
     """Returns the reason why the number of targets in use is not known."""
     return "no bytes on striped files" if "LUSTRE" in job.records else "no stripes are recorded"

@@ -19,10 +19,10 @@ class Groups:
     """
 
     def __init__(self, *keys: np.ndarray) -> None:
-        code = codes(keys[0])
+        code = _codes(keys[0])
         for key in keys[1:]:
-            other = codes(key)
-            code = codes(code * (int(other.max(initial=0)) + 1) + other)
+            other = _codes(key)
+            code = _codes(code * (int(other.max(initial=0)) + 1) + other)
         self.rows = len(code)
         self.first = np.full(int(code.max(initial=-1)) + 1, self.rows)
         np.minimum.at(self.first, code, np.arange(self.rows))
@@ -76,7 +76,7 @@ class Groups:
         return np.bincount(self.place[pairs.first], minlength=len(self))
 
 
-def codes(values: np.ndarray) -> np.ndarray:
+def _codes(values: np.ndarray) -> np.ndarray:
     """Returns a number for each value, the same for equal ones, from 0 on without a gap."""
     if values.dtype == object:
         known: dict[object, int] = {}
@@ -88,11 +88,11 @@ def ordered(rows: Records, *names: str) -> Records:
     """Returns the rows in the order of these columns, the first of them first; of `-name` the largest first. Equal ones
     stay as they were.
     """
-    keys: Sequence[np.ndarray] = [ranked(rows[name.removeprefix("-")], name.startswith("-")) for name in names]
+    keys: Sequence[np.ndarray] = [_ranked(rows[name.removeprefix("-")], name.startswith("-")) for name in names]
     return rows.where(np.lexsort([*keys][::-1]))
 
 
-def ranked(values: np.ndarray, falling: bool) -> np.ndarray:
+def _ranked(values: np.ndarray, falling: bool) -> np.ndarray:
     """Returns numbers that are in the order of the values; what is not known (NaN) is last."""
     known, inverse = np.unique(values, return_inverse=True)
     place: np.ndarray = inverse

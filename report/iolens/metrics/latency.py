@@ -50,18 +50,18 @@ def latency_rows(runs: pd.DataFrame, settings: Sequence[str]) -> pd.DataFrame:
     rows: list[dict[str, Any]] = []
     for _, run in runs[runs["usable"]].iterrows():
         variant = describe({name: run[name] for name in settings})
-        for entry in read_entries(run["result"]):
+        for entry in _read_entries(run["result"]):
             seconds = {"seconds": entry["t_avg"], "bytes": entry["bytes"], "operation": entry["operation"]}
             rows.append({"variant": variant, "repetition": run["repetition"], **seconds})
     return pd.DataFrame(rows, columns=["variant", "repetition", "operation", "bytes", "seconds"])
 
 
-def read_entries(path: str | None) -> list[Mapping[str, Any]]:
+def _read_entries(path: str | None) -> list[Mapping[str, Any]]:
     """Returns the `extra.latency` table of a result file (workloads/RESULT.md); empty without one."""
-    return list(read_extra(path).get("latency") or [])
+    return list(_read_extra(path).get("latency") or [])
 
 
-def read_extra(path: str | None) -> Mapping[str, Any]:
+def _read_extra(path: str | None) -> Mapping[str, Any]:
     """Returns the `extra` part of a result file."""
     if path is None:
         return {}
@@ -77,7 +77,7 @@ def choices(runs: pd.DataFrame, settings: Sequence[str]) -> pd.DataFrame:
     """
     rows: dict[str, dict[str, Any]] = {}
     for _, run in runs[runs["usable"]].iterrows():
-        extra = read_extra(run["result"])
+        extra = _read_extra(run["result"])
         row = {key: extra.get(key) for key in ("selected", "eager_observed", "oversubscribed")}
         rows[describe({name: run[name] for name in settings})] = row
     return pd.DataFrame([{"variant": variant, **row} for variant, row in rows.items()], dtype=object)
@@ -93,7 +93,7 @@ def compare_latencies(rows: pd.DataFrame, variants: Sequence[str], lossy: Collec
         timed = Timed(str(operation), family(list(groups.values())), places, variants[0])
         for variant in variants:
             sizes = sorted(size for name, size in places if name == variant)
-            cells += [cell(timed, variant, size) for size in sizes]
+            cells += [_cell(timed, variant, size) for size in sizes]
             if variant != variants[0]:
                 overall += over_sizes(chosen, str(operation), variants[0], variant)
     columns = ["operation", "variant", "ratio", "low", "high", "sizes"]
@@ -144,7 +144,7 @@ class Timed:
         return sum(variant != self.base and (self.base, size) in self.places for variant, size in self.places)
 
 
-def cell(timed: Timed, variant: str, size: int) -> dict[str, Any]:
+def _cell(timed: Timed, variant: str, size: int) -> dict[str, Any]:
     """Returns one row of `LatencyComparison.cells`."""
     together, base = timed.together, timed.base
     place, against = timed.places[variant, size], timed.places.get((base, size))

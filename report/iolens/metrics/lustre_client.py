@@ -7,7 +7,7 @@ from iolens.log.records import Records
 from iolens.metrics.grouping import Groups, ordered, without_repeats
 from iolens.metrics.once import once_per_job
 
-KEYS = ["node", "layer", "device", "counter"]
+_KEYS = ["node", "layer", "device", "counter"]
 
 
 @once_per_job
@@ -21,7 +21,7 @@ def client_counters(job: Job) -> Records | None:
     table = job.tables.get("lustre_client")
     if table is None or not len(table):
         return None
-    table = without_repeats(ordered(table, "rank"), *KEYS)
+    table = without_repeats(ordered(table, "rank"), *_KEYS)
     named = ["layer", "counter", "unit"]
     groups = Groups(*(table[name] for name in named))
     sums = {

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
     from iolens.log import Job
 
-WRITERS = (
+_WRITERS = (
     *("path", "writers", "others", "bytes", "writes", "largest_write", "common_write", "not_aligned", "seconds"),
 )
 """Columns of `aggregators`."""
 
-UNSEEN = 0.01
+_UNSEEN = 0.01
 """Part of a file's bytes below which POSIX missed them: headers that it saw are no measure of the rest."""
 
 
@@ -90,11 +90,11 @@ def aggregators(job: Job, limit: int = 20) -> Records | None:
         return None
     active = found.where(found["writes"] > 0)
     files = Groups(active["file"])
-    rows = [writers_of(job, active.where(rows)) for rows in files.parts(np.arange(len(active)))]
-    return most(Records.of(WRITERS, [row for row in rows if row]), "bytes", limit)
+    rows = [_writers_of(job, active.where(rows)) for rows in files.parts(np.arange(len(active)))]
+    return most(Records.of(_WRITERS, [row for row in rows if row]), "bytes", limit)
 
 
-def writers_of(job: Job, rows: Records) -> tuple[Any, ...]:
+def _writers_of(job: Job, rows: Records) -> tuple[Any, ...]:
     """Returns the row of `aggregators` of one file; empty if no writer is known."""
     known = rows.where(rows["rank"] >= 0)
     if not len(known):
@@ -127,13 +127,13 @@ def byte_ratios(job: Job) -> dict[str, float | None]:
         return {"read": None, "write": None}
     found: dict[str, float | None] = {}
     for kind, counter in (("read", "BYTES_READ"), ("write", "BYTES_WRITTEN")):
-        above, below = moved_above_and_below(mpi, posix, counter)
-        both = (above > 0) & (below > UNSEEN * above)
+        above, below = _moved_above_and_below(mpi, posix, counter)
+        both = (above > 0) & (below > _UNSEEN * above)
         found[kind] = float(below[both].sum() / above[both].sum()) if both.any() else None
     return found
 
 
-def moved_above_and_below(mpi: Records, posix: Records | None, counter: str) -> tuple[np.ndarray, np.ndarray]:
+def _moved_above_and_below(mpi: Records, posix: Records | None, counter: str) -> tuple[np.ndarray, np.ndarray]:
     """Returns bytes of each file of MPI-IO, and of the same file at POSIX."""
     files = Groups(mpi["id"])
     above = np.maximum(files.sum(mpi[f"MPIIO_{counter}"]), 0)
@@ -157,8 +157,8 @@ def unseen(job: Job) -> dict[str, int]:
     if mpi is None or "DFS" in job.records or "DAOS" in job.records:
         return found
     for kind, counter in (("read", "BYTES_READ"), ("write", "BYTES_WRITTEN")):
-        above, below = moved_above_and_below(mpi, posix, counter)
-        found[kind] = int(above[below <= UNSEEN * above].sum())
+        above, below = _moved_above_and_below(mpi, posix, counter)
+        found[kind] = int(above[below <= _UNSEEN * above].sum())
     return found
 
 

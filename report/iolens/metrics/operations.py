@@ -14,7 +14,7 @@ from iolens.metrics.use import among
 
 STREAMS = ("<STDIN>", "<STDOUT>", "<STDERR>")
 """Names of the standard streams' records."""
-KEPT = ("ACCESS", "COUNT")
+_KEPT = ("ACCESS", "COUNT")
 """The fields that a record has for each of its most frequent sizes."""
 
 
@@ -39,7 +39,7 @@ def operations_called(job: Job) -> Records:
     found = operation_counts(job)
     found = found.where(found["count"] != 0)
     streams = [
-        stream_calls(job, operation) if module == "STDIO" else 0
+        _stream_calls(job, operation) if module == "STDIO" else 0
         for module, operation in found.rows("module", "operation")
     ]
     return found.beside({"on_streams": np.array(streams, "i8")})
@@ -52,7 +52,7 @@ def syncs(job: Job) -> int:
     return sum(total(job.records[name], *names) or 0 for name, names in counters.items() if name in job.records)
 
 
-def stream_calls(job: Job, operation: str) -> int:
+def _stream_calls(job: Job, operation: str) -> int:
     """Returns calls of a STDIO operation on standard streams."""
     records, layer = job.records["STDIO"], LAYERS["STDIO"]
     streams = records.where(among(records["id"], stream_ids(job)))
@@ -113,7 +113,7 @@ def common_sizes(job: Job, name: str, limit: int = 4) -> Records:
     that a size that is frequent nowhere but common to all may be missing.
     """
     records, prefix = job.records[name], LAYERS[name].prefix
-    size, count = (np.concatenate([records[f"{prefix}_ACCESS{n}_{what}"] for n in range(1, 5)]) for what in KEPT)
+    size, count = (np.concatenate([records[f"{prefix}_ACCESS{n}_{what}"] for n in range(1, 5)]) for what in _KEPT)
     size, count = size[count > 0], count[count > 0]
     same = Groups(size)
     sums = Records({"size": size[same.first], "count": same.sum(count)})

@@ -23,14 +23,14 @@ from iolens.metrics.traces import PIECE, records, run_begins
 from iolens.metrics.use import among
 from iolens.metrics.writers import ranks_of_files
 
-COLUMNS = ["file", "rank", "component", "stripe", "ost", "bytes_read", "bytes_written"]
-KINDS = ("u8", "i8", "i8", "i8", "i8", "i8", "i8")
+_COLUMNS = ["file", "rank", "component", "stripe", "ost", "bytes_read", "bytes_written"]
+_KINDS = ("u8", "i8", "i8", "i8", "i8", "i8", "i8")
 """The type of each."""
-GAP = 1.25
+_GAP = 1.25
 """Times that the slowest of the other targets is faster than the fastest of the slow ones."""
-FEWEST_TARGETS = 3
+_FEWEST_TARGETS = 3
 """Targets without which none of them can be called slow."""
-SENT = ["STDIO_BYTES_READ", "STDIO_BYTES_WRITTEN"]
+_SENT = ["STDIO_BYTES_READ", "STDIO_BYTES_WRITTEN"]
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ def clearly_slow(speed: np.ndarray, factor: float) -> np.ndarray:
     """
     known = np.sort(speed[~np.isnan(speed)])
     slow = int((known * factor <= np.median(known)).sum()) if len(known) else 0
-    if not slow or (slow < len(known) and known[slow] < GAP * known[slow - 1]):
+    if not slow or (slow < len(known) and known[slow] < _GAP * known[slow - 1]):
         return np.zeros(len(speed), bool)
     return np.asarray(speed <= known[slow - 1])
 
@@ -134,7 +134,7 @@ def slow_targets(job: Job) -> Records | None:
     be all latency.
     """
     table = target_bytes(job).table
-    if table is None or len(table) < FEWEST_TARGETS or np.isnan(table["bytes_per_second"]).all():
+    if table is None or len(table) < _FEWEST_TARGETS or np.isnan(table["bytes_per_second"]).all():
         return None
     table = table.where(table["bytes"] >= table["bytes"].mean() / 2)
     median = float(np.nanmedian(table["bytes_per_second"]))
@@ -147,10 +147,10 @@ def stripe_records(job: Job) -> tuple[Records | None, str]:
     """Returns bytes per file, rank and stripe (COLUMNS), or None and why there are none."""
     counted = job.tables.get("ost_bytes")
     if counted is not None and len(counted):
-        return Records({name: counted[name] for name in COLUMNS}), ""
+        return Records({name: counted[name] for name in _COLUMNS}), ""
     if not len(job.records.get("LUSTRE", ())):
         return None, "the log has no layouts of files"
-    single = from_single_stripes(job)
+    single = _from_single_stripes(job)
     if single is not None:
         return single, ""
     traced, posix = job.records.get("DXT_POSIX"), job.records.get("POSIX")
@@ -163,12 +163,12 @@ def stripe_records(job: Job) -> tuple[Records | None, str]:
     if int(traced["length"][striped].sum()) != int(counted_bytes[among(posix["id"], layouts["id"])].sum()):
         return None, "only some transfers were traced (DXT)"
     stdio = job.records.get("STDIO")
-    if stdio is not None and any(stdio[name][among(stdio["id"], layouts["id"])].any() for name in SENT):
+    if stdio is not None and any(stdio[name][among(stdio["id"], layouts["id"])].any() for name in _SENT):
         return None, "stdio moved bytes as well, which are not traced (DXT)"
-    return from_traces(traced, layouts), ""
+    return _from_traces(traced, layouts), ""
 
 
-def from_single_stripes(job: Job) -> Records | None:
+def _from_single_stripes(job: Job) -> Records | None:
     """Returns COLUMNS and `seconds` from sums per file if each file that moved bytes lies on one target; else None."""
     layouts, moved = job.records["LUSTRE"], moving_records(job)
     moved = moved.where(among(moved["file"], layouts["id"]))
@@ -224,7 +224,7 @@ class Component:
     osts: tuple[int, ...]
 
 
-def components_of(layouts: Records) -> dict[int, dict[int, Component]]:
+def _components_of(layouts: Records) -> dict[int, dict[int, Component]]:
     """Returns the components of each file's layout, by file and number."""
     found: dict[int, dict[int, Component]] = {}
     names = ("component", "stripe_size", "extent_start", "extent_end", "mirror", "osts")
@@ -234,12 +234,12 @@ def components_of(layouts: Records) -> dict[int, dict[int, Component]]:
     return found
 
 
-def from_traces(traced: Records, layouts: Records) -> Records:
+def _from_traces(traced: Records, layouts: Records) -> Records:
     """Returns COLUMNS from single transfers and the components of the files' layouts; files without a layout
     are left out.
     """
-    parts: list[list[Any]] = [[np.zeros(0, kind)] for kind in KINDS]
-    known = components_of(layouts)
+    parts: list[list[Any]] = [[np.zeros(0, kind)] for kind in _KINDS]
+    known = _components_of(layouts)
     for (key, rank), places in records(traced).items():
         if key not in known:
             continue
@@ -248,25 +248,25 @@ def from_traces(traced: Records, layouts: Records) -> Records:
         length = left.copy()
         reading = np.concatenate([traced.says("op", "read", place) for place in places])
         for component in components if len({each.mirror for each in components}) == 1 else ():
-            begin, end = clipped(offset, length, component)
+            begin, end = _clipped(offset, length, component)
             if component.stripe_size <= 0 or not component.osts:
                 continue
             left -= end - begin
-            moved = [per_stripe(begin[mask], end[mask], component) for mask in (reading, ~reading)]
+            moved = [_per_stripe(begin[mask], end[mask], component) for mask in (reading, ~reading)]
             number = np.arange(len(component.osts))
-            add_rows(parts, (key, rank, component.component, number, np.array(component.osts), *moved))
-        add_rows(parts, (key, rank, -1, np.array([-1]), -1, *(left[mask].sum() for mask in (reading, ~reading))))
-    found = dict(zip(COLUMNS, map(np.concatenate, parts), strict=True))
+            _add_rows(parts, (key, rank, component.component, number, np.array(component.osts), *moved))
+        _add_rows(parts, (key, rank, -1, np.array([-1]), -1, *(left[mask].sum() for mask in (reading, ~reading))))
+    found = dict(zip(_COLUMNS, map(np.concatenate, parts), strict=True))
     return Records(found).where((found["bytes_read"] > 0) | (found["bytes_written"] > 0))
 
 
-def add_rows(parts: list[list[Any]], values: tuple[Any, ...]) -> None:
+def _add_rows(parts: list[list[Any]], values: tuple[Any, ...]) -> None:
     """Adds a row for each stripe, of which the fourth value is the number, to each of COLUMNS."""
-    for part, value, kind in zip(parts, values, KINDS, strict=True):
+    for part, value, kind in zip(parts, values, _KINDS, strict=True):
         part.append(np.broadcast_to(np.asarray(value, kind), len(values[3])))
 
 
-def clipped(offset: np.ndarray, length: np.ndarray, component: Component) -> tuple[np.ndarray, np.ndarray]:
+def _clipped(offset: np.ndarray, length: np.ndarray, component: Component) -> tuple[np.ndarray, np.ndarray]:
     """Begins and end of each transfer within the component's extent; equal where it is outside."""
     begin, end = np.maximum(offset, max(0, component.extent_start)), offset + length
     if component.extent_end >= 0:
@@ -274,7 +274,7 @@ def clipped(offset: np.ndarray, length: np.ndarray, component: Component) -> tup
     return begin, np.maximum(begin, end)
 
 
-def per_stripe(begin: np.ndarray, end: np.ndarray, component: Component) -> np.ndarray:
+def _per_stripe(begin: np.ndarray, end: np.ndarray, component: Component) -> np.ndarray:
     """Returns bytes on each stripe of the ranges [begin, end): those of whole rounds, and what the last round
     has of it.
     """
@@ -302,11 +302,11 @@ def stripe_writers(job: Job) -> Records | None:
         return None
     rows = rows.where((rows["ost"] >= 0) & (rows["bytes_written"] > 0))
     rows = rows.where(np.lexsort([rows["rank"], rows["stripe"], rows["component"], rows["file"]]))
-    file = begins(rows["file"])
-    stripe = file | begins(rows["component"]) | begins(rows["stripe"])
+    file = _begins(rows["file"])
+    stripe = file | _begins(rows["component"]) | _begins(rows["stripe"])
     if not len(rows):
         return None
-    ranks = np.add.reduceat(stripe | begins(rows["rank"]), np.flatnonzero(stripe), dtype="i8")
+    ranks = np.add.reduceat(stripe | _begins(rows["rank"]), np.flatnonzero(stripe), dtype="i8")
     first = np.flatnonzero(file[stripe])
     users = ranks_of_files(rows["file"], rows["rank"])
     found = {
@@ -320,7 +320,7 @@ def stripe_writers(job: Job) -> Records | None:
     return Records(found).where(found["ranks"] > 1)
 
 
-def begins(values: np.ndarray) -> np.ndarray:
+def _begins(values: np.ndarray) -> np.ndarray:
     """Returns whether each value differs from the one before it; True for the first."""
     found = np.ones(len(values), bool)
     found[1:] = values[1:] != values[:-1]

@@ -25,16 +25,16 @@ if TYPE_CHECKING:
 else:
     Array = Places = Any
 
-DRAWS, SEED, ROUNDS = 4000, 2026, 4
+_DRAWS, _SEED, _ROUNDS = 4000, 2026, 4
 """Draws of the errors, their seed, and how often weights and fit are made from one another."""
 
-ENOUGH = 500
+_ENOUGH = 500
 """Draws that tell the usual size of an error, by which the intervals of a family are made alike."""
 
-BY_BLOCK = "each run is compared with the runs of its block, one repetition of every setting, so that drift cancels"
-BY_MEANS = "settings are compared by the means of their runs, because the blocks of runs are broken"
+_BY_BLOCK = "each run is compared with the runs of its block, one repetition of every setting, so that drift cancels"
+_BY_MEANS = "settings are compared by the means of their runs, because the blocks of runs are broken"
 
-LEAST_VARIANCE, LEAST_FREEDOM = 1e-14, 1e-3
+_LEAST_VARIANCE, _LEAST_FREEDOM = 1e-14, 1e-3
 """The smallest variance and degrees of freedom to reckon with: runs may be equal to the last digit."""
 
 
@@ -102,15 +102,15 @@ class Design:
         if self.errors is None:
             raise ValueError("without repetitions there are no errors")
         errors = self.errors - self.errors[:, [base]]
-        scale = np.median(np.abs(errors[:ENOUGH]), axis=0)
+        scale = np.median(np.abs(errors[:_ENOUGH]), axis=0)
         scale[base] = 1.0
-        return errors, np.maximum(scale, LEAST_VARIANCE)
+        return errors, np.maximum(scale, _LEAST_VARIANCE)
 
 
 def method(by_block: bool) -> str:
     """Returns how ratios were made, and how often their intervals hold."""
     return (
-        f"{BY_BLOCK if by_block else BY_MEANS}; a setting's spread is estimated from its own and the others' runs, "
+        f"{_BY_BLOCK if by_block else _BY_MEANS}; a setting's spread is estimated from its own and the others' runs, "
         f"and intervals hold in {100 * CONFIDENCE:.0f} % of sweeps (simulated: report/STATISTICS.md)"
     )
 
@@ -128,14 +128,14 @@ def design(groups: Sequence[Sequence[float]], blocks: Sequence[Sequence[int]] | 
     points = np.repeat(np.arange(len(groups)), counts)
     logs = np.log(np.concatenate([np.asarray(group, float) for group in groups]))
     numbers = np.unique(np.concatenate(blocks), return_inverse=True)[1] if blocks else np.zeros(len(logs), int)
-    table = columns(points, numbers)
+    table = _columns(points, numbers)
     if np.linalg.matrix_rank(table) < table.shape[1] or len(groups) == 1:
         numbers = np.zeros(len(logs), int)
-        table = columns(points, numbers)
-    return fitted(logs, points, table, counts)
+        table = _columns(points, numbers)
+    return _fitted(logs, points, table, counts)
 
 
-def columns(points: Places, blocks: Places) -> Array:
+def _columns(points: Places, blocks: Places) -> Array:
     """Returns a column of zeros and ones for each point, and for each block but the first."""
     import numpy as np
 
@@ -144,30 +144,30 @@ def columns(points: Places, blocks: Places) -> Array:
     return np.hstack([point, block]).astype(float)
 
 
-def fitted(logs: Array, points: Places, table: Array, counts: Sequence[int]) -> Design:
+def _fitted(logs: Array, points: Places, table: Array, counts: Sequence[int]) -> Design:
     """Returns the fit of points and blocks, with draws of its errors."""
     import numpy as np
 
     size, by_block = len(counts), table.shape[1] > len(counts)
     weights = np.ones(len(logs))
-    for last in range(ROUNDS):
+    for last in range(_ROUNDS):
         fit = np.linalg.pinv(table.T @ (table * weights[:, None])) @ (table * weights[:, None]).T
         squares: Array = np.bincount(points, (logs - table @ (fit @ logs)) ** 2, size).astype(float)
         freedom: Array = np.bincount(points, 1 - (table * fit.T).sum(1), size).astype(float)
         if freedom.sum() < 0.5:
             return Design((fit @ logs)[:size], None, counts, by_block)
-        if size == 2 or not by_block or last == ROUNDS - 1:
+        if size == 2 or not by_block or last == _ROUNDS - 1:
             break
-        variances, freedom = estimated(squares, freedom)
+        variances, freedom = _estimated(squares, freedom)
         weights = 1 / spreads(variances, freedom).typical()[points]
         weights /= weights.mean()
-    random = np.random.default_rng(SEED)
-    drawn = variances_drawn(squares, freedom, by_block, random)
-    errors = random.standard_normal((DRAWS, len(logs))) * np.sqrt(drawn)[:, points] @ fit[:size].T
+    random = np.random.default_rng(_SEED)
+    drawn = _variances_drawn(squares, freedom, by_block, random)
+    errors = random.standard_normal((_DRAWS, len(logs))) * np.sqrt(drawn)[:, points] @ fit[:size].T
     return Design((fit @ logs)[:size], errors, counts, by_block)
 
 
-def variances_drawn(squares: Array, freedom: Array, by_block: bool, random: np.random.Generator) -> Array:
+def _variances_drawn(squares: Array, freedom: Array, by_block: bool, random: np.random.Generator) -> Array:
     """Returns rows of variances that the points can have.
 
     Two points in blocks have one variance, that of their difference: Student's paired t. Two without blocks have each
@@ -176,18 +176,18 @@ def variances_drawn(squares: Array, freedom: Array, by_block: bool, random: np.r
     import numpy as np
 
     if len(squares) == 2 and by_block:
-        return np.repeat(squares.sum() / random.chisquare(freedom.sum(), (DRAWS, 1)), 2, axis=1)
-    variances, freedom = estimated(squares, freedom)
+        return np.repeat(squares.sum() / random.chisquare(freedom.sum(), (_DRAWS, 1)), 2, axis=1)
+    variances, freedom = _estimated(squares, freedom)
     if len(squares) < 3:
-        return np.asarray(freedom * variances / random.chisquare(freedom, (DRAWS, len(squares))))
-    return spreads(variances, freedom).drawn(DRAWS, random)
+        return np.asarray(freedom * variances / random.chisquare(freedom, (_DRAWS, len(squares))))
+    return spreads(variances, freedom).drawn(_DRAWS, random)
 
 
-def estimated(squares: Array, freedom: Array) -> tuple[Array, Array]:
+def _estimated(squares: Array, freedom: Array) -> tuple[Array, Array]:
     """Returns variances and degrees of freedom that are above 0. A point that no run tells of has the usual one."""
     import numpy as np
 
-    known = freedom > LEAST_FREEDOM
+    known = freedom > _LEAST_FREEDOM
     usual = float(np.median(squares[known] / freedom[known]))
     variances = np.where(known, squares / np.where(known, freedom, 1.0), usual)
-    return np.maximum(variances, LEAST_VARIANCE), np.maximum(freedom, LEAST_FREEDOM)
+    return np.maximum(variances, _LEAST_VARIANCE), np.maximum(freedom, _LEAST_FREEDOM)

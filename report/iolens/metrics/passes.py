@@ -23,7 +23,7 @@ def cold_and_warm(job: Job) -> Records | None:
     traced = job.records.get("DXT_POSIX")
     if traced is None:
         return None
-    parts = [read_sums(traced, places) for places in batches(records(traced))]
+    parts = [_read_sums(traced, places) for places in _batches(records(traced))]
     if not any(part["again"].any() for part in parts):
         return None
     rows = {name: np.concatenate([part[name] for part in parts]) for name in ("id", "again", "bytes", "seconds")}
@@ -37,7 +37,7 @@ def cold_and_warm(job: Job) -> Records | None:
     return Records({"id": ids[both], "cold": cold, "warm": warm, "bytes": moved[True][both]})
 
 
-def batches(found: Mapping[tuple[int, int], list[slice]]) -> Iterator[np.ndarray]:
+def _batches(found: Mapping[tuple[int, int], list[slice]]) -> Iterator[np.ndarray]:
     """Returns the places of the rows of whole records, of several together until they are `PIECE` rows or more."""
     held: list[np.ndarray] = []
     count = 0
@@ -51,7 +51,7 @@ def batches(found: Mapping[tuple[int, int], list[slice]]) -> Iterator[np.ndarray
         yield np.concatenate(held)
 
 
-def read_sums(traced: Records, places: np.ndarray) -> Records:
+def _read_sums(traced: Records, places: np.ndarray) -> Records:
     """Returns the bytes and seconds of reading for all accesses of some records, by `id` and whether it was `again`."""
     places = places[traced.says("op", "read")[places] & (traced["length"][places] > 0)]
     where = [traced[name][places] for name in ("length", "offset", "rank", "id")]

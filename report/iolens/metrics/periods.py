@@ -16,7 +16,7 @@ from iolens.metrics.timespans import activity, mapped
 if TYPE_CHECKING:
     from iolens.log import Job
 
-FEWEST_BURSTS = 4
+_FEWEST_BURSTS = 4
 """Fewer bursts have too few intervals to be called even."""
 
 CHANCE = 0.01
@@ -41,7 +41,7 @@ class Bursts:
     def unevenness(self) -> float:
         """Returns the standard deviation of the intervals between beginnings over their mean; infinite for few."""
         intervals = np.diff(self.begin)
-        return float(intervals.std() / intervals.mean()) if len(intervals) + 1 >= FEWEST_BURSTS else math.inf
+        return float(intervals.std() / intervals.mean()) if len(intervals) + 1 >= _FEWEST_BURSTS else math.inf
 
     @property
     def surprise(self) -> float:

@@ -39,7 +39,7 @@ def rank_times(job: Job) -> Records | None:
             apart = among(records["id"], table["file"])
         unknown += float(spent[shared & ~apart].sum())
     if table is not None and "POSIX" in job.records:
-        rows = table.where((table["rank"] >= 0) & among(table["file"], merged_files(job)))
+        rows = table.where((table["rank"] >= 0) & among(table["file"], _merged_files(job)))
         spent = rows["read_time"] + rows["write_time"] + rows["meta_time"]
         seconds += np.bincount(rows["rank"], weights=spent, minlength=len(seconds))
         np.add.at(moved, rows["rank"], rows["bytes_read"] + rows["bytes_written"])
@@ -48,7 +48,7 @@ def rank_times(job: Job) -> Records | None:
     return Records({"rank": np.arange(len(moved)), "seconds": seconds, "bytes": moved}).where(moved > 0)
 
 
-def merged_files(job: Job) -> np.ndarray:
+def _merged_files(job: Job) -> np.ndarray:
     """Returns the files of POSIX whose record is one of all ranks together."""
     return job.records["POSIX"]["id"][job.records["POSIX"]["rank"] < 0]
 
@@ -140,7 +140,7 @@ def write_turns(job: Job) -> tuple[int, float, float] | None:
     these times hardly overlap (their sum is at most 1.2 times what they cover). None where that is not so or the log
     does not tell.
     """
-    begin, end, busy = write_times(job)
+    begin, end, busy = _write_times(job)
     if len(begin) < 2 or (busy < 0.5 * (end - begin)).any():
         return None
     order = np.argsort(begin)
@@ -167,7 +167,7 @@ def io_span_share(job: Job) -> float | None:
     return spent / job.run_time if spent is not None and job.run_time > 0 else None
 
 
-def write_times(job: Job) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _write_times(job: Job) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Returns the first begin, the last end and the time in writes of each rank that wrote through POSIX and has its
     own records.
     """
@@ -179,7 +179,7 @@ def write_times(job: Job) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         own = posix.where((posix["rank"] >= 0) & (posix["POSIX_BYTES_WRITTEN"] > 0))
         parts.append((own, [f"POSIX_F_WRITE_{what}" for what in ("START_TIMESTAMP", "END_TIMESTAMP", "TIME")]))
         if table is not None:
-            shared = (table["rank"] >= 0) & (table["bytes_written"] > 0) & among(table["file"], merged_files(job))
+            shared = (table["rank"] >= 0) & (table["bytes_written"] > 0) & among(table["file"], _merged_files(job))
             parts.append((table.where(shared), ["first_write", "last_write", "write_time"]))
     for rows, names in parts:
         np.minimum.at(begin, rows["rank"], rows[names[0]])

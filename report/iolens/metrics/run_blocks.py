@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import pandas as pd
 
-MOST_APART = 0.2
+_MOST_APART = 0.2
 """Largest share of runs that may have been made apart from their repetition, such as failed runs done again."""
 
 
@@ -35,7 +35,7 @@ def run_blocks(parts: Sequence[pd.DataFrame]) -> list[list[int]] | None:
     if middles != sorted(middles):
         return None
     apart = _apart(seconds, repetitions, dict(zip(numbers, middles, strict=True)))
-    if sum(apart) > MOST_APART * len(apart):
+    if sum(apart) > _MOST_APART * len(apart):
         return None
     found = _blocks(seconds, repetitions, apart)
     if found is None:

@@ -19,10 +19,10 @@ from iolens.metrics.subjects import Subjects
 if TYPE_CHECKING:
     import pandas as pd
 
-WORKERS = ("ranks", "nodes")
+_WORKERS = ("ranks", "nodes")
 """Settings whose levels are numbers of workers, the one that counts first."""
 
-SAME = 0.01
+_SAME = 0.01
 """Part by which the work of two points may differ and still be the same."""
 
 
@@ -56,7 +56,7 @@ def scaling(points: Sequence[Measured]) -> pd.DataFrame | None:
         if len({point.workers for point in group}) < 2:
             continue
         base, together = group[0], family([point.rates for point in group])
-        kind = kind_of(group)
+        kind = _kind_of(group)
         for place, point in enumerate(group):
             share = base.workers / point.workers
             if place == 0:
@@ -72,15 +72,15 @@ def scaling(points: Sequence[Measured]) -> pd.DataFrame | None:
     return found if len(found) else None
 
 
-def kind_of(group: Sequence[Measured]) -> str:
+def _kind_of(group: Sequence[Measured]) -> str:
     """Returns the kind of scaling: strong, weak, neither, or not known."""
     known = [point.work for point in group if point.work is not None]
     if len(known) < len(group):
         return "not known"
-    if max(known) <= (1 + SAME) * min(known):
+    if max(known) <= (1 + _SAME) * min(known):
         return "strong"
     each = [work / point.workers for work, point in zip(known, group, strict=True)]
-    return "weak" if max(each) <= (1 + SAME) * min(each) else "neither"
+    return "weak" if max(each) <= (1 + _SAME) * min(each) else "neither"
 
 
 def of_comparison(comparison: Comparison) -> pd.DataFrame | None:
@@ -88,7 +88,7 @@ def of_comparison(comparison: Comparison) -> pd.DataFrame | None:
 
     Points that are left out of the comparison are left out here as well.
     """
-    factor, name = workers_of(comparison)
+    factor, name = _workers_of(comparison)
     if factor is None:
         return None
     others, measure = [each for each in comparison.factors if each != factor], comparison.measure
@@ -108,9 +108,9 @@ def of_comparison(comparison: Comparison) -> pd.DataFrame | None:
     return scaling(points)
 
 
-def workers_of(comparison: Comparison) -> tuple[str | None, str]:
+def _workers_of(comparison: Comparison) -> tuple[str | None, str]:
     """Returns the factor that has the workers, and its own name where it changes together with others."""
-    for name in WORKERS:
+    for name in _WORKERS:
         for factor in comparison.factors:
             level = comparison.points[factor].iloc[0]
             if factor == name or (isinstance(level, JointLevel) and name in level.parts):

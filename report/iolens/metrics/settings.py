@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-MIB = 2**20
+_MIB = 2**20
 
 
 @dataclass(frozen=True)
@@ -27,9 +27,9 @@ SETTINGS: dict[str, Setting] = {
     setting.name: setting
     for setting in (
         Setting("stripe_count", "stripe_count", "stripe count", "stripe", 1),
-        Setting("stripe_size", "stripe_size", "stripe size", "bytes", MIB),
+        Setting("stripe_size", "stripe_size", "stripe size", "bytes", _MIB),
         Setting("aggregators", "cb_nodes", "aggregators", "aggregator", 1),
-        Setting("cb_buffer_size", "cb_buffer_size", "collective buffer", "bytes", 16 * MIB),
+        Setting("cb_buffer_size", "cb_buffer_size", "collective buffer", "bytes", 16 * _MIB),
         Setting("ranks", "ranks", "ranks", "rank", None),
         Setting("nodes", "nodes", "nodes", "node", None),
         Setting("variant", "variant", "variant", "name", None),
@@ -94,7 +94,7 @@ def level_order(level: Any) -> tuple[int, Any, str]:
 
 def size_text(size: float) -> str:
     """Returns bytes as people write a buffer or stripe: 1048576 -> '1 MiB', 1536 -> '1.5 KiB', 47008 -> '47008 B'."""
-    for unit, name in ((2**30, "GiB"), (MIB, "MiB"), (2**10, "KiB")):
+    for unit, name in ((2**30, "GiB"), (_MIB, "MiB"), (2**10, "KiB")):
         if size >= unit and (size * 4) % unit == 0:
             return f"{size / unit:g} {name}"
     return f"{size:.0f} B"
@@ -102,7 +102,7 @@ def size_text(size: float) -> str:
 
 def volume_text(size: float) -> str:
     """Returns bytes to three digits: 829515 -> '810 KiB'; fewer than 1 KiB in full."""
-    for unit, name in ((2**50, "PiB"), (2**40, "TiB"), (2**30, "GiB"), (MIB, "MiB"), (2**10, "KiB")):
+    for unit, name in ((2**50, "PiB"), (2**40, "TiB"), (2**30, "GiB"), (_MIB, "MiB"), (2**10, "KiB")):
         if size >= unit:
             return f"{size / unit:.4g} {name}" if size >= 1000 * unit else f"{size / unit:.3g} {name}"
     return f"{size:.0f} B"

@@ -20,7 +20,7 @@ from iolens.metrics.once import once_per_job
 from iolens.metrics.use import among, by_file, file_records, rows_of
 
 KINDS = ("READ", "WRITE", "META")
-WAITED, UNUSUAL = 5.0, 1000
+WAITED, _UNUSUAL = 5.0, 1000
 """Seconds of a mean metadata call on a file, and times that of the layer's median file, from which it waited."""
 
 ABOVE = {"POSIX": "MPI-IO", "STDIO": "MPI-IO", "DAOS": "DFS"}
@@ -97,7 +97,7 @@ def io_share(job: Job) -> float | None:
 
 
 @once_per_job
-def waited_for(job: Job, name: str) -> np.ndarray:
+def _waited_for(job: Job, name: str) -> np.ndarray:
     """Returns which files of `by_file` belong to one process each and waited for another process when they were opened,
     as a pipe does.
 
@@ -112,7 +112,7 @@ def waited_for(job: Job, name: str) -> np.ndarray:
     if each.max() < WAITED:
         return np.zeros(0, bool)
     striped = job.records.get("LUSTRE")
-    piped = np.asarray((each >= WAITED) & (each >= UNUSUAL * np.median(each)) & (table["ranks"] == 1))
+    piped = np.asarray((each >= WAITED) & (each >= _UNUSUAL * np.median(each)) & (table["ranks"] == 1))
     return piped if striped is None else piped & ~np.isin(file_records(job, name).id, striped["id"])
 
 
@@ -150,5 +150,5 @@ def seconds_in(job: Job, name: str, kind: str, *, waits: bool) -> np.ndarray:
     unless `waits`.
     """
     spent = np.maximum(job.records[name][f"{LAYERS[name].prefix}_F_{kind}_TIME"], 0.0)
-    waited = waited_for(job, name) if kind == "META" and not waits else np.zeros(0, bool)
+    waited = _waited_for(job, name) if kind == "META" and not waits else np.zeros(0, bool)
     return np.where(waited[file_records(job, name).file], 0.0, spent) if waited.any() else spent

@@ -11,7 +11,7 @@ from iolens.metrics.grouping import Groups, labelled, most, stacked
 from iolens.metrics.layers import io_time
 from iolens.metrics.once import once_per_job
 
-SIDES = ("fastest", "slowest")
+_SIDES = ("fastest", "slowest")
 
 
 @once_per_job
@@ -24,7 +24,7 @@ def variance(job: Job, limit: int = 20) -> Records:
     """
     parts = []
     for name in lowest(job) if job.nprocs > 1 else ():
-        found = stacked([by_all(job.records[name], name, job.nprocs), by_some(job.records[name], name)])
+        found = stacked([_by_all(job.records[name], name, job.nprocs), _by_some(job.records[name], name)])
         parts.append(most(found.where(found["slowest_seconds"] > 0), "slowest_seconds", limit))
     if not parts:
         return Records({})
@@ -32,13 +32,13 @@ def variance(job: Job, limit: int = 20) -> Records:
     return chosen.beside({"path": path_column(job, chosen["id"])})
 
 
-def by_all(records: Records, name: str, nprocs: int) -> Records:
+def _by_all(records: Records, name: str, nprocs: int) -> Records:
     """Returns files that all ranks used, from their merged records (rank -1); Darshan's variances are over all
     ranks.
     """
     shared = records.where(records["rank"] < 0)
     columns = {"processes": np.full(len(shared), nprocs)}
-    for side in SIDES:
+    for side in _SIDES:
         columns[f"{side}_rank"] = shared[f"{name}_{side.upper()}_RANK"]
         columns[f"{side}_seconds"] = shared[f"{name}_F_{side.upper()}_RANK_TIME"]
         columns[f"{side}_bytes"] = shared[f"{name}_{side.upper()}_RANK_BYTES"]
@@ -48,7 +48,7 @@ def by_all(records: Records, name: str, nprocs: int) -> Records:
     return labelled(shared.take("id"), "module", name).beside(columns)
 
 
-def by_some(records: Records, name: str) -> Records:
+def _by_some(records: Records, name: str) -> Records:
     """Returns files that two or more ranks used but not all: each rank has a record of its own, grouped here."""
     files = Groups(records["id"])
     own = records.where((records["rank"] >= 0) & (files.sizes[files.place] > 1))
@@ -59,7 +59,7 @@ def by_some(records: Records, name: str) -> Records:
     files = Groups(own["id"])
     columns = {"processes": files.distinct(own["rank"])}
     rows = files.parts(np.arange(len(own)))
-    for side, place in zip(SIDES, (np.argmin, np.argmax), strict=True):
+    for side, place in zip(_SIDES, (np.argmin, np.argmax), strict=True):
         chosen = np.array([part[place(values["seconds"][part])] for part in rows], np.intp)
         columns[f"{side}_rank"] = own["rank"][chosen]
         columns |= {f"{side}_{what}": each[chosen] for what, each in values.items()}

@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 else:
     Array = Any
 
-ALIKE = (1.0, 4.0, 16.0)
+_ALIKE = (1.0, 4.0, 16.0)
 """Degrees of freedom with which the usual points may tell of one another's variance, equally likely beforehand."""
 
-ODD = 0.08
+_ODD = 0.08
 """Smallest share of odd points that is expected beforehand; it is one point if the points are few."""
 
-LARGEST, STEEP = 1000.0, 0.2
+_LARGEST, _STEEP = 1000.0, 0.2
 """Largest variance of an odd point, in common ones, and the power with which larger ones are likelier beforehand."""
 
-STEPS, COMMON_STEPS, BEYOND = 24, 60, 3.0
+_STEPS, _COMMON_STEPS, _BEYOND = 24, 60, 3.0
 """Steps of an odd point's variance and of the common one, and how far the latter's logarithm may lie outside."""
 
 
@@ -51,7 +51,7 @@ class Spreads:
         """Returns a variance for each point: the reciprocal of the expected reciprocal."""
         import numpy as np
 
-        alike = np.array(ALIKE)[:, None, None]
+        alike = np.array(_ALIKE)[:, None, None]
         usual = (alike + self.freedom) / (alike * self.common[:, None] + self.freedom * self.variances)
         inverse = usual * (1 - self.odd) + self.odd / self.variances
         return np.asarray(1 / (self.chances[:, :, None] * inverse).sum((0, 1)))
@@ -62,17 +62,17 @@ class Spreads:
 
         places = random.choice(self.chances.size, count, p=self.chances.ravel())
         rows, columns = np.divmod(places, len(self.common))
-        alike, common = np.array(ALIKE)[rows][:, None], self.common[columns][:, None]
+        alike, common = np.array(_ALIKE)[rows][:, None], self.common[columns][:, None]
         scatter = random.chisquare(alike + self.freedom)
         found = (alike * common + self.freedom * self.variances) / scatter
         odd, points = np.nonzero(random.random(found.shape) < self.odd[rows, columns])
-        factors, beforehand = odd_factors()
-        chances = beforehand * density(
+        factors, beforehand = _odd_factors()
+        chances = beforehand * _density(
             (self.variances[points] / common[odd, 0])[:, None] / factors, self.freedom[points, None]
         )
         sums = chances.cumsum(1)
         chosen = (sums < random.random((len(odd), 1)) * sums[:, -1:]).sum(1)
-        found[odd, points] = common[odd, 0] * factors[np.minimum(chosen, STEPS - 1)]
+        found[odd, points] = common[odd, 0] * factors[np.minimum(chosen, _STEPS - 1)]
         return np.asarray(found)
 
 
@@ -81,45 +81,45 @@ def spreads(variances: Array, freedom: Array) -> Spreads:
     import numpy as np
 
     logs = np.log(variances)
-    common = np.exp(np.linspace(logs.min() - BEYOND, logs.max() + BEYOND, COMMON_STEPS))
+    common = np.exp(np.linspace(logs.min() - _BEYOND, logs.max() + _BEYOND, _COMMON_STEPS))
     quotients = variances / common[:, None]
-    factors, beforehand = odd_factors()
-    share = max(ODD, 1 / len(variances))
-    odd = share * (density(quotients[..., None] / factors, freedom[:, None]) * beforehand).sum(-1)
-    usual = (1 - share) * np.stack([usual_density(quotients, freedom, alike) for alike in ALIKE])
+    factors, beforehand = _odd_factors()
+    share = max(_ODD, 1 / len(variances))
+    odd = share * (_density(quotients[..., None] / factors, freedom[:, None]) * beforehand).sum(-1)
+    usual = (1 - share) * np.stack([_usual_density(quotients, freedom, alike) for alike in _ALIKE])
     both = odd + usual + 1e-300
     chances = np.log(both).sum(2)
     chances = np.exp(chances - chances.max())
     return Spreads(variances, freedom, common, chances / chances.sum(), odd / both)
 
 
-def odd_factors() -> tuple[Array, Array]:
+def _odd_factors() -> tuple[Array, Array]:
     """Returns the variances that an odd point may have, in common ones, and their probabilities beforehand."""
     import numpy as np
 
-    logs = np.linspace(0.0, math.log(LARGEST), STEPS)
-    weights = np.exp(STEEP * logs)
+    logs = np.linspace(0.0, math.log(_LARGEST), _STEPS)
+    weights = np.exp(_STEEP * logs)
     return np.exp(logs), weights / weights.sum()
 
 
-def density(quotients: Array, freedom: Array) -> Array:
+def _density(quotients: Array, freedom: Array) -> Array:
     """Returns the density of the logarithm of an estimated variance over the true one: chi-square over its freedom."""
     import numpy as np
 
     half = freedom / 2
-    return np.asarray(np.exp(half * np.log(half * quotients) - half * quotients - log_gamma(half)))
+    return np.asarray(np.exp(half * np.log(half * quotients) - half * quotients - _log_gamma(half)))
 
 
-def usual_density(quotients: Array, freedom: Array, alike: float) -> Array:
+def _usual_density(quotients: Array, freedom: Array, alike: float) -> Array:
     """Returns the density of the logarithm of a usual point's estimated variance over the common one: Snedecor's F."""
     import numpy as np
 
     scaled = freedom * quotients / alike
-    rest = log_gamma((freedom + alike) / 2) - log_gamma(freedom / 2) - math.lgamma(alike / 2)
+    rest = _log_gamma((freedom + alike) / 2) - _log_gamma(freedom / 2) - math.lgamma(alike / 2)
     return np.asarray(np.exp(freedom / 2 * np.log(scaled) - (freedom + alike) / 2 * np.log1p(scaled) + rest))
 
 
-def log_gamma(values: Array) -> Array:
+def _log_gamma(values: Array) -> Array:
     """Returns the logarithm of the gamma function of each value."""
     import numpy as np
 

@@ -20,14 +20,14 @@ Term = tuple[float, int]
 """A weight and the index of a group."""
 
 CONFIDENCE = 0.95
-FARTHEST = 600.0
+_FARTHEST = 600.0
 """Largest logarithm of an end of an interval. exp(600) and its reciprocal may still be multiplied by a rate."""
 
 SINGLE = "single run, no interval"
 GEOMETRIC = "geometric mean, t interval on logarithms from the spread of its own runs"
 RATIO = "quotient of geometric means, interval from the spread of either side's own runs"
 
-SUPPOSES = {
+_SUPPOSES = {
     GEOMETRIC: "if the runs scatter log-normally",
     RATIO: "if the runs scatter log-normally, however differently",
 }
@@ -71,7 +71,7 @@ def ratio_of(estimate: float, half: float | None) -> Ratio:
     An end beyond exp(±FARTHEST) is set to that, which pages print as "< 0.0001" or "> 1000000".
     """
     logs = [estimate] if half is None else [estimate, estimate - half, estimate + half]
-    value, *ends = (math.exp(min(max(log, -FARTHEST), FARTHEST)) for log in logs)
+    value, *ends = (math.exp(min(max(log, -_FARTHEST), _FARTHEST)) for log in logs)
     return Ratio(value, *(ends or (None, None)))
 
 
@@ -82,7 +82,7 @@ def claim(method: str, coverage: float | None, together: bool = False) -> str:
     if coverage is None:
         return method
     share = math.floor(1000 * coverage + 1e-9) / 10
-    return f"{method} ({'all together cover' if together else 'covers'} at least {share:.1f} % {SUPPOSES[method]})"
+    return f"{method} ({'all together cover' if together else 'covers'} at least {share:.1f} % {_SUPPOSES[method]})"
 
 
 def median_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> tuple[float, float, float]:
@@ -96,12 +96,12 @@ def median_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> 
     n = len(ordered)
     best = 1
     for k in range(1, n // 2 + 1):
-        if median_coverage(n, k) >= confidence:
+        if _median_coverage(n, k) >= confidence:
             best = k
-    return ordered[best - 1], ordered[n - best], median_coverage(n, best)
+    return ordered[best - 1], ordered[n - best], _median_coverage(n, best)
 
 
-def median_coverage(n: int, k: int) -> float:
+def _median_coverage(n: int, k: int) -> float:
     """Returns the probability that the k-th smallest and k-th largest of `n` values enclose the median."""
     return 1.0 - 2.0 * sum(math.comb(n, i) for i in range(k)) / 2.0**n
 
@@ -185,10 +185,10 @@ def family(groups: Sequence[Sequence[float]]) -> Family:
     """Returns groups of positive values as a family."""
     if any(not group or min(group) <= 0 for group in groups):
         raise ValueError("a group of measurements needs one or more positive values")
-    return Family(groups, [summary([math.log(value) for value in group]) for group in groups])
+    return Family(groups, [_summary([math.log(value) for value in group]) for group in groups])
 
 
-def summary(logs: Sequence[float]) -> Summary:
+def _summary(logs: Sequence[float]) -> Summary:
     """Numbers, mean and variance of some logarithms."""
     mean = fmean(logs)
     if len(logs) == 1:

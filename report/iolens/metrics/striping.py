@@ -20,10 +20,10 @@ def layouts(job: Job) -> Records | None:
     `bytes` are those that POSIX and STDIO moved to and from the files of that layout; most bytes first. None without a
     LUSTRE module.
     """
-    rows = known_layouts(job)
+    rows = _known_layouts(job)
     if rows is None:
         return None
-    moved = np.where(rows["component"] == 0, file_bytes(job, rows["id"]), 0)
+    moved = np.where(rows["component"] == 0, _file_bytes(job, rows["id"]), 0)
     rows = ordered(rows.beside({"bytes": moved}), "-bytes")
     keys = ("component", "stripe_size", "stripe_count", "extent_end", "pool")
     same = Groups(*(rows[key] for key in keys))
@@ -45,13 +45,13 @@ def layouts(job: Job) -> Records | None:
 
 
 @once_per_job
-def known_layouts(job: Job) -> Records | None:
+def _known_layouts(job: Job) -> Records | None:
     """Returns the LUSTRE module, each component of a file once; None without any."""
     layouts = job.records.get("LUSTRE")
     return None if layouts is None or not len(layouts) else without_repeats(layouts, "id", "component")
 
 
-def file_bytes(job: Job, ids: np.ndarray) -> np.ndarray:
+def _file_bytes(job: Job, ids: np.ndarray) -> np.ndarray:
     """Returns bytes read and written of each of these files, in the order of `ids`; 0 of files without transfers."""
     moved = dict(with_bytes(all_files(job)).rows("id", "bytes"))
     return np.array([moved.get(key, 0) for key in ids.tolist()], "i8")
@@ -71,10 +71,10 @@ def targets(job: Job) -> Records | None:
 @once_per_job
 def file_layouts(job: Job, limit: int = 15) -> Records | None:
     """Returns the layouts of the files with the most bytes: path, bytes, component, stripe_size, stripe_count, osts."""
-    rows = known_layouts(job)
+    rows = _known_layouts(job)
     if rows is None or not len(all_files(job)):
         return None
-    moved = file_bytes(job, rows["id"])
+    moved = _file_bytes(job, rows["id"])
     both = ordered(rows.beside({"bytes": moved}).where(moved > 0), "-bytes", "id", "component").where(slice(limit))
     return both.beside({"path": path_column(job, both["id"])})
 

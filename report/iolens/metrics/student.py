@@ -21,10 +21,10 @@ def t_quantile(probability: float, freedom: float) -> float:
     high = 1.0
     while t_cdf(high, freedom) < probability:
         high *= 2.0
-    return bisect(lambda t: t_cdf(t, freedom) - probability, 0.0, high)
+    return _bisect(lambda t: t_cdf(t, freedom) - probability, 0.0, high)
 
 
-def bisect(function: Callable[[float], float], low: float, high: float) -> float:
+def _bisect(function: Callable[[float], float], low: float, high: float) -> float:
     """Returns the root of an increasing `function` between `low` and `high`, to ten digits."""
     while high - low > 1e-10 * max(1.0, abs(high)):
         middle = (low + high) / 2
@@ -42,10 +42,10 @@ def incomplete_beta(x: float, a: float, b: float) -> float:
     if x > (a + 1.0) / (a + b + 2.0):
         return 1.0 - incomplete_beta(1.0 - x, b, a)
     front = math.exp(math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x))
-    return front / (a * beta_fraction(x, a, b))
+    return front / (a * _beta_fraction(x, a, b))
 
 
-def beta_fraction(x: float, a: float, b: float) -> float:
+def _beta_fraction(x: float, a: float, b: float) -> float:
     """Returns the continued fraction 1 + d1/(1 + d2/(1 + …)) of the incomplete beta function, innermost first."""
     terms = 20 + int(2 * math.sqrt(a + b))
     fraction = 1.0

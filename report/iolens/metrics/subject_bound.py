@@ -16,19 +16,19 @@ def bounds(subjects: Subjects, device_rate: float = 0.0) -> dict[str, float]:
     """
     found = {}
     for letter, subject in zip(subjects.letters, subjects.all, strict=True):
-        most = of_model(subject) or (device_rate / MIB if not emulated(subject) else 0.0)
+        most = _of_model(subject) or (device_rate / MIB if not _emulated(subject) else 0.0)
         if most:
             found[letter] = most
     return found
 
 
-def emulated(subject: Subject) -> bool:
+def _emulated(subject: Subject) -> bool:
     """Returns whether a run of it was on emulated storage."""
     kinds = {(trial.record.get("storage") or {}).get("kind") for trial in subject.trials}
     return EMULATED in kinds or any(job.emulated for job in subject.jobs)
 
 
-def of_model(subject: Subject) -> float:
+def _of_model(subject: Subject) -> float:
     """Returns the bound by the model, MiB/s; 0 if the runs do not tell what it needs."""
     limits = next((trial.limits for trial in subject.trials if known(trial.limits)), None)
     records = [trial.record for trial in subject.trials]

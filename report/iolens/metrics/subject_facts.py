@@ -19,13 +19,13 @@ from iolens.metrics.subjects import Output, Subject, Subjects, Trial
 if TYPE_CHECKING:
     import pandas as pd
 
-MOST = 3
+_MOST = 3
 """Different values of a fact among repetitions that are named."""
 
-LONG = 40
+_LONG = 40
 """Characters of a value from which on one is enough."""
 
-DAYS = 1e12
+_DAYS = 1e12
 """Seconds since 1970 beyond which a date is damage."""
 
 
@@ -33,9 +33,9 @@ def facts_of(trial: Trial) -> dict[str, str]:
     """Returns the facts of one run; of a fact that several sources know, the log's."""
     found: dict[str, str] = {}
     parts = [
-        *(of_record(trial.record) if trial.record else ()),
-        *(of_output(trial.output) if trial.output else ()),
-        *(of_job(trial.job) if trial.job else ()),
+        *(_of_record(trial.record) if trial.record else ()),
+        *(_of_output(trial.output) if trial.output else ()),
+        *(_of_job(trial.job) if trial.job else ()),
     ]
     for name, value in parts:
         if value:
@@ -43,13 +43,13 @@ def facts_of(trial: Trial) -> dict[str, str]:
     return found
 
 
-def of_job(job: Job) -> Iterator[tuple[str, str]]:
+def _of_job(job: Job) -> Iterator[tuple[str, str]]:
     """Returns the facts that a log knows."""
     info = job.private.get("job")
     said: Mapping[str, Any] = info if isinstance(info, dict) else {}
     yield "program", PurePosixPath(job.exe).name
     yield "command", job.command or job.exe
-    yield "date", date(job.start)
+    yield "date", _date(job.start)
     yield "processes", str(job.nprocs)
     yield "hosts", ", ".join(map(str, said.get("hosts") or ()))
     yield "MPI", str(said.get("mpi") or "").partition(",")[0]
@@ -62,10 +62,10 @@ def of_job(job: Job) -> Iterator[tuple[str, str]]:
     if striped is not None:
         count, size = next(striped.rows("stripe_count", "stripe_size"))
         yield "stripes", f"{count} × {size_text(float(size))}"
-    yield from of_hints(job)
+    yield from _of_hints(job)
 
 
-def of_hints(job: Job) -> Iterator[tuple[str, str]]:
+def _of_hints(job: Job) -> Iterator[tuple[str, str]]:
     """Returns the hints of MPI-IO: in force, else as they were requested; of several files, all values."""
     found = hints(job)
     if found is None:
@@ -78,13 +78,13 @@ def of_hints(job: Job) -> Iterator[tuple[str, str]]:
             yield f"hint {key}", ", ".join(dict.fromkeys(filter(None, each)))
 
 
-def of_output(output: Output) -> Iterator[tuple[str, str]]:
+def _of_output(output: Output) -> Iterator[tuple[str, str]]:
     """Returns the facts that a benchmark printed about itself."""
     yield "benchmark", output.program
     yield from output.facts.items()
 
 
-def of_record(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _of_record(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Returns the facts in a run.json."""
     mpi, storage, machine = (record.get(key) or {} for key in ("mpi", "storage", "machine"))
     point = {key: value for key, value in (record.get("point") or {}).items() if key != "repetition"}
@@ -103,9 +103,9 @@ def of_record(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "kernel", str(machine.get("kernel") or "")
 
 
-def date(seconds: float) -> str:
+def _date(seconds: float) -> str:
     """Returns the day of a time since 1970, in UTC; empty if a log has none."""
-    return datetime.fromtimestamp(seconds, timezone.utc).strftime("%Y-%m-%d") if 0 < seconds < DAYS / 10 else ""
+    return datetime.fromtimestamp(seconds, timezone.utc).strftime("%Y-%m-%d") if 0 < seconds < _DAYS / 10 else ""
 
 
 @once_per_job
@@ -115,7 +115,7 @@ def facts(subjects: Subjects) -> pd.DataFrame:
     """
     import pandas as pd
 
-    each = [facts_of_subject(subject) for subject in subjects.all]
+    each = [_facts_of_subject(subject) for subject in subjects.all]
     names = list(dict.fromkeys(name for found in each for name in found))
     rows = []
     for name in names:
@@ -124,7 +124,7 @@ def facts(subjects: Subjects) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["fact", *subjects.letters, "differs"])
 
 
-def facts_of_subject(subject: Subject) -> dict[str, str]:
+def _facts_of_subject(subject: Subject) -> dict[str, str]:
     """Returns the facts of its runs; where they differ, up to MOST values."""
     found: dict[str, dict[str, None]] = {}
     for trial in subject.trials:
@@ -135,6 +135,6 @@ def facts_of_subject(subject: Subject) -> dict[str, str]:
 
 def listed(values: list[str]) -> str:
     """Returns some values: 'a; b; c; 4 more'; of long ones the first."""
-    shown = values[: MOST if max(map(len, values)) <= LONG else 1]
+    shown = values[: _MOST if max(map(len, values)) <= _LONG else 1]
     more = len(values) - len(shown)
     return "; ".join([*shown, *([f"{more} more"] if more else [])])

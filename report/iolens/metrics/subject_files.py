@@ -16,7 +16,7 @@ from iolens.metrics.subjects import Subject, Subjects
 if TYPE_CHECKING:
     import pandas as pd
 
-COLUMNS = ("bytes_read", "bytes_written", "seconds")
+_COLUMNS = ("bytes_read", "bytes_written", "seconds")
 
 
 @once_per_job
@@ -31,15 +31,15 @@ def aligned_files(subjects: Subjects) -> pd.DataFrame:
     """
     import pandas as pd
 
-    found = [files_of(subject) for subject in subjects.all]
+    found = [_files_of(subject) for subject in subjects.all]
     keys = keys_of([list(table.index) for table in found])
     rows = pd.DataFrame(index=pd.Index(list(dict.fromkeys(key for each in keys for key in each.values())), name="file"))
     for letter, table, names in zip(subjects.letters, found, keys, strict=True):
         renamed = table.rename(index=names)
-        rows = rows.join(renamed.rename(columns={column: f"{column} {letter}" for column in COLUMNS}))
+        rows = rows.join(renamed.rename(columns={column: f"{column} {letter}" for column in _COLUMNS}))
     first, weight = subjects.letters[0], np.zeros(len(rows))
     for letter in subjects.letters[1:]:
-        pairs = [(rows[f"{name} {letter}"], rows[f"{name} {first}"]) for name in COLUMNS]
+        pairs = [(rows[f"{name} {letter}"], rows[f"{name} {first}"]) for name in _COLUMNS]
         here, there = pairs[0][0].notna(), pairs[0][1].notna()
         moved = sum(abs(a.fillna(0) - b.fillna(0)) for a, b in pairs[:2])
         words = np.select(
@@ -52,15 +52,15 @@ def aligned_files(subjects: Subjects) -> pd.DataFrame:
     return ordered.drop(columns=["weight", "spent"]).reset_index()
 
 
-def files_of(subject: Subject) -> pd.DataFrame:
+def _files_of(subject: Subject) -> pd.DataFrame:
     """Returns bytes and seconds of each path, averaged over the runs; paths of runs are matched as those of
     subjects are.
     """
     import pandas as pd
 
-    parts = [all_files(job).frame()[["path", *COLUMNS]].groupby("path").sum() for job in subject.jobs]
+    parts = [all_files(job).frame()[["path", *_COLUMNS]].groupby("path").sum() for job in subject.jobs]
     if not parts:
-        return pd.DataFrame(columns=list(COLUMNS), index=pd.Index([], name="path"), dtype=float)
+        return pd.DataFrame(columns=list(_COLUMNS), index=pd.Index([], name="path"), dtype=float)
     names = keys_of([list(part.index) for part in parts])
     renamed = [part.rename(index=dict(each)) for part, each in zip(parts, names, strict=True)]
     return pd.concat(renamed).groupby(level=0).sum() / len(parts)
@@ -70,12 +70,12 @@ def keys_of(paths: Sequence[Sequence[str]]) -> list[Mapping[str, str]]:
     """Returns, for each subject, the name in the table for each of its paths."""
     places: dict[str, set[str]] = {}
     for path in {path for each in paths for path in each}:
-        places.setdefault(last(path), set()).add(path)
-    twice = {name for each in paths for name, count in Counter(map(last, each)).items() if count > 1}
+        places.setdefault(_last(path), set()).add(path)
+    twice = {name for each in paths for name, count in Counter(map(_last, each)).items() if count > 1}
     shared = {name for name, known in places.items() if len(known) > 1} - twice
-    return [{path: last(path) if last(path) in shared else path for path in each} for each in paths]
+    return [{path: _last(path) if _last(path) in shared else path for path in each} for each in paths]
 
 
-def last(path: str) -> str:
+def _last(path: str) -> str:
     """Returns the last part of a path."""
     return PurePosixPath(path).name or path

@@ -16,9 +16,9 @@ from iolens.metrics.timespans import activity, mapped
 if TYPE_CHECKING:
     import pandas as pd
 
-KINDS = ("read", "write", "meta")
+_KINDS = ("read", "write", "meta")
 
-WORTH = 0.01
+_WORTH = 0.01
 """Part of the longest time from which on a layer is shown."""
 
 
@@ -35,20 +35,20 @@ def times(subjects: Subjects) -> pd.DataFrame:
     for letter, subject in zip(subjects.letters, subjects.all, strict=True):
         for number, job in enumerate(subject.jobs):
             parts.append(io_cost(job).frame().assign(letter=letter, number=number, run_time=job.run_time))
-    columns = ["module", "letter", *KINDS, "smallest", "largest", "run_time", "logs"]
+    columns = ["module", "letter", *_KINDS, "smallest", "largest", "run_time", "logs"]
     if not parts:
         return pd.DataFrame(columns=columns)
     rows = pd.concat(parts, ignore_index=True)
-    rows["spent"] = rows[list(KINDS)].sum(axis=1)
+    rows["spent"] = rows[list(_KINDS)].sum(axis=1)
     found = rows.groupby(["module", "letter"], sort=False, as_index=False).agg(
-        **{kind: (kind, "mean") for kind in KINDS},
+        **{kind: (kind, "mean") for kind in _KINDS},
         smallest=("spent", "min"),
         largest=("spent", "max"),
         run_time=("run_time", "mean"),
         logs=("number", "count"),
     )
     longest = found.groupby("module")["largest"].transform("max")
-    used = (longest > 0) & (longest >= WORTH * longest.max())
+    used = (longest > 0) & (longest >= _WORTH * longest.max())
     return found[used].reset_index(drop=True)[columns]
 
 

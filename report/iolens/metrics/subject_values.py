@@ -18,12 +18,12 @@ from iolens.metrics.share import io_seconds, io_share
 from iolens.metrics.subjects import Trial, Value
 from iolens.missing import is_nan
 
-RUN, SPENT, FILES = "Run", "Average process", "Files"
+RUN, _SPENT, _FILES = "Run", "Average process", "Files"
 WENT, EFFICIENT = "Parts of the time of an average rank", "Efficiencies after POP"
-FUNCTIONS, IN_MPI = "Functions, by samples of an average rank", "MPI functions, of an average rank"
+_FUNCTIONS, _IN_MPI = "Functions, by samples of an average rank", "MPI functions, of an average rank"
 """Groups of values."""
 
-COMPLETE = (FUNCTIONS, IN_MPI)
+COMPLETE = (_FUNCTIONS, _IN_MPI)
 """Groups in which what a log does not name took no time, if the log has the group."""
 
 PROFILES = (WENT, *COMPLETE)
@@ -31,17 +31,17 @@ PROFILES = (WENT, *COMPLETE)
 
 _EACH_FUNCTION = Ask(("function",), 0.0)
 
-GAUGES = {"balance": ("balance of I/O over ranks", "", 1), "size": ("mean transfer", "B", 1)}
+_GAUGES = {"balance": ("balance of I/O over ranks", "", 1), "size": ("mean transfer", "B", 1)}
 """Gauges that are compared: name, unit, and which way is better."""
 
 
 def values_of(trial: Trial) -> list[Value]:
     """Returns all numbers of a run; those of the log first. A number that was not measured is left out."""
-    found = [] if trial.job is None else [value for part in PARTS for value in part(trial.job)]
+    found = [] if trial.job is None else [value for part in _PARTS for value in part(trial.job)]
     return [*found, *(trial.output.values if trial.output else ())]
 
 
-def of_run(job: Job) -> Iterator[Value]:
+def _of_run(job: Job) -> Iterator[Value]:
     """Returns run time, processes, time in I/O of the slowest process and its share of the run, two gauges."""
     yield Value(RUN, "run time", "s", job.run_time, -1)
     yield Value(RUN, "processes", "processes", job.nprocs)
@@ -51,12 +51,12 @@ def of_run(job: Job) -> Iterator[Value]:
     if share is not None:
         yield Value(RUN, "share of I/O in the run", "share", share, -1)
     found = gauges(job).frame().set_index("gauge")["value"]
-    for gauge, (name, unit, better) in GAUGES.items():
+    for gauge, (name, unit, better) in _GAUGES.items():
         if not is_nan(found[gauge]):
             yield Value(RUN, name, unit, float(found[gauge]), better)
 
 
-def of_layers(job: Job) -> Iterator[Value]:
+def _of_layers(job: Job) -> Iterator[Value]:
     """Returns bytes and speed of each layer (`metrics.cost.performance`)."""
     for one in all_performance(job):
         yield Value(one.module, "read", "B", one.bytes_read)
@@ -65,14 +65,14 @@ def of_layers(job: Job) -> Iterator[Value]:
             yield Value(one.module, "speed by the slowest", "MiB/s", one.mib_per_second, 1)
 
 
-def of_time(job: Job) -> Iterator[Value]:
+def _of_time(job: Job) -> Iterator[Value]:
     """Returns seconds of an average process in reads, writes and metadata, by layer (`metrics.cost.io_cost`)."""
     for row in io_cost(job).frame().to_dict("records"):
         for kind in ("read", "write", "meta"):
-            yield Value(SPENT, f"{row['module']} {kind}", "s", float(row[kind]), -1)
+            yield Value(_SPENT, f"{row['module']} {kind}", "s", float(row[kind]), -1)
 
 
-def of_parts(job: Job) -> Iterator[Value]:
+def _of_parts(job: Job) -> Iterator[Value]:
     """Yields the seconds of an average rank by part, and POP's efficiencies, where the log knows them."""
     times = rank_time(job)
     if times is None:
@@ -85,7 +85,7 @@ def of_parts(job: Job) -> Iterator[Value]:
             yield Value(EFFICIENT, name, "", value, 1)
 
 
-def of_functions(job: Job) -> Iterator[Value]:
+def _of_functions(job: Job) -> Iterator[Value]:
     """Yields the seconds of an average rank in each function, by samples over their rate."""
     rates, table = sampling(job), profile(job, _EACH_FUNCTION)
     rate = 0.0 if rates is None else float(rates["asked_hz"].max())
@@ -93,27 +93,27 @@ def of_functions(job: Job) -> Iterator[Value]:
         return
     for level, name, samples in table.rows("level", "name", "samples"):
         if level == "function":
-            yield Value(FUNCTIONS, name, "s", float(samples) / rate, -1)
+            yield Value(_FUNCTIONS, name, "s", float(samples) / rate, -1)
 
 
-def of_mpi(job: Job) -> Iterator[Value]:
+def _of_mpi(job: Job) -> Iterator[Value]:
     """Yields the seconds of an average rank in each MPI function, by timed calls."""
     table = mpi_calls(job, _EACH_FUNCTION)
     if table is None:
         return
     for level, name, seconds in table.rows("level", "name", "time"):
         if level == "function":
-            yield Value(IN_MPI, name, "s", float(seconds), -1)
+            yield Value(_IN_MPI, name, "s", float(seconds), -1)
 
 
-def of_operations(job: Job) -> Iterator[Value]:
+def _of_operations(job: Job) -> Iterator[Value]:
     """Returns calls of each operation of each layer, without those that were never called."""
     for row in operation_counts(job).frame().to_dict("records"):
         if not is_nan(row["count"]) and row["count"] is not None:
             yield Value(f"{row['module']} calls", row["operation"], "calls", float(row["count"]))
 
 
-def of_sizes(job: Job) -> Iterator[Value]:
+def _of_sizes(job: Job) -> Iterator[Value]:
     """Reads and writes by range of sizes."""
     for layer in sized_layers(job):
         for row in access_sizes(job, layer).frame().to_dict("records"):
@@ -122,10 +122,10 @@ def of_sizes(job: Job) -> Iterator[Value]:
             yield Value(f"{layer} accesses", f"writes of {bucket} bytes", "accesses", float(row["writes"]))
 
 
-def of_files(job: Job) -> Iterator[Value]:
+def _of_files(job: Job) -> Iterator[Value]:
     """Returns numbers of files by how they were used."""
     for row in file_counts(job).frame().to_dict("records"):
-        yield Value(FILES, str(row["category"]), "files", float(row["files"]))
+        yield Value(_FILES, str(row["category"]), "files", float(row["files"]))
 
 
-PARTS = (of_run, of_parts, of_functions, of_mpi, of_layers, of_time, of_operations, of_sizes, of_files)
+_PARTS = (_of_run, _of_parts, _of_functions, _of_mpi, _of_layers, _of_time, _of_operations, _of_sizes, _of_files)

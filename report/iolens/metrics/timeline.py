@@ -23,28 +23,28 @@ if TYPE_CHECKING:
 
 KINDS = ("write", "read")
 
-MOST_ROWS = 512
+_MOST_ROWS = 512
 """Rows of a timeline; where there are more ranks, neighbours share one."""
 
 MOST_FILES = (100, 10, 0)
 """Files that are told apart, those with most bytes; the next number where that would make too many lines or cells."""
 
-MOST_LINES = 16_384
+_MOST_LINES = 16_384
 """Lines of a timeline, each one kind of operation on one file by one row; those that moved nothing are not counted."""
 
-HELD_CELLS = 2_000_000
+_HELD_CELLS = 2_000_000
 """Cells that are held while calls are added up, empty ones counted too."""
 
 MOST_CELLS = 300_000
 """Cells that are kept; where there would be more, bins are made wider, down to FEWEST_BINS, and then fewer files are
 told apart."""
 
-FEWEST_BINS, MOST_BINS = 256, 8192
+FEWEST_BINS, _MOST_BINS = 256, 8192
 
 MOST_SINGLE = 10_000
 """Calls that are kept one by one, those that took longest; all, where there are no more."""
 
-CHUNK = 1 << 20
+_CHUNK = 1 << 20
 """Calls that are added up at once, so that the memory needed does not grow with their number."""
 
 
@@ -107,7 +107,7 @@ def counted(job: Job, layer: str) -> Timeline | None:
     if frame is None or not (frame["width"] > 0).all():
         return None
     rows = [frame.loc[(frame["module"] == layer) & (frame[name] > 0)] for name in ("written", "read")]
-    ranks, each = rows_of(job, [int(part["rank"].max()) for part in rows if len(part)])
+    ranks, each = _rows_of(job, [int(part["rank"].max()) for part in rows if len(part)])
     if not sum(map(len, rows)):
         return None
     kind = np.repeat(np.arange(len(KINDS)), [len(part) for part in rows])
@@ -117,7 +117,7 @@ def counted(job: Job, layer: str) -> Timeline | None:
     width, count, none = float(frame["width"].iloc[0]), int(bins.max()) + 1, np.zeros(len(kind))
     end = count * width
     cells = Timeline(layer, ranks, each, width, count, end, (), kind, kind * 0, row, bins, moved, none, none)
-    return bounded(merged(cells, 1))
+    return _bounded(_merged(cells, 1))
 
 
 @once_per_job
@@ -126,36 +126,36 @@ def traced(job: Job, layer: str) -> list[Timeline]:
 
     Where they are too many to be told apart by rank and file at once, the first does so by rank, the second by file.
     """
-    cells = traced_cells(job, layer)
+    cells = _traced_cells(job, layer)
     if cells is None:
         return []
-    by_rank = bounded(cells)
+    by_rank = _bounded(cells)
     if len(by_rank.files) == len(cells.files):
         return [by_rank]
-    return [by_rank, bounded(merged(replace(cells, each=cells.ranks, row=cells.row * 0), 1))]
+    return [by_rank, _bounded(_merged(replace(cells, each=cells.ranks, row=cells.row * 0), 1))]
 
 
-def traced_cells(job: Job, layer: str) -> Timeline | None:
+def _traced_cells(job: Job, layer: str) -> Timeline | None:
     """Returns all cells of the traced calls of a layer; None if none was traced."""
     frame = job.frames.get(next((name for name, one in TRACES.items() if one == layer), ""))
     if frame is None or frame.empty:
         return None
-    ranks, each = rows_of(job, [int(frame["rank"].max())])
-    file, ids, names = told_apart(job, frame)
-    used = used_lines(frame, file, names, each, -(-ranks // each))
+    ranks, each = _rows_of(job, [int(frame["rank"].max())])
+    file, ids, names = _told_apart(job, frame)
+    used = _used_lines(frame, file, names, each, -(-ranks // each))
     for most in MOST_FILES[1:]:
-        if used.sum() > MOST_LINES and most + 1 < len(names):
-            names = (*names[:most], others(ids, most))
+        if used.sum() > _MOST_LINES and most + 1 < len(names):
+            names = (*names[:most], _others(ids, most))
             file = np.minimum(file, most)
             used = np.concatenate([used[:, :most], used[:, most:].any(axis=1, keepdims=True)], axis=1)
     number, last = int(used.sum()), max(job.run_time, float(frame["end"].max()))
-    bins = int(np.clip(4 * len(frame) // number, FEWEST_BINS, min(MOST_BINS, max(FEWEST_BINS, HELD_CELLS // number))))
+    bins = int(np.clip(4 * len(frame) // number, FEWEST_BINS, min(_MOST_BINS, max(FEWEST_BINS, _HELD_CELLS // number))))
     last = last if last > 0 else 1.0  # all calls at once: any width does
     spread = Spread(number, bins, last / bins)
     lines = np.cumsum(used.ravel()) - 1
     columns = [frame[name].to_numpy() for name in ("length", "start", "end")]
-    for part in pieces(len(frame)):
-        spread.add(lines[line_places(frame, file, part, each, used.shape)], *(column[part] for column in columns))
+    for part in _pieces(len(frame)):
+        spread.add(lines[_line_places(frame, file, part, each, used.shape)], *(column[part] for column in columns))
     where, bin_, moved, calls, busy = spread.cells()
     kind, of, row = (index[where] for index in np.nonzero(used))
     return Timeline(
@@ -176,59 +176,59 @@ def traced_cells(job: Job, layer: str) -> Timeline | None:
         file_count=ids,
         traced=len(frame),
         made=calls_made(job, layer, len(frame)),
-        single=longest(frame, file),
+        single=_longest(frame, file),
     )
 
 
-def rows_of(job: Job, last: list[int]) -> tuple[int, int]:
+def _rows_of(job: Job, last: list[int]) -> tuple[int, int]:
     """Returns the number of ranks, at least up to the last ones seen, and how many of them share a row."""
     ranks = max([job.nprocs, *(one + 1 for one in last)])
-    return ranks, -(-ranks // MOST_ROWS)
+    return ranks, -(-ranks // _MOST_ROWS)
 
 
-def pieces(count: int) -> Iterator[slice]:
+def _pieces(count: int) -> Iterator[slice]:
     """Returns parts of so many calls, one after the other."""
-    return (slice(at, at + CHUNK) for at in range(0, count, CHUNK))
+    return (slice(at, at + _CHUNK) for at in range(0, count, _CHUNK))
 
 
-def told_apart(job: Job, frame: pd.DataFrame) -> tuple[np.ndarray, int, tuple[str, ...]]:
+def _told_apart(job: Job, frame: pd.DataFrame) -> tuple[np.ndarray, int, tuple[str, ...]]:
     """Returns the number of each traced call's file, the number of files, and the names of the files that have their
     own lines, in the order of their numbers.
     """
     ids, key = np.sort(frame["id"].unique()), frame["id"].to_numpy()
     moved = np.zeros(len(ids))
-    for part in pieces(len(key)):
+    for part in _pieces(len(key)):
         length = frame["length"].to_numpy()[part]
         moved += np.bincount(np.searchsorted(ids, key[part]), weights=length, minlength=len(ids))
     most = MOST_FILES[0]
     kept = np.argsort(-moved, kind="stable")[: most if len(ids) > most else len(ids)]
     number = np.full(len(ids), len(kept), dtype=np.uint8)
     number[kept] = np.arange(len(kept))
-    file = np.concatenate([number[np.searchsorted(ids, key[part])] for part in pieces(len(key))])
+    file = np.concatenate([number[np.searchsorted(ids, key[part])] for part in _pieces(len(key))])
     names = tuple(paths(job, ids[kept]))
-    return file, len(ids), names if len(kept) == len(ids) else (*names, others(len(ids), most))
+    return file, len(ids), names if len(kept) == len(ids) else (*names, _others(len(ids), most))
 
 
-def line_places(frame: pd.DataFrame, file: np.ndarray, part: slice, each: int, shape: tuple[int, ...]) -> np.ndarray:
+def _line_places(frame: pd.DataFrame, file: np.ndarray, part: slice, each: int, shape: tuple[int, ...]) -> np.ndarray:
     """Returns the place of each call's line in a flattened array of (kind, file, row)."""
     row = frame["rank"].to_numpy()[part].clip(min=0).astype(np.int64) // each
     kind = (frame["op"].iloc[part] == "read").to_numpy()
     return np.asarray((kind * shape[1] + file[part]) * shape[2] + row)
 
 
-def used_lines(frame: pd.DataFrame, file: np.ndarray, names: tuple[str, ...], each: int, rows: int) -> np.ndarray:
+def _used_lines(frame: pd.DataFrame, file: np.ndarray, names: tuple[str, ...], each: int, rows: int) -> np.ndarray:
     """Returns which kinds of operation, files and rows moved anything: an array (kind, file, row) of bool."""
     used = np.zeros((len(KINDS), len(names), rows), dtype=bool)
-    for part in pieces(len(frame)):
-        used.ravel()[line_places(frame, file, part, each, used.shape)] = True
+    for part in _pieces(len(frame)):
+        used.ravel()[_line_places(frame, file, part, each, used.shape)] = True
     return used
 
 
-def longest(frame: pd.DataFrame, file: np.ndarray) -> Calls:
+def _longest(frame: pd.DataFrame, file: np.ndarray) -> Calls:
     """Returns the calls that took longest, in order of their start."""
     start, end = frame["start"].to_numpy(), frame["end"].to_numpy()
     kept = np.zeros(0, dtype=np.int64)
-    for part in pieces(len(start)):
+    for part in _pieces(len(start)):
         kept = np.concatenate([kept, np.arange(part.start, min(part.stop, len(start)))])
         if len(kept) > MOST_SINGLE:
             kept = kept[np.argpartition(end[kept] - start[kept], -MOST_SINGLE)[-MOST_SINGLE:]]
@@ -242,34 +242,34 @@ def longest(frame: pd.DataFrame, file: np.ndarray) -> Calls:
     )
 
 
-def bounded(cells: Timeline) -> Timeline:
+def _bounded(cells: Timeline) -> Timeline:
     """Returns the time line with no more than MOST_CELLS cells: bins are added up, then fewer files told apart."""
     while len(cells.bin) > MOST_CELLS and cells.bins > 1:
         fewer = [most for most in MOST_FILES if most + 1 < len(cells.files)]
         if cells.bins >= 2 * FEWEST_BINS or not fewer:
-            cells = merged(cells, 2)
+            cells = _merged(cells, 2)
         else:
-            cells = merged(with_files(cells, fewer[0]), 1)
+            cells = _merged(_with_files(cells, fewer[0]), 1)
     return cells
 
 
-def with_files(cells: Timeline, most: int) -> Timeline:
+def _with_files(cells: Timeline, most: int) -> Timeline:
     """Returns the time line with `most` files told apart; `cells.files` has one more for all others."""
     single = cells.single
     return replace(
         cells,
-        files=(*cells.files[:most], others(cells.file_count, most)),
+        files=(*cells.files[:most], _others(cells.file_count, most)),
         file=cells.file.clip(max=most),
         single=None if single is None else replace(single, file=single.file.clip(max=most)),
     )
 
 
-def others(count: int, most: int) -> str:
+def _others(count: int, most: int) -> str:
     """Returns the common label of all files except the `most` that have their own lines."""
     return f"{count - most:,} other files" if most else f"{count:,} files"
 
 
-def merged(cells: Timeline, group: int) -> Timeline:
+def _merged(cells: Timeline, group: int) -> Timeline:
     """Returns the time line with each `group` of neighbouring bins added up, in order of kind, file, row and bin."""
     bins = -(-cells.bins // group)
     shape = (len(KINDS), max(1, len(cells.files)), -(-cells.ranks // cells.each), bins)

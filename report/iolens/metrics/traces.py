@@ -25,7 +25,7 @@ PIECE = 1 << 20
 TRACES = {"DXT_MPIIO": "MPI-IO", "DXT_POSIX": "POSIX"}
 """Modules of single transfers, and the layer of each."""
 
-COUNTED = [
+_COUNTED = [
     (layer, f"{LAYERS[layer].prefix}_{counter}")
     for layer in TRACES.values()
     for operation, counters in LAYERS[layer].operations.items()
@@ -35,7 +35,7 @@ COUNTED = [
 """Layer and counter of every kind of read and write."""
 
 
-SHORT = 0.2
+_SHORT = 0.2
 """Part of the run below which the time of the calls on a file is shown alone."""
 
 
@@ -113,28 +113,28 @@ def places(job: Job, module: str, rows: int = 64, columns: int = 200) -> Places 
         return None
     busiest = int(frame["length"].where(known, 0).groupby(frame["id"]).sum().idxmax())
     known &= frame["id"] == busiest
-    end = max(int((part["offset"] + part["length"]).max()) for part in in_pieces(frame, known))
-    first_call = min(float(part["start"].min()) for part in in_pieces(frame, known))
-    last_call = max(float(part["end"].max()) for part in in_pieces(frame, known))
+    end = max(int((part["offset"] + part["length"]).max()) for part in _in_pieces(frame, known))
+    first_call = min(float(part["start"].min()) for part in _in_pieces(frame, known))
+    last_call = max(float(part["end"].max()) for part in _in_pieces(frame, known))
     begin, seconds = 0.0, max(job.run_time, last_call)
-    if 0 < last_call - first_call < SHORT * seconds:
+    if 0 < last_call - first_call < _SHORT * seconds:
         begin, seconds = first_call, last_call
     corners = {op: np.zeros((rows + 1, columns + 1), dtype=np.int64) for op in ("write", "read")}
-    for part in in_pieces(frame, known):
+    for part in _in_pieces(frame, known):
         for op, counts in corners.items():
             mine = part[part["op"] == op]
             first = mine["offset"].to_numpy(dtype=np.int64)
             last = first + mine["length"].to_numpy(dtype=np.int64) - 1
             at = [(mine[name].to_numpy(dtype=float) - begin) / (seconds - begin) * columns for name in ("start", "end")]
-            low, high = (cells(value / end * rows, rows) for value in (first, last))
-            count_corners(counts, low, high, cells(at[0], columns), cells(at[1], columns))
+            low, high = (_cells(value / end * rows, rows) for value in (first, last))
+            _count_corners(counts, low, high, _cells(at[0], columns), _cells(at[1], columns))
     calls = int(known.sum())
     made = calls_made(job, TRACES[module], calls, busiest)
     path, written, read = paths(job, [busiest])[0], covered(corners["write"]), covered(corners["read"])
     return Places(path, written, read, end, begin, seconds, calls, made)
 
 
-def in_pieces(frame: pd.DataFrame, mask: pd.Series[bool]) -> Iterator[pd.DataFrame]:
+def _in_pieces(frame: pd.DataFrame, mask: pd.Series[bool]) -> Iterator[pd.DataFrame]:
     """Returns the rows of a mask, so many at a time that what is computed of them needs little memory; none
     that is empty.
     """
@@ -170,19 +170,19 @@ def run_begins(*columns: np.ndarray) -> np.ndarray:
 
 def calls_made(job: Job, layer: str, least: int, key: int | None = None) -> int:
     """Reads and writes that a layer counted, of one file or of all; `least` where it has no record, or fewer."""
-    frame, names = job.frames.get(layer), [name for kind, name in COUNTED if kind == layer]
+    frame, names = job.frames.get(layer), [name for kind, name in _COUNTED if kind == layer]
     if frame is None:
         return least
     rows = frame if key is None else frame[frame["id"] == key]
     return max(least, int(rows[names].clip(lower=0).to_numpy().sum()))
 
 
-def cells(values: np.ndarray, count: int) -> np.ndarray:
+def _cells(values: np.ndarray, count: int) -> np.ndarray:
     """Returns numbers of the cells that values from 0 to `count` lie in; what cannot be is put into the nearest one."""
     return np.asarray(np.clip(np.nan_to_num(values), 0, count - 1), dtype=np.int64)
 
 
-def count_corners(counts: np.ndarray, low: np.ndarray, high: np.ndarray, begin: np.ndarray, stop: np.ndarray) -> None:
+def _count_corners(counts: np.ndarray, low: np.ndarray, high: np.ndarray, begin: np.ndarray, stop: np.ndarray) -> None:
     """Adds rectangles to the counts of their corners, from which `covered` finds what lies under them."""
     for row, column, sign in ((low, begin, 1), (high + 1, stop + 1, 1), (low, stop + 1, -1), (high + 1, begin, -1)):
         np.add.at(counts, (row, column), sign)

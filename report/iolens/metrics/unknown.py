@@ -34,11 +34,11 @@ def unknown(job: Job) -> Records | None:
     lost = sum(mpiio.unseen(job).values())
     if lost:
         rows.append(("how MPI-IO's bytes reached the files", "POSIX saw none of them", NUMBERS))
-    rows += [(what, why, doubt) for what, why, doubt, holds in gaps(job) if holds]
+    rows += [(what, why, doubt) for what, why, doubt, holds in _gaps(job) if holds]
     return Records.of(["what", "why", "doubt"], rows) if rows else None
 
 
-def no_heatmap(job: Job) -> tuple[str, bool]:
+def _no_heatmap(job: Job) -> tuple[str, bool]:
     """Returns the reason why a job that moved bytes has no map of them over time, and whether it has none."""
     heat = job.records.get("HEATMAP")
     if set(TRACES) & set(job.records) or not moved_once(job):
@@ -54,17 +54,17 @@ def no_heatmap(job: Job) -> tuple[str, bool]:
     return f"the log's heat map ends within its first {FEWEST_BINS - 1} bins, of {width:g} s each", few
 
 
-def computes_or_communicates(job: Job) -> bool:
+def _computes_or_communicates(job: Job) -> bool:
     """Returns True where some time is known as computing or MPI alone."""
     times = rank_time(job)
     return times is not None and bool(times[UNTRACED].any())
 
 
-def gaps(job: Job) -> list[tuple[str, str, str, bool]]:
+def _gaps(job: Job) -> list[tuple[str, str, str, bool]]:
     """Returns the facts that some logs record and others do not: the fact, the reason, the part of a verdict that is
     in doubt without it, and whether it is missing here.
     """
-    when_moved, is_map_missing = no_heatmap(job)
+    when_moved, is_map_missing = _no_heatmap(job)
     records, private = job.records, job.private
     return [
         (
@@ -77,7 +77,7 @@ def gaps(job: Job) -> list[tuple[str, str, str, bool]]:
             "computing and MPI apart",
             "MPI calls were not timed (iolens run --trace mpi or --sample would tell)",
             CAUSES,
-            computes_or_communicates(job),
+            _computes_or_communicates(job),
         ),
         (
             "when bytes moved",

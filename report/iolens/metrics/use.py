@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
     from iolens.log import Job
 
-LARGEST = ("MAX_BYTE_READ", "MAX_BYTE_WRITTEN", "FILE_ALIGNMENT")
+_LARGEST = ("MAX_BYTE_READ", "MAX_BYTE_WRITTEN", "FILE_ALIGNMENT")
 """Counters of which the largest is kept; all others are added up, but for times of a rank and timestamps."""
 
-LIMITS = (100, 1 << 10, 10 << 10, 100 << 10, 1 << 20, 4 << 20, 10 << 20, 100 << 20, 1 << 30, float("inf"))
+_LIMITS = (100, 1 << 10, 10 << 10, 100 << 10, 1 << 20, 4 << 20, 10 << 20, 100 << 20, 1 << 30, float("inf"))
 """The upper limit of each range of access sizes, in bytes; it belongs to the range."""
 
-PAIRS = 1000
+_PAIRS = 1000
 """Number of pairs of an id and a known one up to which a set is faster than numpy's search."""
 
 
@@ -64,12 +64,12 @@ def by_file(job: Job, name: str) -> Records | None:
     if records is None or not len(records):
         return None
     files = file_records(job, name)
-    places, each = counters_of(records, prefix)
+    places, each = _counters_of(records, prefix)
     # A row a counter, so that all are summed at once and each as if it were alone.
     each = each[:, files.order]
     np.maximum(each, 0.0, out=each)
     values = np.add.reduceat(each, files.first, axis=1)
-    largest = [places[name] for name in LARGEST if name in places]
+    largest = [places[name] for name in _LARGEST if name in places]
     if largest:
         values[largest] = np.maximum.reduceat(each[largest], files.first, axis=1)
     ranks = np.where(records["rank"][files.order] < 0, max(job.nprocs, 1), 1)
@@ -77,17 +77,17 @@ def by_file(job: Job, name: str) -> Records | None:
     return Records({"id": files.id, "ranks": used}, [(places, values)])
 
 
-def counters_of(records: Records, prefix: str) -> tuple[Mapping[str, int], np.ndarray]:
+def _counters_of(records: Records, prefix: str) -> tuple[Mapping[str, int], np.ndarray]:
     """Returns the columns with a prefix: the row of each, named without it, and the rows, as floats."""
     columns = tuple(name for name in records.single if name.startswith(prefix))
     parts = [np.reshape([records[name] for name in columns], (len(columns), len(records)))] if columns else []
     parts += [values for _, values in records.blocks]
     names = (columns, *(tuple(block) for block, _ in records.blocks))
-    return rows_named(prefix, *names), np.concatenate(parts, dtype=float)
+    return _rows_named(prefix, *names), np.concatenate(parts, dtype=float)
 
 
 @cache
-def rows_named(prefix: str, *names: tuple[str, ...]) -> Mapping[str, int]:
+def _rows_named(prefix: str, *names: tuple[str, ...]) -> Mapping[str, int]:
     """Returns the place of each name, which loses its prefix."""
     return numbered(name.removeprefix(prefix) for each in names for name in each)
 
@@ -97,7 +97,7 @@ def small_calls(table: Records, kind: str, most: float) -> np.ndarray:
     below.
     """
     infix = "AGG_" if "SIZE_READ_AGG_0_100" in table else ""
-    small = [f"SIZE_{kind}_{infix}{bucket}" for bucket, limit in zip(BUCKETS, LIMITS, strict=True) if limit <= most]
+    small = [f"SIZE_{kind}_{infix}{bucket}" for bucket, limit in zip(BUCKETS, _LIMITS, strict=True) if limit <= most]
     return np.asarray(sum(table[column] for column in small) + np.zeros(len(table)))
 
 
@@ -141,7 +141,7 @@ def among(ids: np.ndarray, known: Collection[int] | np.ndarray) -> np.ndarray:
     """Returns whether each id is one of the known ones."""
     if not len(known):
         return np.zeros(len(ids), bool)
-    if len(ids) * len(known) <= PAIRS and (not isinstance(known, np.ndarray) or known.dtype == ids.dtype):
+    if len(ids) * len(known) <= _PAIRS and (not isinstance(known, np.ndarray) or known.dtype == ids.dtype):
         several = set(known.tolist() if isinstance(known, np.ndarray) else known)
         return np.array([each in several for each in ids.tolist()], bool)
     return np.asarray(np.isin(ids, np.asarray(known if isinstance(known, np.ndarray) else [*known], ids.dtype)))

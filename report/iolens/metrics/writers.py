@@ -12,8 +12,8 @@ from iolens.metrics.mpiio import file_rank_records
 from iolens.metrics.once import once_per_job
 from iolens.metrics.traces import run_begins
 
-COUNTERS = {"read": "BYTES_READ", "written": "BYTES_WRITTEN"}
-SLOWEST = ("SLOWEST_RANK", "SLOWEST_RANK_BYTES")
+_COUNTERS = {"read": "BYTES_READ", "written": "BYTES_WRITTEN"}
+_SLOWEST = ("SLOWEST_RANK", "SLOWEST_RANK_BYTES")
 
 
 @once_per_job
@@ -30,21 +30,21 @@ def moved_by_rank(job: Job, what: str) -> np.ndarray | None:
     found = np.zeros(max(job.nprocs, 1), "i8")
     for name in lowest(job):
         records = job.records[name]
-        bytes_moved = np.maximum(records[f"{name}_{COUNTERS[what]}"], 0)
+        bytes_moved = np.maximum(records[f"{name}_{_COUNTERS[what]}"], 0)
         ranks, shared = records["rank"], records["rank"] < 0
         np.add.at(found, ranks[~shared], bytes_moved[~shared])
         for row in np.flatnonzero(shared & (bytes_moved > 0)).tolist():
-            part = of_shared(job, records, name, row, what)
+            part = _of_shared(job, records, name, row, what)
             if part is None:
                 return None
             found += part
     return found
 
 
-def of_shared(job: Job, records: Records, name: str, row: int, what: str) -> np.ndarray | None:
+def _of_shared(job: Job, records: Records, name: str, row: int, what: str) -> np.ndarray | None:
     """Returns bytes by rank of one shared record; None if the log does not tell."""
-    counted = {column: int(records[f"{name}_{column}"][row]) for column in (*COUNTERS.values(), *SLOWEST)}
-    total, found = counted[COUNTERS[what]], np.zeros(max(job.nprocs, 1), "i8")
+    counted = {column: int(records[f"{name}_{column}"][row]) for column in (*_COUNTERS.values(), *_SLOWEST)}
+    total, found = counted[_COUNTERS[what]], np.zeros(max(job.nprocs, 1), "i8")
     table = file_rank_records(job) if name == "POSIX" else None
     if table is not None:
         rows = (table["file"] == records["id"][row]) & (table["rank"] >= 0)
@@ -52,7 +52,7 @@ def of_shared(job: Job, records: Records, name: str, row: int, what: str) -> np.
         if int(moved.sum()) == total:
             np.add.at(found, table["rank"][rows], moved)
             return found
-    both, slowest = sum(counted[column] for column in COUNTERS.values()), counted["SLOWEST_RANK"]
+    both, slowest = sum(counted[column] for column in _COUNTERS.values()), counted["SLOWEST_RANK"]
     if 0 <= slowest < len(found) and counted["SLOWEST_RANK_BYTES"] == both:
         found[slowest] = total
         return found
@@ -69,10 +69,10 @@ def posix_users(job: Job, what: str) -> dict[int, int]:
     found: dict[int, int] = {}
     posix = job.records.get("POSIX")
     if posix is not None:
-        used = posix[f"POSIX_{COUNTERS[what]}"] > 0
+        used = posix[f"POSIX_{_COUNTERS[what]}"] > 0
         own = (posix["rank"] >= 0) & used
         found |= ranks_of_files(posix["id"][own], posix["rank"][own])
-        moved = sum(np.maximum(posix[f"POSIX_{counter}"], 0) for counter in COUNTERS.values())
+        moved = sum(np.maximum(posix[f"POSIX_{counter}"], 0) for counter in _COUNTERS.values())
         alone = (posix["rank"] < 0) & used & (posix["POSIX_SLOWEST_RANK_BYTES"] >= 0.99 * moved)
         found |= dict.fromkeys(posix["id"][alone].tolist(), 1)
     traced = job.records.get("DXT_POSIX")

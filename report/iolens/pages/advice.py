@@ -15,14 +15,14 @@ from iolens.log import Job
 from iolens.missing import is_nan
 from iolens.pages.job_advice import confident_verdict
 
-WIDTH = 80
-BOLD = "1"
+_WIDTH = 80
+_BOLD = "1"
 """The ANSI code of headings."""
 
 
 def as_text(job: Job, found: Diagnosis) -> str:
     """Returns the advice in lines of at most 80 columns, but for text that is to be pasted."""
-    return "\n".join(line for line, _ in styled_lines(job, found, WIDTH))
+    return "\n".join(line for line, _ in styled_lines(job, found, _WIDTH))
 
 
 def styled_lines(job: Job, found: Diagnosis, width: int) -> list[tuple[str, str]]:
@@ -31,31 +31,31 @@ def styled_lines(job: Job, found: Diagnosis, width: int) -> list[tuple[str, str]
     """
     program = PurePosixPath(job.exe).name or "unknown program"
     head = f"{program}, job {job.jobid}: {say.count(job.nprocs, 'process')}, {say.seconds(job.run_time)}"
-    lines = [(head, ""), *((line, BOLD) for line in wrapped(confident_verdict(found), width))]
-    lines += plain(wrapped(found.verdict.evidence, width, "  "))
+    lines = [(head, ""), *((line, _BOLD) for line in wrapped(confident_verdict(found), width))]
+    lines += _plain(wrapped(found.verdict.evidence, width, "  "))
     for number, one in enumerate(found.worth, 1):
-        lines += [("", ""), *finding_lines(number, one, width)]
+        lines += [("", ""), *_finding_lines(number, one, width)]
     for title, others in (("Seen, and not worth it:", found.minor), ("About this log:", found.notes)):
-        lines += [("", ""), (title, BOLD)] if others else []
+        lines += [("", ""), (title, _BOLD)] if others else []
         for one in others:
             tail = f" ({one.gain_words.partition(':')[0]})" if one.severity == "low" else ""
-            lines += plain(wrapped(f"{one.title}: {one.evidence}{tail} [{one.id}]", width, "  - ", "    "))
+            lines += _plain(wrapped(f"{one.title}: {one.evidence}{tail} [{one.id}]", width, "  - ", "    "))
             if one.severity == "note":
-                lines += plain(f"    {line}".rstrip() for line in one.remedy.splitlines())
+                lines += _plain(f"    {line}".rstrip() for line in one.remedy.splitlines())
     return lines
 
 
-def finding_lines(number: int, one: Finding, width: int) -> list[tuple[str, str]]:
+def _finding_lines(number: int, one: Finding, width: int) -> list[tuple[str, str]]:
     """Returns one finding in full."""
     title = wrapped(f"{number}. {one.title}: {one.gain_words} [{one.id}]", width, "", "   ")
     lines = wrapped(one.evidence, width, "   ") + wrapped(f"Why: {one.why}", width, "   ")
     lines += wrapped(f"Where the bound comes from: {one.derivation}", width, "   ") if one.derivation else []
     lines += ["   What to do:", *(f"   {line}".rstrip() for line in one.remedy.splitlines())]
     lines += wrapped(f"More: {one.read_more}", width, "   ")
-    return [*((line, BOLD) for line in title), *plain(lines)]
+    return [*((line, _BOLD) for line in title), *_plain(lines)]
 
 
-def plain(lines: Iterable[str]) -> list[tuple[str, str]]:
+def _plain(lines: Iterable[str]) -> list[tuple[str, str]]:
     """Returns lines without a style."""
     return [(line, "") for line in lines]
 
@@ -83,14 +83,14 @@ def judgement(job: Job, found: Diagnosis) -> dict[str, Any]:
         "processes": job.nprocs,
         "run_time": job.run_time,
         "verdict": {**asdict(found.verdict), "confidence": found.confidence, "doubts": list(found.doubts)},
-        "gauges": [gauge_object(*row) for row in found.gauges.rows("gauge", "value", "bound", "good", "reason")],
+        "gauges": [_gauge_object(*row) for row in found.gauges.rows("gauge", "value", "bound", "good", "reason")],
         "findings": [asdict(one) for one in found.findings],
         "hints": list(found.hints),
         "unknown": [{"what": what, "why": why} for what, why in found.unknown],
     }
 
 
-def gauge_object(gauge: str, value: float, bound: float, good: bool | None, reason: str) -> dict[str, Any]:
+def _gauge_object(gauge: str, value: float, bound: float, good: bool | None, reason: str) -> dict[str, Any]:
     """Returns a gauge for JSON, where null stands for a number that is not known."""
     known = {name: each if not is_nan(each) else None for name, each in (("value", value), ("bound", bound))}
     return {"gauge": gauge, **known, "good": good, "reason": reason}

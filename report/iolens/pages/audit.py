@@ -15,25 +15,25 @@ from iolens.pages.exhibit import Column, Exhibit, frames
 if TYPE_CHECKING:
     import pandas as pd
 
-TITLE = "What these numbers are worth"
+_TITLE = "What these numbers are worth"
 
 
-def rows(source: str, evidence: Evidence) -> pd.DataFrame:
+def _rows(source: str, evidence: Evidence) -> pd.DataFrame:
     """Returns the rules of one source."""
     found = audit(evidence)
     return found[found["source"] == source]
 
 
-def numbered(number: str, rule: str) -> str:
+def _numbered(number: str, rule: str) -> str:
     """Returns a rule with its number, where its source counts."""
     return f"{number}  {rule}" if number else rule
 
 
-AUDIT: Exhibit[Evidence] = Exhibit(
+_AUDIT: Exhibit[Evidence] = Exhibit(
     name="audit",
     title="Rules for measurements",
     metric=audit,
-    columns=[Column("rule", ("number", "rule"), numbered), Column("", "state"), Column("evidence", "evidence")],
+    columns=[Column("rule", ("number", "rule"), _numbered), Column("", "state"), Column("evidence", "evidence")],
 )
 
 
@@ -44,14 +44,14 @@ def audit_page(evidence: Evidence) -> Page:
     lead = f"Of {len(RULES)} rules for measurements: {said}. Each was checked against what is recorded of the runs."
     blocks: list[Block] = [Text(lead)]
     for source, reference in SOURCES.items():
-        table = replace(AUDIT, metric=partial(rows, source), title=source, note=f"{reference}.").tables(evidence)
+        table = replace(_AUDIT, metric=partial(_rows, source), title=source, note=f"{reference}.").tables(evidence)
         blocks += table
-    return Page(TITLE, blocks)
+    return Page(_TITLE, blocks)
 
 
 def with_audit(tables: Mapping[str, pd.DataFrame], evidence: Evidence) -> dict[str, pd.DataFrame]:
     """Returns tables for export, and this one, in their index as well."""
     import pandas as pd
 
-    own = frames([AUDIT], evidence)
+    own = frames([_AUDIT], evidence)
     return {**tables, "audit": own["audit"], "index": pd.concat([tables["index"], own["index"]], ignore_index=True)}

@@ -9,10 +9,10 @@ NUMBER = re.compile(
 )
 """Matches text that is set flush right."""
 
-DOTS = "…"
+_DOTS = "…"
 
 
 def middle(text: str, keep: int) -> str:
     """Returns `keep` characters of a text, two fifths from its beginning and the rest from its end."""
     head = 2 * keep // 5
-    return f"{text[:head]}{DOTS}{text[len(text) - (keep - head) :]}"
+    return f"{text[:head]}{_DOTS}{text[len(text) - (keep - head) :]}"

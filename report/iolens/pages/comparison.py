@@ -59,7 +59,7 @@ def write_comparison(
     of_storage = [*backends.marks(set(results.runs["storage"])), *driver_marks(results.runs)]
     labels = of_storage if results.measure.of_storage else []
     evidence = of_comparison(comparison, results.program)
-    answer, *others = sweep_pages(results, comparison)
+    answer, *others = _sweep_pages(results, comparison)
     trail = read_trail(results.directory)
     searched = [search_page(trail)] if trail else []
     pages = [
@@ -81,14 +81,14 @@ def write_comparison(
     )
 
 
-def sweep_pages(results: Results, comparison: Comparison) -> list[Page]:
+def _sweep_pages(results: Results, comparison: Comparison) -> list[Page]:
     """Returns the pages about the sweep as a whole; a figure that the matrix does not allow is left out."""
     comparable = bool(comparison.factors) and comparison.best is not None
-    found = laid_out([*(PAGES if comparable else ()), LAST_PAGE], comparison)
-    return [answer_page(results, comparison), *what_if_pages(results), *found]
+    found = laid_out([*(_PAGES if comparable else ()), _LAST_PAGE], comparison)
+    return [_answer_page(results, comparison), *_what_if_pages(results), *found]
 
 
-def what_if_pages(results: Results) -> list[Page]:
+def _what_if_pages(results: Results) -> list[Page]:
     """Predictions that lie with the results (`iolens predict -o`), on a page of their own."""
     found = read_what_if(results.directory)
     table = WHAT_IF.table(found) if found else None
@@ -97,14 +97,14 @@ def what_if_pages(results: Results) -> list[Page]:
     return [Page(WHAT_IF.title, [*WHAT_IF.figures(found), replace(table, title="")])]
 
 
-def answer_page(results: Results, comparison: Comparison) -> Page:
+def _answer_page(results: Results, comparison: Comparison) -> Page:
     """Returns the first page: what puts the numbers in doubt, the gain, text to paste, the map of the sweep, and where
     the numbers come from.
     """
     blocks: list[Block] = [Text(f"Caution: {doubt}", "small") for doubt in doubts(results, comparison)]
     blocks.append(Text(lead(comparison), "lead"))
     found = remedy(results, comparison)
-    blocks += remedy_blocks(found) if found is not None else []
+    blocks += _remedy_blocks(found) if found is not None else []
     blocks += MAP.figures(comparison)
     blocks += [Text(sentence) for sentence in (*details(comparison), *answer_sentences(comparison))]
     first = complete_run(results)
@@ -112,7 +112,7 @@ def answer_page(results: Results, comparison: Comparison) -> Page:
     return Page("The answer", blocks)
 
 
-def remedy_blocks(found: Remedy) -> list[Block]:
+def _remedy_blocks(found: Remedy) -> list[Block]:
     """Returns the recommendation as text that can be pasted."""
     before = ", before the file exists:" if found.stripes or found.hints else ":"
     lines = [] if found.stripes is None else [found.stripes]
@@ -122,29 +122,29 @@ def remedy_blocks(found: Remedy) -> list[Block]:
     return [Text(found.lead + before), Text("\n".join(lines), "code"), Text(found.holds_for)]
 
 
-def together(comparison: Comparison) -> list[Block]:
+def _together(comparison: Comparison) -> list[Block]:
     """Returns the joint effect of two settings in a sentence."""
     return [] if comparison.interaction is None else [Text(interaction_sentence(comparison.interaction))]
 
 
-def model_bound(comparison: Comparison) -> list[Block]:
+def _model_bound(comparison: Comparison) -> list[Block]:
     """Returns what the storage's model bounds, in sentences."""
     return [Text(sentence) for sentence in bound_sentences(comparison)]
 
 
-def all_runs(comparison: Comparison) -> list[Block]:
+def _all_runs(comparison: Comparison) -> list[Block]:
     """Returns the table of runs, which is long: its note goes before."""
     table = RUNS.table(comparison)
     return [] if table is None else [Text(table.note, "note"), replace(table, title="", note="")]
 
 
-PAGES: tuple[Layout[Comparison], ...] = (
-    Layout(BARS.title, [BARS.figures, model_bound], joined=False),
-    Layout("What each setting does", [EFFECTS.figures, together, INTERACTION.figures, EFFECTS.tables]),
+_PAGES: tuple[Layout[Comparison], ...] = (
+    Layout(BARS.title, [BARS.figures, _model_bound], joined=False),
+    Layout("What each setting does", [EFFECTS.figures, _together, INTERACTION.figures, EFFECTS.tables]),
     Layout("Scaling", [SCALING.figures, SCALING.tables]),
     Layout("Every setting", [POINTS.figures, POINTS.tables]),
     Layout("What each build computed", [ANSWERS.tables]),
 )
 """The pages of a comparison whose settings can be compared."""
 
-LAST_PAGE: Layout[Comparison] = Layout(RUNS.title, [all_runs], joined=False)
+_LAST_PAGE: Layout[Comparison] = Layout(RUNS.title, [_all_runs], joined=False)

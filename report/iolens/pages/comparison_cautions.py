@@ -18,10 +18,10 @@ from iolens.missing import is_nan
 from iolens.pages.comparison_driver import driver_notes
 from iolens.pages.comparison_numbers import MOST_NAMED, listed, number, plural, said, times
 
-BUSY = 1.5
+_BUSY = 1.5
 """Load average per rank above which other programs must have been running; a sweep's own runs stay below it."""
 
-LITTLE = 0.02
+_LITTLE = 0.02
 """A drift below this is not told."""
 
 
@@ -32,7 +32,7 @@ def cautions(results: Results, comparison: Comparison) -> list[str]:
 
 def origins(results: Results, comparison: Comparison) -> list[str]:
     """Returns where the numbers come from: storage, driver, caches, runs done again, files that were not read."""
-    words = storage_notes(results) if comparison.measure.of_storage else compute_notes()
+    words = _storage_notes(results) if comparison.measure.of_storage else _compute_notes()
     return [*words, *retried(results), *(f"Not read: {skip.path} ({skip.reason})." for skip in results.skipped)]
 
 
@@ -53,20 +53,20 @@ def doubts(results: Results, comparison: Comparison) -> list[str]:
             "One run has no interval, two have a very wide one: repeat each point at least 3 times."
         )
     load, ranks = runs["load_before"].dropna().astype(float), runs["nprocs"].dropna().astype(float)
-    if len(load) and len(ranks) and load.median() > BUSY * ranks.median():
+    if len(load) and len(ranks) and load.median() > _BUSY * ranks.median():
         words.append(
             f"The machine was busy with something else: before half of the runs its load average was above "
             f"{load.median():.0f}, with {ranks.median():.0f} {plural('rank', int(ranks.median()))} a run. Repeat the "
             "sweep when it is quiet."
         )
-    words += drifted(comparison)
+    words += _drifted(comparison)
     places = {tuple(sorted(hosts)) for hosts in runs["hosts"] if hosts}
     if len(places) > 1:
         named = listed([", ".join(place) for place in sorted(places)])
         words.append(
             f"Not all runs had the same hosts ({named}): what differs between hosts may look like a setting's."
         )
-    words += moved_baseline(comparison) + split_points(comparison) + lost_runs(comparison)
+    words += _moved_baseline(comparison) + _split_points(comparison) + _lost_runs(comparison)
     words += [f"Left out of the comparison: {text}" for text in left_out(comparison)]
     asked = not comparison.measure.less_is_better
     unconfirmed = asked * int((runs["usable"] & ~runs["confirmed"] & (runs["ignored"].map(len) == 0)).sum())
@@ -78,7 +78,7 @@ def doubts(results: Results, comparison: Comparison) -> list[str]:
     return words
 
 
-def split_points(comparison: Comparison) -> list[str]:
+def _split_points(comparison: Comparison) -> list[str]:
     """Returns the settings with runs far from the others, or with two groups of runs, whose means describe none."""
     measure = comparison.measure
     values = [
@@ -109,7 +109,7 @@ def split_points(comparison: Comparison) -> list[str]:
     )
 
 
-def moved_baseline(comparison: Comparison) -> list[str]:
+def _moved_baseline(comparison: Comparison) -> list[str]:
     """Returns a caution for each setting whose default level has no comparable run, so that the baseline is
     another one.
     """
@@ -127,16 +127,16 @@ def moved_baseline(comparison: Comparison) -> list[str]:
     ]
 
 
-def storage_notes(results: Results) -> list[str]:
+def _storage_notes(results: Results) -> list[str]:
     """Returns the consequences of the storage and the MPI-IO driver for the numbers."""
     runs = results.runs
     words = backends.cautions(set(runs["storage"])) + driver_notes(runs)
     if "tmpfs" in set(runs["below"].dropna()):
         words.append("The data of the runs lay in memory (tmpfs): the storage's model gives the times, not a disk.")
-    return words + reads_came_from(results)
+    return words + _reads_came_from(results)
 
 
-def compute_notes() -> list[str]:
+def _compute_notes() -> list[str]:
     """Returns the definition of compute time."""
     return [
         "Compute time is the run time of the log less the I/O time of an average process: computing, messages between "
@@ -144,12 +144,12 @@ def compute_notes() -> list[str]:
     ]
 
 
-def drifted(comparison: Comparison) -> list[str]:
+def _drifted(comparison: Comparison) -> list[str]:
     """Returns by how much runs became faster or slower during the sweep; nothing if that is within the scatter or
     negligible.
     """
     found = drift(comparison.runs, comparison.measure)
-    if found is None or not found.is_clear or abs(math.log(found.value)) < math.log1p(LITTLE):
+    if found is None or not found.is_clear or abs(math.log(found.value)) < math.log1p(_LITTLE):
         return []
     way = "faster" if found.value > 1 else "slower"
     cancels = ", and ratios of runs of the same block are free of it" if comparison.by_block else ""
@@ -159,7 +159,7 @@ def drifted(comparison: Comparison) -> list[str]:
     ]
 
 
-def reads_came_from(results: Results) -> list[str]:
+def _reads_came_from(results: Results) -> list[str]:
     """Returns whether what a comparison of reads measured was read from storage; nothing if no reads are compared."""
     runs = results.runs[results.runs["usable"]]
     if results.measure.operation != "read" or runs.empty:
@@ -180,7 +180,7 @@ def reads_came_from(results: Results) -> list[str]:
     ]
 
 
-def lost_runs(comparison: Comparison) -> list[str]:
+def _lost_runs(comparison: Comparison) -> list[str]:
     """Returns how many runs were thrown away, why, and what that does to the numbers; empty if none was."""
     runs, lost = comparison.runs, int(comparison.points["lost"].sum())
     if not lost:

@@ -49,20 +49,20 @@ DRIVERS: Mapping[str, Driver] = {
 """Sentences by the `driver` of the frame of runs."""
 
 
-def drivers_of(runs: pd.DataFrame) -> list[str]:
+def _drivers_of(runs: pd.DataFrame) -> list[str]:
     """Returns the drivers of the runs that are known."""
     return [name for name in dict.fromkeys(runs["driver"].dropna()) if name in DRIVERS]
 
 
 def driver_marks(runs: pd.DataFrame) -> list[str]:
     """Returns the marks that every page about these runs must show."""
-    found = drivers_of(runs)
+    found = _drivers_of(runs)
     return [f"{len(found)} MPI-IO DRIVERS"] if len(found) > 1 else [DRIVERS[name].mark for name in found]
 
 
 def driver_names(runs: pd.DataFrame) -> str:
     """Returns the drivers in a few words, those that have no name here by their component."""
-    found = [DRIVERS[name].name for name in drivers_of(runs)]
+    found = [DRIVERS[name].name for name in _drivers_of(runs)]
     return " and ".join(found or [str(name) for name in runs["io_component"].dropna().unique()])
 
 
@@ -70,11 +70,11 @@ def driver_notes(runs: pd.DataFrame) -> list[str]:
     """Returns the drivers and their consequences, a sentence or two each, followed by the number of
     aggregators used.
     """
-    words = [f"The data was moved by {DRIVERS[name].name}, {DRIVERS[name].means}" for name in drivers_of(runs)]
-    return [*words[:-1], *(word + fewer_aggregators(runs) for word in words[-1:])]
+    words = [f"The data was moved by {DRIVERS[name].name}, {DRIVERS[name].means}" for name in _drivers_of(runs)]
+    return [*words[:-1], *(word + _fewer_aggregators(runs) for word in words[-1:])]
 
 
-def fewer_aggregators(runs: pd.DataFrame) -> str:
+def _fewer_aggregators(runs: pd.DataFrame) -> str:
     """Returns a note if drivers that bind stripes used fewer aggregators than requested, which is their decision and no
     failure.
     """

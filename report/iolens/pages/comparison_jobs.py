@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 
     from iolens.log import Job
 
-MOST_JOBS = 80
+_MOST_JOBS = 80
 """Summaries in one document: four fit on a page."""
 
-WORTH_SAYING = 0.05
+_WORTH_SAYING = 0.05
 """Share by which the bytes of POSIX and MPI-IO calls differ before a job's facts say so."""
 
-MOST = 0.99
+_MOST = 0.99
 """Part of the bytes written, in the file that has most, from which on a job is said to have written this file only."""
 
-CALLS = {
+_CALLS = {
     "MPI-IO": ("collective write", "collective read", "independent write", "independent read"),
     "POSIX": ("write", "read", "open"),
 }
@@ -46,13 +46,13 @@ def job_pages(comparison: Comparison, read: Callable[[Path], Job]) -> list[Page]
     chosen = typical_runs(comparison)
     if chosen.empty:
         return []
-    shown = chosen.head(MOST_JOBS)
+    shown = chosen.head(_MOST_JOBS)
     intro = f"Of each setting, the job whose {comparison.measure.name} came nearest to the typical value"
-    intro += f"; the first {MOST_JOBS} of {len(chosen)} settings." if len(chosen) > MOST_JOBS else "."
+    intro += f"; the first {_MOST_JOBS} of {len(chosen)} settings." if len(chosen) > _MOST_JOBS else "."
     blocks: list[Block] = [Text(f"{intro} `iolens report LOG` makes the full summary of any of them.", "note")]
     for _, run in shown.iterrows():
         label = str(comparison.points.loc[run["point"], "name"])
-        blocks += job_blocks(run, read, label, comparison.measure)
+        blocks += _job_blocks(run, read, label, comparison.measure)
     return [Page("One job per setting", blocks)]
 
 
@@ -65,22 +65,22 @@ def typical_runs(comparison: Comparison) -> pd.DataFrame:
     return runs.assign(distance=distance).sort_values(["point", "distance"]).drop_duplicates("point")
 
 
-def job_blocks(run: pd.Series[Any], read: Callable[[Path], Job], label: str, measure: Measure) -> Iterable[Block]:
+def _job_blocks(run: pd.Series[Any], read: Callable[[Path], Job], label: str, measure: Measure) -> Iterable[Block]:
     """Returns heading, facts and the strip of figures of one run."""
     title = f"{label}, repetition {run['repetition']}: {said(measure, run[measure.column])}"
     try:
         job = read(Path(run["log"]))
     except (IolensError, OSError) as error:
         return [Text(title, "heading"), Text(f"The log cannot be read: {error}")]
-    figure = job_strip(io_cost(job).frame(), calls(job), sizes(job))
-    return [FigureBlock(figure, facts(job), title=title)]
+    figure = job_strip(io_cost(job).frame(), _calls(job), sizes(job))
+    return [FigureBlock(figure, _facts(job), title=title)]
 
 
-def calls(job: Job) -> pd.DataFrame:
+def _calls(job: Job) -> pd.DataFrame:
     """Returns the operations of `CALLS` that the job did: `call` and `count`."""
     counts = operation_counts(job).frame()
     wanted = [
-        any(row.module == layer and row.operation in names for layer, names in CALLS.items())
+        any(row.module == layer and row.operation in names for layer, names in _CALLS.items())
         for row in counts.itertuples()
     ]
     found = counts[wanted]
@@ -93,7 +93,7 @@ def sizes(job: Job) -> pd.DataFrame:
     """Writes per range of sizes, `bucket` and a column per layer; the ranges that occur and their neighbours."""
     import pandas as pd
 
-    layers = [name for name in CALLS if name in job.frames]
+    layers = [name for name in _CALLS if name in job.frames]
     frames = {name: access_sizes(job, name).frame().set_index("bucket")["writes"] for name in layers}
     table = pd.DataFrame(frames)
     used = [i for i, total in enumerate(table.sum(axis=1)) if total]
@@ -103,7 +103,7 @@ def sizes(job: Job) -> pd.DataFrame:
     return table.rename(index=lambda bucket: bucket.replace("_PLUS", "+").replace("_", "–")).reset_index(names="bucket")
 
 
-def facts(job: Job) -> str:
+def _facts(job: Job) -> str:
     """Returns the job in a sentence: ranks, time, bytes of each layer, who wrote in which sizes."""
     words = [f"{job.nprocs} ranks, run time {number(job.run_time)} s"]
     for name in ("MPI-IO", "POSIX"):
@@ -111,13 +111,13 @@ def facts(job: Job) -> str:
             done = performance(job, name)
             words.append(f"{name} wrote {volume_text(done.bytes_written)} and read {volume_text(done.bytes_read)}")
     for verb, ratio in zip(("read", "wrote"), byte_ratios(job).values(), strict=True):
-        if ratio is not None and abs(ratio - 1) >= WORTH_SAYING:
+        if ratio is not None and abs(ratio - 1) >= _WORTH_SAYING:
             words.append(f"POSIX {verb} {ratio:.2f} bytes for each of MPI-IO")
     found = aggregators(job)
     if found is not None and len(found):
         top = found.frame().iloc[0]
         more = f" and by some of {top['others']} others" if top["others"] else ""
-        whole = top["bytes"] >= MOST * performance(job, "POSIX").bytes_written
+        whole = top["bytes"] >= _MOST * performance(job, "POSIX").bytes_written
         its = "written" if whole else "of the files that several ranks opened, the largest written"
         words.append(f"{its} by {plural('rank', len(top['writers']))} {rank_list(top['writers'])}{more}")
         words.append(f"mostly {size_text(top['common_write'])} at a time, {100 * top['not_aligned']:.0f} % not aligned")

@@ -10,7 +10,7 @@ from iolens.metrics.settings import part_text
 from iolens.metrics.statistics import Ratio
 from iolens.missing import is_nan
 
-SMALLEST, LARGEST = 1e-4, 1e6
+_SMALLEST, _LARGEST = 1e-4, 1e6
 """The ends of an interval that are printed as numbers lie between these."""
 
 MOST_NAMED = 4
@@ -38,12 +38,12 @@ def interval(low: float | None, high: float | None) -> str:
     """Returns ' [low, high]', or nothing if there is no interval."""
     if low is None or high is None or math.isnan(low) or math.isnan(high):
         return ""
-    return f" [{bound(low)}, {bound(high)}]"
+    return f" [{_bound(low)}, {_bound(high)}]"
 
 
-def bound(value: float) -> str:
+def _bound(value: float) -> str:
     """Returns an end of an interval. With two runs it can be so far off that its digits say nothing."""
-    return "< 0.0001" if 0 < value < SMALLEST else "> 1000000" if value > LARGEST else number(value)
+    return "< 0.0001" if 0 < value < _SMALLEST else "> 1000000" if value > _LARGEST else number(value)
 
 
 def times(found: Ratio) -> str:

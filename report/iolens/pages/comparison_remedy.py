@@ -15,9 +15,9 @@ from iolens.metrics.comparison import Comparison
 from iolens.missing import is_nan
 from iolens.pages.comparison_driver import DRIVERS
 
-LINE = 100
+_LINE = 100
 """Characters of a line that can be pasted from a page."""
-FOLD = " \\\n    "
+_FOLD = " \\\n    "
 """Between the lines of one command."""
 
 
@@ -49,26 +49,26 @@ def remedy(results: Results, comparison: Comparison) -> Remedy | None:
         for column in runs.columns
         if column.startswith("requested.") and run[column] is not None and not is_nan(run[column])
     }
-    changes = [own_changes(results, name, run[name]) for name in comparison.settings]
+    changes = [_own_changes(results, name, run[name]) for name in comparison.settings]
     always = (results.experiment.get("mpi") or {}).get("hints") or {}
     hints = asked | {key: value for key, value in always.items() if key not in asked}
     for change in changes:
         hints |= change.get("hints") or {}
     lines = tuple(f"{key} {plain(value)}" for key, value in hints.items() if not key.startswith("stripe_"))
-    holds = holds_for(run)
+    holds = _holds_for(run)
     if asked.get("stripe_size", 0) % STRIPE_UNIT:
         holds += " Lustre takes stripe sizes in multiples of 64 KiB only: this one was chosen for a small file."
-    own = tuple(line for change in changes for line in own_lines(results.program, change))
+    own = tuple(line for change in changes for line in _own_lines(results.program, change))
     own += build_commands(results.program, [results.experiment.get("workload") or {}, *changes])
-    lead = lead_of(comparison)
+    lead = _lead_of(comparison)
     if not results.measure.of_storage:
-        return Remedy(lead, None, (), holds_for_build(run), own) if own else None
+        return Remedy(lead, None, (), _holds_for_build(run), own) if own else None
     pool = (results.experiment.get("storage") or {}).get("pool")
-    stripes = stripe_line(run["storage"], asked, str(pool) if pool else None)
+    stripes = _stripe_line(run["storage"], asked, str(pool) if pool else None)
     return Remedy(lead, stripes, lines, holds, own) if stripes or lines or own else None
 
 
-def lead_of(comparison: Comparison) -> str:
+def _lead_of(comparison: Comparison) -> str:
     """Returns the reason to paste the remedy. A gain is proven if an interval, of confirming runs if there are any,
     excludes 1.
     """
@@ -79,13 +79,13 @@ def lead_of(comparison: Comparison) -> str:
     return "To use the best setting"
 
 
-def own_changes(results: Results, factor: str, level: Any) -> Mapping[str, Any]:
+def _own_changes(results: Results, factor: str, level: Any) -> Mapping[str, Any]:
     """Returns the changes of an own factor's level; nothing for a factor with plain levels."""
     levels = (results.experiment.get("matrix") or {}).get(factor)
     return (levels.get(str(level)) or {}) if isinstance(levels, dict) else {}
 
 
-def own_lines(program: str, change: Mapping[str, Any]) -> list[str]:
+def _own_lines(program: str, change: Mapping[str, Any]) -> list[str]:
     """Returns the variables to export and the arguments to add for a level of an own factor."""
     lines = [f"export {key}={shlex.quote(str(value))}" for key, value in (change.get("environment") or {}).items()]
     if change.get("arguments"):
@@ -95,30 +95,30 @@ def own_lines(program: str, change: Mapping[str, Any]) -> list[str]:
 
 def folded(command: str) -> str:
     """Returns a shell command in as many lines as a page has room for, still one command."""
-    if len(command) <= LINE:
+    if len(command) <= _LINE:
         return command
     lines: list[str] = []
     for word in map(shlex.quote, shlex.split(command)):
-        if lines and len(lines[-1]) + len(word) < LINE - len(FOLD):
+        if lines and len(lines[-1]) + len(word) < _LINE - len(_FOLD):
             lines[-1] += f" {word}"
         else:
             lines.append(word)
-    return FOLD.join(lines)
+    return _FOLD.join(lines)
 
 
-def holds_for_build(run: Mapping[str, Any]) -> str:
+def _holds_for_build(run: Mapping[str, Any]) -> str:
     """Returns the compiler and processor for which a time holds."""
-    parts = [f"with {run['build.version']}"] if known(run.get("build.version")) else []
-    parts += [f"on {run['machine.cpu']}"] if known(run.get("machine.cpu")) else []
+    parts = [f"with {run['build.version']}"] if _known(run.get("build.version")) else []
+    parts += [f"on {run['machine.cpu']}"] if _known(run.get("machine.cpu")) else []
     return f"It holds for this program as it was measured{''.join(f' {part}' for part in parts)}."
 
 
-def known(value: Any) -> bool:
+def _known(value: Any) -> bool:
     """Returns whether a run tells it."""
     return isinstance(value, str) and value != ""
 
 
-def stripe_line(kind: str | None, asked: Mapping[str, Any], pool: str | None) -> str | None:
+def _stripe_line(kind: str | None, asked: Mapping[str, Any], pool: str | None) -> str | None:
     """Returns the line that sets the requested layout on this kind of storage, in the pool that the runs used; None if
     none was requested.
     """
@@ -134,7 +134,7 @@ def plain(value: Any) -> str:
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
-def holds_for(run: Mapping[str, Any]) -> str:
+def _holds_for(run: Mapping[str, Any]) -> str:
     """Returns the MPI-IO driver for which the recommendation holds."""
     library = f" of {run['mpi']}" if run["mpi"] and run["driver"] == "lustre" else ""
     if run["driver"] in DRIVERS:

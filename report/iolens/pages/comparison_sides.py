@@ -17,7 +17,7 @@ from iolens.pages.exhibits.subjects import FINDINGS
 
 def side_pages(comparison: Comparison, read: Callable[[Path], Job]) -> list[Page]:
     """Returns one page (continued as needed); none where less than two of the three have a log that can be read."""
-    subjects = sides(comparison, read)
+    subjects = _sides(comparison, read)
     if subjects is None:
         return []
     named = "; ".join(f"{letter}: {one.label}" for letter, one in zip(subjects.letters, subjects.all, strict=True))
@@ -27,7 +27,7 @@ def side_pages(comparison: Comparison, read: Callable[[Path], Job]) -> list[Page
     return [Page("Baseline, best and worst side by side", blocks)]
 
 
-def sides(comparison: Comparison, read: Callable[[Path], Job]) -> Subjects | None:
+def _sides(comparison: Comparison, read: Callable[[Path], Job]) -> Subjects | None:
     """Returns the baseline, the best and the worst setting, as far as they differ and have logs; None for less
     than two.
     """

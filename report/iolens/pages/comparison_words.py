@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-ENOUGH = 5
+_ENOUGH = 5
 """Repetitions from which another one narrows the intervals only little."""
 
 
@@ -49,17 +49,17 @@ def lead(comparison: Comparison) -> str:
         runs = (
             f"{counts[0]} fresh runs of each" if counts[0] == counts[1] else f"{counts[0]} and {counts[1]} fresh runs"
         )
-        gain = f"{times_of(fresh.ratio.value, fresh.ratio.low, fresh.ratio.high)} {against}"
+        gain = f"{_times_of(fresh.ratio.value, fresh.ratio.low, fresh.ratio.high)} {against}"
         speeds = f"{number(fresh.best.value)} against {said(measure, fresh.base.value)} in {runs}"
         begin = "Confirmed" if comparison.proven else "Not confirmed"
         text = f"{begin}: {best['name']} gives {gain}, {speeds}."
     else:
-        gain = f"{times_of(best['ratio'], best['ratio_low'], best['ratio_high'])} {against}"
+        gain = f"{_times_of(best['ratio'], best['ratio_low'], best['ratio_high'])} {against}"
         text = f"Best: {best['name']}, {gain}: {number(best['value'])} against {said(measure, base['value'])}."
     return text if comparison.proven else f"{text} The runs do not prove that it is better than the baseline."
 
 
-def times_of(ratio: float, low: float | None, high: float | None) -> str:
+def _times_of(ratio: float, low: float | None, high: float | None) -> str:
     """Returns a ratio with its interval: '4.03 times [3.92, 4.14]'."""
     return f"{number(ratio)} times{interval(low, high)}"
 
@@ -70,11 +70,11 @@ def details(comparison: Comparison) -> list[str]:
     if comparison.best is None:
         return []
     return [
-        text for text in (in_sweep(comparison), rivals(comparison), spared(comparison), outside(comparison)) if text
+        text for text in (_in_sweep(comparison), _rivals(comparison), _spared(comparison), _outside(comparison)) if text
     ]
 
 
-def in_sweep(comparison: Comparison) -> str:
+def _in_sweep(comparison: Comparison) -> str:
     """Returns the gain by the runs of the sweep, among which the best was picked; empty without fresh runs."""
     fresh = comparison.fresh
     if fresh is None or comparison.baseline is None:
@@ -82,14 +82,14 @@ def in_sweep(comparison: Comparison) -> str:
     if fresh.ratio is None:
         return f"Fresh runs to confirm this cannot be used ({fresh.problem})."
     best, base = (comparison.points.loc[one] for one in (comparison.best, comparison.baseline))
-    gain = times_of(best["ratio"], best["ratio_low"], best["ratio_high"])
+    gain = _times_of(best["ratio"], best["ratio_low"], best["ratio_high"])
     return (
         f"In the sweep, from which it was picked, it gave {gain} the baseline: {number(best['value'])} against "
         f"{said(comparison.measure, base['value'])}."
     )
 
 
-def rivals(comparison: Comparison) -> str:
+def _rivals(comparison: Comparison) -> str:
     """Returns whether other settings may be as good as the best."""
     if comparison.points.loc[comparison.best, "count"] < 2:
         return ""
@@ -99,12 +99,12 @@ def rivals(comparison: Comparison) -> str:
     text = f"{others} other {plural('setting', others)} cannot be told from it with these repetitions."
     compared = comparison.points.loc[comparison.points["left_out"] == "", "count"]
     fewest = int(compared.min())
-    if fewest < ENOUGH:
-        text += f" {ENOUGH} of each would make the intervals about {math.sqrt(fewest / ENOUGH):.2f} times as wide."
+    if fewest < _ENOUGH:
+        text += f" {_ENOUGH} of each would make the intervals about {math.sqrt(fewest / _ENOUGH):.2f} times as wide."
     return text
 
 
-def spared(comparison: Comparison) -> str:
+def _spared(comparison: Comparison) -> str:
     """Returns how many runs were saved at points that could no longer be the best; empty if none was."""
     points = comparison.points
     most = int(points["planned"].max())
@@ -120,7 +120,7 @@ def spared(comparison: Comparison) -> str:
     )
 
 
-def outside(comparison: Comparison) -> str:
+def _outside(comparison: Comparison) -> str:
     """Returns the setting that gave more than the best but cannot be compared; empty without one."""
     points = comparison.points
     measure, others = comparison.measure, points.loc[points["left_out"] != "", "value"].dropna()
@@ -158,17 +158,17 @@ def answer_sentences(comparison: Comparison) -> list[str]:
         return []
     known = runs[runs["answer.same"].notna()]
     if known.empty:
-        return [f"Answer: n/a: {untold(runs)}."]
+        return [f"Answer: n/a: {_untold(runs)}."]
     wrong = known[~known["answer.same"].astype(bool)]
     most = float(known.loc[known["answer.same"].astype(bool), "answer.difference"].astype(float).max())
     text = f"Answer: the baseline's in {len(known) - len(wrong)} of {len(known)} runs"
     text += f" (greatest relative difference {difference(most)})" if len(wrong) < len(known) else ""
-    text += "" if wrong.empty else f", another one in {len(wrong)}: {listed(named(comparison, wrong))}"
+    text += "" if wrong.empty else f", another one in {len(wrong)}: {listed(_named(comparison, wrong))}"
     rest = runs[runs["answer.same"].isna()]
-    return [text + (f"; n/a of {len(rest)}: {untold(rest)}." if len(rest) else ".")]
+    return [text + (f"; n/a of {len(rest)}: {_untold(rest)}." if len(rest) else ".")]
 
 
-def untold(runs: pd.DataFrame) -> str:
+def _untold(runs: pd.DataFrame) -> str:
     """Returns the reasons why these runs have no comparable answer, with the number of runs for each reason."""
     counts = runs["answer.said"].str.removeprefix("n/a: ").value_counts(sort=False)
     if len(counts) == 1:
@@ -176,7 +176,7 @@ def untold(runs: pd.DataFrame) -> str:
     return "; ".join(f"{said} ({count} {plural('run', count)})" for said, count in counts.items())
 
 
-def named(comparison: Comparison, runs: pd.DataFrame) -> list[str]:
+def _named(comparison: Comparison, runs: pd.DataFrame) -> list[str]:
     """Returns the settings of these runs."""
     return [str(comparison.points.loc[index, "label"]) for index in dict.fromkeys(runs["point"])]
 
@@ -208,7 +208,7 @@ def complete_run(results: Results) -> str | None:
     return f"The complete run before the sweep: verification {first['verification'] or 'n/a'}{gave}."
 
 
-def ranks_text(ranks: pd.Series[Any]) -> str:
+def _ranks_text(ranks: pd.Series[Any]) -> str:
     """Returns the ranks of the runs: '4 ranks', '1 to 8 ranks', or nothing where no run tells."""
     if ranks.empty:
         return ""
@@ -222,7 +222,7 @@ def subtitle(results: Results, comparison: Comparison) -> str:
     ranks = runs["nprocs"].dropna()
     parts = [
         results.program,
-        ranks_text(ranks),
+        _ranks_text(ranks),
         f"{hosts} hosts" if (hosts := runs["hosts"].map(len).max()) > 1 else "",
         f"{len(comparison.points)} {plural('point', len(comparison.points))}, {len(runs)} runs",
         driver_names(runs),

@@ -8,7 +8,7 @@ from pathlib import Path
 from iolens.pages.blocks import Page
 from iolens.pages.output import written_aside
 
-ENDINGS = (".pdf", ".html", ".htm")
+_ENDINGS = (".pdf", ".html", ".htm")
 """Suffixes of file names that can be written."""
 
 

@@ -95,7 +95,7 @@ class Exhibit(Generic[S]):
 
     def frame(self, subject: S) -> pd.DataFrame | None:
         """Returns `rows` as a frame; None if there is nothing to show."""
-        return as_frame(self.rows(subject))
+        return _as_frame(self.rows(subject))
 
     def every(self, subject: S) -> pd.DataFrame | None:
         """Returns all rows, for an export; None if there is nothing to show."""
@@ -104,8 +104,8 @@ class Exhibit(Generic[S]):
             from iolens.metrics.processor.ask import Ask
 
             metric: Callable[..., Rows | None] = self.metric
-            return as_frame(metric(subject, Ask(threshold=0.0)))
-        return as_frame(shown if shown is None or self.whole is None else self.whole(subject))
+            return _as_frame(metric(subject, Ask(threshold=0.0)))
+        return _as_frame(shown if shown is None or self.whole is None else self.whole(subject))
 
     def table(self, subject: S) -> Table | None:
         """Returns the rows in words."""
@@ -118,7 +118,7 @@ class Exhibit(Generic[S]):
 
         def more(most: int) -> tuple[list[list[str]], int]:
             every = self.every(subject)
-            return ([], 0) if every is None else (in_words(columns, every.head(most)), len(every))
+            return ([], 0) if every is None else (_in_words(columns, every.head(most)), len(every))
 
         def ranks(most: int) -> Ranks:
             every = self.every(subject)
@@ -127,8 +127,8 @@ class Exhibit(Generic[S]):
         return Table(
             self.title,
             [column.head for column in columns],
-            in_words(columns, rows),
-            " ".join(part for part in (note, left_out(rows)) if part),
+            _in_words(columns, rows),
+            " ".join(part for part in (note, _left_out(rows)) if part),
             self.about,
             more if self.whole else None,
             ranks if self.ranks else None,
@@ -151,15 +151,15 @@ class Exhibit(Generic[S]):
     @property
     def about(self) -> About:
         """Returns the name, title and definition behind the exhibit's tables and figures."""
-        return About(self.name, self.title, readable(definition(self)))
+        return About(self.name, self.title, _readable(definition(self)))
 
 
-def as_frame(rows: Rows | None) -> pd.DataFrame | None:
+def _as_frame(rows: Rows | None) -> pd.DataFrame | None:
     """Returns rows as a frame."""
     return rows.frame() if isinstance(rows, Records) else rows
 
 
-def left_out(rows: Rows) -> str:
+def _left_out(rows: Rows) -> str:
     """Returns how many rows a metric left out for being small, in words."""
     from iolens.metrics.processor.ask import THRESHOLD
 
@@ -175,7 +175,7 @@ def rows_left_out(rows: Rows) -> int:
     return int(rows.left_out if isinstance(rows, Records) else rows.attrs.get(LEFT_OUT, 0))
 
 
-def in_words(columns: Sequence[Column], rows: Rows) -> list[list[str]]:
+def _in_words(columns: Sequence[Column], rows: Rows) -> list[list[str]]:
     """Returns the rows as they stand in a table."""
     return [list(row) for row in zip(*(column.words(rows) for column in columns), strict=True)]
 
@@ -201,7 +201,7 @@ _CODE = re.compile(r"`|\w_\w|\w\.\w+\.\w|\b(Columns|None|NaN|Returns|[Oo]ne row|
 """Marks of a sentence that is about columns and functions and not about what was measured."""
 
 
-def readable(text: str) -> str:
+def _readable(text: str) -> str:
     """Returns the sentences of a definition that have no names of code in them."""
     return " ".join(one for one in re.split(r"(?<=\.) (?=[A-Z`])", text) if not _CODE.search(one))
 

@@ -38,26 +38,30 @@ def export(frames: Mapping[str, pd.DataFrame], prefix: str, folders: Mapping[str
         for name, frame in frames.items():
             path = folder / f"{prefix}{name}.{ending}"
             with written_aside(path) as aside:
-                WRITERS[ending](frame, aside)
+                _WRITERS[ending](frame, aside)
             written.append(path)
     return written
 
 
-def to_csv(frame: pd.DataFrame, path: Path) -> None:
+def _to_csv(frame: pd.DataFrame, path: Path) -> None:
     """Returns full numbers, a head, no index."""
     frame.to_csv(path, index=False)
 
 
-def to_json(frame: pd.DataFrame, path: Path) -> None:
+def _to_json(frame: pd.DataFrame, path: Path) -> None:
     """Returns a list of rows."""
     frame.to_json(path, orient="records", indent=1, double_precision=15, date_format="iso")
 
 
-def to_parquet(frame: pd.DataFrame, path: Path) -> None:
+def _to_parquet(frame: pd.DataFrame, path: Path) -> None:
     """Returns types as they are; a column of objects of several types becomes text."""
     mixed = [name for name in frame if frame[name].dtype == object and len({type(value) for value in frame[name]}) > 1]
     frame.astype(dict.fromkeys(mixed, str)).to_parquet(path, index=False)
 
 
-WRITERS: Mapping[str, Callable[[pd.DataFrame, Path], None]] = {"csv": to_csv, "json": to_json, "parquet": to_parquet}
+_WRITERS: Mapping[str, Callable[[pd.DataFrame, Path], None]] = {
+    "csv": _to_csv,
+    "json": _to_json,
+    "parquet": _to_parquet,
+}
 """Writers by the suffix of a file's name."""

@@ -25,7 +25,7 @@ from iolens.pages.layout import Layout, laid_out
 
 def write_fleet(store: Store, path: Path) -> None:
     """Writes the document, a PDF or an HTML page; raises IolensError if it cannot be written."""
-    write_document(path, title(store), str(store.folder), laid_out(PAGES, store))
+    write_document(path, _title(store), str(store.folder), laid_out(_PAGES, store))
 
 
 def show_fleet(store: Store) -> None:
@@ -33,8 +33,8 @@ def show_fleet(store: Store) -> None:
     from iolens.pages.terminal import screen
 
     out = screen()
-    out.say(title(store), "1")
-    for sentence in sentences(store):
+    out.say(_title(store), "1")
+    for sentence in _sentences(store):
         out.say(sentence)
     for exhibit in FLEET_EXHIBITS:
         table = exhibit.table(store)
@@ -43,12 +43,12 @@ def show_fleet(store: Store) -> None:
             out.table(table)
 
 
-def title(store: Store) -> str:
+def _title(store: Store) -> str:
     """Returns the header of every page."""
     return f"{store.folder.resolve().name}: I/O of {words.plural(int(store.ask('totals')['jobs'][0]), 'job')}"
 
 
-def sentences(store: Store) -> list[str]:
+def _sentences(store: Store) -> list[str]:
     """Returns the first sentences of the report."""
     total = store.ask("totals").iloc[0]
     if not total["jobs"]:
@@ -78,10 +78,10 @@ def sentences(store: Store) -> list[str]:
     return said
 
 
-def overview(store: Store) -> list[Block]:
+def _overview(store: Store) -> list[Block]:
     """Returns the first lines of the document."""
     total = store.ask("totals").iloc[0]
-    lead, *others = sentences(store)
+    lead, *others = _sentences(store)
     blocks: list[Block] = [Text(lead, "lead"), *(Text(each) for each in others)]
     if not total["jobs"]:
         return blocks
@@ -100,8 +100,8 @@ def overview(store: Store) -> list[Block]:
     return [*blocks, Row([Table("", ["", ""], left), Table("", ["", ""], right)])]
 
 
-PAGES: tuple[Layout[Store], ...] = (
-    Layout("All jobs", [overview, TREND.figures, APPLICATIONS.tables]),
+_PAGES: tuple[Layout[Store], ...] = (
+    Layout("All jobs", [_overview, TREND.figures, APPLICATIONS.tables]),
     Layout("What could be saved", [OFFENDERS.tables, RULES.tables]),
     Layout("Who and where", [USERS.tables, FILE_SYSTEMS.tables]),
     Layout("Time and logs", [TREND.tables, DAMAGED.tables]),

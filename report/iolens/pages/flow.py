@@ -18,11 +18,11 @@ from iolens.pages.grid import grid
 from iolens.pages.vector import draw_figure
 
 GAP = 12.0
-LONG, ROOM = 16, 110.0
+_LONG, _ROOM = 16, 110.0
 """A table of more rows than LONG may be split over pages, but not begun in less than ROOM points."""
-BELONGING = ("small", "code")
+_BELONGING = ("small", "code")
 """Styles of what belongs to the finding above it."""
-INK, QUIET = HexColor("#222222"), HexColor("#555555")
+_INK, _QUIET = HexColor("#222222"), HexColor("#555555")
 
 
 @dataclass(frozen=True)
@@ -35,33 +35,33 @@ class Spacing:
 
 USUAL, CLOSE = Spacing(), Spacing(figures=0.88, below=5.0)
 
-STYLES: dict[str, dict[str, Any]] = {
-    "body": {"fontName": PLAIN, "fontSize": 8.5, "leading": 12, "textColor": INK, "spaceAfter": 5},
-    "lead": {"fontName": BOLD, "fontSize": 10, "leading": 14, "textColor": INK, "spaceAfter": 7},
+_STYLES: dict[str, dict[str, Any]] = {
+    "body": {"fontName": PLAIN, "fontSize": 8.5, "leading": 12, "textColor": _INK, "spaceAfter": 5},
+    "lead": {"fontName": BOLD, "fontSize": 10, "leading": 14, "textColor": _INK, "spaceAfter": 7},
     "note": {
         "fontName": PLAIN,
         "fontSize": 7,
         "leading": 9.5,
-        "textColor": QUIET,
+        "textColor": _QUIET,
         "spaceBefore": 3,
         "spaceAfter": 5,
     },
-    "page": {"fontName": BOLD, "fontSize": 13, "leading": 17, "textColor": INK, "spaceBefore": 10, "spaceAfter": 7},
+    "page": {"fontName": BOLD, "fontSize": 13, "leading": 17, "textColor": _INK, "spaceBefore": 10, "spaceAfter": 7},
     "heading": {
         "fontName": BOLD,
         "fontSize": 9,
         "leading": 12,
-        "textColor": INK,
+        "textColor": _INK,
         "spaceBefore": 4,
         "spaceAfter": 3,
     },
-    "finding": {"fontName": BOLD, "fontSize": 8.5, "leading": 12, "textColor": INK, "spaceBefore": 2, "spaceAfter": 1},
-    "small": {"fontName": PLAIN, "fontSize": 7.5, "leading": 10, "textColor": INK, "spaceAfter": 3},
+    "finding": {"fontName": BOLD, "fontSize": 8.5, "leading": 12, "textColor": _INK, "spaceBefore": 2, "spaceAfter": 1},
+    "small": {"fontName": PLAIN, "fontSize": 7.5, "leading": 10, "textColor": _INK, "spaceAfter": 3},
     "code": {
         "fontName": MONO,
         "fontSize": 7.5,
         "leading": 10,
-        "textColor": INK,
+        "textColor": _INK,
         "backColor": HexColor("#f3f3f3"),
         "borderPadding": 4,
         "leftIndent": 4,
@@ -71,9 +71,9 @@ STYLES: dict[str, dict[str, Any]] = {
 }
 
 
-def paragraph(text: str, style: str) -> Flowable:
+def _paragraph(text: str, style: str) -> Flowable:
     """Returns one paragraph."""
-    look = STYLES[style]
+    look = _STYLES[style]
     font(look["fontName"])
     kind = Preformatted if style == "code" else Paragraph
     return kind(text if style == "code" else escape(text, quote=False), ParagraphStyle(style, **look))
@@ -90,10 +90,10 @@ class Heading(Paragraph):  # type: ignore[misc]
         super().draw()
 
 
-def heading(title: str) -> Flowable:
+def _heading(title: str) -> Flowable:
     """Returns a page's title."""
     font(BOLD)
-    found = Heading(escape(title, quote=False), ParagraphStyle("page", **STYLES["page"]))
+    found = Heading(escape(title, quote=False), ParagraphStyle("page", **_STYLES["page"]))
     found.text = title
     return found
 
@@ -123,14 +123,14 @@ def together(blocks: Sequence[Block]) -> list[list[Block]]:
     """
     groups: list[list[Block]] = []
     for block in blocks:
-        if groups and isinstance(block, Text) and block.style in BELONGING and heads(groups[-1][0]):
+        if groups and isinstance(block, Text) and block.style in _BELONGING and _heads(groups[-1][0]):
             groups[-1].append(block)
         else:
             groups.append([block])
     return groups
 
 
-def heads(block: Block) -> bool:
+def _heads(block: Block) -> bool:
     """Returns whether a block begins a finding."""
     return isinstance(block, Text) and block.style == "finding"
 
@@ -140,45 +140,45 @@ def flowables(group: Sequence[Block], width: float, spacing: Spacing) -> list[Fl
     may be split.
     """
     block = group[0]
-    if isinstance(block, Table) and len(block.rows) > LONG:
-        return [CondPageBreak(ROOM), *parts(block, width, spacing)]
-    return [KeepTogether([flow for one in group for flow in parts(one, width, spacing)])]
+    if isinstance(block, Table) and len(block.rows) > _LONG:
+        return [CondPageBreak(_ROOM), *_parts(block, width, spacing)]
+    return [KeepTogether([flow for one in group for flow in _parts(one, width, spacing)])]
 
 
 def headed(title: str, group: Sequence[Block], width: float, spacing: Spacing) -> list[Flowable]:
     """Returns a page's title and its first group, on one sheet."""
     block = group[0]
-    if isinstance(block, Table) and len(block.rows) > LONG:
-        return [CondPageBreak(ROOM), heading(title), *parts(block, width, spacing)]
-    return [KeepTogether([heading(title), *(flow for one in group for flow in parts(one, width, spacing))])]
+    if isinstance(block, Table) and len(block.rows) > _LONG:
+        return [CondPageBreak(_ROOM), _heading(title), *_parts(block, width, spacing)]
+    return [KeepTogether([_heading(title), *(flow for one in group for flow in _parts(one, width, spacing))])]
 
 
-def parts(block: Block, width: float, spacing: Spacing) -> list[Flowable]:
+def _parts(block: Block, width: float, spacing: Spacing) -> list[Flowable]:
     """Returns the pieces of a block, from top to bottom."""
     if isinstance(block, Text):
-        return [paragraph(block.text, block.style)]
+        return [_paragraph(block.text, block.style)]
     if isinstance(block, FigureBlock):
         figure = Drawing(block.figure, min(width, block.width or width), spacing.figures)
-        return spaced([*titled(block.title), figure, *noted(block.caption)], spacing)
+        return _spaced([*_titled(block.title), figure, *_noted(block.caption)], spacing)
     if isinstance(block, Table):
-        return spaced([*titled(block.title), grid(block, width, noted(block.note))], spacing)
+        return _spaced([*_titled(block.title), grid(block, width, _noted(block.note))], spacing)
     return [side_by_side(block, width, spacing)]
 
 
-def spaced(flow: list[Flowable], spacing: Spacing) -> list[Flowable]:
+def _spaced(flow: list[Flowable], spacing: Spacing) -> list[Flowable]:
     """Leaves room below the last piece, unless a page ends there."""
     flow[-1].spaceAfter = spacing.below
     return flow
 
 
-def titled(title: str) -> list[Flowable]:
+def _titled(title: str) -> list[Flowable]:
     """Returns a heading, or nothing."""
-    return [paragraph(title, "heading")] if title else []
+    return [_paragraph(title, "heading")] if title else []
 
 
-def noted(note: str) -> list[Flowable]:
+def _noted(note: str) -> list[Flowable]:
     """Returns a note, or nothing."""
-    return [paragraph(note, "note")] if note else []
+    return [_paragraph(note, "note")] if note else []
 
 
 def side_by_side(row: Row, width: float, spacing: Spacing = USUAL) -> Flowable:
@@ -186,7 +186,7 @@ def side_by_side(row: Row, width: float, spacing: Spacing = USUAL) -> Flowable:
     shares = row.shares or [1.0] * len(row.blocks)
     room = width - GAP * (len(row.blocks) - 1)
     widths = [room * share / sum(shares) for share in shares]
-    cells = [parts(block, wide, spacing) for block, wide in zip(row.blocks, widths, strict=True)]
+    cells = [_parts(block, wide, spacing) for block, wide in zip(row.blocks, widths, strict=True)]
     columns = [wide + (GAP if i < len(widths) - 1 else 0) for i, wide in enumerate(widths)]
     style = [
         ("FONTNAME", (0, 0), (-1, -1), font(PLAIN)),
@@ -195,4 +195,4 @@ def side_by_side(row: Row, width: float, spacing: Spacing = USUAL) -> Flowable:
         ("RIGHTPADDING", (0, 0), (-2, -1), GAP),
     ]
     found = Grid([cells], colWidths=columns, style=style, hAlign="LEFT")
-    return spaced([found], spacing)[0]
+    return _spaced([found], spacing)[0]

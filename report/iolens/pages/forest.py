@@ -27,13 +27,13 @@ from iolens.pages.exhibits.forest import (
 )
 from iolens.pages.layout import Layout, laid_out
 
-LITTLE = 0.05
+_LITTLE = 0.05
 """Part of the processes' time in I/O below which it is not what to look at."""
 
 
 def write_forest(forest: Forest, path: Path) -> None:
     """Writes the document, a PDF or an HTML page; raises IolensError if it cannot be written."""
-    write_document(path, title(forest), subtitle(forest), laid_out(PAGES, forest), labels(forest))
+    write_document(path, _title(forest), _subtitle(forest), laid_out(_PAGES, forest), _labels(forest))
 
 
 def show_forest(forest: Forest) -> None:
@@ -41,11 +41,11 @@ def show_forest(forest: Forest) -> None:
     from iolens.pages.terminal import screen
 
     out = screen()
-    out.say(title(forest), "1")
-    out.say(subtitle(forest))
-    for label in labels(forest):
+    out.say(_title(forest), "1")
+    out.say(_subtitle(forest))
+    for label in _labels(forest):
         out.say(label, "1;31")
-    for sentence in sentences(forest):
+    for sentence in _sentences(forest):
         out.say(sentence)
     for exhibit in FOREST_EXHIBITS:
         table = None if exhibit.apart else exhibit.table(forest)
@@ -54,13 +54,13 @@ def show_forest(forest: Forest) -> None:
             out.table(table)
 
 
-def title(forest: Forest) -> str:
+def _title(forest: Forest) -> str:
     """Returns the header of every page."""
     ranks = sum(each.ranks for each in forest.processes)
     return f"{printable(forest.folder.resolve().name)}: I/O of {words.plural(ranks, 'process')}"
 
 
-def subtitle(forest: Forest) -> str:
+def _subtitle(forest: Forest) -> str:
     """Returns the text below the title."""
     jobs = {each.jobid for each in forest.processes}
     job = f", job {jobs.pop()}" if len(jobs) == 1 else ""
@@ -68,13 +68,13 @@ def subtitle(forest: Forest) -> str:
     return f"{printable(forest.folder)}{job}, {begin}, {words.duration(activity.end_of(forest))}"
 
 
-def labels(forest: Forest) -> list[str]:
+def _labels(forest: Forest) -> list[str]:
     """Returns the marks that every page must show."""
     states = (("PARTIAL LOGS", any(each.partial for each in forest.processes)), ("DAMAGED LOGS", bool(forest.damaged)))
     return [label for label, holds in states if holds]
 
 
-def sentences(forest: Forest) -> list[str]:
+def _sentences(forest: Forest) -> list[str]:
     """Returns the first sentences of the report: amounts, durations, and outliers."""
     rows = summary.processes(forest)
     spent, wall = float(rows["io_seconds"].sum()), float((rows["seconds"] * rows["ranks"]).sum())
@@ -82,7 +82,7 @@ def sentences(forest: Forest) -> list[str]:
     said = [
         f"I/O took {words.percent(spent, wall)} of the processes' time: {words.duration(spent)} of "
         f"{words.duration(wall)}, both summed over {words.plural(int(rows['ranks'].sum()), 'process')}"
-        + ("; little can be gained there." if share < LITTLE else ".")
+        + ("; little can be gained there." if share < _LITTLE else ".")
     ]
     times = summary.waiting(forest)
     if times is not None:
@@ -94,7 +94,7 @@ def sentences(forest: Forest) -> list[str]:
     again = files.read_again(forest)
     if again is not None:
         read, more = int(rows["bytes_read"].sum()), int(again["again"].sum())
-        if more >= LITTLE * read:
+        if more >= _LITTLE * read:
             said.append(
                 f"{words.size(more)} of the {words.size(read)} read ({words.percent(more, read)}) had been read "
                 "before by "
@@ -115,7 +115,7 @@ def sentences(forest: Forest) -> list[str]:
     return said
 
 
-def facts(forest: Forest) -> tuple[list[list[str]], list[list[str]]]:
+def _facts(forest: Forest) -> tuple[list[list[str]], list[list[str]]]:
     """Returns two columns of name and value."""
     rows = summary.processes(forest)
     hosts = {each.host for each in forest.processes if each.host}
@@ -135,15 +135,15 @@ def facts(forest: Forest) -> tuple[list[list[str]], list[list[str]]]:
     return [fact for fact in left if fact[1] != words.NONE], right
 
 
-def overview(forest: Forest) -> list[Block]:
+def _overview(forest: Forest) -> list[Block]:
     """Returns the first lines of the document."""
-    first, *others = sentences(forest)
-    table = Row([Table("", ["", ""], part) for part in facts(forest)])
+    first, *others = _sentences(forest)
+    table = Row([Table("", ["", ""], part) for part in _facts(forest)])
     return [Text(first, "lead"), *(Text(each) for each in others), table]
 
 
-PAGES: tuple[Layout[Forest], ...] = (
-    Layout("Job of many processes", [overview, ACTIVITY.figures, RUNNING.figures]),
+_PAGES: tuple[Layout[Forest], ...] = (
+    Layout("Job of many processes", [_overview, ACTIVITY.figures, RUNNING.figures]),
     Layout("Processes", [PROCESS_TREE.tables, HEAVIEST.tables, WAITING.tables]),
     Layout("Files", [ROLES.tables, HANDED_OVER.tables, READ_AGAIN.tables, FILES.tables]),
     Layout("About these logs", [HOSTS.tables, PARTIAL.tables, DAMAGED.tables]),

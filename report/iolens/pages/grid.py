@@ -14,12 +14,12 @@ from iolens.pages.cells import NUMBER
 from iolens.pages.fonts import BOLD, PLAIN, font, text_width
 from iolens.pages.shorten import broken
 
-SIZE, PAD = 7.2, 4.0
-USUAL, CLOSE = (9.2, 1.6, 1.8), (8.6, 0.9, 1.1)
+_SIZE, _PAD = 7.2, 4.0
+_USUAL, _CLOSE = (9.2, 1.6, 1.8), (8.6, 0.9, 1.1)
 """Points from line to line, above and below a row."""
-FEWEST = 6
+_FEWEST = 6
 """Rows of a table on its last sheet."""
-INK, LINE, BAND = HexColor("#222222"), HexColor("#999999"), HexColor("#f6f6f6")
+_INK, _LINE, _BAND = HexColor("#222222"), HexColor("#999999"), HexColor("#f6f6f6")
 
 
 class Sheets(Flowable):  # type: ignore[misc]
@@ -49,10 +49,10 @@ class Sheets(Flowable):  # type: ignore[misc]
         heights = self.whole._rowHeights
         fits = self.whole.wrap(width, height)[1] <= height
         parts = [] if fits else self.whole.split(width, height)
-        rest = rows_of(parts[1]) if len(parts) == 2 else 0
-        if rest < FEWEST <= rows_of(self.whole) // 2 and (fits or rest):
+        rest = _rows_of(parts[1]) if len(parts) == 2 else 0
+        if rest < _FEWEST <= _rows_of(self.whole) // 2 and (fits or rest):
             room = sum(heights) if fits else height
-            parts = self.whole.split(width, room - sum(heights[len(heights) - FEWEST + rest :]) - 0.1)
+            parts = self.whole.split(width, room - sum(heights[len(heights) - _FEWEST + rest :]) - 0.1)
         return [parts[0], Sheets(parts[1], self.note)] if len(parts) == 2 else []
 
     def draw(self) -> None:
@@ -64,7 +64,7 @@ class Sheets(Flowable):  # type: ignore[misc]
             part.drawOn(self.canv, 0, y)
 
 
-def rows_of(part: Any) -> int:
+def _rows_of(part: Any) -> int:
     """Returns rows of a reportlab table without its head."""
     return int(part._nrows) - int(part.repeatRows)
 
@@ -73,35 +73,35 @@ def grid(table: Table, width: float, note: Sequence[Flowable] = ()) -> Flowable:
     """Returns the table and its note as a flowable that repeats its head, if it has one, on every sheet it
     goes over.
     """
-    return Sheets(set_table(table, width, closer=False), note, lambda: set_table(table, width, closer=True))
+    return Sheets(_set_table(table, width, closer=False), note, lambda: _set_table(table, width, closer=True))
 
 
-def set_table(table: Table, width: float, closer: bool) -> Grid:
+def _set_table(table: Table, width: float, closer: bool) -> Grid:
     """Returns the table of reportlab."""
     rows = [[str(cell) for cell in row] for row in table.rows]
     heads = [str(name) for name in table.columns]
     widths = column_widths(heads, rows, width)
-    cells = [wrapped(row, widths, PLAIN) for row in rows]
+    cells = [_wrapped(row, widths, PLAIN) for row in rows]
     head = int(any(heads))
     if head:
-        cells.insert(0, wrapped(heads, widths, BOLD))
-    leading, above, below = CLOSE if closer else USUAL
+        cells.insert(0, _wrapped(heads, widths, BOLD))
+    leading, above, below = _CLOSE if closer else _USUAL
     style: list[tuple[object, ...]] = [
-        ("FONT", (0, 0), (-1, -1), font(PLAIN), SIZE, leading),
-        ("TEXTCOLOR", (0, 0), (-1, -1), INK),
+        ("FONT", (0, 0), (-1, -1), font(PLAIN), _SIZE, leading),
+        ("TEXTCOLOR", (0, 0), (-1, -1), _INK),
         ("VALIGN", (0, 0), (-1, -1), "TOP"),
-        ("LINEBELOW", (0, -1), (-1, -1), 0.4, LINE),
-        ("ROWBACKGROUNDS", (0, head), (-1, -1), [None, BAND]),
+        ("LINEBELOW", (0, -1), (-1, -1), 0.4, _LINE),
+        ("ROWBACKGROUNDS", (0, head), (-1, -1), [None, _BAND]),
         ("TOPPADDING", (0, 0), (-1, -1), above),
         ("BOTTOMPADDING", (0, 0), (-1, -1), below),
-        ("LEFTPADDING", (0, 0), (-1, -1), PAD / 2),
-        ("RIGHTPADDING", (0, 0), (-1, -1), PAD / 2),
+        ("LEFTPADDING", (0, 0), (-1, -1), _PAD / 2),
+        ("RIGHTPADDING", (0, 0), (-1, -1), _PAD / 2),
     ]
     if head:
         style += [
-            ("FONT", (0, 0), (-1, 0), font(BOLD), SIZE, leading),
+            ("FONT", (0, 0), (-1, 0), font(BOLD), _SIZE, leading),
             ("VALIGN", (0, 0), (-1, 0), "BOTTOM"),
-            ("LINEBELOW", (0, 0), (-1, 0), 0.6, LINE),
+            ("LINEBELOW", (0, 0), (-1, 0), 0.6, _LINE),
         ]
     for column in range(len(heads)):
         if rows and all(NUMBER.match(row[column]) for row in rows):
@@ -116,10 +116,10 @@ def column_widths(heads: Sequence[str], rows: Sequence[Sequence[str]], width: fl
     """
     wanted = []
     for column, head in enumerate(heads):
-        longest = max((text_width(word, BOLD, SIZE) for word in head.split()), default=0.0)
+        longest = max((text_width(word, BOLD, _SIZE) for word in head.split()), default=0.0)
         cells = {row[column] for row in rows}
-        wanted.append(max([longest, *(text_width(cell, PLAIN, SIZE) for cell in cells)]) + PAD + 0.5)
-    whole = [text_width(head, BOLD, SIZE) + PAD + 0.5 for head in heads]
+        wanted.append(max([longest, *(text_width(cell, PLAIN, _SIZE) for cell in cells)]) + _PAD + 0.5)
+    whole = [text_width(head, BOLD, _SIZE) + _PAD + 0.5 for head in heads]
     roomy = [max(pair) for pair in zip(wanted, whole, strict=True)]
     if sum(roomy) <= width:
         return roomy
@@ -136,6 +136,6 @@ def capped(wanted: Sequence[float], width: float) -> list[float]:
     return list(wanted)
 
 
-def wrapped(cells: Sequence[str], widths: Sequence[float], name: str) -> list[str]:
+def _wrapped(cells: Sequence[str], widths: Sequence[float], name: str) -> list[str]:
     """Returns cells with line ends where their column needs them."""
-    return ["\n".join(broken(cell, name, SIZE, wide - PAD)) for cell, wide in zip(cells, widths, strict=True)]
+    return ["\n".join(broken(cell, name, _SIZE, wide - _PAD)) for cell, wide in zip(cells, widths, strict=True)]

@@ -29,13 +29,13 @@ from iolens.pages.job_processor import PROCESSOR_PAGES, TIME_PAGE
 from iolens.pages.job_words import facts, labels, subtitle, title, verdicts
 from iolens.pages.layout import Layout, abreast, laid_out
 
-LEAST = 0.995
+_LEAST = 0.995
 """Bytes of POSIX for one of MPI-IO below which it is said why they may be fewer."""
 
-FEW_ROWS = 12
+_FEW_ROWS = 12
 """Tables of so many rows may stand side by side."""
 
-LONGEST = 120
+_LONGEST = 120
 """Characters of a fact on the first page."""
 
 
@@ -44,17 +44,17 @@ def write_job(job: Job, path: Path) -> None:
     write_document(path, title(job), subtitle(job), laid_out(PAGES, job), labels(job))
 
 
-def summary(job: Job) -> list[Block]:
+def _summary(job: Job) -> list[Block]:
     """Facts, and how much was transferred."""
     parts = [
-        [[name, middle(value, LONGEST) if len(value) > LONGEST else value] for name, value in part]
+        [[name, middle(value, _LONGEST) if len(value) > _LONGEST else value] for name, value in part]
         for part in facts(job)
     ]
     blocks: list[Block] = [Row([Table("", ["", ""], part) for part in parts])]
     return blocks + [Text(sentence) for sentence in verdicts(job)]
 
 
-def byte_ratios(job: Job) -> list[Block]:
+def _byte_ratios(job: Job) -> list[Block]:
     """Returns the bytes that POSIX moved for MPI-IO, in a sentence."""
     ratios = list(mpiio.byte_ratios(job).values())
     said = [
@@ -62,7 +62,7 @@ def byte_ratios(job: Job) -> list[Block]:
         for verb, value in zip(("read", "wrote"), ratios, strict=True)
         if value is not None
     ]
-    if any(value is not None and value < LEAST for value in ratios):
+    if any(value is not None and value < _LEAST for value in ratios):
         said.append("Less than one: bytes came from a buffer, or were asked for past the end of a file.")
     return [Text(" ".join(said))] if said else []
 
@@ -82,7 +82,7 @@ def rank_balance(job: Job) -> list[Block]:
 def about_log(job: Job) -> list[Block]:
     """Hosts and modules, side by side where both tables are small."""
     found = [block for part in (PROGRAMS.tables, HOSTS.tables, MODULES.tables) for block in part(job)]
-    small = [block for block in found if isinstance(block, Table) and len(block.rows) <= FEW_ROWS]
+    small = [block for block in found if isinstance(block, Table) and len(block.rows) <= _FEW_ROWS]
     remarks = any("remark" in table.columns for table in small)
     return [Row(found)] if len(small) == len(found) == 2 and not remarks else found
 
@@ -90,7 +90,7 @@ def about_log(job: Job) -> list[Block]:
 PAGES: tuple[Layout[Job], ...] = (
     Layout(
         "Job summary",
-        [judgement, first_action, gauge_pairs, summary],
+        [judgement, first_action, gauge_pairs, _summary],
         alone=True,
     ),
     Layout("Advice", [all_findings]),
@@ -149,7 +149,7 @@ PAGES: tuple[Layout[Job], ...] = (
             AGGREGATORS.tables,
             COLLECTIVES.tables,
             OTHER_MPIIO_CALLS.tables,
-            byte_ratios,
+            _byte_ratios,
         ],
     ),
     *PROCESSOR_PAGES,

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from iolens.advise import Diagnosis, Finding
     from iolens.log import Job
 
-LINES = 14
+_LINES = 14
 """Lines of a remedy on the first page."""
-SLACK = 2
+_SLACK = 2
 """Lines by which what cannot be divided may be longer than there is room for."""
-MINOR, NOTES = "Seen, and not worth it", "About this log"
-LABELLED = re.compile(r"\s*(-|\w[\w+-]*\s) \S")
+_MINOR, _NOTES = "Seen, and not worth it", "About this log"
+_LABELLED = re.compile(r"\s*(-|\w[\w+-]*\s) \S")
 """The first line of an entry: a bullet, or a language or tool and what to write in it."""
 
 
@@ -43,36 +43,36 @@ def first_action(job: Job) -> list[Block]:
         return [Text("No action is proposed: no finding promises enough time to be worth a change.")]
     first, *others = worth
     more = f"{say.count(len(others), 'more change')} can be worth the work: see Advice." if others else ""
-    if not fits_first_page(first):
+    if not _fits_first_page(first):
         more = f"This is a part of the remedy: all of it stands under Advice. {more}".strip()
-    return [Text("What to do", "heading"), *paragraphs(first, lines=LINES), *([Text(more, "small")] if more else [])]
+    return [Text("What to do", "heading"), *_paragraphs(first, lines=_LINES), *([Text(more, "small")] if more else [])]
 
 
-def fits_first_page(one: Finding) -> bool:
+def _fits_first_page(one: Finding) -> bool:
     """Returns whether all lines of a remedy stand on the first page."""
-    return len(one.remedy.strip().splitlines()) <= LINES
+    return len(one.remedy.strip().splitlines()) <= _LINES
 
 
 def all_findings(job: Job) -> list[Block]:
     """Returns every finding: those that are worth it in full, unless the first page has them so, then the others."""
     found = diagnosis(job)
-    is_said = len(found.worth) == 1 and fits_first_page(found.worth[0])
+    is_said = len(found.worth) == 1 and _fits_first_page(found.worth[0])
     numbered = () if is_said else enumerate(found.worth, 1)
-    blocks = [block for number, one in numbered for block in paragraphs(one, f"{number}. ")]
-    for title, others in ((MINOR, found.minor), (NOTES, found.notes)):
+    blocks = [block for number, one in numbered for block in _paragraphs(one, f"{number}. ")]
+    for title, others in ((_MINOR, found.minor), (_NOTES, found.notes)):
         if others:
-            blocks += [Text(title, "heading"), *(block for one in others for block in brief_paragraphs(one))]
+            blocks += [Text(title, "heading"), *(block for one in others for block in _brief_paragraphs(one))]
     return blocks
 
 
-def brief_paragraphs(one: Finding) -> list[Block]:
+def _brief_paragraphs(one: Finding) -> list[Block]:
     """Returns a finding that asks for no change of the program: what, and from what; of a note also the remedy."""
     tail = f" ({one.gain_words.partition(':')[0]})" if one.gain is not None else ""
     said = Text(f"{one.title}: {one.evidence}{tail}", "small", EVIDENCE.get(one.id, ""))
     return [said, Text(one.remedy.strip(), "code")] if one.severity == "note" else [said]
 
 
-def paragraphs(one: Finding, number: str = "", lines: int | None = None) -> list[Block]:
+def _paragraphs(one: Finding, number: str = "", lines: int | None = None) -> list[Block]:
     """Returns a finding: what, how much, from what, why, and what to paste (its first lines)."""
     remedy = one.remedy.strip().splitlines()
     brief = lines is not None and len(remedy) > lines
@@ -99,22 +99,22 @@ def to_paste(remedy: list[str], most: int) -> list[str]:
 
     What belongs together stays together: an entry of a list, or the lines between two empty ones.
     """
-    pieces = [piece for piece in divided(remedy) if piece[0].startswith(" ")]
+    pieces = [piece for piece in _divided(remedy) if piece[0].startswith(" ")]
     shown: list[str] = []
-    for piece in pieces or divided(remedy):
-        if len(shown) + len(piece) > most + (0 if shown else SLACK):
+    for piece in pieces or _divided(remedy):
+        if len(shown) + len(piece) > most + (0 if shown else _SLACK):
             break
         shown += piece
     return shown
 
 
-def divided(remedy: list[str]) -> list[list[str]]:
+def _divided(remedy: list[str]) -> list[list[str]]:
     """Returns the lines of a remedy in pieces that make sense alone; empty lines are left out."""
     pieces: list[list[str]] = []
     fresh = True
     for line in remedy:
         if line.strip():
-            if fresh or LABELLED.match(line) or line.startswith(" ") != pieces[-1][0].startswith(" "):
+            if fresh or _LABELLED.match(line) or line.startswith(" ") != pieces[-1][0].startswith(" "):
                 pieces.append([])
             pieces[-1].append(line)
         fresh = not line.strip()
@@ -126,6 +126,6 @@ def spoken(job: Job) -> list[str]:
     found = diagnosis(job)
     return [
         *(f"{number}. {one.title}: {one.gain_words}. {one.evidence}" for number, one in enumerate(found.worth, 1)),
-        *(f"{MINOR}: {one.title} ({one.gain_words.partition(':')[0]}). {one.evidence}" for one in found.minor),
-        *(f"{NOTES}: {one.title}. {one.evidence}" for one in found.notes),
+        *(f"{_MINOR}: {one.title} ({one.gain_words.partition(':')[0]}). {one.evidence}" for one in found.minor),
+        *(f"{_NOTES}: {one.title}. {one.evidence}" for one in found.notes),
     ]

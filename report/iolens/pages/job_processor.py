@@ -22,13 +22,13 @@ from iolens.pages.exhibits.traced import TRACED, TRACING_COST
 from iolens.pages.layout import Layout, abreast
 
 
-def several_nodes(job: Job) -> list[Block]:
+def _several_nodes(job: Job) -> list[Block]:
     """Returns rank orders, where the job had several nodes and they can differ."""
     found = RANK_ORDERS.frame(job)
     return RANK_ORDERS.tables(job) if found is not None and found["nodes"].max() > 1 else []
 
 
-def profile(job: Job) -> list[Block]:
+def _profile(job: Job) -> list[Block]:
     """Returns the profile from samples; without them that from timed calls, where more than files was traced."""
     if PROFILE.rows(job) is None and {"mpi_calls", "traced"} & set(job.private):
         return PROFILE_TIME.tables(job)
@@ -51,7 +51,7 @@ PROCESSOR_PAGES: tuple[Layout[Job], ...] = (
         "Where the processors were",
         [
             PROFILE.figures,
-            profile,
+            _profile,
             HOT_LINES.tables,
             REGIONS.tables,
             TRACED.tables,
@@ -69,7 +69,7 @@ PROCESSOR_PAGES: tuple[Layout[Job], ...] = (
             abreast(MPI_DISTANCE.figures, MPI_NODES.tables),
             LATE_RECEIVES.tables,
             NODE_PLACES.tables,
-            several_nodes,
+            _several_nodes,
             MPI_SETTINGS.tables,
         ],
     ),

@@ -16,77 +16,77 @@ if TYPE_CHECKING:
 
     from iolens.log import Job
 
-LONGEST_PROGRAM = 60
+_LONGEST_PROGRAM = 60
 """Characters of the program's path below the title, which leave room for what stands behind it."""
 
-PARTIAL, ANONYMIZED = "PARTIAL LOG", "ANONYMIZED LOG"
+_PARTIAL, _ANONYMIZED = "PARTIAL LOG", "ANONYMIZED LOG"
 
 
-MOST_PROGRAMS = 4
+_MOST_PROGRAMS = 4
 """Programs of a job that are named in its facts; the table of programs has all."""
 
-LONGEST_NAME = 30
+_LONGEST_NAME = 30
 """Characters of a program's name in a title that has several."""
 
-LONGEST_RANKS = 40
+_LONGEST_RANKS = 40
 """Characters of a program's ranks; longer ones are counted."""
 
 
-def program(job: Job) -> str:
+def _program(job: Job) -> str:
     """Returns the program's name without its folder; of several programs, those of the first ranks."""
-    several = [middle(name, LONGEST_NAME) if len(name) > LONGEST_NAME else name for name in job.programs]
+    several = [middle(name, _LONGEST_NAME) if len(name) > _LONGEST_NAME else name for name in job.programs]
     if several:
         return ", ".join(several[:2]) + (f" and {len(several) - 2} more" if len(several) > 2 else "")
     return PurePosixPath(job.exe).name or "unknown program"
 
 
-def programs(job: Job) -> str:
+def _programs(job: Job) -> str:
     """Returns `ocean (ranks 0-1), atmos (ranks 2-3)`, and the ranks whose program is not known; empty for one
     program.
     """
     if not job.programs:
         return ""
-    said = [f"{name} ({which_ranks(ranks)})" for name, ranks in job.programs.items()]
-    more = [f"{len(said) - MOST_PROGRAMS} more"] if len(said) > MOST_PROGRAMS else []
+    said = [f"{name} ({_which_ranks(ranks)})" for name, ranks in job.programs.items()]
+    more = [f"{len(said) - _MOST_PROGRAMS} more"] if len(said) > _MOST_PROGRAMS else []
     others = sorted(set(range(job.nprocs)).difference(*job.programs.values()))
-    unknown = [f"not known ({which_ranks(others)})"] if others else []
-    return ", ".join([*said[:MOST_PROGRAMS], *more, *unknown])
+    unknown = [f"not known ({_which_ranks(others)})"] if others else []
+    return ", ".join([*said[:_MOST_PROGRAMS], *more, *unknown])
 
 
-def which_ranks(ranks: Sequence[int]) -> str:
+def _which_ranks(ranks: Sequence[int]) -> str:
     """Returns the ranks as ranges, or how many where those would be long."""
     ranges = mpiio.rank_list(ranks)
-    if len(ranges) > LONGEST_RANKS:
+    if len(ranges) > _LONGEST_RANKS:
         return words.plural(len(ranks), "rank")
     return f"rank{'' if len(ranks) == 1 else 's'} {ranges}"
 
 
 def title(job: Job) -> str:
     """Returns the header of every page."""
-    return f"{program(job)}: {'job' if is_without_io(job) else 'I/O of job'} {job.jobid}"
+    return f"{_program(job)}: {'job' if is_without_io(job) else 'I/O of job'} {job.jobid}"
 
 
 def subtitle(job: Job) -> str:
     """Returns the text below the title."""
     return ", ".join(
         [
-            short(job.exe or "unknown program"),
+            _short(job.exe or "unknown program"),
             words.plural(job.nprocs, "process"),
             words.moment(job.start),
-            run_time(job).partition(" (")[0],
+            _run_time(job).partition(" (")[0],
         ]
     )
 
 
 def labels(job: Job) -> list[str]:
     """Returns the marks that every page must show."""
-    states = ((PARTIAL, job.partial), (ANONYMIZED, job.anonymized))
+    states = ((_PARTIAL, job.partial), (_ANONYMIZED, job.anonymized))
     return [*marks({job.storage}), *(label for label, holds in states if holds)]
 
 
-def short(path: str) -> str:
+def _short(path: str) -> str:
     """Returns a path that leaves room for what stands behind it."""
-    return middle(path, LONGEST_PROGRAM) if len(path) > LONGEST_PROGRAM else path
+    return middle(path, _LONGEST_PROGRAM) if len(path) > _LONGEST_PROGRAM else path
 
 
 def facts(job: Job) -> tuple[list[list[str]], list[list[str]]]:
@@ -96,19 +96,19 @@ def facts(job: Job) -> tuple[list[list[str]], list[list[str]]]:
     hosts = [str(host) for host in info.get("hosts", [])]
     compilers = info.get("compiler") or []
     left = [
-        ["programs", programs(job) or words.NONE],
+        ["programs", _programs(job) or words.NONE],
         ["program", words.NONE if job.command.startswith(job.exe) else job.exe],
         ["command of rank 0" if job.programs else "command", job.command or words.NONE],
         ["job, user", f"{job.jobid}, {job.uid}"],
         ["processes", f"{job.nprocs:,}" + (f" on {words.plural(len(hosts), 'host')}" if hosts else "")],
         ["started", words.moment(job.start)],
-        ["run time", run_time(job)],
+        ["run time", _run_time(job)],
     ]
     right = [
         ["log", job.path.name],
-        ["profiler", profiler(job, info)],
+        ["profiler", _profiler(job, info)],
         ["MPI library", str(info.get("mpi") or words.NONE)],
-        ["MPI-IO component", component(info) if info.get("mpi") else words.NONE],
+        ["MPI-IO component", _component(info) if info.get("mpi") else words.NONE],
         ["compiler", "; ".join(str(one) for one in compilers) if compilers else words.NONE],
         ["storage", str(info.get("storage") or words.NONE)],
         ["main file system", main_file_system(job)],
@@ -116,14 +116,14 @@ def facts(job: Job) -> tuple[list[list[str]], list[list[str]]]:
     return [fact for fact in left if fact[1] != words.NONE], [fact for fact in right if fact[1] != words.NONE]
 
 
-def run_time(job: Job) -> str:
+def _run_time(job: Job) -> str:
     """Returns the run time; logs of old formats know whole seconds only."""
     if job.coarse:
         return f"at most {job.run_time:.0f} s (this log counts whole seconds)"
     return words.duration(job.run_time)
 
 
-def component(info: dict[str, Any]) -> str:
+def _component(info: dict[str, Any]) -> str:
     """Returns the implementation of MPI-IO: what was seen, else what was asked for."""
     used, asked = info.get("io_component_used"), info.get("io_component")
     if used:
@@ -131,7 +131,7 @@ def component(info: dict[str, Any]) -> str:
     return f"{asked} (as asked for)" if asked else words.NONE
 
 
-def profiler(job: Job, info: dict[str, object]) -> str:
+def _profiler(job: Job, info: dict[str, object]) -> str:
     """Returns the name of the profiler that wrote the log."""
     if "iolens" in info:
         return f"iolens {info['iolens']}, log format {job.version}"
@@ -163,7 +163,7 @@ def verdicts(job: Job) -> list[str]:
     more = [f"{words.size(moved[name])} through {name}" for name in others if moved[name] >= sum(moved.values()) / 100]
     if more:
         said[0] = f"{said[0][:-1]}, and {' and '.join(more)}."
-    said += gaps(job)
+    said += _gaps(job)
     wrote = mpiio.aggregators(job)
     if wrote is not None and len(wrote):
         path, writers, unseen, common = next(wrote.rows("path", "writers", "others", "common_write"))
@@ -176,7 +176,7 @@ def verdicts(job: Job) -> list[str]:
     return said
 
 
-def gaps(job: Job) -> list[str]:
+def _gaps(job: Job) -> list[str]:
     """Returns bytes that one layer moved and the one below it did not see."""
     return [
         f"POSIX saw almost none of the {words.size(lost)} that MPI-IO {verb}: this log does not cover those calls."

@@ -39,10 +39,10 @@ def write_latency_comparison(results: Results, path: Path) -> ComparisonSummary:
     variants = [variant for variant in dict.fromkeys(order) if variant in present]
     lossy = lossy_variants(results.runs, results.settings)
     found = Latencies(compare_latencies(rows, variants, lossy), choices(results.runs, results.settings), rows)
-    notes = cautions(results, order, present)
+    notes = _cautions(results, order, present)
     evidence = of_latencies(results.runs, results.settings, present, found.comparison.baseline, results.program)
     pages = [*latency_pages(found, notes), audit_page(evidence)]
-    write_document(path, results.title, subtitle(results, variants), pages)
+    write_document(path, results.title, _subtitle(results, variants), pages)
     return ComparisonSummary(
         path=path,
         verdict=verdict(found.comparison),
@@ -59,16 +59,16 @@ def latency_pages(found: Latencies, notes: list[str]) -> list[Page]:
     overall = OVERALL if by_size else EACH_OPERATION
     said = [Text(f"Note. {note}") for note in notes]
     answer = [Text(verdict(found.comparison), "lead"), *overall.tables(found), *CHOICES.tables(found), *said]
-    return [Page("The answer", answer), *laid_out(SIZE_PAGES if by_size else OPERATION_PAGES, found)]
+    return [Page("The answer", answer), *laid_out(_SIZE_PAGES if by_size else _OPERATION_PAGES, found)]
 
 
-SIZE_PAGES: tuple[Layout[Latencies], ...] = (
+_SIZE_PAGES: tuple[Layout[Latencies], ...] = (
     Layout("Improvement over message size", [IMPROVEMENT.figures]),
     Layout("Latency over message size", [LATENCIES.figures]),
     Layout("Every size", [LATENCIES.tables]),
 )
 
-OPERATION_PAGES: tuple[Layout[Latencies], ...] = (
+_OPERATION_PAGES: tuple[Layout[Latencies], ...] = (
     Layout("Improvement of each operation", [IMPROVEMENT.figures]),
     Layout("Latency", [LATENCIES.figures]),
     Layout("Every operation", [LATENCIES.tables]),
@@ -91,7 +91,7 @@ def verdict(found: LatencyComparison) -> str:
     return " ".join(sentences)
 
 
-def cautions(results: Results, order: list[str], present: set[str]) -> list[str]:
+def _cautions(results: Results, order: list[str], present: set[str]) -> list[str]:
     """Returns the cautions that a reader needs before the numbers."""
     words = []
     counts = results.runs[results.runs["usable"]].groupby(list(results.settings)).size()
@@ -101,13 +101,13 @@ def cautions(results: Results, order: list[str], present: set[str]) -> list[str]
         if variant not in present:
             reasons = results.runs.loc[[name == variant for name in order], "reason"].dropna()
             words.append(f"{variant} has no latencies: {reasons.iloc[0] if len(reasons) else 'no reason given'}.")
-    words += lost_runs(results, order)
+    words += _lost_runs(results, order)
     words += retried(results)
     words += [f"Not read: {skip.path} ({skip.reason})." for skip in results.skipped]
     return words
 
 
-def lost_runs(results: Results, order: list[str]) -> list[str]:
+def _lost_runs(results: Results, order: list[str]) -> list[str]:
     """Returns which variants discarded runs, since their remaining runs may be the lucky ones."""
     words = []
     for variant in dict.fromkeys(order):
@@ -122,7 +122,7 @@ def lost_runs(results: Results, order: list[str]) -> list[str]:
     return words
 
 
-def subtitle(results: Results, variants: list[str]) -> str:
+def _subtitle(results: Results, variants: list[str]) -> str:
     """Returns the subtitle, which names the program and its ranks."""
     ranks = results.runs["nprocs"].dropna()
     parts = [results.program]

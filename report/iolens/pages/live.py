@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from iolens.lab.recovery.recover import Spool
     from iolens.log import Job
 
-MOST_FILES = 8
-MOST_FUNCTIONS = 8
-NO_SAMPLE = "(no sample: waits in the system, or is stopped)"
+_MOST_FILES = 8
+_MOST_FUNCTIONS = 8
+_NO_SAMPLE = "(no sample: waits in the system, or is stopped)"
 
 
 def jobs_table(jobs: Sequence[tuple[Sequence[Spool], Job]]) -> Table:
@@ -44,20 +44,20 @@ def live_parts(spools: Sequence[Spool], job: Job, before: Job | None, width: int
     """Returns one look, for a terminal of that width."""
     from rich.text import Text
 
-    tables = [layers_table(job, before), RANK_BALANCE.table(job), places_table(job, before)]
-    marks = [Text(sentence, style="bold") for sentence in [*incomplete(job), *job.unfollowed]]
-    head = Text(headline(spools, job), style="bold")
-    tables += [mpi_table(job), files_table(job)]
+    tables = [_layers_table(job, before), RANK_BALANCE.table(job), _places_table(job, before)]
+    marks = [Text(sentence, style="bold") for sentence in [*_incomplete(job), *job.unfollowed]]
+    head = Text(_headline(spools, job), style="bold")
+    tables += [_mpi_table(job), _files_table(job)]
     shown = [line for one in tables if one and one.rows for line in ("", *table_text(one, width))]
     return [head, *marks, *map(Text, shown)]
 
 
-def incomplete(job: Job) -> list[str]:
+def _incomplete(job: Job) -> list[str]:
     """Returns the records that are missing already, apart from the end of the job."""
     return [f"Incomplete. {reason}" for reason in job.partial if not reason.startswith("A snapshot ")]
 
 
-def layers_table(job: Job, before: Job | None) -> Table:
+def _layers_table(job: Job, before: Job | None) -> Table:
     """Totals, and speed since the look before."""
     rows = [
         [one.module, count(one.files), size(one.bytes_read), size(one.bytes_written), seconds(one.seconds)]
@@ -68,12 +68,12 @@ def layers_table(job: Job, before: Job | None) -> Table:
     return Table("Layers", columns, rows, "Now: since the look before. I/O time: of the slowest rank.")
 
 
-def mpi_table(job: Job) -> Table | None:
+def _mpi_table(job: Job) -> Table | None:
     """Returns the MPI functions that took most time; None if MPI is not traced."""
     found = mpi_calls(job, Ask(threshold=0))
     if found is None:
         return None
-    shown = found.where(slice(1 + MOST_FUNCTIONS))
+    shown = found.where(slice(1 + _MOST_FUNCTIONS))
     rows = [
         [
             *(name, f"{calls:,.2f}".removesuffix(".00"), seconds(time), GUARD if is_nan(most) else seconds(most)),
@@ -87,22 +87,22 @@ def mpi_table(job: Job) -> Table | None:
     return Table("MPI calls that took most time", columns, rows, "Of an average rank; calls that have returned.")
 
 
-def places_table(job: Job, before: Job | None) -> Table | None:
+def _places_table(job: Job, before: Job | None) -> Table | None:
     """Returns the functions in which ranks are; None if they are not sampled."""
     found = standing(job, before)
     if found is None:
         return None
     rows = [
-        [one.function or NO_SAMPLE, one.group, rank_list(one.ranks), f"{one.share:.0f} %" if one.function else NONE]
-        for one in found[:MOST_FUNCTIONS]
+        [one.function or _NO_SAMPLE, one.group, rank_list(one.ranks), f"{one.share:.0f} %" if one.function else NONE]
+        for one in found[:_MOST_FUNCTIONS]
     ]
     note = "Samples of their first threads since the look before; of a system call that waits there are none yet."
     return Table("Where ranks are now", ["mostly in", "group", "ranks", "of their samples"], rows, note)
 
 
-def files_table(job: Job) -> Table:
+def _files_table(job: Job) -> Table:
     """Returns the files that took most time."""
-    found = top_files(job, "seconds", MOST_FILES)
+    found = top_files(job, "seconds", _MOST_FILES)
     rows = [
         [path, size(read), size(written), seconds(spent)]
         for path, read, written, spent in found.rows("path", "bytes_read", "bytes_written", "seconds")
@@ -110,7 +110,7 @@ def files_table(job: Job) -> Table:
     return Table("Files that took most time", ["file", "read", "written", "slowest rank (s)"], rows)
 
 
-def headline(spools: Sequence[Spool], job: Job) -> str:
+def _headline(spools: Sequence[Spool], job: Job) -> str:
     """Returns the identity of the job and how many of its processes are visible."""
     first = spools[0]
     ranks = max(first.ranks, 1)

@@ -13,14 +13,14 @@ from iolens.pages.blocks import Table
 if TYPE_CHECKING:
     import pandas as pd
 
-LEGEND = (
+_LEGEND = (
     "V vectorised, u unrolled (u8: eight copies of its body), i a call inlined, b loops blocked or interchanged, "
     "m not vectorised"
 )
-AROUND = 3
+_AROUND = 3
 """Lines shown before and after a hot one that is in no loop."""
 
-LONGEST_NEST = 200
+_LONGEST_NEST = 200
 """Lines of the largest loop nest that is shown as a whole; of a longer one the part around the hot line."""
 
 
@@ -32,17 +32,17 @@ def feedback_table(found: pd.DataFrame) -> Table:
             row.letters or words.GUARD,
             f"{row.source}:{number(row.line)}",
             row.function,
-            reason(row.loop, row.reason),
+            _reason(row.loop, row.reason),
         ]
         for row in found.itertuples(index=False)
     ]
     head = ["Samp%", "compiler", "line", "function", "why not vectorised"]
     return Table(
-        "Lines with most samples, and what the compiler did", head, rows, f"Letters: {LEGEND}; --: GCC says nothing."
+        "Lines with most samples, and what the compiler did", head, rows, f"Letters: {_LEGEND}; --: GCC says nothing."
     )
 
 
-def reason(loop: int, why: str) -> str:
+def _reason(loop: int, why: str) -> str:
     """Returns the reason, and of which loop it is."""
     return f"loop at line {loop}: {why}" if why and loop else why
 
@@ -64,30 +64,30 @@ def listing(
         hot = {number(row.line): (words.points(row.share), row.letters) for row in rows.itertuples(index=False)}
         loops = loops_of(str(source), text)
         tags = tags_of(str(source), loops)
-        parts.append("\n".join([f"{source}", *margin(hot, text, loops, tags)]))
+        parts.append("\n".join([f"{source}", *_margin(hot, text, loops, tags)]))
     return "\n\n".join(parts)
 
 
-def shown_lines(hot: Iterable[int], loops: Sequence[Loop], last: int) -> set[int]:
+def _shown_lines(hot: Iterable[int], loops: Sequence[Loop], last: int) -> set[int]:
     """Returns the lines of the outermost loop around each hot line that has no more than LONGEST_NEST lines; around a
     line without one, those up to AROUND away.
     """
     shown: set[int] = set()
     for line in hot:
-        around = [loop for loop in loops if loop.begin <= line <= loop.end and loop.end - loop.begin < LONGEST_NEST]
-        begin, end = (around[0].begin, around[0].end) if around else (line - AROUND, line + AROUND)
+        around = [loop for loop in loops if loop.begin <= line <= loop.end and loop.end - loop.begin < _LONGEST_NEST]
+        begin, end = (around[0].begin, around[0].end) if around else (line - _AROUND, line + _AROUND)
         shown |= set(range(max(begin, 1), min(end, last) + 1))
     return shown
 
 
-def margin(
+def _margin(
     hot: Mapping[int, tuple[str, str]], text: Sequence[str], loops: Sequence[Loop], tags: Mapping[int, str]
 ) -> list[str]:
     """Returns lines of source, `...` where some are left out. A loop has a column: its tag in all its lines, with `<`
     in the first and `>` in the last one.
     """
-    shown = sorted(shown_lines(hot, loops, len(text)))
-    marks = {n: brackets(n, loops, tags) for n in shown}
+    shown = sorted(_shown_lines(hot, loops, len(text)))
+    marks = {n: _brackets(n, loops, tags) for n in shown}
     width = max((len(mark) for mark in marks.values()), default=0)
     lines, before = [], 0
     for n in shown:
@@ -99,7 +99,7 @@ def margin(
     return lines
 
 
-def brackets(line: int, loops: Sequence[Loop], tags: Mapping[int, str]) -> str:
+def _brackets(line: int, loops: Sequence[Loop], tags: Mapping[int, str]) -> str:
     """Returns the columns of the loops around a line, the outermost first."""
     inside = [loop for loop in loops if loop.begin <= line <= loop.end]
     ends = {loop.begin: "<>" if loop.begin == loop.end else "<" for loop in inside if loop.begin == line}

@@ -14,8 +14,8 @@ from iolens.pages.ticks import with_one_tick
 MAGNIFIED = 4.0
 """Pixels per point of an image that matplotlib resamples; one with interpolation `none` keeps its own pixels."""
 
-BOLD_WEIGHT = 600
-HEAVY = ("bold", "semibold", "demibold", "heavy", "black", "extra bold")
+_BOLD_WEIGHT = 600
+_HEAVY = ("bold", "semibold", "demibold", "heavy", "black", "extra bold")
 
 HATCH_TILE = 72.0
 """Points of a side of the square that a hatch pattern fills."""
@@ -100,7 +100,7 @@ def draw_with(renderer: PointsRenderer, figure: Any) -> None:
 def is_bold(prop: Any) -> bool:
     """Returns whether matplotlib's font properties ask for a bold font."""
     weight = prop.get_weight()
-    return weight in HEAVY or (isinstance(weight, int) and weight >= BOLD_WEIGHT)
+    return weight in _HEAVY or (isinstance(weight, int) and weight >= _BOLD_WEIGHT)
 
 
 def fill_alpha(gc: Any, face: Any) -> float:

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 def search_page(trail: Trail) -> Page:
     """Returns the search in a sentence, a figure and two tables."""
-    blocks = [Text(summary(trail)), *STEPS.figures(trail), *STEPS.tables(trail), *MACHINE.tables(trail)]
+    blocks = [Text(_summary(trail)), *STEPS.figures(trail), *STEPS.tables(trail), *MACHINE.tables(trail)]
     return Page("The search", blocks, joined=False)
 
 
-def summary(trail: Trail) -> str:
+def _summary(trail: Trail) -> str:
     """Returns how much was run of how much, and why no more."""
     text = f"{len(trail.steps)} of {trail.settings} settings were run by the search"
     text += f", after {len(trail.known)} that were known before" if trail.known else ""

@@ -11,14 +11,14 @@ from iolens.pages import words
 if TYPE_CHECKING:
     from iolens.metrics.subjects import Subjects
 
-MUCH_FASTER = 4.0
+_MUCH_FASTER = 4.0
 """Times by which reads of the same bytes may differ between two runs before a cache is suspected."""
 
 
 def cold_caches(subjects: Subjects) -> str:
     """Returns a note on the file whose reads differ most in time, of those that nobody wrote; empty without any."""
     found, first = aligned_files(subjects), subjects.letters[0]
-    worst = (MUCH_FASTER, "")
+    worst = (_MUCH_FASTER, "")
     for letter in subjects.letters[1:]:
         same = found[(found[f"standing {letter}"] == "same") & (found[f"bytes_written {first}"] == 0)]
         same = same[same[f"bytes_read {first}"] >= DEFAULTS["much_bytes"]]

@@ -20,22 +20,22 @@ from iolens.pages.subject_caches import cold_caches
 if TYPE_CHECKING:
     import pandas as pd
 
-LABEL = 48
+_LABEL = 48
 """Characters of a name in a sentence."""
 
-MANY = 4
+_MANY = 4
 """Rows of a group from which on the headline sums them up."""
 
-HEADLINE = (RUN, "Bandwidth", "Time", "Computing", "Metadata")
+_HEADLINE = (RUN, "Bandwidth", "Time", "Computing", "Metadata")
 """Groups whose rows the headline names, those of the run first."""
 
-NAMES = {RUN: "", "Time": "printed ", "Computing": ""}
+_NAMES = {RUN: "", "Time": "printed ", "Computing": ""}
 """Words before the names of rows that differ from the name of their group."""
 
-VERSION = re.compile(r" \d[\w.+-]*$")
+_VERSION = re.compile(r" \d[\w.+-]*$")
 """At the end of a benchmark's name."""
 
-NAMED = ("run time", "I/O time of the slowest process")
+_NAMED = ("run time", "I/O time of the slowest process")
 """Numbers of the run in the headline."""
 
 
@@ -44,7 +44,7 @@ def amount(value: float, unit: str) -> str:
     if is_nan(value):
         return words.NONE
     if unit == "s":
-        return spent(value)
+        return _spent(value)
     if unit == "B":
         return words.size(value)
     if unit == "MiB/s":
@@ -56,7 +56,7 @@ def amount(value: float, unit: str) -> str:
     return f"{words.ratio(value) if abs(value) < 1000 else words.count(round(value))} {unit}"
 
 
-def spent(value: float) -> str:
+def _spent(value: float) -> str:
     """Returns seconds with three digits at least, in the unit that they fit: 12.5 s, 35.1 ms, 125.3 s, 1,479 s."""
     if value >= 10_000:
         return words.duration(value)
@@ -98,16 +98,16 @@ def headline(subjects: Subjects) -> list[str]:
     first = subjects.letters[0]
     said = []
     for letter, subject in list(zip(subjects.letters, subjects.all, strict=True))[1:]:
-        parts = [part for group in HEADLINE for part in named(rows[rows["group"] == group], group, first, letter)]
-        parts += [summed(group, each, letter) for group, each in sized_groups(rows, letter)]
+        parts = [part for group in _HEADLINE for part in _named(rows[rows["group"] == group], group, first, letter)]
+        parts += [_summed(group, each, letter) for group, each in _sized_groups(rows, letter)]
         text = "; ".join(part for part in parts if part)
-        nothing = nothing_said(rows, letter)
-        name = subject.label if len(subject.label) <= LABEL else middle(subject.label, LABEL)
+        nothing = _nothing_said(rows, letter)
+        name = subject.label if len(subject.label) <= _LABEL else middle(subject.label, _LABEL)
         said.append(f"{letter} ({name}) against {first}: {text or nothing}.")
     return said
 
 
-def nothing_said(rows: pd.DataFrame, letter: str) -> str:
+def _nothing_said(rows: pd.DataFrame, letter: str) -> str:
     """Returns the reason why the headline names no number."""
     if rows.empty:
         return "there is no number in either"
@@ -116,14 +116,14 @@ def nothing_said(rows: pd.DataFrame, letter: str) -> str:
     return "none of the numbers that matter most differs"
 
 
-def named(rows: pd.DataFrame, group: str, first: str, letter: str) -> list[str]:
+def _named(rows: pd.DataFrame, group: str, first: str, letter: str) -> list[str]:
     """Returns the rows of a group of the headline, each as a part of a sentence."""
     shown = rows[rows[f"ratio {letter}"].notna() & (rows[f"standing {letter}"] != SAME)]
-    shown = shown[shown["name"].isin(NAMED)] if group == RUN else shown[shown["better"] != 0]
-    if len(shown) > MANY:
-        return [summed(group, shown, letter)]
+    shown = shown[shown["name"].isin(_NAMED)] if group == RUN else shown[shown["better"] != 0]
+    if len(shown) > _MANY:
+        return [_summed(group, shown, letter)]
     return [
-        f"{NAMES.get(group, group.lower() + ' ')}{row['name']} "
+        f"{_NAMES.get(group, group.lower() + ' ')}{row['name']} "
         f"{amount(row[f'value {first}'], row['unit'])} → {amount(row[f'value {letter}'], row['unit'])}"
         f" ({times(row[f'ratio {letter}'], row[f'ratio_low {letter}'], row[f'ratio_high {letter}'], standing)})"
         for row in shown.to_dict("records")
@@ -131,14 +131,14 @@ def named(rows: pd.DataFrame, group: str, first: str, letter: str) -> list[str]:
     ]
 
 
-def sized_groups(rows: pd.DataFrame, letter: str) -> list[tuple[str, pd.DataFrame]]:
+def _sized_groups(rows: pd.DataFrame, letter: str) -> list[tuple[str, pd.DataFrame]]:
     """Returns the groups of a benchmark that measures at many sizes."""
     found = rows[rows[f"ratio {letter}"].notna() & (rows["better"] != 0) & (rows[f"standing {letter}"] != SAME)]
     units = found["unit"].isin(["µs", "MB/s", "messages/s"]) | found["group"].str.startswith("Latency of ")
     return [(str(group), each) for group, each in found[units].groupby("group", sort=False)]
 
 
-def summed(group: str, rows: pd.DataFrame, letter: str) -> str:
+def _summed(group: str, rows: pd.DataFrame, letter: str) -> str:
     """Returns a summary of many rows of a group: the number of rows that are larger or smaller, and the range
     of ratios.
     """
@@ -152,7 +152,7 @@ def summed(group: str, rows: pd.DataFrame, letter: str) -> str:
 
 def notes(subjects: Subjects) -> list[str]:
     """Returns the notes about the numbers, the most important first."""
-    said = [single_runs(subjects), unlike(subjects), whole_seconds(subjects), cold_caches(subjects)]
+    said = [_single_runs(subjects), _unlike(subjects), _whole_seconds(subjects), cold_caches(subjects)]
     repeated = [subject for subject in subjects.all if len(subject.trials) > 1]
     if repeated:
         comparisons = len(subjects.all) - 1
@@ -165,12 +165,12 @@ def notes(subjects: Subjects) -> list[str]:
     return [text for text in said if text]
 
 
-def single_runs(subjects: Subjects) -> str:
+def _single_runs(subjects: Subjects) -> str:
     """Returns a note that there is no interval if a subject has only one run."""
     letters = [
         letter
         for letter, subject in zip(subjects.letters, subjects.all, strict=True)
-        if len(subject.trials) == 1 and not repeats_within(subject)
+        if len(subject.trials) == 1 and not _repeats_within(subject)
     ]
     if not letters:
         return ""
@@ -181,33 +181,33 @@ def single_runs(subjects: Subjects) -> str:
     )
 
 
-def repeats_within(subject: Subject) -> bool:
+def _repeats_within(subject: Subject) -> bool:
     """Returns whether a single run repeated its test, as IOR does with -i."""
     output = subject.trials[0].output
     names = [(value.group, value.name) for value in output.values] if output else []
     return len(set(names)) < len(names)
 
 
-UNLIKE = {"program": "programs", "benchmark": "benchmarks", "class": "classes", "processes": "numbers of processes"}
+_UNLIKE = {"program": "programs", "benchmark": "benchmarks", "class": "classes", "processes": "numbers of processes"}
 """Facts that change how much work a run is, as several of them are called."""
 
 
-def unlike(subjects: Subjects) -> str:
+def _unlike(subjects: Subjects) -> str:
     """Returns a note if the subjects are of different programs or sizes, so that their numbers describe different work.
 
     Values that only some of the runs have are ignored, and so is the version of a benchmark.
     """
     facts = [facts_of(trial) for subject in subjects.all for trial in subject.trials]
-    known = {name: [VERSION.sub("", each[name]) for each in facts if name in each] for name in UNLIKE}
+    known = {name: [_VERSION.sub("", each[name]) for each in facts if name in each] for name in _UNLIKE}
     parts = [
-        f"{len(found)} {UNLIKE[name]} ({', '.join(found[:MANY])})"
+        f"{len(found)} {_UNLIKE[name]} ({', '.join(found[:_MANY])})"
         for name, values in known.items()
         if len(values) == len(facts) and len(found := list(dict.fromkeys(values))) > 1
     ]
     return f"These are runs of {' and '.join(parts)}: a ratio does not hold like against like." if parts else ""
 
 
-def whole_seconds(subjects: Subjects) -> str:
+def _whole_seconds(subjects: Subjects) -> str:
     """Returns a note if some run times are known to the second only."""
     letters = [
         letter
@@ -225,7 +225,7 @@ def counted(subject: Subject) -> str:
     return f"{words.plural(len(subject.trials), 'run')}: {' and '.join(parts) or 'run.json alone'}"
 
 
-def worth(row: dict[str, Any], letter: str) -> bool:
+def _worth(row: dict[str, Any], letter: str) -> bool:
     """Returns whether a number of a subject differs from the first one's."""
     difference = row[f"change {letter}"]
     return row[f"standing {letter}"] not in (SAME, ABSENT) and not (math.isnan(difference) or difference == 0)

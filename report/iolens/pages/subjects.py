@@ -28,8 +28,8 @@ def write_subjects(subjects: Subjects, path: Path) -> None:
     """Writes the document, PDF or HTML as its name ends."""
     title = f"Comparison of {len(subjects.all)}"
     names = ", ".join(f"{letter} {one.label}" for letter, one in zip(subjects.letters, subjects.all, strict=True))
-    pages = [*laid_out(PAGES, subjects), audit_page(of_subjects(subjects))]
-    write_document(path, title, names, pages, labels(subjects))
+    pages = [*laid_out(_PAGES, subjects), audit_page(of_subjects(subjects))]
+    write_document(path, title, names, pages, _labels(subjects))
 
 
 def tables(subjects: Subjects) -> Mapping[str, pd.DataFrame]:
@@ -37,21 +37,21 @@ def tables(subjects: Subjects) -> Mapping[str, pd.DataFrame]:
     return with_audit(frames((*SUBJECT_EXHIBITS, SUBJECT_SCALING), subjects), of_subjects(subjects))
 
 
-def labels(subjects: Subjects) -> list[str]:
+def _labels(subjects: Subjects) -> list[str]:
     """Returns the marks that every page must show: the storage that was emulated."""
     kinds = {(trial.record.get("storage") or {}).get("kind") for one in subjects.all for trial in one.trials}
     kinds |= {job.storage for one in subjects.all for job in one.jobs}
     return backends.marks(kinds)
 
 
-def lead(subjects: Subjects) -> Sequence[Block]:
+def _lead(subjects: Subjects) -> Sequence[Block]:
     """Returns the sentences that a reader needs first."""
     first, *others = headline(subjects)
     return [Text(first, "lead"), *(Text(text, "lead") for text in others), *(Text(text) for text in notes(subjects))]
 
 
-PAGES: tuple[Layout[Subjects], ...] = (
-    Layout("What differs", [lead, WHO.tables, RATIOS.figures, FINDINGS.tables], joined=False),
+_PAGES: tuple[Layout[Subjects], ...] = (
+    Layout("What differs", [_lead, WHO.tables, RATIOS.figures, FINDINGS.tables], joined=False),
     Layout("How they were made", [FACTS.tables]),
     Layout("Rates, and what bounds them", [BARS.figures]),
     Layout("I/O time by operation", [TIMES.figures]),

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
     from iolens.lab.sweep.results import Results
 
-AROUND = 7
+_AROUND = 7
 """Lines of the screen that are not rows of the table."""
 
-BAR = 24
+_BAR = 24
 """Characters of the longest bar."""
 
 
@@ -61,7 +61,7 @@ class Screenful(Progress):
         self.done, self.total, self.last, self.left = done, total, line, left
         if line.partition(":")[0] == self.running:
             self.running = ""
-        rows = max(1, self.view.console.height - AROUND)
+        rows = max(1, self.view.console.height - _AROUND)
         self.table = standing_lines(self.folder, self.width, rows)
         self.draw()
 
@@ -84,11 +84,11 @@ def standing_lines(folder: Path, width: int, most: int) -> list[str]:
         results = load_results(folder)
     except IolensError:
         return []
-    table = standing(results, most)
+    table = _standing(results, most)
     return table_text(table, width) if table else []
 
 
-def standing(results: Results, most: int) -> Table | None:
+def _standing(results: Results, most: int) -> Table | None:
     """Returns every point's typical value so far (`metrics/comparison.py`), the best first; None if no value
     is compared.
     """
@@ -105,8 +105,8 @@ def standing(results: Results, most: int) -> Table | None:
             row["label"],
             str(row["count"]),
             say(row["value"]),
-            within(row, say),
-            bar(row["value"] / longest),
+            _within(row, say),
+            _bar(row["value"] / longest),
         ]
         for row in points.head(most).to_dict("records")
     ]
@@ -115,7 +115,7 @@ def standing(results: Results, most: int) -> Table | None:
     return Table(results.title, ["setting", "runs", "typical", "95 % interval", ""], rows, note)
 
 
-def within(row: Mapping[Hashable, Any], say: Callable[[float], str]) -> str:
+def _within(row: Mapping[Hashable, Any], say: Callable[[float], str]) -> str:
     """Returns a point's interval in words; empty before it has three runs, which say little of the spread."""
     return f"{say(row['low'])} to {say(row['high'])}" if row["count"] >= 3 else ""
 
@@ -125,6 +125,6 @@ def seconds(value: float) -> str:
     return f"{value:.3g} s"
 
 
-def bar(share: float) -> str:
+def _bar(share: float) -> str:
     """Returns a bar of this share of the longest."""
-    return "█" * max(1, round(BAR * share))
+    return "█" * max(1, round(_BAR * share))

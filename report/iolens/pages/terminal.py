@@ -15,7 +15,7 @@ from iolens.pages.job_advice import spoken
 from iolens.pages.job_words import facts, labels, title, verdicts
 from iolens.pages.text import pair, paragraph, table_text
 
-WIDTH, NARROWEST = 110, 40
+_WIDTH, _NARROWEST = 110, 40
 """Columns where the output is no terminal, and as few as are made use of."""
 
 
@@ -23,7 +23,7 @@ WIDTH, NARROWEST = 110, 40
 class Screen:
     """The properties of the output: its number of columns, and whether it can show bold text."""
 
-    width: int = WIDTH
+    width: int = _WIDTH
     styled: bool = False
 
     def lines(self, lines: Iterable[str], style: str = "") -> None:
@@ -46,7 +46,7 @@ def screen() -> Screen:
     """Returns the width from COLUMNS or the terminal; without escape sequences in a file, a pipe, or if
     NO_COLOR is set.
     """
-    width = max(NARROWEST, shutil.get_terminal_size((WIDTH, 24)).columns)
+    width = max(_NARROWEST, shutil.get_terminal_size((_WIDTH, 24)).columns)
     plain = not sys.stdout.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
     return Screen(width, styled=not plain)
 

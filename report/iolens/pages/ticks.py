@@ -13,7 +13,7 @@ from matplotlib.ticker import NullLocator
 if TYPE_CHECKING:
     from matplotlib.transforms import Bbox
 
-NEAR = 1e-10
+_NEAR = 1e-10
 """Share of an axis by which a place may lie outside it, for rounding."""
 
 
@@ -21,11 +21,11 @@ def with_one_tick(figure: Any) -> None:
     """Lets the figure's axes be drawn so, wherever matplotlib itself has made no further tick."""
     for axes in figure.axes:
         for axis in (axes.xaxis, axes.yaxis):
-            if is_plain(axis):
+            if _is_plain(axis):
                 axis.draw = Plain(axis)
 
 
-def is_plain(axis: Any) -> bool:
+def _is_plain(axis: Any) -> bool:
     """Returns whether one tick stands for all: they are alike, on one side of the axes, and not of two kinds."""
     if not axis.get_visible() or not isinstance(axis.get_minor_locator(), NullLocator) or len(axis.majorTicks) != 1:
         return False
@@ -63,7 +63,7 @@ class Plain:
         """Returns whether a place lies on the axis."""
         *ends, here = self.axis.get_transform().transform([*self.axis.get_view_interval(), place])
         low, high = sorted(ends)
-        return bool(low - NEAR * (high - low) <= here <= high + NEAR * (high - low))
+        return bool(low - _NEAR * (high - low) <= here <= high + _NEAR * (high - low))
 
     def put_label(self, tick: Any, boxes: Sequence[Bbox]) -> None:
         """Moves the axis' label away from the ticks, and from their names in `boxes`, as matplotlib does."""

@@ -26,8 +26,8 @@ from iolens.pages.points import (
     size_of,
 )
 
-CAPS = {"butt": 0, "round": 1, "projecting": 2}
-JOINS = {"miter": 0, "round": 1, "bevel": 2}
+_CAPS = {"butt": 0, "round": 1, "projecting": 2}
+_JOINS = {"miter": 0, "round": 1, "bevel": 2}
 
 
 def draw_figure(canvas: Any, figure: Any) -> None:
@@ -43,7 +43,7 @@ class CanvasRenderer(PointsRenderer):
         self.canvas = canvas
 
     def draw_path(self, gc: Any, path: Path, transform: Transform, rgbFace: Any = None) -> None:
-        outline = canvas_path(self.canvas, path.cleaned(transform, remove_nans=True, curves=True))
+        outline = _canvas_path(self.canvas, path.cleaned(transform, remove_nans=True, curves=True))
         stroke = gc.get_linewidth() > 0 and gc.get_rgb()[3] > 0
         with self.state(gc):
             if rgbFace is not None:
@@ -88,7 +88,7 @@ class CanvasRenderer(PointsRenderer):
         path, transform = gc.get_clip_path()
         if path is not None:
             cleaned = path.cleaned(transform, curves=True)
-            self.canvas.clipPath(canvas_path(self.canvas, cleaned), stroke=0, fill=0)
+            self.canvas.clipPath(_canvas_path(self.canvas, cleaned), stroke=0, fill=0)
         yield
         self.canvas.restoreState()
 
@@ -97,8 +97,8 @@ class CanvasRenderer(PointsRenderer):
         red, green, blue, alpha = gc.get_rgb()
         self.canvas.setStrokeColorRGB(red, green, blue, alpha=alpha)
         self.canvas.setLineWidth(gc.get_linewidth())
-        self.canvas.setLineCap(CAPS[gc.get_capstyle()])
-        self.canvas.setLineJoin(JOINS[gc.get_joinstyle()])
+        self.canvas.setLineCap(_CAPS[gc.get_capstyle()])
+        self.canvas.setLineJoin(_JOINS[gc.get_joinstyle()])
         offset, dashes = gc.get_dashes()
         if dashes is not None:
             self.canvas.setDash([float(dash) for dash in dashes], float(offset))
@@ -114,11 +114,11 @@ class CanvasRenderer(PointsRenderer):
         for i in tiles[0]:
             for j in tiles[1]:
                 place = Affine2D().translate(i, j).scale(HATCH_TILE)
-                tile = canvas_path(self.canvas, gc.get_hatch_path().cleaned(place, curves=True))
+                tile = _canvas_path(self.canvas, gc.get_hatch_path().cleaned(place, curves=True))
                 self.canvas.drawPath(tile, stroke=1, fill=0)
 
 
-def canvas_path(canvas: Any, path: Path) -> Any:
+def _canvas_path(canvas: Any, path: Path) -> Any:
     """Returns a path whose vertices are points on the page, as a reportlab path."""
     out = canvas.beginPath()
     here = (0.0, 0.0)
@@ -129,7 +129,7 @@ def canvas_path(canvas: Any, path: Path) -> Any:
         elif code == Path.LINETO:
             out.lineTo(*corners)
         elif code == Path.CURVE3:
-            out.curveTo(*cubic(here, corners))
+            out.curveTo(*_cubic(here, corners))
         elif code == Path.CURVE4:
             out.curveTo(*corners)
         elif code == Path.CLOSEPOLY:
@@ -139,7 +139,7 @@ def canvas_path(canvas: Any, path: Path) -> Any:
     return out
 
 
-def cubic(start: tuple[float, float], quadratic: list[float]) -> list[float]:
+def _cubic(start: tuple[float, float], quadratic: list[float]) -> list[float]:
     """Returns the cubic Bézier control points of a quadratic one: two thirds of the way to its control point."""
     control, end = quadratic[:2], quadratic[2:]
     first = [a + 2 / 3 * (c - a) for a, c in zip(start, control, strict=True)]

@@ -13,10 +13,10 @@ from iolens.symbols.generated import is_passage, is_python
 if TYPE_CHECKING:
     import pandas as pd
 
-WRAPPERS = "libiolens"
+_WRAPPERS = "libiolens"
 """Prefixes of the names of the profiler's own libraries."""
 
-ADAPTERS, TRACERS = "libiolens-", "libiolens-trace-"
+_ADAPTERS, _TRACERS = "libiolens-", "libiolens-trace-"
 """The same of those that wrap MPI, and of those that wrap other libraries."""
 
 SOME_CALL = "(MPI call; iolens was updated since)"
@@ -67,10 +67,10 @@ def call_chains(resolved: pd.DataFrame) -> Mapping[tuple[int, int], tuple[Frame,
         own[rank, node] = (*outer, Frame(function, source, line, path, symbol, is_split))
         parents[rank, node] = parent
     frames, outwards = ByRank(own), ByRank(parents)
-    return ByRank({key: joined(key, frames, outwards) for key in own})
+    return ByRank({key: _joined(key, frames, outwards) for key in own})
 
 
-def joined(
+def _joined(
     key: tuple[int, int], own: Mapping[tuple[int, int], tuple[Frame, ...]], parents: Mapping[tuple[int, int], int]
 ) -> tuple[Frame, ...]:
     """Returns one chain. A parent has a lower number than its nodes, so that what is damaged cannot be a circle."""
@@ -80,10 +80,10 @@ def joined(
         parts.append(own[rank, node])
         parent = parents[rank, node]
         node = parent if parent < node else -1
-    return without_wrappers(without_passages(parts))
+    return _without_wrappers(_without_passages(parts))
 
 
-def without_passages(parts: list[tuple[Frame, ...]]) -> list[tuple[Frame, ...]]:
+def _without_passages(parts: list[tuple[Frame, ...]]) -> list[tuple[Frame, ...]]:
     """Returns the nodes, innermost first, without the interpreter's own functions between Python functions with known
     names.
     """
@@ -98,42 +98,42 @@ def without_passages(parts: list[tuple[Frame, ...]]) -> list[tuple[Frame, ...]]:
     return kept[::-1]
 
 
-def is_wrapper(frames: tuple[Frame, ...]) -> bool:
+def _is_wrapper(frames: tuple[Frame, ...]) -> bool:
     """Returns whether a node lies in the profiler."""
-    return frames[-1].module.startswith(WRAPPERS)
+    return frames[-1].module.startswith(_WRAPPERS)
 
 
-def without_wrappers(parts: list[tuple[Frame, ...]]) -> tuple[Frame, ...]:
+def _without_wrappers(parts: list[tuple[Frame, ...]]) -> tuple[Frame, ...]:
     """Returns the frames of the nodes (innermost first) without the profiler's, outermost first."""
     frames: list[Frame] = []
     wrapper: Frame | None = None
     for part in reversed(parts):
-        if is_wrapper(part):
+        if _is_wrapper(part):
             wrapper = wrapper or part[0]
             continue
-        if wrapper and calls_for_itself(wrapper, part[0]):
-            frames.append(wrapped(wrapper))
+        if wrapper and _calls_for_itself(wrapper, part[0]):
+            frames.append(_wrapped(wrapper))
         wrapper = None
         if frames and part[0].is_split and part[0] == replace(frames[-1], source=part[0].source, line=part[0].line):
             frames.pop()
         frames += part
     if wrapper is None:
         return tuple(frames)
-    return (*frames, wrapped(wrapper), Frame(RECORDER, "", 0, wrapper.object))
+    return (*frames, _wrapped(wrapper), Frame(RECORDER, "", 0, wrapper.object))
 
 
-def wrapped(wrapper: Frame) -> Frame:
+def _wrapped(wrapper: Frame) -> Frame:
     """Returns the function that a wrapper stands for."""
-    of_mpi = wrapper.module.startswith(ADAPTERS) and not wrapper.module.startswith(TRACERS)
+    of_mpi = wrapper.module.startswith(_ADAPTERS) and not wrapper.module.startswith(_TRACERS)
     return Frame(SOME_CALL if of_mpi and wrapper.function.startswith("0x") else wrapper.function, "", 0, "")
 
 
-def calls_for_itself(wrapper: Frame, called: Frame) -> bool:
+def _calls_for_itself(wrapper: Frame, called: Frame) -> bool:
     """Returns whether what a wrapper of MPI calls is another function than the wrapped one: a probe before a receive, a
     barrier before a collective call, the comparison of clocks. The program did not call it, and its time is that of the
     call that it called.
     """
-    asked, made = (frame.function.removeprefix("P") for frame in (wrapped(wrapper), called))
+    asked, made = (frame.function.removeprefix("P") for frame in (_wrapped(wrapper), called))
     if asked == SOME_CALL:
         return not made.startswith("MPI_")
     return asked.startswith("MPI_") and made != asked

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 if TYPE_CHECKING:
     import pandas as pd
 
-COMMON = -1
+_COMMON = -1
 """The rank of what all ranks have in common."""
 
 T = TypeVar("T")
@@ -27,7 +27,7 @@ class ByRank(Mapping[tuple[int, int], T], Generic[T]):
 
     def __getitem__(self, key: tuple[int, int]) -> T:
         found = self.rows.get(key)
-        return self.rows[COMMON, key[1]] if found is None else found
+        return self.rows[_COMMON, key[1]] if found is None else found
 
     def __iter__(self) -> Iterator[tuple[int, int]]:
         return iter(self.rows)
@@ -45,5 +45,5 @@ def with_rows(rows: pd.DataFrame, table: pd.DataFrame, number: str) -> pd.DataFr
     import pandas as pd
 
     own = pd.MultiIndex.from_frame(rows[["rank", number]]).isin(pd.MultiIndex.from_frame(table[["rank", number]]))
-    keyed = rows.assign(owner=rows["rank"].where(own, COMMON))
+    keyed = rows.assign(owner=rows["rank"].where(own, _COMMON))
     return keyed.merge(table.rename(columns={"rank": "owner"}), how="left", on=["owner", number]).drop(columns="owner")

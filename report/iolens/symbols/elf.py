@@ -20,9 +20,9 @@ from iolens.foreign import decoded
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-IDENT = b"\x7fELF\x02\x01"
-SYMTAB, DYNSYM, NOTE = 2, 11, 7
-FUNCTION_KINDS = (2, 10)
+_IDENT = b"\x7fELF\x02\x01"
+SYMTAB, DYNSYM, _NOTE = 2, 11, 7
+_FUNCTION_KINDS = (2, 10)
 """STT_FUNC, STT_GNU_IFUNC."""
 
 SECTION = np.dtype(
@@ -33,10 +33,10 @@ SECTION = np.dtype(
         "itemsize": 64,
     }
 )
-SYMBOL = np.dtype(
+_SYMBOL = np.dtype(
     [("name", "<u4"), ("info", "u1"), ("other", "u1"), ("section", "<u2"), ("value", "<u8"), ("size", "<u8")]
 )
-TABLE_FORM = 0x3B
+_TABLE_FORM = 0x3B
 """Form of .eh_frame_hdr whose table holds pairs of 32-bit numbers relative to itself, sorted."""
 
 
@@ -71,8 +71,8 @@ class Elf:
         return int(self.begins[at]) if at >= 0 else None
 
 
-NOTHING = np.empty(0, np.uint64)
-EMPTY = Elf("", NOTHING, NOTHING, (), NOTHING, lines=False)
+_NOTHING = np.empty(0, np.uint64)
+EMPTY = Elf("", _NOTHING, _NOTHING, (), _NOTHING, lines=False)
 
 
 @lru_cache(maxsize=256)
@@ -80,16 +80,16 @@ def read_elf(path: Path) -> Elf:
     """Returns the file's tables, read once; without any when it is no such file or is damaged."""
     try:
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-            return parsed(data) if data[:6] == IDENT else EMPTY
+            return _parsed(data) if data[:6] == _IDENT else EMPTY
     except (OSError, ValueError, IndexError, struct.error):
         return EMPTY
 
 
-def parsed(data: mmap.mmap) -> Elf:
+def _parsed(data: mmap.mmap) -> Elf:
     """Returns the tables of an ELF file."""
-    sections = named_sections(data)
-    starts, sizes, names = functions(data, sections)
-    return Elf(build_id(data, sections), starts, sizes, names, begins(data, sections), ".debug_line" in sections)
+    sections = _named_sections(data)
+    starts, sizes, names = _functions(data, sections)
+    return Elf(_build_id(data, sections), starts, sizes, names, _begins(data, sections), ".debug_line" in sections)
 
 
 @lru_cache(maxsize=256)
@@ -97,21 +97,21 @@ def dynamic_symbols(path: Path) -> frozenset[str]:
     """Returns the names that a file asks others for, or gives them, when it is loaded; empty if it cannot be read."""
     try:
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-            sections = named_sections(data) if data[:6] == IDENT else {}
-            text = content(data, sections[".dynstr"]) if ".dynstr" in sections else b""
+            sections = _named_sections(data) if data[:6] == _IDENT else {}
+            text = _content(data, sections[".dynstr"]) if ".dynstr" in sections else b""
     except (OSError, ValueError, IndexError, struct.error):
         return frozenset()
     return frozenset(text.decode("utf-8", "replace").split("\0"))
 
 
-def named_sections(data: mmap.mmap) -> dict[str, Any]:
+def _named_sections(data: mmap.mmap) -> dict[str, Any]:
     """Returns the section headers by name; the later of two of one name."""
     headers, _ = section_headers(data)
     if not len(headers):
         return {}
     (strings,) = struct.unpack_from("<H", data, 0x3E)
-    names = content(data, headers[strings])
-    return {text_at(names, int(header["name"])): header for header in headers}
+    names = _content(data, headers[strings])
+    return {_text_at(names, int(header["name"])): header for header in headers}
 
 
 def section_headers(data: mmap.mmap) -> tuple[NDArray[Any], int]:
@@ -122,38 +122,38 @@ def section_headers(data: mmap.mmap) -> tuple[NDArray[Any], int]:
     return np.frombuffer(bytes(data[offset : offset + used]), SECTION), int(offset)
 
 
-def content(data: mmap.mmap, section: Any) -> bytes:
+def _content(data: mmap.mmap, section: Any) -> bytes:
     """Returns the bytes of a section."""
     return bytes(data[int(section["offset"]) : int(section["offset"]) + int(section["size"])])
 
 
-def text_at(strings: bytes, offset: int) -> str:
+def _text_at(strings: bytes, offset: int) -> str:
     """Returns a name in a table of strings."""
     return decoded(strings[offset : strings.index(b"\0", offset)])
 
 
-def build_id(data: mmap.mmap, sections: dict[str, Any]) -> str:
+def _build_id(data: mmap.mmap, sections: dict[str, Any]) -> str:
     """Returns the note .note.gnu.build-id in hex."""
     if ".note.gnu.build-id" not in sections:
         return ""
-    note = content(data, sections[".note.gnu.build-id"])
+    note = _content(data, sections[".note.gnu.build-id"])
     name, length, _ = struct.unpack_from("<III", note)
     begin = 12 + (name + 3) // 4 * 4
     return note[begin : begin + length].hex()
 
 
-def functions(data: mmap.mmap, sections: dict[str, Any]) -> tuple[NDArray[Any], NDArray[Any], tuple[str, ...]]:
+def _functions(data: mmap.mmap, sections: dict[str, Any]) -> tuple[NDArray[Any], NDArray[Any], tuple[str, ...]]:
     """Addresses, sizes and names of defined functions; of several at one address the largest and plainest."""
     parts, texts = [], []
     for name, strings in ((".symtab", ".strtab"), (".dynsym", ".dynstr")):
         if name in sections and strings in sections and int(sections[name]["type"]) in (SYMTAB, DYNSYM):
-            symbols = np.frombuffer(content(data, sections[name]), SYMBOL)
-            defined = symbols[np.isin(symbols["info"] & 0xF, FUNCTION_KINDS) & (symbols["section"] != 0)]
+            symbols = np.frombuffer(_content(data, sections[name]), _SYMBOL)
+            defined = symbols[np.isin(symbols["info"] & 0xF, _FUNCTION_KINDS) & (symbols["section"] != 0)]
             parts.append(defined)
-            text = content(data, sections[strings])
-            texts += [text_at(text, int(offset)) for offset in defined["name"]]
+            text = _content(data, sections[strings])
+            texts += [_text_at(text, int(offset)) for offset in defined["name"]]
     if not parts:
-        return NOTHING, NOTHING, ()
+        return _NOTHING, _NOTHING, ()
     found = np.concatenate(parts)
     plain = np.array([(len(text) - len(text.lstrip("_"))) * 1000 + len(text) for text in texts])
     order = np.lexsort((plain, -found["size"].astype(np.int64), found["value"]))
@@ -162,15 +162,15 @@ def functions(data: mmap.mmap, sections: dict[str, Any]) -> tuple[NDArray[Any], 
     return found["value"][kept], found["size"][kept], tuple(texts[at].split("@")[0] for at in kept)
 
 
-def begins(data: mmap.mmap, sections: dict[str, Any]) -> NDArray[Any]:
+def _begins(data: mmap.mmap, sections: dict[str, Any]) -> NDArray[Any]:
     """Returns the sorted addresses of functions in .eh_frame_hdr."""
     if ".eh_frame_hdr" not in sections:
-        return NOTHING
+        return _NOTHING
     header = sections[".eh_frame_hdr"]
-    table = content(data, header)
+    table = _content(data, header)
     _, _, count_form, form = struct.unpack_from("<BBBB", table)
-    if form != TABLE_FORM or count_form != 0x03:
-        return NOTHING
+    if form != _TABLE_FORM or count_form != 0x03:
+        return _NOTHING
     (count,) = struct.unpack_from("<I", table, 8)
     pairs = np.frombuffer(table, "<i4", 2 * count, 12).reshape(-1, 2)
     return (pairs[:, 0].astype(np.int64) + int(header["address"])).astype(np.uint64)

@@ -13,16 +13,16 @@ from iolens.symbols.lines import Line
 if TYPE_CHECKING:
     import pandas as pd
 
-PYTHON = "py::"
+_PYTHON = "py::"
 """The form of a Python function's name: `py::FUNCTION:FILE`."""
 
-PASSAGE = re.compile(
+_PASSAGE = re.compile(
     r"_PyEval_(EvalFrameDefault|Vector)|_TAIL_CALL_\w+|py_trampoline_evaluator|_?PyObject_(Call|Vectorcall|FastCall)\w*"
     r"|_Py(Function_Vectorcall|Vectorcall_Call)|method_vectorcall|cfunction_vectorcall_\w+|PyEval_EvalCode"
 )
 """CPython's functions that execute the instructions of a Python function, and that lead from there to what it calls."""
 
-INTERPRETER = re.compile(r"(lib)?python\d?([.]\d+)?[dmtu]*([.]so.*)?")
+_INTERPRETER = re.compile(r"(lib)?python\d?([.]\d+)?[dmtu]*([.]so.*)?")
 """Names of the file that holds CPython: its library, or the program where that is linked into it."""
 
 GENERATED = "[generated]"
@@ -54,9 +54,9 @@ def generated_line(name: str) -> Line:
     CPython tells the file and not the line; what has no name of its own there (`<module>`, `<lambda>`) is told apart by
     the file. Other compilers have names of their own kinds, which are shown as they are.
     """
-    if not name.startswith(PYTHON):
+    if not name.startswith(_PYTHON):
         return Line(name)
-    function, _, source = name.removeprefix(PYTHON).partition(":")
+    function, _, source = name.removeprefix(_PYTHON).partition(":")
     if not function:
         return Line(name, source)
     return Line(f"{function} of {PurePosixPath(source).name}" if function.startswith("<") else function, source)
@@ -64,14 +64,14 @@ def generated_line(name: str) -> Line:
 
 def is_python(symbol: str) -> bool:
     """Returns whether code of this name is a Python function's own."""
-    return symbol.startswith(PYTHON)
+    return symbol.startswith(_PYTHON)
 
 
 def is_passage(symbol: str) -> bool:
     """Returns whether code of this name leads from one Python function to the next."""
-    return PASSAGE.fullmatch(symbol) is not None
+    return _PASSAGE.fullmatch(symbol) is not None
 
 
 def is_interpreter(path: str) -> bool:
     """Returns whether an object is CPython itself, and no module of it."""
-    return INTERPRETER.fullmatch(PurePosixPath(path).name) is not None
+    return _INTERPRETER.fullmatch(PurePosixPath(path).name) is not None

@@ -5,17 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-FORTRAN = re.compile(r"__(\w+)_MOD_(\w+)")
+_FORTRAN = re.compile(r"__(\w+)_MOD_(\w+)")
 """The form of gfortran's names for procedures of a module."""
 
 PARTS = re.compile(r" \[clone \.(?:{0})(?:\.\d+)*\]|\.(?:{0})(?:\.\d+)*".format("part|constprop|isra|cold|lto_priv"))
 """Suffixes that GCC adds to the name of a function that it split or specialised, also in c++filt's form."""
 
-SPLIT = re.compile(r"\.(?:part|cold)(?:\.\d+)*(?![\w])")
+_SPLIT = re.compile(r"\.(?:part|cold)(?:\.\d+)*(?![\w])")
 """Suffixes of code that GCC took out of a function, which jumps or calls there."""
 
-LAMBDA = re.compile(r"(\{lambda\(.*\)#\d+\})::operator\(\)\(.*$")
-HANDLER = re.compile(r"std::_Function_handler<.*?, (.*\{lambda\(.*\)#\d+\})>::_M_invoke\(.*$")
+_LAMBDA = re.compile(r"(\{lambda\(.*\)#\d+\})::operator\(\)\(.*$")
+_HANDLER = re.compile(r"std::_Function_handler<.*?, (.*\{lambda\(.*\)#\d+\})>::_M_invoke\(.*$")
 """The body of a lambda, and the function of the C++ library in which GCC put that of one in a std::function."""
 
 
@@ -24,7 +24,7 @@ def given_name(function: str, plain: Mapping[str, str]) -> str:
     name = PARTS.sub("", plain.get(function, function)).removeprefix("__GI_")
     if name.startswith("__pyx_"):
         return cython_name(name)
-    return LAMBDA.sub(r"\1", HANDLER.sub(r"\1", FORTRAN.sub(r"\1::\2", name)))
+    return _LAMBDA.sub(r"\1", _HANDLER.sub(r"\1", _FORTRAN.sub(r"\1::\2", name)))
 
 
 def cython_name(symbol: str) -> str:
@@ -47,4 +47,4 @@ def cython_name(symbol: str) -> str:
 
 def is_split_part(symbol: str) -> bool:
     """Returns True for code that the compiler split from a function: not a call of it that a person wrote."""
-    return bool(SPLIT.search(symbol)) or symbol.startswith("__pyx_pf_")
+    return bool(_SPLIT.search(symbol)) or symbol.startswith("__pyx_pf_")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from iolens.foreign import printable
 
-ADDRESS = re.compile(r"0x[0-9a-f]{16}")
+_ADDRESS = re.compile(r"0x[0-9a-f]{16}")
 
 
 @dataclass(frozen=True)
@@ -35,22 +35,22 @@ def lines_of(file: Path, addresses: Sequence[int]) -> dict[int, tuple[Line, ...]
     command = [tool, "--exe", str(file), "--functions", "--inlines", "--demangle", "--addresses"]
     asked = "".join(f"{address:#x}\n" for address in addresses)
     done = subprocess.run(command, input=asked, capture_output=True, text=True, errors="replace", check=False)
-    return {address: chain for address, chain in answers(done.stdout) if chain[-1].source}
+    return {address: chain for address, chain in _answers(done.stdout) if chain[-1].source}
 
 
-def answers(printed: str) -> Iterator[tuple[int, tuple[Line, ...]]]:
+def _answers(printed: str) -> Iterator[tuple[int, tuple[Line, ...]]]:
     """Parses the output of addr2line: an address, then a function and FILE:LINE for each function of its chain."""
     address, words = 0, list[str]()
     for text in [*printed.splitlines(), "0x" + "0" * 16]:
-        if not ADDRESS.fullmatch(text):
+        if not _ADDRESS.fullmatch(text):
             words.append(text)
             continue
         if words:
-            yield address, tuple(line(*pair) for pair in zip(words[::2], words[1::2], strict=False))
+            yield address, tuple(_line(*pair) for pair in zip(words[::2], words[1::2], strict=False))
         address, words = int(text, 16), []
 
 
-def line(function: str, place: str) -> Line:
+def _line(function: str, place: str) -> Line:
     """Returns one function: addr2line writes ? for what it does not know, and names discriminators behind the
     number.
     """

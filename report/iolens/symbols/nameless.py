@@ -19,10 +19,10 @@ import numpy as np
 
 from iolens.symbols.elf import DYNSYM, SECTION, SYMTAB, section_headers
 
-TYPE_AT = 4
+_TYPE_AT = 4
 """Offset of the type in a section header."""
 
-NO_SECTION = struct.pack("<I", 0)
+_NO_SECTION = struct.pack("<I", 0)
 """SHT_NULL, the type of a section header that stands for none."""
 
 
@@ -35,13 +35,13 @@ def without_symbols(file: Path) -> Iterator[Path]:
         copy = Path(folder) / file.name
         shutil.copyfile(file, copy)
         with copy.open("r+b") as handle, mmap.mmap(handle.fileno(), 0) as data:
-            for place in types_of_symbol_tables(data):
-                data[place : place + len(NO_SECTION)] = NO_SECTION
+            for place in _types_of_symbol_tables(data):
+                data[place : place + len(_NO_SECTION)] = _NO_SECTION
         yield copy
 
 
-def types_of_symbol_tables(data: mmap.mmap) -> list[int]:
+def _types_of_symbol_tables(data: mmap.mmap) -> list[int]:
     """Returns the places in the file of the types of all sections with symbols."""
     headers, offset = section_headers(data)
     tables = np.flatnonzero(np.isin(headers["type"], (SYMTAB, DYNSYM)))
-    return [offset + int(at) * SECTION.itemsize + TYPE_AT for at in tables]
+    return [offset + int(at) * SECTION.itemsize + _TYPE_AT for at in tables]

@@ -17,9 +17,9 @@ from iolens.errors import IolensError
 from iolens.foreign import printable
 from iolens.symbols.given_names import given_name
 
-PATTERN = "*.opt-record.json.gz"
+_PATTERN = "*.opt-record.json.gz"
 
-PASSES = {
+_PASSES = {
     "vect": "V",
     "slp": "V",
     "cunroll": "u",
@@ -37,7 +37,7 @@ MISSED = "m"
 """A loop that could not be vectorised."""
 
 EMPTY_WORDS = ("couldn't vectorize", "bad loop form")
-OF_A_LOOP = (*EMPTY_WORDS, "number of iterations", "control flow in loop", "multiple nested loops")
+_OF_A_LOOP = (*EMPTY_WORDS, "number of iterations", "control flow in loop", "multiple nested loops")
 """The beginning of GCC's messages about a loop, in contrast to a statement in it."""
 
 VAGUE = ("no vectype for stmt", "bad data references", "bad operation or unsupported loop bound")
@@ -45,10 +45,10 @@ VAGUE = ("no vectype for stmt", "bad data references", "bad operation or unsuppo
 reason that it has given before.
 """
 
-UNROLLED = re.compile(r"loop unrolled (\d+) times|loop with (\d+) iterations completely unrolled")
+_UNROLLED = re.compile(r"loop unrolled (\d+) times|loop with (\d+) iterations completely unrolled")
 """GCC's messages about a loop whose body it wrote several times: so many times more, or once for each iteration."""
 
-TEMPLATE = re.compile(r"<[^<>]*>")
+_TEMPLATE = re.compile(r"<[^<>]*>")
 
 
 @dataclass(frozen=True)
@@ -70,60 +70,60 @@ def read_remarks(folder: Path) -> list[Remark]:
     """Returns the remarks of all record files below a folder; raises IolensError if there is none, or one
     cannot be read.
     """
-    files = sorted(folder.rglob(PATTERN))
+    files = sorted(folder.rglob(_PATTERN))
     if not files:
-        raise IolensError(f"{folder}: no {PATTERN} below it; compile with gcc -g -fsave-optimization-record")
-    return [remark for file in files for remark in remarks_of(file)]
+        raise IolensError(f"{folder}: no {_PATTERN} below it; compile with gcc -g -fsave-optimization-record")
+    return [remark for file in files for remark in _remarks_of(file)]
 
 
-def remarks_of(file: Path) -> list[Remark]:
+def _remarks_of(file: Path) -> list[Remark]:
     """Returns the remarks of one record file; raises IolensError if it cannot be read."""
     try:
         with gzip.open(file, "rt", encoding="utf-8") as stream:
             _, passes, records = json.load(stream)
-        names = dict(passes_of(passes))
-        return [remark for record in flat(records) if (remark := remark_of(record, names)) is not None]
+        names = dict(_passes_of(passes))
+        return [remark for record in _flat(records) if (remark := _remark_of(record, names)) is not None]
     except (OSError, EOFError, ValueError, KeyError, TypeError) as error:
         raise IolensError(f"{file}: is no optimization record of GCC ({error})") from error
 
 
-def passes_of(passes: Iterable[dict[str, Any]]) -> Iterator[tuple[str, str]]:
+def _passes_of(passes: Iterable[dict[str, Any]]) -> Iterator[tuple[str, str]]:
     """Returns identifier and name of every pass."""
     for one in passes:
         yield one["id"], one["name"]
-        yield from passes_of(one.get("children", []))
+        yield from _passes_of(one.get("children", []))
 
 
-def flat(records: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+def _flat(records: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """Returns a tree of records, one by one."""
     for record in records:
         yield record
-        yield from flat(record.get("children", []))
+        yield from _flat(record.get("children", []))
 
 
-def remark_of(record: dict[str, Any], names: dict[str, str]) -> Remark | None:
+def _remark_of(record: dict[str, Any], names: dict[str, str]) -> Remark | None:
     """Returns the letter that a record stands for, if any."""
     place, name = record.get("location"), names.get(record.get("pass", ""), "")
-    if not place or name not in PASSES:
+    if not place or name not in _PASSES:
         return None
     source, line, function = str(place["file"]), int(place["line"]), function_of(record)
     parts = (part if isinstance(part, str) else str(part.get("expr", "")) for part in record.get("message", []))
     text = printable(" ".join("".join(parts).split()))
     if record["kind"] == "success":
-        letter = PASSES[name]
+        letter = _PASSES[name]
         if letter == "u" and "unrolled" not in text:
             return None
         begins = letter in "ub" or text.startswith("loop vectorized")
-        return Remark(source, line, function, letter, "", begins, factor_of(text))
+        return Remark(source, line, function, letter, "", begins, _factor_of(text))
     if record["kind"] == "failure" and name == "vect":
         reason = text.removeprefix("not vectorized: ").rstrip(": ")
-        return Remark(source, line, function, MISSED, reason, reason.startswith(OF_A_LOOP))
+        return Remark(source, line, function, MISSED, reason, reason.startswith(_OF_A_LOOP))
     return None
 
 
-def factor_of(text: str) -> int:
+def _factor_of(text: str) -> int:
     """Returns how many copies of a loop's body a message tells of; 0 where it is about something else."""
-    told = UNROLLED.match(text)
+    told = _UNROLLED.match(text)
     if not told:
         return 0
     return int(told[1]) + 1 if told[1] else int(told[2])
@@ -145,7 +145,7 @@ def plain_name(function: str) -> str:
     differently, and without what the compiler appends to a part or copy of it.
     """
     name = function.replace("(anonymous namespace)", "{anonymous}").partition("(")[0]
-    while (shorter := TEMPLATE.sub("", name)) != name:
+    while (shorter := _TEMPLATE.sub("", name)) != name:
         name = shorter
     return name.rpartition(" ")[2].partition(".")[0]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from iolens.symbols.elf import read_elf
 
-DEBUG_FOLDERS = (Path("/usr/lib/debug"),)
+_DEBUG_FOLDERS = (Path("/usr/lib/debug"),)
 """Folders in which systems keep stripped debug information, besides the folders that the user names."""
 
 
@@ -19,19 +19,19 @@ def object_file(path: str, build_id: str, search: Sequence[Path]) -> Path | None
     """
     folders = [Path(folder) for folder in search]
     named = Path(path).name
-    places = [*debug_files(build_id, [*folders, *DEBUG_FOLDERS]), Path(path)]
+    places = [*_debug_files(build_id, [*folders, *_DEBUG_FOLDERS]), Path(path)]
     places += [folder / name for folder in folders for name in (named, f"{named}.debug")]
-    candidates = [place for place in places if place.is_file() and same_build(place, build_id)]
+    candidates = [place for place in places if place.is_file() and _same_build(place, build_id)]
     return max(candidates, key=lambda place: (read_elf(place).lines, len(read_elf(place).names)), default=None)
 
 
-def debug_files(build_id: str, folders: Sequence[Path]) -> list[Path]:
+def _debug_files(build_id: str, folders: Sequence[Path]) -> list[Path]:
     """Returns the place in which gdb and the distributions put a debug file: .build-id/ab/cdef….debug."""
     if not build_id:
         return []
     return [folder / ".build-id" / build_id[:2] / f"{build_id[2:]}.debug" for folder in folders]
 
 
-def same_build(place: Path, build_id: str) -> bool:
+def _same_build(place: Path, build_id: str) -> bool:
     """Returns whether the file has this build id; one that neither has is no difference."""
     return read_elf(place).build_id == build_id

@@ -48,7 +48,7 @@ def resolve(
         found |= {(path, build_id, address): place for address, place in places.items()}
     names = generated_names(generated, merged["rank"].tolist(), wanted.tolist())
     placed = [
-        generated_place(name) if name and not key[0] else found[key] for key, name in zip(keys, names, strict=True)
+        _generated_place(name) if name and not key[0] else found[key] for key, name in zip(keys, names, strict=True)
     ]
     chains = [place.chain for place in placed]
     return pd.DataFrame(
@@ -79,7 +79,7 @@ class Place:
     is_split: bool = False
 
 
-def generated_place(name: str) -> Place:
+def _generated_place(name: str) -> Place:
     """Returns code that the program generated, under the name that its compiler gave it."""
     line = generated_line(name)
     return Place(line.source or GENERATED, name, (line,))
@@ -90,12 +90,12 @@ def lookup(path: str, build_id: str, addresses: Sequence[int], search: Sequence[
     file = object_file(path, build_id, search) if path else None
     elf = read_elf(file) if file else EMPTY
     named = {address: elf.function_at(address) for address in addresses}
-    lines = lines_by_own_names(file, addresses, named) if file and elf.lines else {}
-    plain = demangled([*named.values(), *functions(lines.values())])
+    lines = _lines_by_own_names(file, addresses, named) if file and elf.lines else {}
+    plain = demangled([*named.values(), *_functions(lines.values())])
     found = {}
     for address in addresses:
-        name = given_name(named[address], plain) or unnamed(path, elf, address)
-        chain = [tidied(line, plain) for line in lines.get(address, [Line(name)])]
+        name = given_name(named[address], plain) or _unnamed(path, elf, address)
+        chain = [_tidied(line, plain) for line in lines.get(address, [Line(name)])]
         if chain[-1].function.startswith("_") or not chain[-1].function:
             # A library's inner name for what its symbols have under the name that is called.
             chain[-1] = Line(name, chain[-1].source, chain[-1].line)
@@ -104,7 +104,7 @@ def lookup(path: str, build_id: str, addresses: Sequence[int], search: Sequence[
     return found
 
 
-def lines_by_own_names(file: Path, addresses: Sequence[int], named: Mapping[int, str]) -> dict[int, tuple[Line, ...]]:
+def _lines_by_own_names(file: Path, addresses: Sequence[int], named: Mapping[int, str]) -> dict[int, tuple[Line, ...]]:
     """Returns `lines_of`, with no inlined function named like the code that contains it (`named`, the linker's
     name).
     """
@@ -125,12 +125,12 @@ def lines_by_own_names(file: Path, addresses: Sequence[int], named: Mapping[int,
     return lines | {address: chain for address, chain in found.items() if all(line.function for line in chain)}
 
 
-def functions(chains: Iterable[Sequence[Line]]) -> list[str]:
+def _functions(chains: Iterable[Sequence[Line]]) -> list[str]:
     """Returns all names in chains."""
     return [line.function for chain in chains for line in chain]
 
 
-def tidied(line: Line, plain: Mapping[str, str]) -> Line:
+def _tidied(line: Line, plain: Mapping[str, str]) -> Line:
     """Returns a line with its function as the source has it."""
     name = given_name(line.function, plain)
     if name == "operator()":
@@ -138,7 +138,7 @@ def tidied(line: Line, plain: Mapping[str, str]) -> Line:
     return Line(name, line.source, line.line)
 
 
-def unnamed(path: str, elf: Elf, address: int) -> str:
+def _unnamed(path: str, elf: Elf, address: int) -> str:
     """Returns a label for a function without a name: its begin, else the address, and the object's name."""
     begin = elf.begin_of(address)
     return f"{address if begin is None else begin:#x} ({Path(path).name or 'unknown'})"

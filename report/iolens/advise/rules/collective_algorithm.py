@@ -12,10 +12,10 @@ from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.grouping import Groups
 
-FEW = 2
+_FEW = 2
 """Between so many ranks there is nothing to choose."""
 
-LARGE = 64 << 10
+_LARGE = 64 << 10
 """Bytes of a contribution from which on the algorithm for large messages is named first."""
 
 Choice = tuple[str, str]
@@ -30,7 +30,7 @@ class Operation:
     intel: Choice
 
 
-OPERATIONS = {
+_OPERATIONS = {
     "MPI_Allreduce": Operation(("3", "6"), ("recursive_doubling", "reduce_scatter_allgather"), ("1", "2")),
     "MPI_Allgather": Operation(("2", "4"), ("brucks", "ring"), ("2", "3")),
     "MPI_Allgatherv": Operation(("2", "3"), ("brucks", "ring"), ("2", "3")),
@@ -51,9 +51,9 @@ the best there is. Fewer and larger calls, or {immediate} with work
 before its wait, help with any."""
 
 
-def commands(function: str, library: str, large: bool) -> tuple[str, str]:
+def _commands(function: str, library: str, large: bool) -> tuple[str, str]:
     """Returns the lines to paste: the algorithm that fits messages of this size, then the other one."""
-    short, operation = function.removeprefix("MPI_"), OPERATIONS[function]
+    short, operation = function.removeprefix("MPI_"), _OPERATIONS[function]
     if "Intel" in library:
         pair = tuple(f"export I_MPI_ADJUST_{short.upper()}={value}" for value in operation.intel)
     elif "Open MPI" in library:
@@ -64,7 +64,7 @@ def commands(function: str, library: str, large: bool) -> tuple[str, str]:
     return (pair[1], pair[0]) if large else (pair[0], pair[1])
 
 
-def transfer(rows: Records, ranks: int) -> tuple[float, str] | None:
+def _transfer(rows: Records, ranks: int) -> tuple[float, str] | None:
     """Returns seconds of one function that are not waiting for late ranks, at most, and how that is known; None if
     waiting is more than half, or a rank makes no such calls. `rows`: of mpi_calls.
     """
@@ -89,10 +89,10 @@ def check(job: Job, limits: Limits) -> Seen | None:
     rows = mpi_rows(job) if "mpi_calls" in job.private else None
     about = job.private.get("job")
     library = str(about.get("mpi") or "") if isinstance(about, dict) else ""
-    if rows is None or job.nprocs <= FEW or not library or crowded_processors.check(job, limits):
+    if rows is None or job.nprocs <= _FEW or not library or crowded_processors.check(job, limits):
         return None
-    parts = {name: of_functions(rows, [name]) for name in sorted({*rows["function"].tolist()} & {*OPERATIONS})}
-    found = [(name, part, transfer(part, job.nprocs)) for name, part in parts.items()]
+    parts = {name: of_functions(rows, [name]) for name in sorted({*rows["function"].tolist()} & {*_OPERATIONS})}
+    found = [(name, part, _transfer(part, job.nprocs)) for name, part in parts.items()]
     known = [(kept[0], kept[1], name, part) for name, part, kept in found if kept]
     seconds, said, function, part = max(known, key=lambda row: row[0], default=(0.0, "", "", rows))
     if not function or seconds < limits["collective_share"] * job.run_time:
@@ -102,17 +102,17 @@ def check(job: Job, limits: Limits) -> Seen | None:
     evidence = (
         f"{function} took {say.seconds(seconds)} of {say.seconds(job.run_time)} ({said}): "
         f"{say.count(float(part['calls'].sum()), 'call')} that give {say.size(int(mean))} each on average; "
-        f"communicators of {communicators(job)} ranks are in use. {library.split(',')[0]}"
+        f"communicators of {_communicators(job)} ranks are in use. {library.split(',')[0]}"
     )
     remedy = REMEDY.format(
-        commands="\n  # or\n  ".join(commands(function, library, mean >= LARGE)),
+        commands="\n  # or\n  ".join(_commands(function, library, mean >= _LARGE)),
         immediate=f"MPI_I{function.removeprefix('MPI_').lower()}",
     )
     bound = "It assumes that only the wait for late ranks stays; what another algorithm takes is not known."
     return Seen(evidence, seconds, bound, remedy)
 
 
-def communicators(job: Job) -> str:
+def _communicators(job: Job) -> str:
     """Returns their sizes, in words; the job's own where the log does not tell."""
     table = job.private.get("mpi_communicators")
     sizes = sorted({job.nprocs, *([] if table is None else map(int, table["size"]))}, reverse=True)

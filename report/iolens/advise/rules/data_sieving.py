@@ -12,7 +12,7 @@ from iolens.log import Job
 from iolens.metrics.share import slowest_seconds
 from iolens.metrics.use import most_first, under_mpiio
 
-HINTS = ("romio_ds_write disable", "romio_ds_read disable", "romio_cb_write enable", "romio_cb_read enable")
+_HINTS = ("romio_ds_write disable", "romio_ds_read disable", "romio_cb_write enable", "romio_cb_read enable")
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
@@ -40,7 +40,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
     )
     gain = float(np.dot(seconds, [read, again]))
     bound = f"It is {say.percent(read)} of the read and {say.percent(again)} of the write time: bytes nobody asked for."
-    return Seen(evidence, gain, bound, f"{COLLECTIVE}\n\n{{hints}}", HINTS)
+    return Seen(evidence, gain, bound, f"{COLLECTIVE}\n\n{{hints}}", _HINTS)
 
 
 RULE = Rule(

@@ -11,11 +11,11 @@ from iolens.log import Job
 SMALLEST = (0, 16, 256, 4 << 10, 64 << 10, 1 << 20, 16 << 20)
 """Bytes from which on a message is in size_0, size_1 ... of the table mpi_calls (profiler/TABLES.md)."""
 
-NEAR = 4
+_NEAR = 4
 """A class of sizes that begins farther above the limit than so many times is not just above it."""
 
-WITHIN_NODE = ("btl_vader_", "btl_sm_")
-NOT_BETWEEN = ("btl_self_", "btl_uct_", *WITHIN_NODE)
+_WITHIN_NODE = ("btl_vader_", "btl_sm_")
+_NOT_BETWEEN = ("btl_self_", "btl_uct_", *_WITHIN_NODE)
 
 REMEDY = """\
 Try a limit above these messages, and keep it only if the run gets shorter:
@@ -28,7 +28,7 @@ XPMEM, RDMA) a larger limit can be slower. Receives that are posted early
 (MPI_Irecv before the work) help at any limit."""
 
 
-def limit_in_use(job: Job) -> tuple[str, int] | None:
+def _limit_in_use(job: Job) -> tuple[str, int] | None:
     """Returns the parameter and the bytes of the limit that most messages met: that within nodes, or that
     between them.
     """
@@ -40,9 +40,9 @@ def limit_in_use(job: Job) -> tuple[str, int] | None:
     inside = peers["messages"][peers["on_node"] > 0].sum() * 2 >= peers["messages"].sum()
     limits = eager_limits(job)
     if inside:
-        found = {name: value for name, value in limits.items() if name.startswith(WITHIN_NODE)}
+        found = {name: value for name, value in limits.items() if name.startswith(_WITHIN_NODE)}
     else:
-        found = {name: value for name, value in limits.items() if not name.startswith(NOT_BETWEEN)}
+        found = {name: value for name, value in limits.items() if not name.startswith(_NOT_BETWEEN)}
     return next(iter(found.items())) if len(found) == 1 else None
 
 
@@ -54,11 +54,11 @@ def check(job: Job, limits: Limits) -> Seen | None:
         return None
     from iolens.metrics.processor.mpi import mpi_rows, of_functions, slowest
 
-    rows, limit = mpi_rows(job), limit_in_use(job)
+    rows, limit = mpi_rows(job), _limit_in_use(job)
     if rows is None or limit is None:
         return None
     name, size = limit
-    above = next((number for number, least in enumerate(SMALLEST[:-1]) if size <= least <= NEAR * size), None)
+    above = next((number for number, least in enumerate(SMALLEST[:-1]) if size <= least <= _NEAR * size), None)
     sends = of_functions(rows, SENDS)
     messages = float(sends["messages"].sum())
     near = 0.0 if above is None else float(sends[f"size_{above}"].sum())

@@ -15,13 +15,13 @@ from iolens.metrics.share import slowest_seconds
 from iolens.metrics.use import by_file, joined, most_first, under_mpiio
 from iolens.metrics.writers import posix_users
 
-BUFFER = "cb_buffer_size 67108864"
+_BUFFER = "cb_buffer_size 67108864"
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
     """Returns files of scattered or small parts whose aggregators exchange longer than they access."""
     seen = dominated(job, limits, contiguous=False)
-    return seen if seen or exchange_times(job) is not None else beyond_posix(job, limits)
+    return seen if seen or exchange_times(job) is not None else _beyond_posix(job, limits)
 
 
 def dominated(job: Job, limits: Limits, contiguous: bool) -> Seen | None:
@@ -32,7 +32,7 @@ def dominated(job: Job, limits: Limits, contiguous: bool) -> Seen | None:
     if times is None or table is None:
         return None
     times = joined(table, times)
-    each = part_of_a_call(times)
+    each = _part_of_a_call(times)
     whole = (times["VIEWS"] == 0) & (each >= limits["large_transfer"])
     chosen = (times["exchange"] > times["access"]) & (whole == contiguous) & (times["exchange"] > 0)
     if not chosen.any():
@@ -44,11 +44,11 @@ def dominated(job: Job, limits: Limits, contiguous: bool) -> Seen | None:
         f"{say.seconds(access)} accessing the file ({say.size(float(each[rows[0]]))} of each rank a call)."
     )
     if contiguous:
-        return Seen(evidence, spent, BOUND, INDEPENDENT, ("romio_cb_write disable", "romio_cb_read disable"))
-    return Seen(evidence, spent, BOUND, REMEDY, more_aggregators(job, ids[:1]))
+        return Seen(evidence, spent, _BOUND, INDEPENDENT, ("romio_cb_write disable", "romio_cb_read disable"))
+    return Seen(evidence, spent, _BOUND, REMEDY, _more_aggregators(job, ids[:1]))
 
 
-def beyond_posix(job: Job, limits: Limits) -> Seen | None:
+def _beyond_posix(job: Job, limits: Limits) -> Seen | None:
     """Looks, in a log without times of exchange, for collectively used files whose MPI-IO takes at least twice their
     POSIX time.
     """
@@ -58,7 +58,7 @@ def beyond_posix(job: Job, limits: Limits) -> Seen | None:
     upper = pair[0]
     moved, below = (table["BYTES_READ"] + table["BYTES_WRITTEN"] for table in pair)
     single = upper["INDEP_READS"] + upper["INDEP_WRITES"] + upper["NB_READS"] + upper["NB_WRITES"]
-    chosen = (upper["ranks"] > 1) & (single <= 0.1 * collective_calls(upper)) & (below >= moved) & (moved > 0)
+    chosen = (upper["ranks"] > 1) & (single <= 0.1 * _collective_calls(upper)) & (below >= moved) & (moved > 0)
     if not chosen.any():
         return None
     rows = most_first(moved, chosen)
@@ -69,31 +69,31 @@ def beyond_posix(job: Job, limits: Limits) -> Seen | None:
     evidence = (
         f"Collective calls on {say.files(job, ids)} took {say.seconds(above)} of the slowest rank, POSIX below them "
         f"{say.seconds(access)}: the rest is exchange of data and waiting for one another "
-        f"({say.size(float(part_of_a_call(upper)[rows[0]]))} of each rank a call)."
+        f"({say.size(float(_part_of_a_call(upper)[rows[0]]))} of each rank a call)."
     )
     bound = "It assumes that exchange and waiting take no time: MPI-IO's time less POSIX's, each of the slowest rank."
-    return Seen(evidence, above - access, bound, REMEDY, more_aggregators(job, ids[:1]))
+    return Seen(evidence, above - access, bound, REMEDY, _more_aggregators(job, ids[:1]))
 
 
-def collective_calls(table: Records) -> np.ndarray:
+def _collective_calls(table: Records) -> np.ndarray:
     """Returns collective reads and writes of each file."""
     return np.asarray(sum(table[name] for name in ("COLL_READS", "COLL_WRITES", "SPLIT_READS", "SPLIT_WRITES")))
 
 
-def part_of_a_call(table: Records) -> np.ndarray:
+def _part_of_a_call(table: Records) -> np.ndarray:
     """Returns bytes of a rank in a collective call, on average, of each file."""
-    return np.asarray((table["BYTES_READ"] + table["BYTES_WRITTEN"]) / np.maximum(collective_calls(table), 1))
+    return np.asarray((table["BYTES_READ"] + table["BYTES_WRITTEN"]) / np.maximum(_collective_calls(table), 1))
 
 
-def more_aggregators(job: Job, ids: np.ndarray) -> tuple[str, ...]:
+def _more_aggregators(job: Job, ids: np.ndarray) -> tuple[str, ...]:
     """Returns hints for a larger buffer and, where a file can use more aggregators than it has, for these."""
     useful = int(useful_aggregators(job, ids)[0])
     writing, reading = (posix_users(job, way).get(int(ids[0]), 0) for way in ("written", "read"))
     active = max(writing, reading)
-    return (f"cb_nodes {useful}", "cb_config_list *:*", BUFFER) if 0 < active < useful else (BUFFER,)
+    return (f"cb_nodes {useful}", "cb_config_list *:*", _BUFFER) if 0 < active < useful else (_BUFFER,)
 
 
-BOUND = "If the exchange took no time: mean time of the aggregators in collective calls beyond waiting and POSIX."
+_BOUND = "If the exchange took no time: mean time of the aggregators in collective calls beyond waiting and POSIX."
 
 REMEDY = """\
 {hints}

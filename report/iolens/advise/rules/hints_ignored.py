@@ -38,12 +38,12 @@ def check(job: Job, limits: Limits) -> Seen | None:
         return None
     info = job.private.get("job")
     echoes = isinstance(info, dict) and str(info.get("io_component_used") or "").startswith("ompio")
-    seen = writers_by_path(job)
+    seen = _writers_by_path(job)
     wrong: dict[str, list[str]] = {}
     rows = [Hint._make(row) for row in table.rows(*Hint._fields)]
     reporting = {row.path for row in rows if row.effective and not echoes}
     for row in rows:
-        said = contradiction(row, row.path in reporting, seen.get(row.path))
+        said = _contradiction(row, row.path in reporting, seen.get(row.path))
         if said:
             wrong.setdefault(row.path, []).append(said)
     if not wrong:
@@ -66,7 +66,7 @@ class Hint(NamedTuple):
     effective: str
 
 
-def contradiction(row: Hint, reported: bool, writers: int | None) -> str:
+def _contradiction(row: Hint, reported: bool, writers: int | None) -> str:
     """Returns the fault of one hint; empty if there is none."""
     wanted = row.given or row.requested
     if not wanted:
@@ -78,7 +78,7 @@ def contradiction(row: Hint, reported: bool, writers: int | None) -> str:
     return ""
 
 
-def writers_by_path(job: Job) -> dict[str, int]:
+def _writers_by_path(job: Job) -> dict[str, int]:
     """Returns ranks that wrote each collectively written file, by path."""
     pair = under_mpiio(job)
     if pair is None:

@@ -7,8 +7,8 @@ from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
 from iolens.log import Job
 
-RECEIVES = ("MPI_Recv", "MPI_Irecv", "MPI_Sendrecv", "MPI_Sendrecv_replace")
-TIMED = (*RECEIVES, "MPI_Wait", "MPI_Waitall", "MPI_Waitany", "MPI_Waitsome")
+_RECEIVES = ("MPI_Recv", "MPI_Irecv", "MPI_Sendrecv", "MPI_Sendrecv_replace")
+_TIMED = (*_RECEIVES, "MPI_Wait", "MPI_Waitall", "MPI_Waitany", "MPI_Waitsome")
 
 REMEDY = """\
 Post receives before the work whose result is sent:
@@ -33,11 +33,11 @@ def check(job: Job, limits: Limits) -> Seen | None:
     rows = mpi_rows(job)
     if rows is None or "late_receives" not in rows:
         return None
-    receives = of_functions(rows, RECEIVES)
+    receives = of_functions(rows, _RECEIVES)
     late, calls = float(receives["late_receives"].sum()), float(receives["calls"].sum())
     if late < max(1.0, limits["few_calls"]) or late < limits["late_share"] * calls:
         return None
-    spent = slowest(of_functions(rows, TIMED))
+    spent = slowest(of_functions(rows, _TIMED))
     evidence = (
         f"The message of {say.percent(late / calls)} of {say.count(calls, 'receive')} was there before; receives and "
         f"waits took {say.seconds(spent)} of the slowest rank."

@@ -11,7 +11,7 @@ from iolens.log import Job
 from iolens.metrics.share import io_seconds, slowest_seconds
 from iolens.metrics.use import by_file
 
-CALLS = {"OPENS": "open", "STATS": "stat", "SEEKS": "seek"}
+_CALLS = {"OPENS": "open", "STATS": "stat", "SEEKS": "seek"}
 
 REMEDY = """\
 Touch fewer files less often:
@@ -28,14 +28,14 @@ Touch fewer files less often:
 def check(job: Job, limits: Limits) -> Seen | None:
     """Compares metadata time with all I/O time."""
     tables = {name: table for name in ("POSIX", "STDIO") if (table := by_file(job, name)) is not None}
-    calls = {counter: sum(float(np.sum(table.get(counter, 0.0))) for table in tables.values()) for counter in CALLS}
+    calls = {counter: sum(float(np.sum(table.get(counter, 0.0))) for table in tables.values()) for counter in _CALLS}
     if sum(calls.values()) < limits["few_calls"]:
         return None
     spent = sum(slowest_seconds(job, name, table["id"], ("META",)) for name, table in tables.items())
     total, files = io_seconds(job) or 0.0, sum(len(table) for table in tables.values())
     if spent < limits["meta_share"] * total:
         return None
-    done = ", ".join(say.count(number, CALLS[counter]) for counter, number in calls.items() if number)
+    done = ", ".join(say.count(number, _CALLS[counter]) for counter, number in calls.items() if number)
     evidence = (
         f"Open, close, stat and seek took {say.seconds(spent)} of the {say.seconds(total)} of I/O of the slowest rank: "
         f"{done} on {say.count(files, 'file')}."

@@ -22,7 +22,7 @@ Shorten the search, or do it where it is cheap:
   - python -X importtime app.py      # which imports are not needed
   - one rank looks, and broadcasts what it found (MPI_Bcast)."""
 
-LIBRARY = re.compile(r"/(lib|lib64|site-packages|dist-packages|[Pp]ython[^/]*)/|\.(py|pyc|so|pth|jl|R)\b")
+_LIBRARY = re.compile(r"/(lib|lib64|site-packages|dist-packages|[Pp]ython[^/]*)/|\.(py|pyc|so|pth|jl|R)\b")
 """Paths in which interpreters and loaders look for modules and libraries."""
 
 
@@ -34,7 +34,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
     untouched = (table["BYTES_READ"] + table["BYTES_WRITTEN"] == 0) & (table["OPENS"] + table["STATS"] > 0)
     if int(untouched.sum()) < max(1.0, limits["many_files"]):
         return None
-    untouched &= np.array([bool(LIBRARY.search(job.names.get(key, ""))) for key in table["id"].tolist()], bool)
+    untouched &= np.array([bool(_LIBRARY.search(job.names.get(key, ""))) for key in table["id"].tolist()], bool)
     ranks = job.records["POSIX"]["rank"][untouched[file_records(job, "POSIX").file]]
     each = np.bincount(ranks[ranks >= 0], minlength=1).max() + int((ranks < 0).sum())
     if each < max(1.0, limits["many_files"]):

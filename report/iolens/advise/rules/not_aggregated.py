@@ -13,7 +13,7 @@ from iolens.metrics.share import slowest_seconds
 from iolens.metrics.use import most_first, under_mpiio
 from iolens.metrics.writers import posix_users
 
-HINTS = ("romio_cb_write enable", "romio_cb_read enable", "cb_buffer_size 16777216")
+_HINTS = ("romio_cb_write enable", "romio_cb_read enable", "cb_buffer_size 16777216")
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
@@ -36,7 +36,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
             & (lower[counter] * together <= 1.5 * upper[counter] * calls)
         )
         if float(calls[chosen].sum()) >= least:
-            chosen &= 2 * users_of(job, lower, kind) >= upper["ranks"]
+            chosen &= 2 * _users_of(job, lower, kind) >= upper["ranks"]
         if float(calls[chosen].sum()) < least:
             continue
         rows = most_first(calls, chosen)
@@ -50,10 +50,10 @@ def check(job: Job, limits: Limits) -> Seen | None:
     if not said:
         return None
     evidence = f"{'; '.join(said)}, in {say.seconds(spent)} of the slowest rank."
-    return Seen(evidence, spent, "It assumes that these collective calls take no time.", "{hints}", HINTS)
+    return Seen(evidence, spent, "It assumes that these collective calls take no time.", "{hints}", _HINTS)
 
 
-def users_of(job: Job, table: Records, kind: str) -> np.ndarray:
+def _users_of(job: Job, table: Records, kind: str) -> np.ndarray:
     """Returns how many ranks read or wrote (`kind` READ or WRITE) each file through POSIX; all where the log does not
     tell.
     """

@@ -21,7 +21,7 @@ Let every rank write its own part of one file:
                                 MPI.MODE_CREATE | MPI.MODE_WRONLY)
            file.Write_at_all(offset, array)"""
 
-MORE_TARGETS = "\n\nMore than one target then takes the bytes.\n{layout}"
+_MORE_TARGETS = "\n\nMore than one target then takes the bytes.\n{layout}"
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
@@ -32,7 +32,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
     evidence, spent = found
     bound = f"It assumes {job.nprocs} ranks, each with an equal part of the write time of one."
     layout = wider_layout(job, limits)
-    remedy = f"{REMEDY}{MORE_TARGETS}" if layout else REMEDY
+    remedy = f"{REMEDY}{_MORE_TARGETS}" if layout else REMEDY
     return Seen(evidence, spent * (1 - 1 / job.nprocs), bound, remedy, layout=layout)
 
 

@@ -18,7 +18,7 @@ Give each rank, or each aggregator, stripes of its own:
     stripes to aggregators; elsewhere: striping_unit and cb_nodes as hints,
     the stripe count a multiple of cb_nodes."""
 
-OWN = """:
+_OWN = """:
 
   lfs setstripe -c {ranks} -S SIZE_OF_A_RANKS_PART FOLDER
 """
@@ -42,7 +42,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         f"{say.count(fewest)} or more of {say.count(ranks, 'rank')}; writes took "
         f"{say.seconds(spent)} of the slowest."
     )
-    own = OWN.replace("{ranks}", str(int(ranks))) if ranks <= limits["enough_stripes"] else ";"
+    own = _OWN.replace("{ranks}", str(int(ranks))) if ranks <= limits["enough_stripes"] else ";"
     bound = "It assumes that these writes take no time on the slowest rank."
     return Seen(evidence, spent, bound, REMEDY.replace("{layout}", own))
 

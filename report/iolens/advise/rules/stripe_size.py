@@ -30,11 +30,11 @@ def check(job: Job, limits: Limits) -> Seen | None:
     several = (table["ranks"] > 1) & (writer_counts(job, table, 2) > 1)
     small = table.where(several & (table["moved"] >= 4 * table["stripe_size"] * table["calls"]))
     if len(large):
-        return too_large(job, large)
-    return too_small(job, small) if len(small) else None
+        return _too_large(job, large)
+    return _too_small(job, small) if len(small) else None
 
 
-def too_large(job: Job, files: Records) -> Seen:
+def _too_large(job: Job, files: Records) -> Seen:
     """Returns the evidence for stripes so large that the file ends before it has reached them all."""
     files = files.where(most_first(files["moved"]))
     first = {name: files[name][0] for name in files.single}
@@ -53,7 +53,7 @@ def too_large(job: Job, files: Records) -> Seen:
     return Seen(evidence, spent * (1 - share), bound, "{layout}", layout=layout)
 
 
-def too_small(job: Job, files: Records) -> Seen:
+def _too_small(job: Job, files: Records) -> Seen:
     """Returns the evidence for stripes so small that each transfer of each rank goes to many targets."""
     files = files.where(most_first(files["moved"]))
     first = {name: files[name][0] for name in files.single}

@@ -11,7 +11,7 @@ from iolens.log import Job
 from iolens.metrics.share import slowest_seconds
 from iolens.metrics.use import by_file, most_first
 
-SYNCS = {
+_SYNCS = {
     "POSIX": (("FSYNCS", "FDSYNCS"), ("WRITES",), "fsync"),
     "MPI-IO": (("SYNCS",), ("INDEP_WRITES", "COLL_WRITES", "NB_WRITES", "SPLIT_WRITES"), "MPI_File_sync"),
     "STDIO": (("FLUSHES",), ("WRITES",), "fflush"),
@@ -30,7 +30,7 @@ Force data out once a step, not once a write:
 def check(job: Job, limits: Limits) -> Seen | None:
     """Returns the layer in which forcing data out cost most."""
     best: Seen | None = None
-    for name, (syncs, writes, call) in SYNCS.items():
+    for name, (syncs, writes, call) in _SYNCS.items():
         table = by_file(job, name)
         if table is None:
             continue

@@ -25,7 +25,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
     most, mean = float(moved.max()), float(moved.mean())
     if most < limits["uneven"] * mean or narrow_stripes.check(job, limits) is not None:
         return None
-    spent = slowest_seconds(job, "POSIX", job.records["LUSTRE"]["id"], ("READ", "WRITE")) if both(job) else 0.0
+    spent = slowest_seconds(job, "POSIX", job.records["LUSTRE"]["id"], ("READ", "WRITE")) if _both(job) else 0.0
     evidence = (
         f"Target {targets[moved.argmax()]} moved {say.size(most)}, {most / mean:.1f} times "
         f"the mean of {say.count(len(targets), 'target')}; transfers took {say.seconds(spent)} of the slowest rank."
@@ -45,7 +45,7 @@ def _even_layout(job: Job, targets: int, limits: Limits) -> Layout | None:
     return Layout(min(targets, fed, reached_stripes(targets, unit, size)), unit, tuple(table["id"].tolist()))
 
 
-def both(job: Job) -> bool:
+def _both(job: Job) -> bool:
     """Returns whether times of files with layouts are known."""
     return "LUSTRE" in job.frames and "POSIX" in job.frames
 

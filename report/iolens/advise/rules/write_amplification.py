@@ -35,11 +35,11 @@ def check(job: Job, limits: Limits) -> Seen | None:
         chosen = more & ~sieved & (upper["BYTES_WRITTEN"] > 0)
         if chosen.any():
             rows = most_first(lower["BYTES_WRITTEN"], chosen)
-            return said(job, lower.where(rows), "MPI-IO", float(upper["BYTES_WRITTEN"][rows].sum()))
-    return of_hdf5(job, limits)
+            return _said(job, lower.where(rows), "MPI-IO", float(upper["BYTES_WRITTEN"][rows].sum()))
+    return _of_hdf5(job, limits)
 
 
-def of_hdf5(job: Job, limits: Limits) -> Seen | None:
+def _of_hdf5(job: Job, limits: Limits) -> Seen | None:
     """Compares the bytes that HDF5 received for its datasets with the bytes that POSIX wrote to its files."""
     datasets, files, posix = by_file(job, "H5D"), job.records.get("H5F"), by_file(job, "POSIX")
     if datasets is None or files is None or posix is None:
@@ -48,10 +48,10 @@ def of_hdf5(job: Job, limits: Limits) -> Seen | None:
     given, written = float(datasets["BYTES_WRITTEN"].sum()), float(posix["BYTES_WRITTEN"].sum())
     if given <= 0 or written < limits["amplification"] * given:
         return None
-    return said(job, posix, "HDF5", given)
+    return _said(job, posix, "HDF5", given)
 
 
-def said(job: Job, files: Records, layer: str, given: float) -> Seen:
+def _said(job: Job, files: Records, layer: str, given: float) -> Seen:
     """Returns the ratio, and what it costs, of some files of POSIX."""
     written = float(files["BYTES_WRITTEN"].sum())
     spent = slowest_seconds(job, "POSIX", files["id"], ("WRITE",))

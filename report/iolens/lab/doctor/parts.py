@@ -15,7 +15,7 @@ from iolens.lab.installation import find_library, find_program, kind_of_installa
 from iolens.lab.run.mpi import Flavour
 from iolens.lab.workloads.workloads import WORKLOADS
 
-PACKAGES = {
+_PACKAGES = {
     "pyarrow": "Parquet files",
     "darshan": "reading logs by Darshan's own library, a witness in the tests",
 }
@@ -65,7 +65,7 @@ def programs() -> Iterator[Finding]:
 
 def packages() -> Iterator[Finding]:
     """Checks the Python packages that some commands need."""
-    for name, what in PACKAGES.items():
+    for name, what in _PACKAGES.items():
         try:
             yield Finding(name, version(name), works=True)
         except PackageNotFoundError:

@@ -16,8 +16,8 @@ from iolens.lab.run.mpi import output_of
 from iolens.lab.run.single_copy import single_copy_works
 from iolens.lab.storage.mounts import file_system
 
-PARANOID = Path("/proc/sys/kernel/perf_event_paranoid")
-DESCRIPTORS = 256
+_PARANOID = Path("/proc/sys/kernel/perf_event_paranoid")
+_DESCRIPTORS = 256
 """Fewer open files than a parallel program with its libraries needs."""
 
 
@@ -35,12 +35,12 @@ def system() -> Iterator[Finding]:
 def limits() -> Iterator[Finding]:
     """Checks the limits of a process."""
     files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    enough = files == resource.RLIM_INFINITY or files >= DESCRIPTORS
-    yield Finding("open files", limit(files), enough, "" if enough else "raise it: ulimit -n 1024")
-    yield Finding("address space", limit(resource.getrlimit(resource.RLIMIT_AS)[0]))
+    enough = files == resource.RLIM_INFINITY or files >= _DESCRIPTORS
+    yield Finding("open files", _limit(files), enough, "" if enough else "raise it: ulimit -n 1024")
+    yield Finding("address space", _limit(resource.getrlimit(resource.RLIMIT_AS)[0]))
 
 
-def limit(value: int) -> str:
+def _limit(value: int) -> str:
     """Returns a limit in words."""
     return "unlimited" if value == resource.RLIM_INFINITY else f"{value:,}"
 
@@ -64,7 +64,7 @@ def places() -> Iterator[Finding]:
 
 def permissions() -> Iterator[Finding]:
     """Checks what the kernel permits a program."""
-    paranoid = PARANOID.read_text(encoding="ascii").strip() if PARANOID.exists() else "no perf events"
+    paranoid = _PARANOID.read_text(encoding="ascii").strip() if _PARANOID.exists() else "no perf events"
     yield Finding("perf_event_paranoid", f"{paranoid}; `iolens run --list-hwpc` says what can be counted")
     works = single_copy_works()
     why = "" if works else "Open MPI is told to copy messages twice (its btl_vader_single_copy_mechanism=none)"
@@ -87,10 +87,10 @@ def tools() -> Iterator[Finding]:
         yield Finding(
             "Slurm", "answers" if answer is not None else "squeue does not answer", answer is not None or None
         )
-    yield compiler()
+    yield _compiler()
 
 
-def compiler() -> Finding:
+def _compiler() -> Finding:
     """Returns the MPI's compiler, which is there on some machines without the one that it calls."""
     path = shutil.which("mpicc")
     if path is None:

@@ -15,16 +15,16 @@ from iolens.lab.run import mpi
 from iolens.lab.run.execute import Setup, execute
 from iolens.log import read_log
 
-RANKS = 2
-BYTES = 65536
+_RANKS = 2
+_BYTES = 65536
 PATIENCE = 60.0
 
 
 def recording() -> Iterator[Finding]:
     """Tries to record a Python program that writes a file."""
     with tempfile.TemporaryDirectory() as name:
-        program = f"open({name + '/trial'!r}, 'wb').write(bytes({BYTES}))"
-        yield judged("a program", name, [sys.executable, "-I", "-S", "-c", program], {}, 1)
+        program = f"open({name + '/trial'!r}, 'wb').write(bytes({_BYTES}))"
+        yield _judged("a program", name, [sys.executable, "-I", "-S", "-c", program], {}, 1)
 
 
 def parallel_recording() -> Iterator[Finding]:
@@ -41,13 +41,13 @@ def parallel_recording() -> Iterator[Finding]:
         yield Finding("a parallel program", "not tried", works=False, remedy=f"there is no adapter for {flavour}")
         return
     with tempfile.TemporaryDirectory() as name:
-        words = [launcher, "-n", str(RANKS), str(program), "-a", "MPIIO", "-w", "-b", str(BYTES // RANKS)]
-        words += ["-t", str(BYTES // RANKS), "-o", f"{name}/trial"]
-        settings = dict(mpi.environment(flavour, RANKS, None, launcher=launcher))
-        yield judged("a parallel program", name, words, settings, RANKS)
+        words = [launcher, "-n", str(_RANKS), str(program), "-a", "MPIIO", "-w", "-b", str(_BYTES // _RANKS)]
+        words += ["-t", str(_BYTES // _RANKS), "-o", f"{name}/trial"]
+        settings = dict(mpi.environment(flavour, _RANKS, None, launcher=launcher))
+        yield _judged("a parallel program", name, words, settings, _RANKS)
 
 
-def judged(what: str, folder: str, words: list[str], launcher: dict[str, str], ranks: int) -> Finding:
+def _judged(what: str, folder: str, words: list[str], launcher: dict[str, str], ranks: int) -> Finding:
     """Returns whether one log came, of so many ranks, with the bytes that were written."""
     logs = Path(folder, "logs")
     logs.mkdir()
@@ -65,5 +65,5 @@ def judged(what: str, folder: str, words: list[str], launcher: dict[str, str], r
     posix = job.frames.get("POSIX")
     written = 0 if posix is None else int(posix["POSIX_BYTES_WRITTEN"].sum())
     found = f"a log of {job.nprocs} process{'es' if job.nprocs > 1 else ''}, {written:,} bytes written"
-    works = job.nprocs == ranks and written >= BYTES
-    return Finding(what, found, works, "" if works else f"{ranks} processes wrote {BYTES:,} bytes")
+    works = job.nprocs == ranks and written >= _BYTES
+    return Finding(what, found, works, "" if works else f"{ranks} processes wrote {_BYTES:,} bytes")

@@ -21,7 +21,7 @@ from iolens.lab.run.execute import Setup
 from iolens.lab.workloads.workload import RESULT, read_result
 
 
-def task_of(phase: Phase, scale: Scale, data: Path, folder: Path, profiler: str) -> Task:
+def _task_of(phase: Phase, scale: Scale, data: Path, folder: Path, profiler: str) -> Task:
     """Returns the launcher's task for a phase; its log, output and result go to `folder`."""
     program = find_program(phase.program)
     flavour = mpi.flavour_of_program(program)
@@ -29,14 +29,14 @@ def task_of(phase: Phase, scale: Scale, data: Path, folder: Path, profiler: str)
     return Task(folder, (LOCAL.starter(flavour),), scale.ranks, words, Setup(profiler, folder), flavour)
 
 
-def perform(phase: Phase, scale: Scale, data: Path, results: Path, profiler: str) -> Outcome:
+def _perform(phase: Phase, scale: Scale, data: Path, results: Path, profiler: str) -> Outcome:
     """Runs one phase under the profiler; its log, output and result go to results/<phase>/."""
     folder = results / phase.name
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     if phase.name == TIMESTAMP_BEFORE:
         (data / "timestamp").touch()
-    [(_, done)] = LOCAL.run([task_of(phase, scale, data, folder, profiler)])
+    [(_, done)] = LOCAL.run([_task_of(phase, scale, data, folder, profiler)])
     if done.exit_code != 0:
         lines = (folder / "stderr.txt").read_text(encoding="utf-8", errors="replace").splitlines()
         said = next((line for line in lines if line.startswith(f"{phase.program}: ")), "no message")
@@ -61,7 +61,7 @@ def perform_all(
         for folder in {phase.folder for phase in PHASES}:
             (data / folder).mkdir(parents=True, exist_ok=True)
         for phase in PHASES:
-            outcomes.append(perform(phase, scale, data, results, profiler))
+            outcomes.append(_perform(phase, scale, data, results, profiler))
             tell(outcomes[-1])
     except OSError as error:
         raise IolensError(f"cannot write into {directory}: {error.strerror}") from error

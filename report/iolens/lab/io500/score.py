@@ -11,7 +11,7 @@ from iolens.errors import IolensError
 from iolens.lab.io500.phases import BANDWIDTH, RATE, Phase
 
 WHY_INVALID = "not a valid IO500 submission: phases are not held to 300 seconds, so caches may answer"
-GIB, KILO = 2**30, 1000.0
+_GIB, _KILO = 2**30, 1000.0
 
 
 @dataclass(frozen=True)
@@ -37,9 +37,9 @@ def outcome_of(phase: Phase, result: Mapping[str, Any]) -> Outcome:
     if phase.program == "ior":
         found = [part for part in result["phases"] if part["operation"] == phase.operation]
         moved, seconds = sum(part["bytes"] for part in found), sum(part["seconds"]["max"] for part in found)
-        return Outcome(phase, moved / seconds / GIB, seconds)
+        return Outcome(phase, moved / seconds / _GIB, seconds)
     rate = next(row for row in result["extra"]["rates"] if row["operation"] == phase.operation)
-    return Outcome(phase, rate["items_per_second"] / KILO, rate["seconds"])
+    return Outcome(phase, rate["items_per_second"] / _KILO, rate["seconds"])
 
 
 def geometric_mean(values: Sequence[float]) -> float:

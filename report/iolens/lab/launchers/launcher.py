@@ -32,7 +32,7 @@ class Task:
     options: Mapping[str, Any] = field(default_factory=dict)
 
 
-def command_lines(tasks: Sequence[Task]) -> list[str]:
+def _command_lines(tasks: Sequence[Task]) -> list[str]:
     """Returns each task as the command line that starts its ranks."""
     return [shlex.join([*task.starter, "-n", str(task.ranks), *task.words]) for task in tasks]
 
@@ -66,4 +66,4 @@ class Launcher:
     elsewhere: bool = False
     keys: Mapping[str, tuple[Kind[Any], str]] = field(default_factory=dict)
     nodes: Callable[[Mapping[str, Any]], int] = lambda options: 1
-    preview: Callable[[Sequence[Task]], list[str]] = command_lines
+    preview: Callable[[Sequence[Task]], list[str]] = _command_lines

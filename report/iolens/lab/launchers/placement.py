@@ -28,7 +28,7 @@ class Starter:
     per_node: tuple[str, ...]
 
 
-STARTERS = (
+_STARTERS = (
     Starter(
         "Open MPI's mpirun",
         r"Open ?MPI|OpenRTE|PRRTE|prte",
@@ -62,21 +62,21 @@ STARTERS = (
 
 
 @cache
-def starter_of(command: str) -> Starter | None:
+def _starter_of(command: str) -> Starter | None:
     """Returns the starter of ranks that a command is; None if it is not in the table."""
     said = mpi.output_of(command, "--version")
-    return next((one for one in STARTERS if re.search(one.version, said, re.IGNORECASE)), None)
+    return next((one for one in _STARTERS if re.search(one.version, said, re.IGNORECASE)), None)
 
 
 def options_for(command: str, mapping: str | None, per_node: int | None) -> tuple[str, ...]:
     """Returns the options with which `command` places ranks so; raises UsageError for what it cannot do."""
     if mapping is None and per_node is None:
         return ()
-    starter = starter_of(command)
+    starter = _starter_of(command)
     if starter is None:
         raise UsageError(
             f"mpi.mapping, mpi.ranks_per_node: how {command} is told where ranks go is not known; known are "
-            f"{', '.join(one.name for one in STARTERS)}"
+            f"{', '.join(one.name for one in _STARTERS)}"
         )
     if mapping is not None and mapping not in starter.mappings:
         able = ", ".join(starter.mappings)

@@ -24,22 +24,22 @@ from iolens.lab.run import mpi
 from iolens.lab.run.execute import Outcome
 from iolens.lab.say import say
 
-JOB = "job.json"
+_JOB = "job.json"
 """File in a run's folder with the job to which it was handed."""
 
-QUEUED = 4
+_QUEUED = 4
 """Jobs that wait in the queue at a time: enough that none is missing, few enough that a change of mind is cheap."""
 
-PERIODS = (0.5, 10.0)
+_PERIODS = (0.5, 10.0)
 """Seconds between two looks: at first, and at most."""
 
-GROWTH = 1.5
+_GROWTH = 1.5
 """Growth of the time between checks while nothing ends, since the controller of a cluster serves many users."""
 
-SHARED = 10.0
+_SHARED = 10.0
 """Seconds until a file that a node has written is seen on another, where a file system shows it late."""
 
-KEYS = {
+_KEYS = {
     "nodes": (values.positive, "Nodes of a job"),
     "ranks_per_node": (values.positive, "Ranks on each node; without it they are spread evenly"),
     "time": (values.duration, "Seconds or hours:minutes:seconds that one run may take"),
@@ -69,40 +69,40 @@ def run(tasks: Iterable[Task]) -> Generator[tuple[Task, Outcome], None, None]:
     """
     left = batches(tasks)
     under_way: list[Handed] = []
-    period = PERIODS[0]
+    period = _PERIODS[0]
     try:
-        while under_way := refill(left, under_way):
-            ended = list(look(under_way))
+        while under_way := _refill(left, under_way):
+            ended = list(_look(under_way))
             for handed, outcome in ended:
                 under_way.remove(handed)
-                (handed.task.folder / JOB).unlink(missing_ok=True)
+                (handed.task.folder / _JOB).unlink(missing_ok=True)
                 yield handed.task, outcome
-            period = PERIODS[0] if ended else min(GROWTH * period, PERIODS[1])
+            period = _PERIODS[0] if ended else min(_GROWTH * period, _PERIODS[1])
             time.sleep(0 if ended else period)
     finally:
         if jobs := sorted({handed.job for handed in under_way}):
             say(f"Slurm goes on with {', '.join(map(str, jobs))}; the same command waits for what comes of it")
 
 
-def refill(left: Iterator[Sequence[Task]], under_way: list[Handed]) -> list[Handed]:
+def _refill(left: Iterator[Sequence[Task]], under_way: list[Handed]) -> list[Handed]:
     """Hands over more jobs, while fewer than wanted are in the queue."""
     found = list(under_way)
-    while len({handed.job for handed in found}) < QUEUED and (batch := next(left, None)):
-        known = {task.folder: handed_before(task) for task in batch}
+    while len({handed.job for handed in found}) < _QUEUED and (batch := next(left, None)):
+        known = {task.folder: _handed_before(task) for task in batch}
         found += [handed for handed in known.values() if handed]
         if fresh := [task for task in batch if not known[task.folder]]:
-            found += submit(fresh)
+            found += _submit(fresh)
     return found
 
 
-def submit(tasks: Sequence[Task]) -> list[Handed]:
+def _submit(tasks: Sequence[Task]) -> list[Handed]:
     """Writes the job's script beside its first run, and hand it to Slurm; raises IolensError if Slurm refuses."""
     for task in tasks:
         (task.folder / OUTCOME).unlink(missing_ok=True)
-        write_task(for_job(task))
+        write_task(_for_job(task))
     first = tasks[0].folder
     path, output = first / "job.sh", str(first / "job.out")
-    write_aside(path, script_of(tasks))
+    write_aside(path, _script_of(tasks))
     done = subprocess.run(["sbatch", "--parsable", str(path)], capture_output=True, text=True, check=False)
     number = done.stdout.strip().partition(";")[0]
     if done.returncode != 0 or not number.isdecimal():
@@ -110,11 +110,11 @@ def submit(tasks: Sequence[Task]) -> list[Handed]:
         raise IolensError(f"sbatch refused {path}: {why}")
     now = time.time()
     for task in tasks:
-        write_aside(task.folder / JOB, json.dumps({"job": int(number), "submitted": now, "output": output}) + "\n")
+        write_aside(task.folder / _JOB, json.dumps({"job": int(number), "submitted": now, "output": output}) + "\n")
     return [Handed(task, int(number), now, output) for task in tasks]
 
 
-def for_job(task: Task) -> Task:
+def _for_job(task: Task) -> Task:
     """Returns the task as its job does it: ended when its own time is over, so that the time of the next one
     remains.
     """
@@ -122,18 +122,18 @@ def for_job(task: Task) -> Task:
     return replace(task, setup=replace(task.setup, timeout=limit))
 
 
-def script_of(tasks: Sequence[Task]) -> str:
+def _script_of(tasks: Sequence[Task]) -> str:
     """Returns the script of one job of these tasks."""
     first = tasks[0].folder
-    return script(name_of(first), tasks, str(first / "job.out"))
+    return script(_name_of(first), tasks, str(first / "job.out"))
 
 
-def preview(tasks: Sequence[Task]) -> list[str]:
+def _preview(tasks: Sequence[Task]) -> list[str]:
     """Returns the scripts of all jobs."""
-    return [script_of(batch) for batch in batches(tasks)]
+    return [_script_of(batch) for batch in batches(tasks)]
 
 
-def name_of(folder: Path) -> str:
+def _name_of(folder: Path) -> str:
     """Returns the name that all jobs of a sweep share: that of its folder, which holds `points`, `confirm` and
     `first`.
     """
@@ -142,16 +142,16 @@ def name_of(folder: Path) -> str:
     return "iolens-" + re.sub("[^A-Za-z0-9.+-]+", "-", parts[inside - 1])
 
 
-def handed_before(task: Task) -> Handed | None:
+def _handed_before(task: Task) -> Handed | None:
     """Returns the job that this task was handed to, now or by a sweep that has gone; None if it was not."""
     try:
-        known = json.loads((task.folder / JOB).read_text(encoding="utf-8"))
+        known = json.loads((task.folder / _JOB).read_text(encoding="utf-8"))
         return Handed(task, int(known["job"]), float(known["submitted"]), str(known["output"]))
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
-def look(under_way: Sequence[Handed]) -> Iterator[tuple[Handed, Outcome]]:
+def _look(under_way: Sequence[Handed]) -> Iterator[tuple[Handed, Outcome]]:
     """Returns the tasks whose jobs have ended. A job that Slurm cannot be asked about now is asked about again
     later.
     """
@@ -161,20 +161,20 @@ def look(under_way: Sequence[Handed]) -> Iterator[tuple[Handed, Outcome]]:
         outcome = found[handed.task.folder]
         job = known.get(handed.job)
         if outcome is None and job and job.ended:
-            outcome = awaited(handed.task.folder) or without_outcome(handed, job)
+            outcome = _awaited(handed.task.folder) or _without_outcome(handed, job)
         if outcome:
-            yield handed, with_job(handed, outcome, job)
+            yield handed, _with_job(handed, outcome, job)
 
 
-def awaited(folder: Path) -> Outcome | None:
+def _awaited(folder: Path) -> Outcome | None:
     """Returns the outcome that a node wrote just before its job ended; None if it wrote none."""
-    end = time.monotonic() + SHARED
+    end = time.monotonic() + _SHARED
     while (outcome := read_outcome(folder)) is None and time.monotonic() < end and (folder / "stdout.txt").exists():
-        time.sleep(PERIODS[0])
+        time.sleep(_PERIODS[0])
     return outcome
 
 
-def without_outcome(handed: Handed, job: Job) -> Outcome:
+def _without_outcome(handed: Handed, job: Job) -> Outcome:
     """Returns the outcome of a run whose job ended before it could report one."""
     for name in ("stdout.txt", "stderr.txt"):
         (handed.task.folder / name).touch()
@@ -183,7 +183,7 @@ def without_outcome(handed: Handed, job: Job) -> Outcome:
     return Outcome(handed.task.words, began, 0.0, 1, 0.0, logs_in(handed.task.folder), reason=why)
 
 
-def with_job(handed: Handed, outcome: Outcome, job: Job | None) -> Outcome:
+def _with_job(handed: Handed, outcome: Outcome, job: Job | None) -> Outcome:
     """Returns the outcome with what is known of its job."""
     began = datetime.fromisoformat(outcome.started).timestamp()
     batch: dict[str, Any] = {
@@ -196,18 +196,18 @@ def with_job(handed: Handed, outcome: Outcome, job: Job | None) -> Outcome:
     return replace(outcome, batch={**batch, **outcome.batch})
 
 
-def starter(flavour: mpi.Flavour | None) -> str:
+def _starter(flavour: mpi.Flavour | None) -> str:
     """Returns the MPI's own launcher, which starts its ranks through Slurm; raises if Slurm is not there either."""
     if states([]) is None:
         raise IolensError("squeue does not answer; run this where Slurm's commands work, or set `launcher: local`")
     return mpi.find_launcher(flavour)
 
 
-def holds(folder: Path) -> bool:
+def _holds(folder: Path) -> bool:
     """Returns True for a run that was handed to a job and not yet taken back."""
-    return (folder / JOB).exists()
+    return (folder / _JOB).exists()
 
 
 SLURM = Launcher(
-    name="slurm", starter=starter, run=run, holds=holds, elsewhere=True, keys=KEYS, nodes=nodes_of, preview=preview
+    name="slurm", starter=_starter, run=run, holds=_holds, elsewhere=True, keys=_KEYS, nodes=nodes_of, preview=_preview
 )

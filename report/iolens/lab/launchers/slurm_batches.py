@@ -17,25 +17,25 @@ def batches(tasks: Iterable[Task]) -> Iterator[list[Task]]:
     waiting: list[Task] = []
     for task in tasks:
         waiting.append(task)
-        if len(waiting) >= AHEAD * runs_per_job(task):
-            yield take(waiting)
+        if len(waiting) >= AHEAD * _runs_per_job(task):
+            yield _take(waiting)
     while waiting:
-        yield take(waiting)
+        yield _take(waiting)
 
 
-def take(waiting: list[Task]) -> list[Task]:
+def _take(waiting: list[Task]) -> list[Task]:
     """Removes the first task, and the next ones of its shape, and return them."""
     first = waiting[0]
-    chosen = [task for task in waiting if shape(task) == shape(first)][: runs_per_job(first)]
+    chosen = [task for task in waiting if _shape(task) == _shape(first)][: _runs_per_job(first)]
     waiting[:] = [task for task in waiting if not any(task is one for one in chosen)]
     return chosen
 
 
-def shape(task: Task) -> tuple[int, int, int | None]:
+def _shape(task: Task) -> tuple[int, int, int | None]:
     """Returns nodes, ranks, and ranks on each node."""
     return nodes_of(task.options), task.ranks, task.options.get("ranks_per_node")
 
 
-def runs_per_job(task: Task) -> int:
+def _runs_per_job(task: Task) -> int:
     """Returns how many runs one job does."""
     return int(task.options.get("runs_per_job", 1))

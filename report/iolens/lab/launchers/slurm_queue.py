@@ -11,13 +11,13 @@ import subprocess
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-ENDED = frozenset(
+_ENDED = frozenset(
     "BOOT_FAIL CANCELLED COMPLETED DEADLINE FAILED NODE_FAIL OUT_OF_MEMORY PREEMPTED REVOKED TIMEOUT".split()
 )
 """States that a job does not leave (squeue(1), JOB STATE CODES). Preempted jobs that are put back are listed as
 REQUEUED or PENDING soon after."""
 
-GONE = "GONE"
+_GONE = "GONE"
 """Our word for a job that nobody knows any more."""
 
 PATIENCE = 30.0
@@ -33,7 +33,7 @@ class Job:
 
     @property
     def ended(self) -> bool:
-        return self.state in ENDED or self.state == GONE
+        return self.state in _ENDED or self.state == _GONE
 
 
 def ask(*words: str) -> str | None:
@@ -51,17 +51,17 @@ def states(jobs: Iterable[int]) -> Mapping[int, Job] | None:
     listed = ask("squeue", "--noheader", "--me", "--states=all", "--format=%i|%T|%r")
     if listed is None:
         return None
-    found = {number: job for number, job in map(listed_job, listed.splitlines()) if number in wanted}
-    return {number: found.get(number) or of_a_gone(number) for number in wanted}
+    found = {number: job for number, job in map(_listed_job, listed.splitlines()) if number in wanted}
+    return {number: found.get(number) or _of_a_gone(number) for number in wanted}
 
 
-def listed_job(line: str) -> tuple[int, Job]:
+def _listed_job(line: str) -> tuple[int, Job]:
     """Returns a line of squeue as number and state; 0 for one that is no job of ours."""
     number, state, reason = [*line.split("|", 2), "", ""][:3]
     return (int(number) if number.isdecimal() else 0), Job(state, reason)
 
 
-def of_a_gone(job: int) -> Job:
+def _of_a_gone(job: int) -> Job:
     """Returns a job that squeue does not list."""
     shown = ask("scontrol", "--oneliner", "show", "job", str(job)) or ""
     state = re.search(r"\bJobState=(\w+)", shown)
@@ -69,4 +69,4 @@ def of_a_gone(job: int) -> Job:
         reason = re.search(r"\bReason=(\S+)", shown)
         return Job(state[1], reason[1] if reason else "")
     rows = (ask("sacct", "-j", str(job), "-X", "-n", "-P", "-o", "State") or "").split()
-    return Job(rows[0] if rows else GONE)
+    return Job(rows[0] if rows else _GONE)

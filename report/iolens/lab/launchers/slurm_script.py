@@ -12,7 +12,7 @@ from typing import Any
 from iolens.lab.installation import batch_folder
 from iolens.lab.launchers.launcher import Task
 
-NOTICE = 60
+_NOTICE = 60
 """Seconds ahead of the time limit that Slurm tells the script."""
 
 TIME = 600
@@ -36,7 +36,7 @@ def script(name: str, tasks: Sequence[Task], output: str) -> str:
     folder = batch_folder()
     template = Template((folder / "job.sh").read_text(encoding="utf-8"))
     return template.substitute(
-        directives="\n".join(f"#SBATCH {line}" for line in directives(name, tasks, output)),
+        directives="\n".join(f"#SBATCH {line}" for line in _directives(name, tasks, output)),
         modules="\n".join(f"module load {shlex.quote(module)}" for module in options.get("modules", ())) or ":",
         folder=shlex.quote(str(folder)),
         iolens=shlex.quote(str(Path(sys.executable).parent / "iolens")),
@@ -44,11 +44,11 @@ def script(name: str, tasks: Sequence[Task], output: str) -> str:
     )
 
 
-def directives(name: str, tasks: Sequence[Task], output: str) -> list[str]:
+def _directives(name: str, tasks: Sequence[Task], output: str) -> list[str]:
     """Returns the job's requests to Slurm."""
     options = tasks[0].options
     nodes = nodes_of(options)
-    seconds = len(tasks) * options.get("time", TIME) + NOTICE
+    seconds = len(tasks) * options.get("time", TIME) + _NOTICE
     lines = [
         f"--job-name={name}",
         "--dependency=singleton",
@@ -56,7 +56,7 @@ def directives(name: str, tasks: Sequence[Task], output: str) -> list[str]:
         f"--ntasks={tasks[0].ranks}",
         f"--ntasks-per-node={options.get('ranks_per_node', -(-tasks[0].ranks // nodes))}",
         f"--time={-(-seconds // 60)}",
-        f"--signal=B:TERM@{NOTICE}",
+        f"--signal=B:TERM@{_NOTICE}",
         "--no-requeue",
         f"--output={output}",
     ]

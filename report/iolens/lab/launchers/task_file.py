@@ -14,7 +14,7 @@ from iolens.lab.launchers.launcher import Task
 from iolens.lab.run.execute import Outcome, Setup
 from iolens.lab.storage.backends import backend_named
 
-TASK = "task.json"
+_TASK = "task.json"
 OUTCOME = "outcome.json"
 
 
@@ -22,13 +22,13 @@ def write_task(task: Task) -> None:
     """Leaves the task in its folder."""
     setup = vars(task.setup) | {"storage": task.setup.storage.name if task.setup.storage else None}
     content = vars(task) | {"setup": setup}
-    write_aside(task.folder / TASK, json.dumps(content, indent=1, default=str) + "\n")
+    write_aside(task.folder / _TASK, json.dumps(content, indent=1, default=str) + "\n")
 
 
 def read_task(folder: Path) -> Task:
     """Returns the task that lies in a folder; raises IolensError if there is none."""
     try:
-        content = json.loads((folder / TASK).read_text(encoding="utf-8"))
+        content = json.loads((folder / _TASK).read_text(encoding="utf-8"))
         setup = content["setup"]
         storage = backend_named(setup["storage"]) if setup["storage"] else None
         made = Setup(**{**setup, "storage": storage, "logs": Path(setup["logs"])})
@@ -42,7 +42,7 @@ def read_task(folder: Path) -> Task:
             }
         )
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise IolensError(f"{folder / TASK} is no task of a sweep: {error}") from error
+        raise IolensError(f"{folder / _TASK} is no task of a sweep: {error}") from error
 
 
 def write_outcome(folder: Path, outcome: Outcome) -> None:

@@ -7,9 +7,9 @@ import re
 from iolens.lab.outputs.words import BANDWIDTH, MIB, TIMES, VOLUME, decimal, facts_in
 from iolens.metrics.subjects import Output, Value
 
-HEAD = re.compile(r"^-- BT-IO Benchmark \((\w+)\s+operation only\) --", re.MULTILINE)
-METHOD = re.compile(r"^Using (.*?) (?:I/O )?method", re.MULTILINE)
-FACTS = {
+_HEAD = re.compile(r"^-- BT-IO Benchmark \((\w+)\s+operation only\) --", re.MULTILINE)
+_METHOD = re.compile(r"^Using (.*?) (?:I/O )?method", re.MULTILINE)
+_FACTS = {
     "Number of MPI processes": "processes",
     "Global array size X": "grid x",
     "Global array size Y": "grid y",
@@ -22,7 +22,7 @@ FACTS = {
 
 def read_btio(text: str) -> Output | None:
     """Returns the times and the bandwidth; None if the text is not BTIO's output."""
-    head = HEAD.search(text)
+    head = _HEAD.search(text)
     if head is None:
         return None
     operation, said = head[1], facts_in(text[head.end() :])
@@ -38,8 +38,8 @@ def read_btio(text: str) -> Output | None:
         values.append(Value(VOLUME, "written" if operation == "write" else "read", "B", moved * MIB))
     if rate is not None:
         values.append(Value(BANDWIDTH, operation, "MiB/s", rate, 1))
-    facts = {name: said[key] for key, name in FACTS.items() if key in said}
-    method = METHOD.search(text)
+    facts = {name: said[key] for key, name in _FACTS.items() if key in said}
+    method = _METHOD.search(text)
     if method:
         facts["I/O"] = method[1]
     return Output("BTIO", facts, tuple(values))

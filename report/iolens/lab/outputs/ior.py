@@ -12,10 +12,10 @@ from iolens.lab.outputs.words import BANDWIDTH, MIB, TIMES, VOLUME, decimal
 from iolens.lab.workloads.ior_output import IorRow, parse_ior
 from iolens.metrics.subjects import Output, Value
 
-HEAD = "access,bw(MiB/s),IOPS"
+_HEAD = "access,bw(MiB/s),IOPS"
 """The head of its CSV."""
 
-FACTS = {
+_FACTS = {
     "api": "api",
     "access": "access",
     "type": "type",
@@ -41,7 +41,7 @@ def read_ior(text: str) -> Output | None:
     found = parse_ior(text)
     if found is None or not found.rows:
         return None
-    return Output(f"IOR {found.version}", facts_among(found.facts), tuple(values_of(found.rows)))
+    return Output(f"IOR {found.version}", _facts_among(found.facts), tuple(_values_of(found.rows)))
 
 
 def read_ior_json(text: str) -> Output | None:
@@ -54,18 +54,18 @@ def read_ior_json(text: str) -> Output | None:
         if not isinstance(found, dict) or "tests" not in found:
             return None
         tests = [test for test in found["tests"] if isinstance(test.get("Results"), list)]
-        rows = [row_of(row) for test in tests for row in test["Results"]]
+        rows = [_row_of(row) for test in tests for row in test["Results"]]
     except (ValueError, TypeError, KeyError, AttributeError):
         return None
     if not rows:
         return None
-    facts = {**{key: str(found[key]) for key in FACTS if key in found}, **as_text(tests[0].get("Options") or {})}
-    return Output(f"IOR {found.get('Version', '')}".strip(), facts_among(facts), tuple(values_of(rows)))
+    facts = {**{key: str(found[key]) for key in _FACTS if key in found}, **_as_text(tests[0].get("Options") or {})}
+    return Output(f"IOR {found.get('Version', '')}".strip(), _facts_among(facts), tuple(_values_of(rows)))
 
 
 def read_ior_csv(text: str) -> Output | None:
     """Returns the values in IOR's CSV (summaryFormat=CSV); None if the text is no such CSV."""
-    begin = text.find(HEAD)
+    begin = text.find(_HEAD)
     if begin < 0:
         return None
     rows = []
@@ -74,15 +74,15 @@ def read_ior_csv(text: str) -> Output | None:
         if row.get("access") in ("write", "read") and speed is not None:
             rows.append(IorRow(str(row["access"]), int(decimal(row.get("iter")) or 0), speed, total))
             tasks = row.get("numTasks") or ""
-    return Output("IOR", {"processes": tasks}, tuple(values_of(rows))) if rows else None
+    return Output("IOR", {"processes": tasks}, tuple(_values_of(rows))) if rows else None
 
 
-def row_of(row: Mapping[str, Any]) -> IorRow:
+def _row_of(row: Mapping[str, Any]) -> IorRow:
     """Returns a row of the JSON as values."""
     return IorRow(str(row["access"]), 0, float(row["bwMiB"]), float(row["totalTime"]))
 
 
-def values_of(rows: Iterable[IorRow]) -> Iterable[Value]:
+def _values_of(rows: Iterable[IorRow]) -> Iterable[Value]:
     """Returns bandwidth, time and bytes of each row; bytes are bandwidth times total time, as exact as the
     printed digits.
     """
@@ -94,11 +94,11 @@ def values_of(rows: Iterable[IorRow]) -> Iterable[Value]:
             yield Value(VOLUME, past, "B", row.bandwidth * MIB * row.total)
 
 
-def as_text(options: Mapping[str, Any]) -> dict[str, str]:
+def _as_text(options: Mapping[str, Any]) -> dict[str, str]:
     """Returns the options of a test as text."""
     return {key: str(value) for key, value in options.items()}
 
 
-def facts_among(said: Mapping[str, str]) -> dict[str, str]:
+def _facts_among(said: Mapping[str, str]) -> dict[str, str]:
     """Returns the facts that comparisons show, under the names of the tables in this file."""
-    return {name: said[key] for key, name in FACTS.items() if key in said}
+    return {name: said[key] for key, name in _FACTS.items() if key in said}

@@ -7,7 +7,7 @@ import re
 from iolens.lab.outputs.words import BANDWIDTH, MB, MIB, TIMES, VOLUME, decimal, facts_in
 from iolens.metrics.subjects import Output, Value
 
-FACTS = {
+_FACTS = {
     "Class": "class",
     "Size": "size",
     "Iterations": "iterations",
@@ -19,12 +19,12 @@ FACTS = {
     "FFLAGS": "compiler flags",
     "CFLAGS": "compiler flags",
 }
-DONE = re.compile(r"^\s*(\w+) Benchmark Completed", re.MULTILINE)
+_DONE = re.compile(r"^\s*(\w+) Benchmark Completed", re.MULTILINE)
 
 
 def read_npb(text: str) -> Output | None:
     """Returns the values that NPB printed at its end; None if the text is not NPB's, or if the run did not finish."""
-    done = DONE.search(text)
+    done = _DONE.search(text)
     if done is None or "NAS Parallel Benchmarks" not in text:
         return None
     said = facts_in(text[done.start() :])
@@ -34,15 +34,15 @@ def read_npb(text: str) -> Output | None:
     rate = decimal(said.get("Mop/s total"))
     if rate:
         values.append(Value("Computing", "operations", "Mop/s", rate, 1))
-    values += of_btio(facts_in(text[: done.start()]))
-    facts = {name: said[key] for key, name in FACTS.items() if key in said}
+    values += _of_btio(facts_in(text[: done.start()]))
+    facts = {name: said[key] for key, name in _FACTS.items() if key in said}
     kind = re.search(r"BTIO -- (.*?) write interval:\s*(\d+)", text)
     if kind:
         facts |= {"I/O": kind[1], "write interval": kind[2]}
     return Output(f"NPB {done[1]} {said.get('Version', '')}".strip(), facts, tuple(values))
 
 
-def of_btio(said: dict[str, str]) -> list[Value]:
+def _of_btio(said: dict[str, str]) -> list[Value]:
     """Returns BT-IO's statistics; NPB's MB are 10^6 bytes, and its rate is based on the whole time in I/O calls."""
     spent, share, moved, rate = (
         decimal(said.get(name))

@@ -29,20 +29,20 @@ READERS: Mapping[str, Callable[[str], Output | None]] = {
 }
 """Readers by the kind of output; each returns None for other texts."""
 
-MOST = 64 * 2**20
+_MOST = 64 * 2**20
 """Largest number of bytes of a text that are read; outputs are far shorter."""
 
 
-def read_text(path: Path) -> str:
+def _read_text(path: Path) -> str:
     """Returns the text of a file, whatever bytes it contains."""
     try:
         with path.open("rb") as file:
-            return printable(file.read(MOST).decode("utf-8", errors="replace"), keep="\n\r\t")
+            return printable(file.read(_MOST).decode("utf-8", errors="replace"), keep="\n\r\t")
     except OSError as error:
         raise IolensError(f"{path}: cannot be read ({error.strerror})") from error
 
 
 def read_output(path: Path) -> Output | None:
     """Returns the values that a benchmark printed into this file; None if no reader knows its form."""
-    text = read_text(path)
+    text = _read_text(path)
     return next((found for read in READERS.values() if (found := read(text)) is not None), None)

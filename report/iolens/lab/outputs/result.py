@@ -10,23 +10,23 @@ from typing import Any
 from iolens.lab.outputs.words import BANDWIDTH, MIB, TIMES, VOLUME
 from iolens.metrics.subjects import Output, Value
 
-MARK = "RESULT-JSON: "
+_MARK = "RESULT-JSON: "
 """Text that precedes the JSON where a program printed it."""
 
 
 def read_result(text: str) -> Output | None:
     """Returns bytes, time of the slowest rank and bandwidth of each operation; None if the text is no such object."""
-    line = next((line for line in text.splitlines() if line.startswith(MARK)), None)
+    line = next((line for line in text.splitlines() if line.startswith(_MARK)), None)
     try:
-        found = json.loads(line.removeprefix(MARK) if line else text)
+        found = json.loads(line.removeprefix(_MARK) if line else text)
         if not isinstance(found, dict) or "workload" not in found:
             return None
-        return Output(f"{found['workload']} {found.get('version') or ''}".strip(), facts(found), tuple(values(found)))
+        return Output(f"{found['workload']} {found.get('version') or ''}".strip(), _facts(found), tuple(_values(found)))
     except (ValueError, TypeError, KeyError):
         return None
 
 
-def values(found: Mapping[str, Any]) -> list[Value]:
+def _values(found: Mapping[str, Any]) -> list[Value]:
     """Returns sums over the phases of an operation; the bandwidth is bytes over the time of the slowest rank."""
     measured: list[Value] = []
     if found.get("total_seconds"):
@@ -48,7 +48,7 @@ def values(found: Mapping[str, Any]) -> list[Value]:
     return measured
 
 
-def facts(found: Mapping[str, Any]) -> dict[str, str]:
+def _facts(found: Mapping[str, Any]) -> dict[str, str]:
     """Returns parameters without paths, the number of ranks, and the verification in words."""
     parameters = {name.replace("_", " "): str(value) for name, value in (found.get("parameters") or {}).items()}
     said = {name: value for name, value in parameters.items() if not value.startswith("/")}

@@ -12,14 +12,14 @@ MB, MIB = 10**6, 2**20
 BANDWIDTH, TIMES, VOLUME = "Bandwidth", "Time", "Bytes"
 """Groups of values."""
 
-FACT = re.compile(r"^[ \t]*([A-Za-z][\w /().-]*?)[ \t]*[:=][ \t]+(\S.*?)[ \t]*$", re.MULTILINE)
+_FACT = re.compile(r"^[ \t]*([A-Za-z][\w /().-]*?)[ \t]*[:=][ \t]+(\S.*?)[ \t]*$", re.MULTILINE)
 """Matches `name : value` and `name = value`, as most benchmarks print their parameters."""
 
 
 def facts_in(text: str) -> dict[str, str]:
     """Returns all `name : value` lines; the first line of a name counts."""
     found: dict[str, str] = {}
-    for name, value in FACT.findall(text):
+    for name, value in _FACT.findall(text):
         found.setdefault(name, value)
     return found
 

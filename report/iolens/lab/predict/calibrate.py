@@ -23,13 +23,13 @@ from iolens.lab.storage.backends import backend_at
 from iolens.lab.storage.layout import ANY_TARGET, Layout
 from iolens.log import read_log
 
-SMALL = 4096
+_SMALL = 4096
 """Size in bytes of a request whose transfer time is negligible."""
 
-OPERATIONS = 200
+_OPERATIONS = 200
 """Number of small requests in a run."""
 
-MIB = 2**20
+_MIB = 2**20
 
 
 @dataclass(frozen=True)
@@ -49,8 +49,8 @@ def runs(size: int, stripe: int) -> tuple[Run, ...]:
     """Returns the runs; large ones write `size` bytes, stripes have `stripe` bytes. All runs flush before they end, so
     that a client's memory is not mistaken for storage.
     """
-    block, small = str(size), str(SMALL)
-    many = str(SMALL * OPERATIONS)
+    block, small = str(size), str(_SMALL)
+    many = str(_SMALL * _OPERATIONS)
     shared = max(1, size // 4 // stripe)
     return (
         Run("bandwidth of a target", 1, 1, ("-b", block, "-t", str(4 * stripe), "-e")),
@@ -100,11 +100,11 @@ def calibrate(
         layout = Layout(min(stripes, targets), int(start.values["stripe_size"]))
         tries = [in_turn(one_run(run, layout, directory, backend, folder), targets) for _ in range(repeat)]
         best = min(tries, key=lambda recorded: recorded_times(recorded).io)
-        trial = trial_of(run.shows, best, start)
+        trial = _trial_of(run.shows, best, start)
         (fitted if run.fitted else others).append(trial)
         say(f"{run.shows}: {trial.measured:.3f} s in I/O")
     found = fit(fitted, start)
-    return Calibration(found, errors_of(others, found.model))
+    return Calibration(found, _errors_of(others, found.model))
 
 
 def in_turn(recorded: Recorded, targets: int) -> Recorded:
@@ -116,7 +116,7 @@ def in_turn(recorded: Recorded, targets: int) -> Recorded:
     return replace(recorded, layouts=found)
 
 
-def trial_of(name: str, recorded: Recorded, model: Model) -> Trial:
+def _trial_of(name: str, recorded: Recorded, model: Model) -> Trial:
     """Returns a recorded run as input of the fit, at its own settings."""
     plan = Plan(Settings(), layouts(recorded, Settings(), int(model.values["targets"])), None)
     own = placed(model, recorded)["ranks_per_client"]
@@ -124,7 +124,7 @@ def trial_of(name: str, recorded: Recorded, model: Model) -> Trial:
     return Trial(name, steps_of(recorded, plan), recorded_times(recorded).io, ranks)
 
 
-def errors_of(trials: Sequence[Trial], model: Model) -> dict[str, float]:
+def _errors_of(trials: Sequence[Trial], model: Model) -> dict[str, float]:
     """Returns predicted over measured, minus 1, for each run."""
     import tempfile
 

@@ -18,31 +18,31 @@ from iolens.lab.predict.steps import Program, play
 FITTED = ("ost_mb_per_s", "link_mb_per_s", "ost_rpc_us", "network_us", "lock_us")
 """Keys of ost.yaml that are fitted; the others keep their values."""
 
-LEAST, MOST = 1.0, 1e6
+_LEAST, _MOST = 1.0, 1e6
 """Smallest and largest value of a fitted parameter, in its unit: the range that the model accepts for a bandwidth."""
 
 STEP = 0.02
 """Relative change of a parameter with which its effect is determined."""
 
-LARGEST_STEP = math.log(4)
+_LARGEST_STEP = math.log(4)
 """Largest factor by which a parameter changes in a round."""
 
-SCALES = (1.0, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 2.0, 4.0, 8.0, 16.0)
+_SCALES = (1.0, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 2.0, 4.0, 8.0, 16.0)
 """Factors of the initial values that are tried before slopes are followed."""
 
-ROUNDS = 25
-SMALL = 1e-4
+_ROUNDS = 25
+_SMALL = 1e-4
 """The fit ends when no parameter changed by more than this share in the last round."""
 
-DAMPING = 1e-3
+_DAMPING = 1e-3
 """Damping of the normal equations (Levenberg-Marquardt), relative to their diagonal."""
 
-PULL = 0.01
+_PULL = 0.01
 """Weight that holds every parameter to its initial value, relative to the weight of a run. A parameter that no run
 determines stays at its initial value.
 """
 
-VISIBLE = 0.02
+_VISIBLE = 0.02
 """A parameter is determined by the runs if halving or doubling it changes one of their times by at least this share."""
 
 
@@ -88,23 +88,23 @@ def fit(trials: Sequence[Trial], start: Model) -> Fit:
 
         def distances(at: Mapping[str, float]) -> np.ndarray:
             apart = [math.log(seconds(trial, at, folder) / trial.measured) for trial in trials]
-            return np.array([*apart, *(PULL * math.log(at[key] / start.values[key]) for key in FITTED)])
+            return np.array([*apart, *(_PULL * math.log(at[key] / start.values[key]) for key in FITTED)])
 
-        values = near(values, distances)
-        damping, now = DAMPING, distances(values)
-        for _ in range(ROUNDS):
+        values = _near(values, distances)
+        damping, now = _DAMPING, distances(values)
+        for _ in range(_ROUNDS):
             slopes = np.column_stack(
                 [(distances({**values, key: values[key] * (1 + STEP)}) - now) / math.log1p(STEP) for key in FITTED]
             )
-            change, damping, now = improve(values, slopes, now, damping, distances)
+            change, damping, now = _improve(values, slopes, now, damping, distances)
             values = {
                 **values,
-                **{key: within(values[key] * math.exp(by)) for key, by in zip(FITTED, change, strict=True)},
+                **{key: _within(values[key] * math.exp(by)) for key, by in zip(FITTED, change, strict=True)},
             }
-            if max(map(abs, change)) < SMALL:
+            if max(map(abs, change)) < _SMALL:
                 break
         unseen = tuple(
-            key for key in FITTED if not is_seen(key, values, start.values[key], now, distances, len(trials))
+            key for key in FITTED if not _is_seen(key, values, start.values[key], now, distances, len(trials))
         )
     values |= {key: start.values[key] for key in unseen}
     errors = {trial.name: math.exp(by) - 1 for trial, by in zip(trials, now, strict=False)}
@@ -119,23 +119,23 @@ by the weighted distance of each parameter from its initial value.
 """
 
 
-def within(value: float) -> float:
+def _within(value: float) -> float:
     """Returns the value, limited to the range that the model accepts for all fitted parameters."""
-    return min(max(value, LEAST), MOST)
+    return min(max(value, _LEAST), _MOST)
 
 
-def near(values: Mapping[str, float], distances: Distances) -> dict[str, float]:
+def _near(values: Mapping[str, float], distances: Distances) -> dict[str, float]:
     """Returns initial values: each parameter in turn at the best of its SCALES. Slopes alone do not leave a region in
     which another parameter bounds all times, for example if a link is assumed to be much faster than the targets.
     """
     found = dict(values)
     for key in FITTED:
-        tried = [{**found, key: within(found[key] * scale)} for scale in SCALES]
+        tried = [{**found, key: _within(found[key] * scale)} for scale in _SCALES]
         found = min(tried, key=lambda at: float(np.sum(distances(at) ** 2)))
     return found
 
 
-def improve(
+def _improve(
     values: Mapping[str, float], slopes: np.ndarray, now: np.ndarray, damping: float, distances: Distances
 ) -> tuple[np.ndarray, float, np.ndarray]:
     """Returns a step that reduces the distances: the change of each logarithm, the next damping, and the new distances.
@@ -144,21 +144,21 @@ def improve(
     normal, gradient = slopes.T @ slopes, slopes.T @ now
     for _ in range(12):
         scaled = normal + damping * np.diag(np.maximum(np.diag(normal), 1e-6))
-        change = np.clip(-np.linalg.solve(scaled, gradient), -LARGEST_STEP, LARGEST_STEP)
-        tried = {**values, **{key: within(values[key] * math.exp(by)) for key, by in zip(FITTED, change, strict=True)}}
+        change = np.clip(-np.linalg.solve(scaled, gradient), -_LARGEST_STEP, _LARGEST_STEP)
+        tried = {**values, **{key: _within(values[key] * math.exp(by)) for key, by in zip(FITTED, change, strict=True)}}
         there = distances(tried)
         if there @ there < now @ now:
             return change, damping / 4, there
-        damping = max(4 * damping, DAMPING)
+        damping = max(4 * damping, _DAMPING)
     return np.zeros(len(FITTED)), damping, now
 
 
-def is_seen(
+def _is_seen(
     key: str, values: Mapping[str, float], before: float, now: np.ndarray, distances: Distances, runs: int
 ) -> bool:
     """Returns True if some run depends on the parameter, now or at its initial value. A link's effect disappears once
     it is so fast that the targets bound all runs, although a slower link would bound them again.
     """
     tried = (values[key] / 2, values[key] * 2, before)
-    changed = [distances({**values, key: within(value)}) - now for value in tried]
-    return bool(max(np.abs(change[:runs]).max() for change in changed) >= VISIBLE)
+    changed = [distances({**values, key: _within(value)}) - now for value in tried]
+    return bool(max(np.abs(change[:runs]).max() for change in changed) >= _VISIBLE)

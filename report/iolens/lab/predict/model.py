@@ -10,7 +10,7 @@ from iolens.errors import UsageError
 from iolens.lab.installation import storage_config
 from iolens.lab.sizes import parse_size
 
-SIZES = ("rpc_size", "dirty_per_target", "stripe_size")
+_SIZES = ("rpc_size", "dirty_per_target", "stripe_size")
 """Keys whose values may have a suffix."""
 
 
@@ -49,7 +49,7 @@ def read_model(path: Path | None = None) -> Model:
             continue
         if not colon or (usual and key not in usual.values and key not in ERRORS):
             raise UsageError(f"{source}, line {number}: no key of a model: {key}")
-        values[key] = number_of(value, f"{source}, line {number}: {key}")
+        values[key] = _number_of(value, f"{source}, line {number}: {key}")
     missing = [key for key in (usual.values if usual else ()) if key not in values]
     if missing:
         raise UsageError(f"{source}: the key {missing[0]} is missing")
@@ -57,7 +57,7 @@ def read_model(path: Path | None = None) -> Model:
     return Model(values, str(source), errors if min(errors) >= 0 else None)
 
 
-def number_of(text: str, where: str) -> float:
+def _number_of(text: str, where: str) -> float:
     """Returns the number in a text, which may be a size with a suffix."""
     for convert in (float, parse_size):
         try:

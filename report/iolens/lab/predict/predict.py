@@ -14,7 +14,7 @@ from iolens.lab.predict.replay import Plan, exchange_bandwidth, steps_of
 from iolens.lab.predict.settings import Settings, layouts
 from iolens.lab.predict.steps import Played, play
 
-ORDERS = 21
+_ORDERS = 21
 """Number of replays with different orders of ranks that arrive together, since chance decides the order."""
 
 
@@ -68,7 +68,7 @@ def replay(recorded: Recorded, model: Model, settings: Settings, exchange: float
     with tempfile.TemporaryDirectory() as folder:
         config = Path(folder) / "model.yaml"
         config.write_text(as_text(placed(model, recorded)), encoding="utf-8")
-        played = [play(program, config, seed) for seed in range(1, ORDERS + 1)]
+        played = [play(program, config, seed) for seed in range(1, _ORDERS + 1)]
     last = max((call.end for calls in recorded.ranks.values() for call in calls), default=0.0)
     seconds = [io_seconds(one) for one in played]
     whole = recorded.run_time - last + median(one.end for one in played)

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from iolens.log import Job
 
-ACCESS, COLLECTIVE, OPEN, CLOSE, FLUSH = "access", "collective", "open", "close", "flush"
-EVENTS = {"open": "access", "sync": FLUSH, "close": FLUSH, "MPI open": OPEN, "MPI sync": FLUSH, "MPI close": CLOSE}
+_ACCESS, COLLECTIVE, OPEN, CLOSE, FLUSH = "access", "collective", "open", "close", "flush"
+_EVENTS = {"open": "access", "sync": FLUSH, "close": FLUSH, "MPI open": OPEN, "MPI sync": FLUSH, "MPI close": CLOSE}
 """The kind of call for each event of the table `traced_events` that is a call of its own."""
 
 
@@ -89,26 +89,26 @@ def read_recorded(job: Job, layout: Layout | None = None) -> Recorded:
     """Returns the contents of a traced run's log that a replay needs; raises IolensError with the reason if they are
     insufficient. `layout` is used for all traced files if the log has no stripes of any file.
     """
-    layouts = read_layouts(job, layout)
-    posix = traced(job, "DXT_POSIX", layouts)
-    mpiio = traced(job, "DXT_MPIIO", layouts)
+    layouts = _read_layouts(job, layout)
+    posix = _traced(job, "DXT_POSIX", layouts)
+    mpiio = _traced(job, "DXT_MPIIO", layouts)
     if posix.empty and mpiio.empty:
         raise IolensError(f"{job.path}: no single transfers of striped files in this log; record it with --dxt")
     if any(module.partial for module in job.modules if module.name.startswith("DXT")):
         raise IolensError(f"{job.path}: its traces are not whole; record it with a larger IOLENS_DXT_MEMORY")
-    refuse_unknown(job, layouts)
-    events = read_events(job, layouts)
+    _refuse_unknown(job, layouts)
+    events = _read_events(job, layouts)
     remarks = []
     if events is None:
-        events = closes(job, posix, mpiio)
+        events = _closes(job, posix, mpiio)
         remarks.append(
             "The log does not say when files were closed: every rank is taken to close them once, at the end."
         )
-    collective = whether_collective(job, mpiio, events)
+    collective = _whether_collective(job, mpiio, events)
     if job.anonymized and collective.any():
         raise IolensError(f"{job.path}: n/a: its hints are pseudonyms, so collective calls cannot be planned anew")
     calls = {
-        rank: calls_of_rank(
+        rank: _calls_of_rank(
             rank,
             posix[posix["rank"] == rank],
             mpiio[mpiio["rank"] == rank].assign(collective=collective[mpiio["rank"] == rank]),
@@ -122,8 +122,8 @@ def read_recorded(job: Job, layout: Layout | None = None) -> Recorded:
     return Recorded(
         ranks=calls,
         layouts=layouts,
-        hints=read_hints(job, "effective"),
-        asked=read_hints(job, "requested", "given"),
+        hints=_read_hints(job, "effective"),
+        asked=_read_hints(job, "requested", "given"),
         nprocs=job.nprocs,
         nodes=max(1, len(info.get("hosts", []))),
         run_time=job.run_time,
@@ -133,7 +133,7 @@ def read_recorded(job: Job, layout: Layout | None = None) -> Recorded:
     )
 
 
-def read_layouts(job: Job, layout: Layout | None) -> dict[int, Layout]:
+def _read_layouts(job: Job, layout: Layout | None) -> dict[int, Layout]:
     """Returns the layouts of the job's striped files; raises if no layout is known, or if one is not a plain sequence
     of stripes.
     """
@@ -154,7 +154,7 @@ def read_layouts(job: Job, layout: Layout | None) -> dict[int, Layout]:
     }
 
 
-def traced(job: Job, module: str, layouts: Mapping[int, Layout]) -> pd.DataFrame:
+def _traced(job: Job, module: str, layouts: Mapping[int, Layout]) -> pd.DataFrame:
     """Returns the traced transfers of striped files, in the order of time."""
     import pandas as pd
 
@@ -165,7 +165,7 @@ def traced(job: Job, module: str, layouts: Mapping[int, Layout]) -> pd.DataFrame
     return frame[frame["id"].isin(list(layouts))][columns].sort_values("start", kind="stable", ignore_index=True)
 
 
-def refuse_unknown(job: Job, layouts: Mapping[int, Layout]) -> None:
+def _refuse_unknown(job: Job, layouts: Mapping[int, Layout]) -> None:
     """Raises if striped files were used in a way that traces do not show."""
     mpiio = job.frames.get("MPI-IO")
     if mpiio is not None:
@@ -182,7 +182,7 @@ def refuse_unknown(job: Job, layouts: Mapping[int, Layout]) -> None:
             raise IolensError(f"{job.path}: n/a: what moved through {what} is not traced")
 
 
-def read_events(job: Job, layouts: Mapping[int, Layout]) -> pd.DataFrame | None:
+def _read_events(job: Job, layouts: Mapping[int, Layout]) -> pd.DataFrame | None:
     """Returns the events of striped files: id, rank, event, view, start, end; None if the log does not have them."""
     frame = job.private.get("traced_events")
     if frame is None or isinstance(frame, dict) or frame.empty:
@@ -192,7 +192,7 @@ def read_events(job: Job, layouts: Mapping[int, Layout]) -> pd.DataFrame | None:
     return mine.assign(event=words).sort_values("start", kind="stable", ignore_index=True)
 
 
-def closes(job: Job, *traces: pd.DataFrame) -> pd.DataFrame:
+def _closes(job: Job, *traces: pd.DataFrame) -> pd.DataFrame:
     """Returns a substitute for missing events: after all transfers, each rank closes every file of which it
     moved bytes.
     """
@@ -212,7 +212,7 @@ def closes(job: Job, *traces: pd.DataFrame) -> pd.DataFrame:
     return frame
 
 
-def whether_collective(job: Job, mpiio: pd.DataFrame, events: pd.DataFrame) -> np.ndarray:
+def _whether_collective(job: Job, mpiio: pd.DataFrame, events: pd.DataFrame) -> np.ndarray:
     """Returns for each traced MPI-IO transfer whether it was collective; raises if the log mixes both kinds and does
     not tell them apart.
     """
@@ -242,13 +242,13 @@ def views_of(job: Job, rank: int) -> dict[int, View | None]:
     for number, rows in frame[frame["rank"] == rank].groupby("view"):
         first = rows.iloc[0]
         unknown = (rows["length"] < 0).any() or first["extent"] <= 0
-        pieces = NOTHING if unknown else union([expand(row) for row in rows.to_dict("records")])
+        pieces = NOTHING if unknown else union([_expand(row) for row in rows.to_dict("records")])
         described = not unknown and pieces.bytes == first["bytes"]
         found[int(number)] = View(int(first["displacement"]), int(first["extent"]), pieces) if described else None
     return found
 
 
-def expand(row: Mapping[Any, Any]) -> Extents:
+def _expand(row: Mapping[Any, Any]) -> Extents:
     """Returns a row of `mpiio_views` as pieces."""
     begin = np.array([row["offset"]], dtype=np.int64)
     for level in ("1", "2", "3"):
@@ -257,27 +257,27 @@ def expand(row: Mapping[Any, Any]) -> Extents:
     return Extents(begin, np.full(len(begin), row["length"], dtype=np.int64))
 
 
-def calls_of_rank(
+def _calls_of_rank(
     rank: int, posix: pd.DataFrame, mpiio: pd.DataFrame, events: pd.DataFrame, views: Mapping[int, View | None]
 ) -> list[Call]:
     """Returns one rank's calls in their order. Accesses during an MPI-IO call are placed below it."""
-    in_force = views_in_force(events, views)
+    in_force = _views_in_force(events, views)
     tops = [
         Call(
             rank,
-            COLLECTIVE if row.collective else ACCESS,
+            COLLECTIVE if row.collective else _ACCESS,
             int(row.id),
             row.start,
             row.end,
             row.op == "write",
-            wanted=wanted_of(row, in_force),
+            wanted=_wanted_of(row, in_force),
         )
         for row in mpiio.itertuples()
     ]
     tops += [
-        Call(rank, EVENTS[row.event], int(row.id), row.start, row.end)
+        Call(rank, _EVENTS[row.event], int(row.id), row.start, row.end)
         for row in events.itertuples()
-        if row.event.startswith("MPI ") and row.event in EVENTS
+        if row.event.startswith("MPI ") and row.event in _EVENTS
     ]
     tops.sort(key=lambda call: (call.start, call.end))
     below = [
@@ -285,15 +285,15 @@ def calls_of_rank(
         for row in posix.itertuples()
     ]
     below += [
-        (int(row.id), Access(row.start, row.end, flush=EVENTS[row.event] == FLUSH))
+        (int(row.id), Access(row.start, row.end, flush=_EVENTS[row.event] == FLUSH))
         for row in events.itertuples()
-        if row.event in EVENTS and not row.event.startswith("MPI ")
+        if row.event in _EVENTS and not row.event.startswith("MPI ")
     ]
     below.sort(key=lambda pair: pair[1].start)
-    return numbered(put_together(rank, tops, below))
+    return _numbered(_put_together(rank, tops, below))
 
 
-def put_together(rank: int, tops: Sequence[Call], below: Iterable[tuple[int, Access]]) -> list[Call]:
+def _put_together(rank: int, tops: Sequence[Call], below: Iterable[tuple[int, Access]]) -> list[Call]:
     """Joins calls with the accesses below them; an access that lies below no call becomes a call of its own."""
     from dataclasses import replace
 
@@ -305,13 +305,13 @@ def put_together(rank: int, tops: Sequence[Call], below: Iterable[tuple[int, Acc
         if at >= 0 and access.end <= tops[at].end and tops[at].file == file:
             inner[at].append(access)
         else:
-            kind = FLUSH if access.flush else ACCESS
+            kind = FLUSH if access.flush else _ACCESS
             own.append(Call(rank, kind, file, access.start, access.end, access.writing, inner=(access,)))
     whole = [replace(call, inner=tuple(inner[at])) for at, call in enumerate(tops)]
     return sorted([*whole, *own], key=lambda call: (call.start, call.end))
 
 
-def numbered(calls: Iterable[Call]) -> list[Call]:
+def _numbered(calls: Iterable[Call]) -> list[Call]:
     """Returns the calls with their numbers; the calls of each kind and file are counted from 0."""
     from dataclasses import replace
 
@@ -324,7 +324,7 @@ def numbered(calls: Iterable[Call]) -> list[Call]:
     return found
 
 
-def views_in_force(
+def _views_in_force(
     events: pd.DataFrame, views: Mapping[int, View | None]
 ) -> dict[int, list[tuple[float, bool, View | None]]]:
     """Returns for each file, in the order of time, when a view begins, whether it differs from plain bytes,
@@ -337,7 +337,7 @@ def views_in_force(
     return found
 
 
-def wanted_of(row: Any, views: Mapping[int, list[tuple[float, bool, View | None]]]) -> Extents | None:
+def _wanted_of(row: Any, views: Mapping[int, list[tuple[float, bool, View | None]]]) -> Extents | None:
     """Returns the bytes that a traced MPI-IO transfer moves; None if its place or its view is unknown."""
     if row.length <= 0:
         return NOTHING
@@ -351,7 +351,7 @@ def wanted_of(row: Any, views: Mapping[int, list[tuple[float, bool, View | None]
     return view.extents(int(row.offset), int(row.length)) if view else None
 
 
-def read_hints(job: Job, *columns: str) -> dict[int, dict[str, str]]:
+def _read_hints(job: Job, *columns: str) -> dict[int, dict[str, str]]:
     """Returns the hints by file: the value of the last of these columns that has one."""
     frame = job.private.get("mpiio_hints")
     if frame is None or isinstance(frame, dict):

@@ -17,13 +17,13 @@ from iolens.lab.predict.turns import ahead
 from iolens.lab.predict.two_phase import is_interleaved, rounds
 from iolens.lab.storage.layout import Layout
 
-TOGETHER = (COLLECTIVE, OPEN, CLOSE)
+_TOGETHER = (COLLECTIVE, OPEN, CLOSE)
 """Kinds of calls that all ranks of a file make together."""
 
-BEFORE, BEHIND = 0, 1
+_BEFORE, _BEHIND = 0, 1
 """Tags of marks around a call."""
 
-ALIGNED = 0.5
+_ALIGNED = 0.5
 """Ranks are assumed to have waited for each other if the spread of their next calls' beginnings is below this share of
 the spread of their previous calls' ends.
 """
@@ -64,12 +64,12 @@ class Group:
         return is_interleaved([(int(part.begin[0]), int(part.end[-1]) - 1) for part in pieces])
 
 
-def groups_of(recorded: Recorded) -> dict[tuple[int, str, int], Group]:
+def _groups_of(recorded: Recorded) -> dict[tuple[int, str, int], Group]:
     """Returns the calls that ranks make together, by file, kind and number; raises if collective calls do not match."""
     found: dict[tuple[int, str, int], list[Call]] = defaultdict(list)
     for rank in sorted(recorded.ranks):
         for call in recorded.ranks[rank]:
-            if call.kind in TOGETHER:
+            if call.kind in _TOGETHER:
                 found[call.file, call.kind, call.number].append(call)
     sizes: dict[int, set[int]] = defaultdict(set)
     for (file, kind, _), calls in found.items():
@@ -87,17 +87,17 @@ def exchange_bandwidth(recorded: Recorded) -> float | None:
     over the time in which every rank was in the call and none accessed the file. Returns None without collective calls.
     """
     moved, seconds = 0, 0.0
-    for (_, kind, _), group in groups_of(recorded).items():
+    for (_, kind, _), group in _groups_of(recorded).items():
         begin, end = max(call.start for call in group.calls), max(call.end for call in group.calls)
         if kind != COLLECTIVE or end <= begin:
             continue
         accesses = [access for call in group.calls for access in call.inner]
         moved += group.bytes
-        seconds += end - begin - covered([(access.start, access.end) for access in accesses], begin, end)
+        seconds += end - begin - _covered([(access.start, access.end) for access in accesses], begin, end)
     return moved / seconds if moved and seconds > 0 else None
 
 
-def covered(spans: Sequence[tuple[float, float]], begin: float, end: float) -> float:
+def _covered(spans: Sequence[tuple[float, float]], begin: float, end: float) -> float:
     """Returns the seconds of [begin, end] that lie in any of the spans."""
     total, reach = 0.0, begin
     for start, stop in sorted(spans):
@@ -121,8 +121,8 @@ def steps_of(recorded: Recorded, plan: Plan) -> Program:
     opens, which no predicted setting changes.
     """
     program = Program(plan.layouts)
-    groups = groups_of(recorded)
-    meetings = waits_for_all(recorded)
+    groups = _groups_of(recorded)
+    meetings = _waits_for_all(recorded)
     ended = dict.fromkeys(recorded.ranks, 0.0)
     left = {rank: deque(calls) for rank, calls in recorded.ranks.items()}
     while any(left.values()):
@@ -130,29 +130,29 @@ def steps_of(recorded: Recorded, plan: Plan) -> Program:
             program.meet(recorded.ranks)
             reached = meetings.popleft()
             ended = {rank: max(end, reached) for rank, end in ended.items()}
-        together = next_calls(left, groups)
+        together = _next_calls(left, groups)
         for one in together:
             left[one.rank].popleft()
             program.wait(one.rank, one.start - ended[one.rank])
             if one.kind != OPEN:
-                program.mark(one.rank, BEFORE)
-        if together[0].kind in TOGETHER:
-            add_together(program, recorded, plan, Group(together))
+                program.mark(one.rank, _BEFORE)
+        if together[0].kind in _TOGETHER:
+            _add_together(program, recorded, plan, Group(together))
         else:
-            add_alone(program, together[0])
+            _add_alone(program, together[0])
         for one in together:
             if one.kind != OPEN:
-                program.mark(one.rank, BEHIND)
+                program.mark(one.rank, _BEHIND)
             ended[one.rank] = one.end
     return program
 
 
-def next_calls(left: Mapping[int, deque[Call]], groups: Mapping[tuple[int, str, int], Group]) -> tuple[Call, ...]:
+def _next_calls(left: Mapping[int, deque[Call]], groups: Mapping[tuple[int, str, int], Group]) -> tuple[Call, ...]:
     """Returns the earliest call that is next on its rank, with the calls of other ranks that belong to it and that must
     be next there, too.
     """
     for call in sorted((calls[0] for calls in left.values() if calls), key=lambda call: call.start):
-        if call.kind not in TOGETHER:
+        if call.kind not in _TOGETHER:
             return (call,)
         calls = groups[call.file, call.kind, call.number].calls
         if all(left[one.rank] and left[one.rank][0] is one for one in calls):
@@ -160,7 +160,7 @@ def next_calls(left: Mapping[int, deque[Call]], groups: Mapping[tuple[int, str, 
     raise IolensError("n/a: the ranks made their collective calls on several files in different orders")
 
 
-def waits_for_all(recorded: Recorded) -> deque[float]:
+def _waits_for_all(recorded: Recorded) -> deque[float]:
     """Returns the ends of calls after which all ranks waited for each other outside of I/O: times at which no rank is
     in a call and after which all ranks begin closer together than they had ended.
     """
@@ -178,13 +178,13 @@ def waits_for_all(recorded: Recorded) -> deque[float]:
             if all(0 < at < len(begin) for at, begin in zip(after, begins, strict=True)):
                 first = [float(begin[at]) for at, begin in zip(after, begins, strict=True)]
                 last = [float(each[at - 1]) for at, each in zip(after, ends, strict=True)]
-                if max(first) - min(first) < ALIGNED * (max(last) - min(last)):
+                if max(first) - min(first) < _ALIGNED * (max(last) - min(last)):
                     found.append(reach)
         reach = max(reach, end)
     return found
 
 
-def add_alone(program: Program, call: Call) -> None:
+def _add_alone(program: Program, call: Call) -> None:
     """Adds a call of one rank: the accesses below it, and the time between them."""
     if not call.inner:
         if call.kind == FLUSH:
@@ -195,10 +195,10 @@ def add_alone(program: Program, call: Call) -> None:
         else:
             program.wait(call.rank, call.end - call.start)
         return
-    add_inner(program, call)
+    _add_inner(program, call)
 
 
-def add_inner(program: Program, call: Call) -> None:
+def _add_inner(program: Program, call: Call) -> None:
     """Adds the recorded accesses below a call, with the time between them."""
     at = call.start
     for access in call.inner:
@@ -213,7 +213,7 @@ def add_inner(program: Program, call: Call) -> None:
     program.wait(call.rank, call.end - at)
 
 
-def add_together(program: Program, recorded: Recorded, plan: Plan, group: Group) -> None:
+def _add_together(program: Program, recorded: Recorded, plan: Plan, group: Group) -> None:
     """Adds a call that ranks make together: an open, a close, or a collective transfer, with or without aggregators."""
     first = group.calls[0]
     program.meet(group.ranks)
@@ -225,12 +225,12 @@ def add_together(program: Program, recorded: Recorded, plan: Plan, group: Group)
         for rank in group.ranks:
             program.flush(rank, first.file)
     elif uses_two_phases(recorded, first.file, first.writing, group.interleaved):
-        add_two_phases(program, recorded, plan, group)
+        _add_two_phases(program, recorded, plan, group)
     else:
-        add_apart(program, group)
+        _add_apart(program, group)
 
 
-def add_apart(program: Program, group: Group) -> None:
+def _add_apart(program: Program, group: Group) -> None:
     """Adds a collective call in which every rank moves its own bytes, with the recorded accesses below MPI-IO, which
     depend on no setting.
     """
@@ -239,7 +239,7 @@ def add_apart(program: Program, group: Group) -> None:
             program.move(call.rank, call.file, access.writing, access.offset, access.length)
 
 
-def add_two_phases(program: Program, recorded: Recorded, plan: Plan, group: Group) -> None:
+def _add_two_phases(program: Program, recorded: Recorded, plan: Plan, group: Group) -> None:
     """Adds a collective call through aggregators: in every round all ranks exchange data, and aggregators access the
     file; a part with holes is read before it is written. Aggregators write in any order, except that a sender writes
     after its receiver.
@@ -251,7 +251,7 @@ def add_two_phases(program: Program, recorded: Recorded, plan: Plan, group: Grou
         seconds = one.bytes / plan.exchange if plan.exchange else 0.0
         program.meet(group.ranks)
         if first.writing:
-            wait_all(program, group, seconds)
+            _wait_all(program, group, seconds)
         turns = program.in_turn(ahead(one.moves, wanted)) if first.writing and len(one.moves) > 1 else {}
         for move in one.moves:
             if move.rank in turns:
@@ -261,11 +261,11 @@ def add_two_phases(program: Program, recorded: Recorded, plan: Plan, group: Grou
             program.move(move.rank, first.file, first.writing, move.begin, move.end - move.begin)
         if not first.writing:
             program.meet(group.ranks)
-            wait_all(program, group, seconds)
+            _wait_all(program, group, seconds)
     program.meet(group.ranks)
 
 
-def wait_all(program: Program, group: Group, seconds: float) -> None:
+def _wait_all(program: Program, group: Group, seconds: float) -> None:
     """Adds the same waiting time to all ranks of the group."""
     for rank in group.ranks:
         program.wait(rank, seconds)

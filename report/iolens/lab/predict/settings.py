@@ -10,7 +10,7 @@ from iolens.lab.predict.recorded import Recorded
 from iolens.lab.predict.two_phase import GENERIC, LUSTRE, Collective, aggregators_in_use, places
 from iolens.lab.storage.layout import Layout
 
-BUFFER = 16 * 2**20
+_BUFFER = 16 * 2**20
 """ROMIO's default cb_buffer_size in bytes."""
 
 
@@ -50,7 +50,7 @@ def layouts(recorded: Recorded, settings: Settings, targets: int) -> dict[int, L
     return found
 
 
-def driver_of(recorded: Recorded, file: int) -> str:
+def _driver_of(recorded: Recorded, file: int) -> str:
     """Returns the driver that carried out collective calls; raises for a driver whose rules are unknown."""
     hints = recorded.hints.get(file, {})
     kind = hints.get("romio_filesystem_type", "")
@@ -67,11 +67,11 @@ def driver_of(recorded: Recorded, file: int) -> str:
 
 def collective(recorded: Recorded, settings: Settings, file: int, layout: Layout) -> Collective:
     """Returns how collective calls on a file are carried out at the settings."""
-    driver = settings.driver or driver_of(recorded, file)
+    driver = settings.driver or _driver_of(recorded, file)
     hints, asked = recorded.hints.get(file, {}), recorded.asked.get(file, {})
-    ratio = number(hints, "romio_lustre_co_ratio", 1)
+    ratio = _number(hints, "romio_lustre_co_ratio", 1)
     usual = layout.stripe_count if driver == LUSTRE else recorded.nodes
-    wanted = settings.aggregators or number(asked, "cb_nodes", usual)
+    wanted = settings.aggregators or _number(asked, "cb_nodes", usual)
     if driver == LUSTRE and wanted > recorded.nprocs:
         wanted = layout.stripe_count
     per_node = asked.get("cb_config_list", "*:1" if driver == GENERIC else "*:*").removeprefix("*:")
@@ -85,12 +85,12 @@ def collective(recorded: Recorded, settings: Settings, file: int, layout: Layout
     return Collective(
         driver=driver,
         aggregators=ranks[:used],
-        buffer=settings.cb_buffer_size or number(asked, "cb_buffer_size", number(hints, "cb_buffer_size", BUFFER)),
+        buffer=settings.cb_buffer_size or _number(asked, "cb_buffer_size", _number(hints, "cb_buffer_size", _BUFFER)),
         stripe_size=layout.stripe_size,
     )
 
 
-def number(hints: Mapping[str, str], key: str, usual: int) -> int:
+def _number(hints: Mapping[str, str], key: str, usual: int) -> int:
     """Returns the value of a numeric hint; `usual` if it is absent or no number."""
     text = hints.get(key, "")
     return int(text) if text.isdecimal() and int(text) > 0 else usual

@@ -14,7 +14,7 @@ import numpy as np
 from iolens.lab.predict.extents import Extents
 from iolens.lab.predict.two_phase import Move
 
-EAGER = 4096
+_EAGER = 4096
 """Eager limit in bytes: a shorter message is sent before it is received (Open MPI's `btl_vader_eager_limit`,
 `btl_sm_eager_limit`).
 """
@@ -27,7 +27,7 @@ def ahead(moves: Sequence[Move], wanted: Mapping[int, Extents]) -> dict[int, lis
     begin, end = np.array([(move.begin, move.end) for move in moves], dtype=np.int64).T
     ranks = [move.rank for move in moves]
     sent = np.array([wanted[rank].before(end) - wanted[rank].before(begin) for rank in ranks])
-    depends = (sent > EAGER) & ~np.eye(len(ranks), dtype=bool)
+    depends = (sent > _EAGER) & ~np.eye(len(ranks), dtype=bool)
     through = depends
     for _ in range(len(ranks).bit_length()):
         through = through | (through @ through)

@@ -17,7 +17,7 @@ from itertools import pairwise
 from iolens.lab.predict.extents import Extents
 
 GENERIC, LUSTRE = "generic", "lustre"
-DRIVERS = (LUSTRE, GENERIC)
+_DRIVERS = (LUSTRE, GENERIC)
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def rounds(plan: Collective, wanted: Extents, writing: bool) -> Iterator[Round]:
     if not len(wanted.begin):
         return
     by_stripes = plan.driver == LUSTRE and writing
-    parts = stripes_of(plan, wanted) if by_stripes else buffers_of(plan, wanted)
+    parts = _stripes_of(plan, wanted) if by_stripes else _buffers_of(plan, wanted)
     for spans in parts:
         moves, moved = [], 0
         for rank, begin, end in spans:
@@ -96,7 +96,7 @@ Span = tuple[int, int, int]
 """A tuple of rank, begin and end."""
 
 
-def stripes_of(plan: Collective, wanted: Extents) -> Iterator[list[Span]]:
+def _stripes_of(plan: Collective, wanted: Extents) -> Iterator[list[Span]]:
     """Returns, for each round, one stripe per aggregator."""
     size, count = plan.stripe_size, len(plan.aggregators)
     first, last = int(wanted.begin[0]) // size // count, (int(wanted.end[-1]) - 1) // size // count
@@ -105,10 +105,10 @@ def stripes_of(plan: Collective, wanted: Extents) -> Iterator[list[Span]]:
         yield [(rank, (stripe + i) * size, (stripe + i + 1) * size) for i, rank in enumerate(plan.aggregators)]
 
 
-def buffers_of(plan: Collective, wanted: Extents) -> Iterator[list[Span]]:
+def _buffers_of(plan: Collective, wanted: Extents) -> Iterator[list[Span]]:
     """Returns, for each round, one buffer of each aggregator's part, beginning at the first wanted byte there."""
     parts = []
-    for rank, begin, end in domains(plan, int(wanted.begin[0]), int(wanted.end[-1])):
+    for rank, begin, end in _domains(plan, int(wanted.begin[0]), int(wanted.end[-1])):
         inside = wanted.clip(begin, end)
         if len(inside.begin):
             parts.append((rank, int(inside.begin[0]), int(inside.end[-1])))
@@ -122,7 +122,7 @@ def buffers_of(plan: Collective, wanted: Extents) -> Iterator[list[Span]]:
         ]
 
 
-def domains(plan: Collective, begin: int, end: int) -> list[Span]:
+def _domains(plan: Collective, begin: int, end: int) -> list[Span]:
     """Returns the range divided evenly; with the Lustre driver the inner boundaries move to the nearest stripe
     boundary.
     """

@@ -13,15 +13,15 @@ from iolens.lab.predict.model import Model
 from iolens.lab.predict.predict import Prediction, Times
 from iolens.lab.predict.recorded import Recorded
 
-TIMES = tuple(each.name for each in fields(Times))
+_TIMES = tuple(each.name for each in fields(Times))
 """Keys of a point that are no setting."""
 
-TRUSTED = 0.25
+_TRUSTED = 0.25
 """Largest error of a replay at the recorded settings for which its predictions are trusted; the machine's own variation
 does not exceed it.
 """
 
-NAME = "what-if.json"
+_NAME = "what-if.json"
 """Name of the file in the folder of a sweep's results."""
 
 
@@ -49,7 +49,7 @@ class WhatIf:
     @property
     def doubt(self) -> str:
         """Returns the reason not to rely on the predictions; empty if the replay is close to the measurement."""
-        if abs(self.own_error) <= TRUSTED:
+        if abs(self.own_error) <= _TRUSTED:
             return ""
         return (
             f"Do not rely on these predictions: at the recorded settings the replay misses the measured I/O time by "
@@ -81,15 +81,15 @@ def as_json(found: WhatIf) -> str:
 
 def read_what_if(folder: Path) -> WhatIf | None:
     """Returns the predictions in a folder of results; None if there are none. Raises if the file is invalid."""
-    path = folder / NAME
+    path = folder / _NAME
     if not path.exists():
         return None
     try:
         content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         points = [
             (
-                {key: value for key, value in point.items() if key not in TIMES},
-                Times(**{key: float(point[key]) for key in TIMES}),
+                {key: value for key, value in point.items() if key not in _TIMES},
+                Times(**{key: float(point[key]) for key in _TIMES}),
             )
             for point in content["points"]
         ]

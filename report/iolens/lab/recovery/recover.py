@@ -16,9 +16,9 @@ from typing import Literal
 from iolens.foreign import printable
 from iolens.lab.installation import find_program
 
-DAY = 86400.0
+_DAY = 86400.0
 
-BESIDE = ".spools"
+_BESIDE = ".spools"
 """Suffix behind a log's name for the folder that keeps its spools while ranks are missing."""
 
 State = Literal["running", "ended", "unknown"]
@@ -77,7 +77,7 @@ def program() -> Path:
 def read_spools(folders: Iterable[Path]) -> tuple[list[Spool], list[Unusable]]:
     """Returns all spools in or below the folders, and the files that look like one and cannot be used. Processes that
     end remove theirs at any moment."""
-    paths = [path for folder in folders for path in spool_files(folder)]
+    paths = [path for folder in folders for path in _spool_files(folder)]
     if not paths:
         return [], []
     listing = subprocess.run([str(program()), "list", *paths], stdout=subprocess.PIPE, text=True, check=False).stdout
@@ -92,7 +92,7 @@ def read_spools(folders: Iterable[Path]) -> tuple[list[Spool], list[Unusable]]:
     return remaining(spools), [one for one in unusable if Path(one.spool).exists()]
 
 
-def spool_files(folder: Path) -> list[str]:
+def _spool_files(folder: Path) -> list[str]:
     """Returns the paths in or below a folder that are named as spools are, in their order; what vanishes meanwhile is
     left out."""
     found = (os.path.join(place, name) for place, _, names in os.walk(folder) for name in names)
@@ -128,7 +128,7 @@ def is_abandoned(spool: Unusable) -> bool:
     """Tells whether nobody will write to a file any more; without a known process, when nobody has for a day."""
     how = state(spool)
     try:
-        return how == "ended" or (how == "unknown" and time.time() - Path(spool.spool).stat().st_mtime > DAY)
+        return how == "ended" or (how == "unknown" and time.time() - Path(spool.spool).stat().st_mtime > _DAY)
     except FileNotFoundError:
         return True
 
@@ -151,17 +151,17 @@ def recover_job(job: Sequence[Spool], folder: Path | None = None, why: str | Non
     job = remaining(job)
     unfinished = _unfinished(job)
     finished = next((Path(one.log) for one in job if not unfinished and one.log and Path(one.log).is_file()), None)
-    log = finished or (merge(job, folder, why) if job else None)
+    log = finished or (_merge(job, folder, why) if job else None)
     if log is None:
         # A merge fails when a process takes its spool away meanwhile; the others' spools still make a log.
         vanished = len(remaining(job)) < len(job)
         return recover_job(job, folder, why) if vanished else None
-    earlier = {Path(one.spool).parent for one in job if Path(one.spool).parent.name.endswith(BESIDE)}
+    earlier = {Path(one.spool).parent for one in job if Path(one.spool).parent.name.endswith(_BESIDE)}
     for place in earlier:
         if place.parent == log.parent and finished is None:
             log = log.replace(place.with_suffix(""))
     if finished is None and all(map(is_own, job)) and len(job) < job[0].ranks:
-        set_aside(job, log.with_name(log.name + BESIDE))
+        set_aside(job, log.with_name(log.name + _BESIDE))
     else:
         for one in job:
             Path(one.spool).unlink(missing_ok=True)
@@ -190,7 +190,7 @@ def is_own(spool: Spool) -> bool:
         return True
 
 
-def merge(job: Sequence[Spool], folder: Path | None, why: str | None) -> Path | None:
+def _merge(job: Sequence[Spool], folder: Path | None, why: str | None) -> Path | None:
     """Returns the log that iolens-recover makes of the spools; None, and it has said why, when it cannot."""
     options = [*(["-o", str(folder)] if folder else []), *(["-w", why] if why else [])]
     words = [str(program()), "merge", *options, *(one.spool for one in job)]

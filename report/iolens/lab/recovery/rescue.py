@@ -30,10 +30,10 @@ def rescue(run: str, logs: Path, why: str) -> tuple[list[Path], bool]:
     """Makes logs, in this folder, of what the processes of a run left; says of which there is none, and what to do.
     Returns the logs, and whether there are processes without one."""
     made, lacking = [], False
-    for job in remains(run):
+    for job in _remains(run):
         where = " ".join(sorted({str(Path(one.spool).parent) for one in job}))
         what = f"{job[0].program} ({len(job)} of {max(job[0].ranks, 1)} processes)"
-        if still_runs(job):
+        if _still_runs(job):
             command = f"iolens recover --job {job[0].pid} {where}"
             say(f"{what} still runs and has no log yet; if it gets none, `{command}` makes it")
             lacking = True
@@ -46,14 +46,14 @@ def rescue(run: str, logs: Path, why: str) -> tuple[list[Path], bool]:
     return made, lacking
 
 
-def remains(run: str) -> list[list[Spool]]:
+def _remains(run: str) -> list[list[Spool]]:
     """Returns the jobs of a run that have spools. A launcher may return before its ranks are gone, so an MPI job is
     waited for. A process without MPI is not: it may be meant to go on in the background.
     """
     end = time.monotonic() + PATIENCE
     while True:
         found = jobs([one for one in read_spools(default_folders())[0] if one.run == run])
-        if time.monotonic() > end or not any(job[0].ranks and still_runs(job) for job in found):
+        if time.monotonic() > end or not any(job[0].ranks and _still_runs(job) for job in found):
             return found
         time.sleep(PERIOD)
 
@@ -64,7 +64,7 @@ def collect(folder: Path, choice: Choice) -> tuple[int, int]:
     end = time.monotonic() + PATIENCE
     while True:
         found = [one for job in jobs(read_spools(default_folders())[0]) if choice.takes(job) for one in job]
-        if not choice.names or time.monotonic() > end or not still_runs(found):
+        if not choice.names or time.monotonic() > end or not _still_runs(found):
             break
         time.sleep(PERIOD)
     ended = [one for one in found if state(one) == "ended"]
@@ -72,6 +72,6 @@ def collect(folder: Path, choice: Choice) -> tuple[int, int]:
     return moved, len(found) - moved
 
 
-def still_runs(job: Sequence[Spool]) -> bool:
+def _still_runs(job: Sequence[Spool]) -> bool:
     """Returns whether a process of the job still runs. One on another node counts as ended, since its launcher has."""
     return any(state(one) == "running" for one in job)

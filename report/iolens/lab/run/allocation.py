@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-CPUS = Path("/sys/devices/system/cpu")
+_CPUS = Path("/sys/devices/system/cpu")
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Allocation:
 
 def allocation(environment: Mapping[str, str] = os.environ) -> Allocation:
     """Returns the nodes of the job that this process belongs to."""
-    for source in SOURCES:
+    for source in _SOURCES:
         nodes = source(environment)
         if nodes:
             return Allocation(tuple(nodes))
@@ -60,7 +60,7 @@ def allocation(environment: Mapping[str, str] = os.environ) -> Allocation:
     return Allocation((Node(platform.node(), cores, cores),))
 
 
-def slurm(environment: Mapping[str, str]) -> list[Node]:
+def _slurm(environment: Mapping[str, str]) -> list[Node]:
     """Returns nodes by Slurm's list, cores by its processors per node, slots by the tasks asked for on each
     (sbatch(1)).
     """
@@ -72,22 +72,22 @@ def slurm(environment: Mapping[str, str]) -> list[Node]:
     return [Node(*row) for row in zip(names, slots, cores, strict=True)]
 
 
-def hostfile(environment: Mapping[str, str]) -> list[Node]:
+def _hostfile(environment: Mapping[str, str]) -> list[Node]:
     """Returns nodes by a file with a line per slot (PBS) or `name slots=N` (Open MPI); every slot is a core."""
-    for variable in HOSTFILES:
+    for variable in _HOSTFILES:
         path = environment.get(variable)
         if path and Path(path).is_file():
-            return nodes_of_lines(Path(path).read_text(encoding="utf-8").splitlines())
+            return _nodes_of_lines(Path(path).read_text(encoding="utf-8").splitlines())
     return []
 
 
-HOSTFILES = ("PBS_NODEFILE", "OMPI_MCA_orte_default_hostfile", "PRTE_MCA_prte_default_hostfile")
+_HOSTFILES = ("PBS_NODEFILE", "OMPI_MCA_orte_default_hostfile", "PRTE_MCA_prte_default_hostfile")
 """Variables that name a hostfile: of PBS, and of Open MPI up to version 4 and from 5 on."""
 
-SOURCES: tuple[Callable[[Mapping[str, str]], Sequence[Node]], ...] = (slurm, hostfile)
+_SOURCES: tuple[Callable[[Mapping[str, str]], Sequence[Node]], ...] = (_slurm, _hostfile)
 
 
-def nodes_of_lines(lines: Sequence[str]) -> list[Node]:
+def _nodes_of_lines(lines: Sequence[str]) -> list[Node]:
     """Returns the nodes of a hostfile in order; one without a number has as many slots as lines."""
     slots: dict[str, int] = {}
     for line in lines:
@@ -104,13 +104,13 @@ def expand(nodelist: str) -> list[str]:
     for part in re.findall(r"(?:[^,\[]|\[[^\]]*\])+", nodelist):
         found = [""]
         for text, inside in re.findall(r"([^\[\]]+)|\[([^\]]*)\]", part):
-            ends = numbers(inside) if inside else [text]
+            ends = _numbers(inside) if inside else [text]
             found = [head + end for head in found for end in ends]
         names += found
     return names
 
 
-def numbers(ranges: str) -> list[str]:
+def _numbers(ranges: str) -> list[str]:
     """Expands '01-03,7' -> 01 02 03 7, with leading zeros kept; empty for anything else."""
     found: list[str] = []
     for part in ranges.split(","):
@@ -134,7 +134,7 @@ def own_cores() -> int:
     allowed = os.sched_getaffinity(0)
     cores = set()
     for cpu in allowed:
-        path = CPUS / f"cpu{cpu}" / "topology" / "thread_siblings_list"
+        path = _CPUS / f"cpu{cpu}" / "topology" / "thread_siblings_list"
         try:
             cores.add(path.read_text(encoding="ascii"))
         except OSError:

@@ -15,8 +15,8 @@ from iolens.errors import UsageError
 from iolens.lab.run.groups import known_groups
 from iolens.lab.run.mpi import libraries_of
 
-COUNTERS = ("PAT_RT_HWPC", "IOLENS_HWPC")
-HOOK = "__cyg_profile_func_enter"
+_COUNTERS = ("PAT_RT_HWPC", "IOLENS_HWPC")
+_HOOK = "__cyg_profile_func_enter"
 """The function that a program calls if it was built with -finstrument-functions."""
 
 
@@ -45,7 +45,7 @@ def read_apa(path: Path) -> Apa:
             if option == "-w":
                 continue
             if option.startswith("-D"):
-                counters = counters_of(option.removeprefix("-D"), f"{path}:{number}")
+                counters = _counters_of(option.removeprefix("-D"), f"{path}:{number}")
             elif option in ("-g", "-T"):
                 if not words:
                     raise UsageError(f"{path}:{number}: {option} needs a name behind it, on the same line")
@@ -57,15 +57,15 @@ def read_apa(path: Path) -> Apa:
     except UsageError as error:
         raise UsageError(f"{path}: {error}") from None
     if not (groups or functions or counters):
-        raise UsageError(f"{path}: asks for nothing: no line with -g, -T or -Drtenv={COUNTERS[0]}= that is no comment")
+        raise UsageError(f"{path}: asks for nothing: no line with -g, -T or -Drtenv={_COUNTERS[0]}= that is no comment")
     return Apa(tuple(groups), counters, tuple(dict.fromkeys(functions)))
 
 
-def counters_of(setting: str, place: str) -> str:
+def _counters_of(setting: str, place: str) -> str:
     """Returns the groups of counters in `rtenv=PAT_RT_HWPC=GROUP`."""
     name, _, value = setting.removeprefix("rtenv=").partition("=")
-    if not setting.startswith("rtenv=") or name not in COUNTERS:
-        raise UsageError(f"{place}: -D{setting} is not understood; known is -Drtenv={COUNTERS[0]}=GROUP")
+    if not setting.startswith("rtenv=") or name not in _COUNTERS:
+        raise UsageError(f"{place}: -D{setting} is not understood; known is -Drtenv={_COUNTERS[0]}=GROUP")
     return value
 
 
@@ -83,12 +83,12 @@ def find_functions(names: Sequence[str], application: str) -> Traced:
     """Returns the functions in a program and the libraries that it is linked to."""
     program = shutil.which(application)
     objects = [Path(program), *libraries_of(Path(program))] if program else []
-    found = {name: place_of(name, objects) for name in names}
+    found = {name: _place_of(name, objects) for name in names}
     addresses = tuple(address for address, _ in found.values() if address)
     return Traced(addresses, tuple((name, why) for name, (_, why) in found.items() if why))
 
 
-def place_of(name: str, objects: Sequence[Path]) -> tuple[str, str]:
+def _place_of(name: str, objects: Sequence[Path]) -> tuple[str, str]:
     """Returns a function's OBJECT:ADDRESS, or why its calls cannot be met."""
     from iolens.symbols.elf import dynamic_symbols, read_elf
 
@@ -96,7 +96,7 @@ def place_of(name: str, objects: Sequence[Path]) -> tuple[str, str]:
         elf = read_elf(path)
         if name not in elf.names:
             continue
-        if HOOK not in dynamic_symbols(path):
+        if _HOOK not in dynamic_symbols(path):
             return "", f"{path.name} was not built with -finstrument-functions"
         return f"{path.name if number else ''}:{int(elf.starts[elf.names.index(name)]):x}", ""
     return "", "no such function in the program's symbols" if objects else "the program was not found"

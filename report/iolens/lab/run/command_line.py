@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-OPEN_MPI = {
+_OPEN_MPI = {
     **dict.fromkeys(
         "-n -np --np -c --n -x --host -host -H --hostfile -hostfile --machinefile -machinefile --map-by --bind-to "
         "--rank-by -N --npernode -npernode --npersocket -npersocket --wdir -wdir -wd --path -path --prefix --tune "
@@ -19,7 +19,7 @@ OPEN_MPI = {
     ),
     **dict.fromkeys("--mca -mca --gmca -gmca --pmixmca --prtemca".split(), 2),
 }
-HYDRA = {
+_HYDRA = {
     **dict.fromkeys(
         "-n -np -f -hosts -hostfile -ppn -wdir -path -host -genvlist -envlist -iface -launcher -launcher-exec "
         "-bootstrap -bootstrap-exec -rmk -bind-to -map-by -membind -configfile -outfile-pattern -errfile-pattern "
@@ -28,31 +28,31 @@ HYDRA = {
     ),
     **dict.fromkeys("-genv -env".split(), 2),
 }
-SRUN = dict.fromkeys(
+_SRUN = dict.fromkeys(
     "-A -b -c -C -d -D -e -E -G -i -I -J -L -m -M -n -N -o -p -P -q -r -R -S -t -T -w -W -x --account --mpi --nodes "
     "--ntasks --ntasks-per-node --cpus-per-task --partition --time --export --nodelist --distribution --chdir "
     "--output --error --input --job-name --mem --gres --qos --exclude --hint --cpu-bind --relative --jobid "
     "--constraint --reservation --threads-per-core --cpu-freq --dependency --licenses --mem-per-cpu".split(),
     1,
 )
-APRUN = dict.fromkeys("-n -N -d -S -j -e -L -m -cc -cp -p -r -t -B -F -q".split(), 1)
+_APRUN = dict.fromkeys("-n -N -d -S -j -e -L -m -cc -cp -p -r -t -B -F -q".split(), 1)
 
-LAUNCHERS: Mapping[str, Mapping[str, int]] = {
-    "mpirun": {**HYDRA, **OPEN_MPI},
-    "mpiexec": {**HYDRA, **OPEN_MPI},
-    "mpiexec.hydra": HYDRA,
-    "orterun": OPEN_MPI,
-    "prterun": OPEN_MPI,
-    "srun": SRUN,
-    "aprun": APRUN,
+_LAUNCHERS: Mapping[str, Mapping[str, int]] = {
+    "mpirun": {**_HYDRA, **_OPEN_MPI},
+    "mpiexec": {**_HYDRA, **_OPEN_MPI},
+    "mpiexec.hydra": _HYDRA,
+    "orterun": _OPEN_MPI,
+    "prterun": _OPEN_MPI,
+    "srun": _SRUN,
+    "aprun": _APRUN,
 }
 """Launcher name to its options that take values, each with the number of words that follow it."""
 
 
-START = 'exec "$0" "$@"'
+_START = 'exec "$0" "$@"'
 """The end of a shell's script that becomes the program named behind it."""
 
-ENV_WITH_VALUE = ("-u", "-C")
+_ENV_WITH_VALUE = ("-u", "-C")
 """Options of env that another word follows."""
 
 
@@ -73,9 +73,9 @@ class Command:
 def take_apart(words: Sequence[str]) -> Command:
     """Finds the applications of a command; a program that is no known launcher is its own application."""
     name = Path(words[0]).name
-    if name not in LAUNCHERS:
+    if name not in _LAUNCHERS:
         return Command(tuple(words), None, (0,))
-    options = LAUNCHERS[name]
+    options = _LAUNCHERS[name]
     applications = []
     index = 1
     while index < len(words):
@@ -96,12 +96,12 @@ def command_name(words: Sequence[str]) -> str:
     environment.
     """
     rest = list(words)
-    if rest[:2] == ["sh", "-c"] and "".join(rest[2:3]).endswith(START):
+    if rest[:2] == ["sh", "-c"] and "".join(rest[2:3]).endswith(_START):
         rest = rest[3:]
     while rest and Path(rest[0]).name == "env":
         rest = rest[1:]
         while rest and (rest[0].startswith("-") or "=" in rest[0]):
-            rest = rest[1 + (rest[0] in ENV_WITH_VALUE) :]
+            rest = rest[1 + (rest[0] in _ENV_WITH_VALUE) :]
     return Path(rest[0] if rest else words[0]).name
 
 
@@ -118,12 +118,12 @@ def with_environment(
     for index, word in enumerate(command.words):
         settings = {**environment, **({} if index in beyond else preloaded)}
         if index in command.applications and settings:
-            words += setting(settings, word)
+            words += _setting(settings, word)
         words.append(word)
     return words
 
 
-def setting(environment: Mapping[str, str], program: str) -> list[str]:
+def _setting(environment: Mapping[str, str], program: str) -> list[str]:
     """Returns the words ahead of a program that set its environment. A program whose path has a `=` is started by a
     shell: env would take it for a variable. The shell does without what is preloaded.
     """
@@ -131,4 +131,4 @@ def setting(environment: Mapping[str, str], program: str) -> list[str]:
     if "=" not in program:
         return ["env", *(f"{name}={value}" for name, value in pairs)]
     exports = " ".join(f"{name}={shlex.quote(value)}" for name, value in pairs)
-    return ["sh", "-c", f"export {exports}; {START}"]
+    return ["sh", "-c", f"export {exports}; {_START}"]

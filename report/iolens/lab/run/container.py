@@ -18,7 +18,7 @@ from iolens.lab.run.container_inside import LIBRARIES, SCRIPT, Inside, look_insi
 from iolens.lab.run.container_runtimes import ANY, RUNTIMES, Runtime, Started, bound, runtime_of, take_start_apart
 from iolens.lab.say import say
 
-LOGS, SPOOL = "/iolens/logs", "/iolens/spool"
+_LOGS, _SPOOL = "/iolens/logs", "/iolens/spool"
 """Places in the container of the folders of logs and of spools."""
 
 
@@ -80,18 +80,18 @@ def contained(
     libraries = [*traced, *filter(None, adapters), core]
     binds = [word for path in libraries for word in bound(runtime, path, f"{LIBRARIES}/{path.name}", writable=False)]
     inside = look_inside(examination(parts, binds), what)
-    if why := refusal(inside, what) or unable(parts, inside, what):
+    if why := refusal(inside, what) or _unable(parts, inside, what):
         raise IolensError(why)
-    flavour = flavour_inside(parts, inside)
+    flavour = _flavour_inside(parts, inside)
     names = [path.name for path in traced] + [f"libiolens-{flavour}.so"] * bool(flavour) + [core.name]
     preload = {"LD_PRELOAD": ":".join(f"{LIBRARIES}/{name}" for name in names)}
-    surroundings = {**settings, "IOLENS_LOGPATH": LOGS}
-    binds += bound(runtime, logs, LOGS, writable=True)
+    surroundings = {**settings, "IOLENS_LOGPATH": _LOGS}
+    binds += bound(runtime, logs, _LOGS, writable=True)
     if not runtime.as_host:
-        surroundings |= own_user(os.environ)
+        surroundings |= _own_user(os.environ)
         if parts.outer.launcher is None:
-            binds += bound(runtime, spool_folder(settings["IOLENS_RUN"], make=True), SPOOL, writable=True)
-            surroundings["IOLENS_SPOOL"] = SPOOL
+            binds += bound(runtime, _spool_folder(settings["IOLENS_RUN"], make=True), _SPOOL, writable=True)
+            surroundings["IOLENS_SPOOL"] = _SPOOL
     return assembled(parts, binds, surroundings, preload)
 
 
@@ -108,11 +108,11 @@ def assembled(
         surroundings = {**surroundings, "LD_PRELOAD": ""} if started.runtime.as_host else surroundings
     else:
         surroundings = {**surroundings, **preload}
-    ahead, options = given(started.runtime, surroundings)
+    ahead, options = _given(started.runtime, surroundings)
     return [*parts.before, *ahead, *started.head, *options, *binds, *started.options, started.image, *inside]
 
 
-def given(runtime: Runtime, surroundings: Mapping[str, str]) -> tuple[list[str], list[str]]:
+def _given(runtime: Runtime, surroundings: Mapping[str, str]) -> tuple[list[str], list[str]]:
     """Returns how variables get into the container: words before the runtime, and options of the runtime."""
     if runtime.prefix:
         return ["env", *(f"{runtime.prefix}{name}={value}" for name, value in surroundings.items())], []
@@ -130,7 +130,7 @@ def examination(parts: Contained, binds: Sequence[str]) -> list[str]:
     return [*head, *binds, *started.options, started.image, "sh", *shell]
 
 
-def unable(parts: Contained, inside: Inside, what: str) -> str | None:
+def _unable(parts: Contained, inside: Inside, what: str) -> str | None:
     """Returns the reason why the program itself cannot start in the container. This is only a warning, because a
     program that the image's own script starts may find what it needs through that script.
     """
@@ -145,19 +145,19 @@ def unable(parts: Contained, inside: Inside, what: str) -> str | None:
     return None
 
 
-def flavour_inside(parts: Contained, inside: Inside) -> mpi.Flavour | None:
+def _flavour_inside(parts: Contained, inside: Inside) -> mpi.Flavour | None:
     """Returns the MPI of the program, else that of the launcher, inside or outside."""
     outside = mpi.flavour_of_launcher(parts.outer.words[0]) if parts.outer.launcher else None
     return mpi.flavour_of_libraries(inside.program) or mpi.flavour_of_version(inside.launcher) or outside
 
 
-def own_user(environment: Mapping[str, str]) -> dict[str, str]:
+def _own_user(environment: Mapping[str, str]) -> dict[str, str]:
     """Lets others read the log, because the user inside the container may be another one."""
     mode = environment.get("IOLENS_LOG_MODE")
     return {"IOLENS_LOG_MODE": mode or "0444"} if mode or os.geteuid() != 0 else {}
 
 
-def spool_folder(run: str, make: bool = False) -> Path:
+def _spool_folder(run: str, make: bool = False) -> Path:
     """Returns the folder for a container's spools, where a recovery looks for them; open to any user of the container,
     and within one that is this user's alone.
     """
@@ -171,7 +171,7 @@ def spool_folder(run: str, make: bool = False) -> Path:
 
 def remove_spool_folder(run: str) -> None:
     """Removes it, unless there are spools in it still. What another user of the container made can be removed empty."""
-    folder = spool_folder(run)
+    folder = _spool_folder(run)
     for path in (*folder.glob("*"), folder):
         with suppress(OSError):
             path.rmdir()

@@ -32,9 +32,9 @@ echo "=launcher"
 into the shell (`true`) have no path and are skipped.
 """
 
-COLOUR = re.compile(r"\x1b\[[\d;]*m")
+_COLOUR = re.compile(r"\x1b\[[\d;]*m")
 
-COMPLAINT = re.compile(r"error|fatal|cannot|denied|no such|not found", re.IGNORECASE)
+_COMPLAINT = re.compile(r"error|fatal|cannot|denied|no such|not found", re.IGNORECASE)
 
 PATIENCE = 120.0
 """Seconds for a container to start, with an image that has to be fetched first."""
@@ -72,8 +72,8 @@ def look_inside(words: Sequence[str], what: str) -> Inside:
     except subprocess.TimeoutExpired:
         raise IolensError(f"{what} did not start within {PATIENCE:g} s") from None
     if "=loader " not in done.stdout:
-        said = [line.strip() for line in COLOUR.sub("", done.stderr).splitlines() if line.strip()]
-        why = next(filter(COMPLAINT.search, said), said[-1] if said else "it says nothing")
+        said = [line.strip() for line in _COLOUR.sub("", done.stderr).splitlines() if line.strip()]
+        why = next(filter(_COMPLAINT.search, said), said[-1] if said else "it says nothing")
         raise IolensError(f"{what} cannot be looked into with a shell: {why}")
     return read_answer(done.stdout)
 

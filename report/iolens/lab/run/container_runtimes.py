@@ -34,41 +34,41 @@ class Runtime:
     examine: tuple[str, ...] = ()
 
 
-APPTAINER_FLAGS = frozenset(
+_APPTAINER_FLAGS = frozenset(
     "allow-setuid cleanenv compat contain containall disable-cache docker-login fakeroot help ipc keep-privs net "
     "no-compat no-eval no-home no-https no-init no-oci no-pid no-privs no-tmp-sandbox no-umask nohttps nv nvccli oci "
     "oom-kill-disable passphrase pid rocm sharens sif-fuse tmp-sandbox underlay unsquash userns uts vm vm-err writable "
     "writable-tmpfs".split()
 )
-DOCKER_FLAGS = frozenset(
+_DOCKER_FLAGS = frozenset(
     "detach disable-content-trust help init interactive no-healthcheck oom-kill-disable privileged publish-all quiet "
     "read-only rm sig-proxy tty use-api-socket".split()
 )
-PODMAN_FLAGS = DOCKER_FLAGS | frozenset(
+_PODMAN_FLAGS = _DOCKER_FLAGS | frozenset(
     "env-host http-proxy no-hostname no-hosts passwd read-only-tmpfs replace rmi rootfs tls-verify unsetenv-all".split()
 )
-INSTEAD = ("--rm", "--interactive=false", "--tty=false", "--entrypoint", "sh")
+_INSTEAD = ("--rm", "--interactive=false", "--tty=false", "--entrypoint", "sh")
 
 RUNTIMES: Mapping[str, Runtime] = {
     runtime.name: runtime
     for runtime in (
         Runtime(
-            "apptainer", ("exec", "run"), "eCcfhinpuw", APPTAINER_FLAGS, "--bind", as_host=True, prefix="APPTAINERENV_"
+            "apptainer", ("exec", "run"), "eCcfhinpuw", _APPTAINER_FLAGS, "--bind", as_host=True, prefix="APPTAINERENV_"
         ),
         Runtime(
             "singularity",
             ("exec", "run"),
             "eCcfhinpuw",
-            APPTAINER_FLAGS,
+            _APPTAINER_FLAGS,
             "--bind",
             as_host=True,
             prefix="SINGULARITYENV_",
         ),
         Runtime(
-            "docker", ("run",), "diPqt", DOCKER_FLAGS, "--volume", as_host=False, variable="--env", examine=INSTEAD
+            "docker", ("run",), "diPqt", _DOCKER_FLAGS, "--volume", as_host=False, variable="--env", examine=_INSTEAD
         ),
         Runtime(
-            "podman", ("run",), "diPqt", PODMAN_FLAGS, "--volume", as_host=False, variable="--env", examine=INSTEAD
+            "podman", ("run",), "diPqt", _PODMAN_FLAGS, "--volume", as_host=False, variable="--env", examine=_INSTEAD
         ),
     )
 }
@@ -106,7 +106,7 @@ def take_start_apart(words: Sequence[str], runtime: Runtime) -> Started:
         )
     index = begin + 1
     while index < len(words) and words[index].startswith("-") and words[index] != "--":
-        index += 1 + takes_next(words[index], runtime)
+        index += 1 + _takes_next(words[index], runtime)
     index += index < len(words) and words[index] == "--"
     if index >= len(words):
         raise UsageError(f"no image found behind `{' '.join(words[: begin + 1])}` and its options")
@@ -118,7 +118,7 @@ def take_start_apart(words: Sequence[str], runtime: Runtime) -> Started:
     return Started(runtime, tuple(words[: begin + 1]), options, words[index], tuple(words[index + 1 :]))
 
 
-def takes_next(option: str, runtime: Runtime) -> bool:
+def _takes_next(option: str, runtime: Runtime) -> bool:
     """Returns whether the word behind an option is its value. Letters may be written together, the last one's
     value too.
     """

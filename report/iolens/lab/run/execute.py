@@ -28,11 +28,11 @@ from iolens.lab.say import say
 if TYPE_CHECKING:
     from iolens.lab.storage.backend import Backend
 
-APART = "ranks write a log each, without MPI: to write one they would wait for all ranks of the job"
+_APART = "ranks write a log each, without MPI: to write one they would wait for all ranks of the job"
 """Message if ranks get no adapter of their MPI because some of them cannot be recorded."""
 
 
-ENDING = (signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM)
+_ENDING = (signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM)
 """Signals that end a process, beside SIGINT, which Python turns into KeyboardInterrupt itself."""
 
 
@@ -100,7 +100,7 @@ def instrumented(words: Sequence[str], setup: Setup) -> tuple[list[str], Command
     if len(beyond) == len(command.applications):
         return with_environment(command, settings), command
     if flavour and (beyond or setup.apart) and setup.profiler == "iolens":
-        say(APART)
+        say(_APART)
         flavour = None
     for gap in preload.gaps(setup.profiler, flavour):
         say(gap)
@@ -117,10 +117,10 @@ def execute(words: Sequence[str], setup: Setup, stdout: Path | None = None, stde
     """
     run = os.urandom(16).hex()
     with snapshots_on_request(run, setup):
-        return run_to_end(run, words, setup, stdout, stderr)
+        return _run_to_end(run, words, setup, stdout, stderr)
 
 
-def run_to_end(run: str, words: Sequence[str], setup: Setup, stdout: Path | None, stderr: Path | None) -> Outcome:
+def _run_to_end(run: str, words: Sequence[str], setup: Setup, stdout: Path | None, stderr: Path | None) -> Outcome:
     """Does the same as `execute`; `run` is the name that marks the profiler's spools as those of this run."""
     marked = replace(setup, application={**setup.application, "IOLENS_RUN": run})
     before = set(setup.logs.glob("*.darshan"))
@@ -131,20 +131,20 @@ def run_to_end(run: str, words: Sequence[str], setup: Setup, stdout: Path | None
     with site_darshan.staging(setup.logs) if theirs else nullcontext(setup.logs) as folder:
         line, _ = instrumented(words, replace(marked, logs=folder))
         try:
-            with opened(stdout) as out, opened(stderr) as err:
+            with _opened(stdout) as out, _opened(stderr) as err:
                 environment = {**surroundings, **setup.launcher}
                 process = subprocess.Popen(line, env=environment, stdout=out, stderr=err, close_fds=False)
-                status, late = wait_for(process, run, setup.timeout)
+                status, late = _wait_for(process, run, setup.timeout)
         except OSError as error:
             for path in filter(None, (stdout, stderr)):
                 path.unlink(missing_ok=True)
             raise IolensError(f"{line[0]} cannot be started: {error.strerror}") from error
         except KeyboardInterrupt:
-            for log in leave_logs(run, setup, f"{command_name(words)} was interrupted")[0]:
+            for log in _leave_logs(run, setup, f"{command_name(words)} was interrupted")[0]:
                 say(f"log: {log}")
             raise
     seconds, load_after = time.monotonic() - clock, os.getloadavg()[0]
-    _, lacking = leave_logs(run, setup, f"{command_name(words)} {ending(status)}")
+    _, lacking = _leave_logs(run, setup, f"{command_name(words)} {ending(status)}")
     if setup.container:
         from iolens.lab.run.container import remove_spool_folder
 
@@ -156,7 +156,7 @@ def run_to_end(run: str, words: Sequence[str], setup: Setup, stdout: Path | None
         load,
         code or (1 if late else 0),
         seconds,
-        new_logs(setup.logs, before),
+        _new_logs(setup.logs, before),
         reason=late,
         machine=here,
         load_after=load_after,
@@ -164,7 +164,7 @@ def run_to_end(run: str, words: Sequence[str], setup: Setup, stdout: Path | None
     )
 
 
-def new_logs(folder: Path, before: Set[Path]) -> tuple[Path, ...]:
+def _new_logs(folder: Path, before: Set[Path]) -> tuple[Path, ...]:
     """Returns the logs of a folder that are not in `before`, in the order of their writing; others may take logs away
     meanwhile. Snapshots do not count."""
     found = []
@@ -175,7 +175,7 @@ def new_logs(folder: Path, before: Set[Path]) -> tuple[Path, ...]:
     return tuple(path for _, path in sorted(found))
 
 
-def leave_logs(run: str, setup: Setup, why: str) -> tuple[list[Path], bool]:
+def _leave_logs(run: str, setup: Setup, why: str) -> tuple[list[Path], bool]:
     """Makes the logs that the run's processes did not write themselves. Returns them, and whether some are lacking."""
     recorded = setup.profiler == "iolens" and find_library("libiolens.so")
     return rescue(run, setup.logs, why) if recorded else ([], False)
@@ -210,7 +210,7 @@ def ending(status: int) -> str:
     return f"was killed by signal {-status}" if status < 0 else f"ended with exit code {status}"
 
 
-def wait_for(process: subprocess.Popen[bytes], run: str, timeout: float | None) -> tuple[int, str | None]:
+def _wait_for(process: subprocess.Popen[bytes], run: str, timeout: float | None) -> tuple[int, str | None]:
     """Returns the exit status, and what is to be said when it had to be ended because its time was over. An
     interruption is passed on, with time for a launcher to end its ranks before its files go.
     """
@@ -231,13 +231,13 @@ def interruptible() -> Iterator[None]:
     def interrupt(number: int, _: FrameType | None) -> None:
         raise KeyboardInterrupt(number)
 
-    heeded = [number for number in ENDING if signal.getsignal(number) is not signal.SIG_IGN]
+    heeded = [number for number in _ENDING if signal.getsignal(number) is not signal.SIG_IGN]
     with ExitStack() as stack:
         for number in heeded:
             stack.callback(signal.signal, number, signal.signal(number, interrupt))
         yield
 
 
-def opened(path: Path | None) -> AbstractContextManager[IO[bytes] | None]:
+def _opened(path: Path | None) -> AbstractContextManager[IO[bytes] | None]:
     """Returns a file to write to, or None for the terminal."""
     return path.open("wb") if path else nullcontext()

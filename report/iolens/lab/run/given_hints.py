@@ -7,9 +7,9 @@ import re
 
 from iolens.lab.sizes import parse_size
 
-ENTRY = re.compile(r"^[^=:,]+:[^=:,]+=")
-HINT = re.compile(r"^([^=:,]+)=(.+)$", re.DOTALL)
-SIZED = re.compile(r"^\d+\s*[kmgtKMGT](?:i?[bB])?$")
+_ENTRY = re.compile(r"^[^=:,]+:[^=:,]+=")
+_HINT = re.compile(r"^([^=:,]+)=(.+)$", re.DOTALL)
+_SIZED = re.compile(r"^\d+\s*[kmgtKMGT](?:i?[bB])?$")
 
 
 def hints_of_files(text: str) -> str:
@@ -19,27 +19,27 @@ def hints_of_files(text: str) -> str:
     an entry colons separate hints; a part without `=` belongs to the value before it (`cb_config_list=*:*`).
     """
     entries = text.split(",")
-    if not ENTRY.match(entries[0]):
+    if not _ENTRY.match(entries[0]):
         raise argparse.ArgumentTypeError(f"{text!r} does not begin with PATTERN:KEY=VALUE, such as '*:cb_nodes=4'")
-    return ",".join(entry_of(entry) for entry in entries)
+    return ",".join(_entry_of(entry) for entry in entries)
 
 
-def entry_of(entry: str) -> str:
+def _entry_of(entry: str) -> str:
     """Returns one entry, its hints checked."""
-    pattern, colon, rest = entry.partition(":") if ENTRY.match(entry) else ("", "", entry)
+    pattern, colon, rest = entry.partition(":") if _ENTRY.match(entry) else ("", "", entry)
     parts: list[str] = []
     for part in rest.split(":"):
         if "=" in part or not parts:
             parts.append(part)
         else:
             parts[-1] += f":{part}"
-    return pattern + colon + ":".join(hint_of(part) for part in parts)
+    return pattern + colon + ":".join(_hint_of(part) for part in parts)
 
 
-def hint_of(text: str) -> str:
+def _hint_of(text: str) -> str:
     """Returns one `key=value`."""
-    match = HINT.match(text)
+    match = _HINT.match(text)
     if not match:
         raise argparse.ArgumentTypeError(f"{text!r} is not KEY=VALUE")
-    value = str(parse_size(match[2])) if SIZED.match(match[2]) else match[2]
+    value = str(parse_size(match[2])) if _SIZED.match(match[2]) else match[2]
     return f"{match[1]}={value}"

@@ -9,7 +9,7 @@ from pathlib import Path
 from iolens.errors import UsageError
 from iolens.lab.installation import find_library, how_to_get_libraries, need_library
 
-ALWAYS = "recorded always, by file"
+_ALWAYS = "recorded always, by file"
 
 
 @dataclass(frozen=True)
@@ -25,8 +25,8 @@ class Group:
 
 GROUPS = (
     Group("mpi", "messages, collectives, waits", part="the profiler's adapter for the program's MPI"),
-    Group("io", "stdio and sysio: files of the C library", part=ALWAYS),
-    Group("mpiio", "MPI-IO", part=ALWAYS),
+    Group("io", "stdio and sysio: files of the C library", part=_ALWAYS),
+    Group("mpiio", "MPI-IO", part=_ALWAYS),
     Group("pnetcdf", "PnetCDF", ("pnetcdf",)),
     Group("hdf5", "HDF5", ("hdf5", "hdf5_openmpi", "hdf5_mpich", "hdf5_serial")),
     Group("netcdf", "netCDF", ("netcdf", "netcdf_mpi")),
@@ -42,12 +42,12 @@ GROUPS = (
     Group("functions", "the program's own, where it was built with -finstrument-functions"),
 )
 
-KNOWN = {group.name: group for group in GROUPS}
+_KNOWN = {group.name: group for group in GROUPS}
 
-STANDS_FOR = {"stdio": "io", "sysio": "io", "omp-rtl": "omp"}
+_STANDS_FOR = {"stdio": "io", "sysio": "io", "omp-rtl": "omp"}
 """CrayPAT's names of groups that are parts of a group here, or another name of it."""
 
-REFUSED = {
+_REFUSED = {
     "blacs": "not traced: no wrappers of BLACS; --trace mpi has its messages, --sample its time",
     "scalapack": "not traced: no wrappers of ScaLAPACK; --trace blas,lapack,mpi has what it calls, --sample its time",
     "shmem": "not traced: no wrappers of OpenSHMEM; --sample has its time",
@@ -57,13 +57,13 @@ REFUSED = {
 
 def known_groups(names: Iterable[str]) -> list[str]:
     """Returns groups by their names here, each once; raises UsageError for one that cannot be traced."""
-    found = [STANDS_FOR.get(name, name) for name in names]
+    found = [_STANDS_FOR.get(name, name) for name in names]
     for name in found:
-        if name in REFUSED:
-            raise UsageError(f"the group {name} is {REFUSED[name]}")
-        if name not in KNOWN:
+        if name in _REFUSED:
+            raise UsageError(f"the group {name} is {_REFUSED[name]}")
+        if name not in _KNOWN:
             raise UsageError(
-                f"{name!r} is no group of functions; there are {', '.join((*KNOWN, *STANDS_FOR))} "
+                f"{name!r} is no group of functions; there are {', '.join((*_KNOWN, *_STANDS_FOR))} "
                 "(iolens run --list-groups says more)"
             )
     return list(dict.fromkeys(found))
@@ -71,11 +71,11 @@ def known_groups(names: Iterable[str]) -> list[str]:
 
 def libraries(names: Sequence[str]) -> list[Path]:
     """Returns the libraries to preload for these groups; unknown names are skipped."""
-    mine = [KNOWN[name] for name in names if name in KNOWN and not KNOWN[name].part]
+    mine = [_KNOWN[name] for name in names if name in _KNOWN and not _KNOWN[name].part]
     return [need_library(f"libiolens-trace-{group.name}.so") for group in mine]
 
 
-def state(group: Group) -> str:
+def _state(group: Group) -> str:
     """Returns whether its functions can be met on this machine, or why not."""
     if group.part:
         return group.part
@@ -92,7 +92,7 @@ def state(group: Group) -> str:
 
 def listing() -> str:
     """Returns a line a group, for a terminal."""
-    rows = [(group.name, group.about, state(group)) for group in GROUPS]
-    rows += [(name, f"the same as {group}", state(KNOWN[group])) for name, group in STANDS_FOR.items()]
-    rows += [(name, "", why) for name, why in REFUSED.items()]
+    rows = [(group.name, group.about, _state(group)) for group in GROUPS]
+    rows += [(name, f"the same as {group}", _state(_KNOWN[group])) for name, group in _STANDS_FOR.items()]
+    rows += [(name, "", why) for name, why in _REFUSED.items()]
     return "\n".join(f"{name:10} {about:60} {why}" for name, about, why in rows)

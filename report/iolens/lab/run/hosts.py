@@ -17,11 +17,11 @@ def hosts_of(logs: Sequence[Path], ranks: int = 1) -> list[str]:
     Logs of other profilers name no hosts; then the nodes of this job that get the `ranks` are told, which are this
     machine alone outside of a batch job.
     """
-    named = [host for log in logs for host in hosts_in(log)]
+    named = [host for log in logs for host in _hosts_in(log)]
     return list(dict.fromkeys(named)) or allocation().hosts(ranks) or [platform.node()]
 
 
-def hosts_in(log: Path) -> list[str]:
+def _hosts_in(log: Path) -> list[str]:
     """Returns the hosts that a log names; none when it cannot be read or is another profiler's."""
     try:
         job = read_log(log).private.get("job")

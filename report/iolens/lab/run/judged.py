@@ -13,18 +13,18 @@ from iolens.errors import UsageError
 from iolens.lab.installation import find_library
 from iolens.lab.run import preload
 
-OURS = ("IOLENS_", "DARSHAN_", "DXT_", "PAT_RT_")
+_OURS = ("IOLENS_", "DARSHAN_", "DXT_", "PAT_RT_")
 """Prefix of the profiler's variables."""
-SAID = "iolens: IOLENS_"
+_SAID = "iolens: IOLENS_"
 """Prefix of the profiler's messages about a setting."""
 
 
-def under_profiler(settings: Mapping[str, str]) -> subprocess.CompletedProcess[str] | None:
+def _under_profiler(settings: Mapping[str, str]) -> subprocess.CompletedProcess[str] | None:
     """Returns a program that does nothing, with these settings alone; None if the library is missing."""
     library = find_library("libiolens.so")
     if library is None:
         return None
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(_OURS)}
     surroundings = {
         "LD_PRELOAD": preload.preload_value([library]),
         "IOLENS_NONMPI": "0",
@@ -42,10 +42,10 @@ def refuse_unknown(settings: Mapping[str, str], asked: Mapping[str, str]) -> Non
     """
     if settings.get("IOLENS_HWPC") == "list":
         raise UsageError(f"{asked.get('IOLENS_HWPC', 'IOLENS_HWPC')}: list is no group; --list-hwpc prints them")
-    judged = {name: value for name, value in settings.items() if name.startswith(OURS)}
-    done = under_profiler(judged) if judged else None
+    judged = {name: value for name, value in settings.items() if name.startswith(_OURS)}
+    done = _under_profiler(judged) if judged else None
     for line in done.stderr.splitlines() if done else ():
-        if line.startswith(SAID):
+        if line.startswith(_SAID):
             sentence = line.removeprefix("iolens: ")
             name = next((name for name in settings if sentence.startswith((f"{name}:", f"{name}="))), "")
             raise UsageError(f"{asked.get(name, name)}{sentence.removeprefix(name)}")

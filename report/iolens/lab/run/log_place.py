@@ -12,8 +12,8 @@ from pathlib import Path
 from iolens.errors import IolensError, UsageError
 from iolens.lab.say import say
 
-FOLDERS = ("IOLENS_LOGPATH", "DARSHAN_LOGPATH")
-NAMES = ("IOLENS_LOGFILE", "DARSHAN_LOGFILE")
+_FOLDERS = ("IOLENS_LOGPATH", "DARSHAN_LOGPATH")
+_NAMES = ("IOLENS_LOGFILE", "DARSHAN_LOGFILE")
 """First choice first, as the profiler itself reads them."""
 
 
@@ -33,7 +33,7 @@ class LogPlace:
         missing = [path for path in (self.folder, *self.folder.parents) if not path.exists()]
         try:
             if self.asked:
-                make(self.folder, self.asked)
+                _make(self.folder, self.asked)
             yield
         except IolensError:
             with suppress(OSError):
@@ -44,7 +44,7 @@ class LogPlace:
 
 def log_place(output: Path | None, environment: Mapping[str, str]) -> LogPlace:
     """Returns `output`, else the folder in the variables, else this folder."""
-    name, folder = given(NAMES, environment), given(FOLDERS, environment)
+    name, folder = _given(_NAMES, environment), _given(_FOLDERS, environment)
     if output:
         return LogPlace(output, asked="--output")
     if name:
@@ -53,12 +53,12 @@ def log_place(output: Path | None, environment: Mapping[str, str]) -> LogPlace:
     return LogPlace(Path(environment[folder]), asked=folder) if folder else LogPlace(Path.cwd())
 
 
-def given(variables: Sequence[str], environment: Mapping[str, str]) -> str | None:
+def _given(variables: Sequence[str], environment: Mapping[str, str]) -> str | None:
     """Returns the first of the variables that is set and not empty."""
     return next((variable for variable in variables if environment.get(variable)), None)
 
 
-def make(folder: Path, asked: str) -> None:
+def _make(folder: Path, asked: str) -> None:
     """Makes the folder when it is missing, or `UsageError`; `asked` names who wants it."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -108,4 +108,4 @@ def _first_log(logs: Sequence[Path]) -> Path | None:
 
 def without_places(environment: Mapping[str, str]) -> dict[str, str]:
     """Returns the environment for a program whose log's place was decided already."""
-    return {key: value for key, value in environment.items() if key not in (*FOLDERS, *NAMES)}
+    return {key: value for key, value in environment.items() if key not in (*_FOLDERS, *_NAMES)}

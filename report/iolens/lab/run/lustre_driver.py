@@ -26,13 +26,13 @@ OF_THE_DRIVER = b"ADIOI_LUSTRE_WriteStridedColl"
 
 INTEL_MPI = CHECKOUT / ".venv" / "impi"
 
-RECOGNISE = {"I_MPI_EXTRA_FILESYSTEM": "1"}
+_RECOGNISE = {"I_MPI_EXTRA_FILESYSTEM": "1"}
 """Lets Intel MPI ask what file system it is on; other libraries always do."""
 
-REPLACED = ("mpirun", "mpiexec", "mpiexec.hydra")
+_REPLACED = ("mpirun", "mpiexec", "mpiexec.hydra")
 """Launchers whose place Intel MPI's takes. Its script mpirun needs the folder on PATH, its mpiexec.hydra does not."""
 
-ONE_NODE = {"I_MPI_FABRICS": "shm", "I_MPI_PIN": "0", "I_MPI_SPIN_COUNT": "1"}
+_ONE_NODE = {"I_MPI_FABRICS": "shm", "I_MPI_PIN": "0", "I_MPI_SPIN_COUNT": "1"}
 """Settings for ranks that share one node, and perhaps its cores: a waiting rank leaves its core to the others."""
 
 
@@ -48,7 +48,7 @@ class Build:
     made: Mapping[str, str] = field(default_factory=dict)
 
 
-def libraries_of(program: Path) -> list[Path]:
+def _libraries_of(program: Path) -> list[Path]:
     """Returns the libraries of its MPI that a dynamic program loads."""
     return [Path(path) for path in re.findall(r"\blibmpi\w*\.so\S* => (\S.*) \(", mpi.listed_libraries(program))]
 
@@ -72,8 +72,8 @@ def build_with_driver(name: str, starter: Callable[[mpi.Flavour | None], str]) -
     """
     program = find_program(name)
     flavour = mpi.flavour_of_program(program)
-    if any(map(holds_driver, libraries_of(program))):
-        return Build(program, flavour, starter(flavour), RECOGNISE)
+    if any(map(holds_driver, _libraries_of(program))):
+        return Build(program, flavour, starter(flavour), _RECOGNISE)
     own = program.parent in [folder.resolve() for folder in folders_of_programs()]
     if not own and flavour != "mpich":
         raise UsageError(
@@ -100,7 +100,7 @@ def under_driver(words: Sequence[str]) -> tuple[list[str], Mapping[str, str]]:
         build = build_with_driver(str(Path(path).absolute()), lambda flavour: words[0])
         changed[index], settings = str(build.program), build.settings
         if command.launcher and build.starter != words[0]:
-            if command.launcher not in REPLACED:
+            if command.launcher not in _REPLACED:
                 raise UsageError(f"under {command.launcher} the program's own MPI must have the Lustre driver")
             changed[0] = build.starter
     return changed, settings
@@ -110,7 +110,7 @@ def intel_settings() -> dict[str, str]:
     """Variables for that launcher; a program linked with another MPICH finds Intel's library by them."""
     before = os.environ.get("LD_LIBRARY_PATH")
     path = os.pathsep.join([str(INTEL_MPI / "lib"), *([before] if before else [])])
-    return {**RECOGNISE, **ONE_NODE, "LD_LIBRARY_PATH": path}
+    return {**_RECOGNISE, **_ONE_NODE, "LD_LIBRARY_PATH": path}
 
 
 @cache

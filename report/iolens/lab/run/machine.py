@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-MODEL = re.compile(r"^(?:model name|cpu model|Processor)\s*:\s*(.+)$", re.MULTILINE)
+_MODEL = re.compile(r"^(?:model name|cpu model|Processor)\s*:\s*(.+)$", re.MULTILINE)
 """Key of the processor's name in /proc/cpuinfo; some architectures have no such line."""
 
 
@@ -15,8 +15,8 @@ def machine() -> dict[str, Any]:
     """Returns the entries of `machine` in run.json (report/RUN.md) for the host of the launcher; unreadable entries are
     None.
     """
-    memory, system = meminfo(), os.uname()
-    model = MODEL.search(text_of("/proc/cpuinfo"))
+    memory, system = _meminfo(), os.uname()
+    model = _MODEL.search(_text_of("/proc/cpuinfo"))
     return {
         "host": system.nodename,
         "cpu": model[1].strip() if model else system.machine or None,
@@ -28,12 +28,12 @@ def machine() -> dict[str, Any]:
     }
 
 
-def meminfo() -> dict[str, int]:
+def _meminfo() -> dict[str, int]:
     """Returns the lines of /proc/meminfo that are sizes, in bytes."""
-    return {name: int(kib) * 1024 for name, kib in re.findall(r"^(\w+):\s+(\d+) kB$", text_of("/proc/meminfo"), re.M)}
+    return {name: int(kib) * 1024 for name, kib in re.findall(r"^(\w+):\s+(\d+) kB$", _text_of("/proc/meminfo"), re.M)}
 
 
-def text_of(path: str) -> str:
+def _text_of(path: str) -> str:
     """Returns a file's text; empty if it cannot be read."""
     try:
         return Path(path).read_text(encoding="utf-8", errors="replace")

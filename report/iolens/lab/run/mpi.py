@@ -22,7 +22,7 @@ Flavour = Literal["openmpi", "mpich", "mpiabi"]
 
 FLAVOURS: tuple[Flavour, ...] = get_args(Flavour)
 
-SONAMES: tuple[tuple[re.Pattern[str], Flavour], ...] = (
+_SONAMES: tuple[tuple[re.Pattern[str], Flavour], ...] = (
     (re.compile(r"\blibmpi\.so\.[48]0\b"), "openmpi"),
     (re.compile(r"\blibmpi(ch|_(cray|gnu|intel|amd|aocc|nvidia)\w*)?\.so\.12\b"), "mpich"),  # _…: Cray's
     (re.compile(r"\blibmpi_abi\.so\.\d"), "mpiabi"),
@@ -31,7 +31,7 @@ SONAMES: tuple[tuple[re.Pattern[str], Flavour], ...] = (
 HEAD = 4096
 """Bytes of an ELF file with its header and the name of its loader."""
 
-LOADER = re.compile(rb"(/[\w./+-]*/ld(?:-linux[\w.-]*|64)\.so\.\d)\0")
+_LOADER = re.compile(rb"(/[\w./+-]*/ld(?:-linux[\w.-]*|64)\.so\.\d)\0")
 """The path of a loader of glibc."""
 
 
@@ -56,14 +56,14 @@ def output_of(*words: str) -> str:
 def listed_libraries(path: Path) -> str:
     """Returns what ldd prints of an executable."""
     info = path.stat() if path.exists() else None
-    return asked_loader(path, info and (info.st_ino, info.st_mtime_ns, info.st_size))
+    return _asked_loader(path, info and (info.st_ino, info.st_mtime_ns, info.st_size))
 
 
 @cache
-def asked_loader(path: Path, _stamp: object) -> str:
+def _asked_loader(path: Path, _stamp: object) -> str:
     """Returns what ldd prints of an executable in this state of its file. The executable's own loader is asked, which
     is one process; the script ldd starts eight, and is asked where no loader of glibc is named."""
-    loader = LOADER.search(head_of(path, HEAD)) if path.is_file() else None
+    loader = _LOADER.search(head_of(path, HEAD)) if path.is_file() else None
     listed = output_of(loader[1].decode(), "--list", str(path.absolute())) if loader else ""
     return listed if "=>" in listed else output_of("ldd", str(path))
 
@@ -75,7 +75,7 @@ def flavour_of_program(path: Path) -> Flavour | None:
 
 def flavour_of_libraries(listed: str) -> Flavour | None:
     """Returns the MPI whose library is among those that the loader listed."""
-    return next((flavour for pattern, flavour in SONAMES if pattern.search(listed)), None)
+    return next((flavour for pattern, flavour in _SONAMES if pattern.search(listed)), None)
 
 
 def libraries_of(path: Path) -> list[Path]:
@@ -97,7 +97,7 @@ def is_static(path: Path) -> bool:
     head = head_of(path, HEAD)
     return (
         head[:4] == b"\x7fELF"
-        and LOADER.search(head) is None
+        and _LOADER.search(head) is None
         and bool(re.search(r"not a dynamic executable|statically linked", listed_libraries(path)))
     )
 

@@ -28,7 +28,7 @@ _ALLOW_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": 
 _PRRTE_ALLOW_ROOT = {"PRTE_ALLOW_RUN_AS_ROOT": "1", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 _YIELD = {"OMPI_MCA_mpi_yield_when_idle": "1"}
 
-SETTINGS: Mapping[Need, Settings] = {
+_SETTINGS: Mapping[Need, Settings] = {
     "as root": Settings(_ALLOW_ROOT, {**_ALLOW_ROOT, **_PRRTE_ALLOW_ROOT}),
     "no single copy": Settings({"OMPI_MCA_btl_vader_single_copy_mechanism": "none"}, {"OMPI_MCA_smsc": "^cma"}),
     "oversubscribed": Settings(
@@ -47,7 +47,7 @@ IPv4 and of IPv6, each rank of Open MPI 5 prints that it cannot reach the others
 
 def variables(needs: Iterable[Need], version: int | None) -> dict[str, str]:
     """Returns the variables that meet all these needs in a major version of Open MPI."""
-    return {key: value for need in needs for key, value in SETTINGS[need].of(version).items()}
+    return {key: value for need in needs for key, value in _SETTINGS[need].of(version).items()}
 
 
 def major_version(said: str) -> int | None:

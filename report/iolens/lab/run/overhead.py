@@ -27,16 +27,16 @@ if TYPE_CHECKING:
 
     from iolens.log import Job
 
-OPEN = "open and close"
+_OPEN = "open and close"
 CHARGED: dict[str, dict[str, str]] = {
     "POSIX": {
         "READS": "pread",
         "WRITES": "pwrite",
         **dict.fromkeys(
-            ["OPENS", "FILENOS", "DUPS", "SEEKS", "STATS", "MMAPS", "FSYNCS", "FDSYNCS", "RENAME_SOURCES"], OPEN
+            ["OPENS", "FILENOS", "DUPS", "SEEKS", "STATS", "MMAPS", "FSYNCS", "FDSYNCS", "RENAME_SOURCES"], _OPEN
         ),
     },
-    "STDIO": {**dict.fromkeys(["READS", "WRITES", "SEEKS", "FLUSHES"], "fwrite"), "OPENS": OPEN, "FDOPENS": OPEN},
+    "STDIO": {**dict.fromkeys(["READS", "WRITES", "SEEKS", "FLUSHES"], "fwrite"), "OPENS": _OPEN, "FDOPENS": _OPEN},
     "MPI-IO": dict.fromkeys(
         [
             *(f"{kind}_{verb}" for kind in ("INDEP", "COLL") for verb in ("OPENS", "READS", "WRITES")),
@@ -44,13 +44,13 @@ CHARGED: dict[str, dict[str, str]] = {
             "SYNCS",
             "VIEWS",
         ],
-        OPEN,
+        _OPEN,
     ),
 }
 """Per module: counters of calls, and the kind of call whose cost they are charged with."""
 
-PREFIX = {"POSIX": "POSIX", "STDIO": "STDIO", "MPI-IO": "MPIIO"}
-COLD = ", cold caches"
+_PREFIX = {"POSIX": "POSIX", "STDIO": "STDIO", "MPI-IO": "MPIIO"}
+_COLD = ", cold caches"
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Part:
     high: float
 
 
-def busiest(job: Job, module: str, counter: str) -> int:
+def _busiest(job: Job, module: str, counter: str) -> int:
     """Returns calls of the rank that made most of them; where ranks were merged, an equal share for each,
     rounded up.
     """
@@ -76,22 +76,22 @@ def busiest(job: Job, module: str, counter: str) -> int:
     return int(own.max() if len(own) else 0) - (-int(counts[merged].sum()) // max(job.nprocs, 1))
 
 
-def call_costs(measured: Measured) -> dict[str, tuple[float, float]]:
+def _call_costs(measured: Measured) -> dict[str, tuple[float, float]]:
     """Returns seconds per kind of call, low and high: from caches that are warm to caches that are cold, 0 at least."""
     costs: dict[str, Cost] = {cost.call: cost for cost in measured.calls}
     bounds = {}
-    for kind in ("pwrite", "pread", "fwrite", OPEN):
-        cold = costs.get(kind + COLD, costs["pwrite" + COLD])
+    for kind in ("pwrite", "pread", "fwrite", _OPEN):
+        cold = costs.get(kind + _COLD, costs["pwrite" + _COLD])
         high = max(costs[kind].high, cold.high)
         bounds[kind] = (max(costs[kind].low, 0.0) * 1e-9, max(high, 0.0) * 1e-9)
     return bounds
 
 
-def call_parts(job: Job, measured: Measured) -> list[Part]:
+def _call_parts(job: Job, measured: Measured) -> list[Part]:
     """Returns the cost of the calls of the busiest rank, by module."""
-    costs, parts = call_costs(measured), []
+    costs, parts = _call_costs(measured), []
     for module, counters in CHARGED.items():
-        charged = [(busiest(job, module, f"{PREFIX[module]}_{name}"), costs[kind]) for name, kind in counters.items()]
+        charged = [(_busiest(job, module, f"{_PREFIX[module]}_{name}"), costs[kind]) for name, kind in counters.items()]
         count = sum(number for number, _ in charged)
         if count:
             low, high = (sum(number * cost[side] for number, cost in charged) for side in (0, 1))
@@ -108,7 +108,7 @@ def seconds_of(command: Sequence[str], environment: Mapping[str, str]) -> float:
     return time.perf_counter() - begin
 
 
-def small_job(ranks: int, folder: Path) -> tuple[list[str], list[str], dict[str, str]]:
+def _small_job(ranks: int, folder: Path) -> tuple[list[str], list[str], dict[str, str]]:
     """Returns a job of so many ranks that writes 8 bytes from each: its command, the same recorded, and the
     environment.
     """
@@ -130,9 +130,9 @@ def small_job(ranks: int, folder: Path) -> tuple[list[str], list[str], dict[str,
     )
 
 
-def job_part(ranks: int, folder: Path, pairs: int) -> Part:
+def _job_part(ranks: int, folder: Path, pairs: int) -> Part:
     """Returns the cost of the begin and the end of a job: the wall time of a job that does nearly nothing, in pairs."""
-    plain, recorded, environment = small_job(ranks, folder)
+    plain, recorded, environment = _small_job(ranks, folder)
     differences = []
     for pair in range(pairs):
         order = [plain, recorded] if pair % 2 == 0 else [recorded, plain]
@@ -142,7 +142,7 @@ def job_part(ranks: int, folder: Path, pairs: int) -> Part:
     return Part(f"begin and end of a job of {ranks} rank{'s' * (ranks > 1)}", 1, max(low, 0.0), max(high, 0.0))
 
 
-def files_part(job: Job, measured: Measured, plain: Measured, files: int) -> Part:
+def _files_part(job: Job, measured: Measured, plain: Measured, files: int) -> Part:
     """Returns the time that the files of the busiest rank add to the end of a job."""
     frame = job.frames.get("POSIX")
     ranks = [] if frame is None else [int(rank) for rank in frame["rank"]]
@@ -155,4 +155,4 @@ def files_part(job: Job, measured: Measured, plain: Measured, files: int) -> Par
 
 def bound(job: Job, plain: Measured, measured: Measured, files: int, folder: Path, pairs: int) -> list[Part]:
     """Returns all parts, for the rank that made most calls; `measured` with `files` files."""
-    return [*call_parts(job, measured), files_part(job, measured, plain, files), job_part(job.nprocs, folder, pairs)]
+    return [*_call_parts(job, measured), _files_part(job, measured, plain, files), _job_part(job.nprocs, folder, pairs)]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from iolens.errors import IolensError
 
-READ_BY_THE_LOADER = frozenset(" :;$\t\n")
+_READ_BY_THE_LOADER = frozenset(" :;$\t\n")
 """Letters that stand for something else than themselves."""
 
 
@@ -18,12 +18,12 @@ def as_preloaded(library: Path) -> str:
     The link lies in a folder of this user alone on this node, has the same name every time and stays, for processes
     that outlive the run. Raises when there is no place for it.
     """
-    if not READ_BY_THE_LOADER & set(str(library)):
+    if not _READ_BY_THE_LOADER & set(str(library)):
         return str(library)
     from hashlib import sha256
 
     target = library.parent.resolve()
-    link = own_folder() / sha256(os.fsencode(target)).hexdigest()[:16]
+    link = _own_folder() / sha256(os.fsencode(target)).hexdigest()[:16]
     if not (link.is_symlink() and link.readlink() == target):
         fresh = link.with_name(f"{link.name}-{os.getpid()}")
         fresh.unlink(missing_ok=True)
@@ -32,11 +32,11 @@ def as_preloaded(library: Path) -> str:
     return str(link / library.name)
 
 
-def own_folder() -> Path:
+def _own_folder() -> Path:
     """Returns a folder that this user alone can write to, in one whose path the loader takes as it stands."""
     places = [os.environ.get("XDG_RUNTIME_DIR", ""), "/tmp", "/dev/shm"]
     for place in places:
-        if not place.startswith("/") or READ_BY_THE_LOADER & set(place):
+        if not place.startswith("/") or _READ_BY_THE_LOADER & set(place):
             continue
         folder = Path(place) / f"iolens-{os.geteuid()}"
         try:

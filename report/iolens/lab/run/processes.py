@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from iolens.log import Job
 
-PROCESSES, FILES = "processes.csv", "files.csv"
+_PROCESSES, _FILES = "processes.csv", "files.csv"
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ def gather(logs: Sequence[Path], folder: Path) -> tuple[Path, ...]:
     return tuple(log.rename(folder / log.name) for log in logs)
 
 
-def merge(logs: Sequence[Path]) -> Merged:
+def _merge(logs: Sequence[Path]) -> Merged:
     """Returns the logs as two tables; a log that cannot be read is named and left out."""
     import pandas as pd
 
@@ -52,7 +52,7 @@ def merge(logs: Sequence[Path]) -> Merged:
             say(f"left out of the merged tables: {error}")
             continue
         found = all_files(job).frame()
-        rows.append(process_row(job, found))
+        rows.append(_process_row(job, found))
         parts.append(found[["path", "bytes_read", "bytes_written"]].assign(logs=1, seconds=found["seconds_sum"]))
     if not rows:
         raise IolensError("none of the logs can be read, so there are no merged tables")
@@ -63,7 +63,7 @@ def merge(logs: Sequence[Path]) -> Merged:
     return Merged(processes, sums.loc[order, columns].reset_index(drop=True))
 
 
-def process_row(job: Job, found: pd.DataFrame) -> dict[str, object]:
+def _process_row(job: Job, found: pd.DataFrame) -> dict[str, object]:
     """Returns the row of one log, `found` being its files."""
     return {
         "log": job.path.name,
@@ -78,10 +78,10 @@ def process_row(job: Job, found: pd.DataFrame) -> dict[str, object]:
     }
 
 
-def write_tables(merged: Merged, folder: Path) -> None:
+def _write_tables(merged: Merged, folder: Path) -> None:
     """Writes processes.csv and files.csv, each whole or not at all."""
-    write_aside(folder / PROCESSES, merged.processes.to_csv(index=False))
-    write_aside(folder / FILES, merged.files.to_csv(index=False))
+    write_aside(folder / _PROCESSES, merged.processes.to_csv(index=False))
+    write_aside(folder / _FILES, merged.files.to_csv(index=False))
 
 
 def collect(logs: Sequence[Path], folder: Path | None, program: str) -> Path:
@@ -89,12 +89,12 @@ def collect(logs: Sequence[Path], folder: Path | None, program: str) -> Path:
     if folder is None:
         folder = logs[0].parent / f"iolens-{Path(program).name}-{os.getpid()}"
         logs = gather(logs, folder)
-    merged = merge(logs)
-    write_tables(merged, folder)
+    merged = _merge(logs)
+    _write_tables(merged, folder)
     total = merged.processes
     say(
         f"{len(total)} logs in {folder}: {len(merged.files)} files, "
         f"{total['bytes_read'].sum()} bytes read, {total['bytes_written'].sum()} bytes written"
     )
-    say(f"merged: {folder / PROCESSES}, {folder / FILES}; `iolens report {folder}` makes one document of them")
+    say(f"merged: {folder / _PROCESSES}, {folder / _FILES}; `iolens report {folder}` makes one document of them")
     return folder / str(total.loc[total["io_seconds"].idxmax(), "log"])

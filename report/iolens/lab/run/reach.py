@@ -15,9 +15,9 @@ from iolens.lab.run import mpi
 from iolens.lab.run.command_line import Command
 from iolens.lab.run.container_runtimes import runtime_of
 
-CLEARS = ("-", "-i", "--ignore-environment")
+_CLEARS = ("-", "-i", "--ignore-environment")
 """Options of env that leave nothing of the environment."""
-FOLLOWED = ("-u", "--unset", "-C", "--chdir")
+_FOLLOWED = ("-u", "--unset", "-C", "--chdir")
 """Options of env that another word follows."""
 
 
@@ -34,34 +34,34 @@ def out_of_reach(words: Sequence[str]) -> str | None:
     is known here.
     """
     if Path(words[0]).name == "env":
-        rest, kept = behind_env(words[1:])
+        rest, kept = _behind_env(words[1:])
         return (out_of_reach(rest) if rest else None) if kept else "is started by env without LD_PRELOAD"
     found = shutil.which(words[0])
     if found is None:
         return None
     if runtime_of(found):
         return "starts a container, and what runs inside is recorded with --container"
-    if gains_rights(found):
+    if _gains_rights(found):
         return "gets rights that you do not have (setuid, setgid or file capabilities)"
-    other = foreign(Path(found))
+    other = _foreign(Path(found))
     return "is statically linked" if other is None and mpi.is_static(Path(found)) else other
 
 
-def behind_env(words: Sequence[str]) -> tuple[Sequence[str], bool]:
+def _behind_env(words: Sequence[str]) -> tuple[Sequence[str], bool]:
     """Returns the command behind the options and variables of env, and whether it keeps what is preloaded."""
     index, kept = 0, True
     while index < len(words) and (words[index].startswith("-") or "=" in words[index]):
         word = words[index]
         index += 1
-        if word in FOLLOWED:
+        if word in _FOLLOWED:
             word += f"={words[index]}" if index < len(words) else ""
             index += 1
-        taken = (*CLEARS, "-u=LD_PRELOAD", "-uLD_PRELOAD", "--unset=LD_PRELOAD")
+        taken = (*_CLEARS, "-u=LD_PRELOAD", "-uLD_PRELOAD", "--unset=LD_PRELOAD")
         kept = kept and word not in taken and not word.startswith("LD_PRELOAD=")
     return words[index:], kept
 
 
-def foreign(program: Path) -> str | None:
+def _foreign(program: Path) -> str | None:
     """Returns the reason why a program cannot load our library; None for scripts, and if there is no library."""
     library = find_library("libiolens.so")
     head = mpi.head_of(program, mpi.HEAD)
@@ -73,7 +73,7 @@ def foreign(program: Path) -> str | None:
     return "is built for another C library (musl)" if b"/ld-musl-" in head else None
 
 
-def gains_rights(program: str) -> bool:
+def _gains_rights(program: str) -> bool:
     """Returns True for a program that the system starts with other rights than this process has: the loader then
     ignores what is to be preloaded (ld.so(8), secure-execution mode).
     """
@@ -82,10 +82,10 @@ def gains_rights(program: str) -> bool:
         return False
     user = info.st_mode & stat.S_ISUID and info.st_uid != os.getuid()
     group = info.st_mode & stat.S_ISGID and info.st_mode & stat.S_IXGRP and info.st_gid != os.getgid()
-    return bool(user or group) or (os.geteuid() != 0 and has_capabilities(program))
+    return bool(user or group) or (os.geteuid() != 0 and _has_capabilities(program))
 
 
-def has_capabilities(program: str) -> bool:
+def _has_capabilities(program: str) -> bool:
     try:
         return bool(os.getxattr(program, "security.capability"))
     except OSError:

@@ -16,8 +16,8 @@ from iolens.lab.run.hosts import hosts_of
 RECORD = "run.json"
 """Name of the record in the folder of a run."""
 
-SCHEMA = 1
-UNKNOWN_STORAGE = "native"
+_SCHEMA = 1
+_UNKNOWN_STORAGE = "native"
 """The `storage.kind` of a run whose files lie wherever its program puts them."""
 
 
@@ -51,7 +51,7 @@ class RunRecord:
     machine: Mapping[str, Any] = field(default_factory=dict)
     build: Mapping[str, Any] = field(default_factory=dict)
     load_after: float | None = None
-    schema: int = field(default=SCHEMA)
+    schema: int = field(default=_SCHEMA)
 
 
 def write_record(folder: Path, record: RunRecord) -> None:
@@ -102,7 +102,7 @@ def write_single(folder: Path, outcome: Outcome, setup: Setup) -> None:
         seconds=outcome.seconds,
         exit_code=outcome.exit_code,
         point={},
-        storage={"kind": setup.storage.name if setup.storage else UNKNOWN_STORAGE, "valid": None, "reason": None},
+        storage={"kind": setup.storage.name if setup.storage else _UNKNOWN_STORAGE, "valid": None, "reason": None},
         launcher="local",
         hosts=hosts_of(outcome.logs),
         load_before=outcome.load_before,

@@ -91,7 +91,7 @@ def start(name: str, extra: Mapping[str, str], folder: Path, *words: object) -> 
     return printed, used.ru_utime + used.ru_stime
 
 
-def write_files(name: str, extra: Mapping[str, str], folder: Path, files: int) -> Process:
+def _write_files(name: str, extra: Mapping[str, str], folder: Path, files: int) -> Process:
     """Returns a process that writes so many files."""
     printed, seconds = start(name, extra, folder, "files", folder, files)
     until_end, peak = printed.split()
@@ -104,8 +104,8 @@ def measure(name: str, extra: Mapping[str, str], folder: Path, files: int, pairs
     rows = [line.split("\t") for line in printed.splitlines()]
     calls = tuple(Cost(row[0], *map(float, row[1:])) for row in rows)
     threads = float(start(name, extra, folder, "threads", folder / "file", THREADS)[0])
-    small = tuple(write_files(name, extra, folder, 1) for _ in range(rounds))
-    large = tuple(write_files(name, extra, folder, files) for _ in range(3))
+    small = tuple(_write_files(name, extra, folder, 1) for _ in range(rounds))
+    large = tuple(_write_files(name, extra, folder, files) for _ in range(3))
     return Measured(name, calls, threads, small, large)
 
 

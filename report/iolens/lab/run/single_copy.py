@@ -12,10 +12,10 @@ import subprocess
 import sys
 from functools import cache
 
-PR_SET_PTRACER = 0x59616D61
+_PR_SET_PTRACER = 0x59616D61
 """prctl(2): let any process of this user read; Open MPI's ranks say so themselves."""
 
-TEXT = b"single copy"
+_TEXT = b"single copy"
 
 
 @cache
@@ -40,22 +40,22 @@ def try_it() -> bool:
         _fields_ = (("base", ctypes.c_void_p), ("length", ctypes.c_size_t))
 
     library, anyone = ctypes.CDLL(None, use_errno=True), ctypes.c_ulong(-1).value
-    text = ctypes.create_string_buffer(TEXT)
+    text = ctypes.create_string_buffer(_TEXT)
     (ready, told), (waiting, end) = os.pipe(), os.pipe()
     owner = os.fork()
     if owner == 0:
         os.close(end)
-        library.prctl(PR_SET_PTRACER, anyone, 0, 0, 0)
+        library.prctl(_PR_SET_PTRACER, anyone, 0, 0, 0)
         os.write(told, b"x")
         os.read(waiting, 1)
         os._exit(0)
     os.read(ready, 1)
     reader = os.fork()
     if reader == 0:
-        copy = ctypes.create_string_buffer(len(TEXT))
-        here, there = (Part(ctypes.addressof(buffer), len(TEXT)) for buffer in (copy, text))
+        copy = ctypes.create_string_buffer(len(_TEXT))
+        here, there = (Part(ctypes.addressof(buffer), len(_TEXT)) for buffer in (copy, text))
         count = library.process_vm_readv(owner, ctypes.byref(here), 1, ctypes.byref(there), 1, 0)
-        os._exit(0 if count == len(TEXT) and copy.raw == TEXT else 1)
+        os._exit(0 if count == len(_TEXT) and copy.raw == _TEXT else 1)
     status = os.waitpid(reader, 0)[1]
     os.close(end)
     os.waitpid(owner, 0)

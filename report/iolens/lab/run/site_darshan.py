@@ -13,7 +13,7 @@ from pathlib import Path
 from iolens.errors import IolensError
 from iolens.lab.run.mpi import output_of
 
-FOLDER_NAMES = ("DARSHAN_LOGPATH", "DARSHAN_LOG_DIR_PATH")
+_FOLDER_NAMES = ("DARSHAN_LOGPATH", "DARSHAN_LOG_DIR_PATH")
 """Variables that name the folder of logs: Darshan's own, and the one that most sites configure it with."""
 
 
@@ -41,7 +41,7 @@ def settings(library: Path, logs: Path, parallel: bool) -> Mapping[str, str]:
     configured = re.search(r'^DARSHAN_LOG_ENV="([^"]*)"', text, re.MULTILINE)
     names = [name for name in (configured[1] if configured else "").split(",") if name]
     alone = {} if parallel else {"DARSHAN_ENABLE_NONMPI": "1"}
-    return {**dict.fromkeys((*FOLDER_NAMES, *names), str(logs)), **alone}
+    return {**dict.fromkeys((*_FOLDER_NAMES, *names), str(logs)), **alone}
 
 
 @contextmanager

@@ -9,7 +9,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-GRACE = 10.0
+_GRACE = 10.0
 """Seconds that an interrupted command has to end by itself, and its processes after it."""
 PERIOD = 0.05
 """Seconds between two looks at them."""
@@ -21,21 +21,21 @@ def end(process: subprocess.Popen[bytes], run: str) -> int:
     """
     process.terminate()  # one SIGINT alone does not end srun
     try:
-        status = process.wait(timeout=GRACE)
+        status = process.wait(timeout=_GRACE)
     except subprocess.TimeoutExpired:
         process.kill()
         status = process.wait()
     for number in (signal.SIGTERM, signal.SIGKILL):
-        for pid in processes_of(run):
+        for pid in _processes_of(run):
             with suppress(ProcessLookupError):
                 os.kill(pid, number)
-        deadline = time.monotonic() + GRACE
-        while processes_of(run) and time.monotonic() < deadline:
+        deadline = time.monotonic() + _GRACE
+        while _processes_of(run) and time.monotonic() < deadline:
             time.sleep(PERIOD)
     return status
 
 
-def processes_of(run: str) -> list[int]:
+def _processes_of(run: str) -> list[int]:
     """Returns the processes on this node, of this user, whose environment has the run's name."""
     mark = f"IOLENS_RUN={run}".encode()
     found = []

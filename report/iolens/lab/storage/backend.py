@@ -24,7 +24,7 @@ class Health:
     counts: Mapping[str, Any] = field(default_factory=dict)
 
 
-def health_of_mount(directory: Path, job: str) -> Health:
+def _health_of_mount(directory: Path, job: str) -> Health:
     """Returns the health of a file system without per-job accounting: only its type is known."""
     return Health(file_system(directory)[0])
 
@@ -65,7 +65,7 @@ class Backend:
     settings: Callable[[Path], tuple[Path, ...]] = lambda directory: ()
     environment: Callable[[Path, str], Mapping[str, str]] = lambda directory, job: {}
     libraries: tuple[str, ...] = ()
-    health: Callable[[Path, str], Health] = health_of_mount
+    health: Callable[[Path, str], Health] = _health_of_mount
     end: Callable[[Path, str], None] = lambda directory, job: None
     one_node: bool = False
     times_by_model: bool = False

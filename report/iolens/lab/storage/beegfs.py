@@ -15,37 +15,37 @@ from iolens.lab.storage.mounts import file_system
 from iolens.lab.storage.provenance import health_with
 from iolens.lab.storage.tool import ask
 
-SMALLEST = 65536
+_SMALLEST = 65536
 """Smallest chunk in bytes; a chunk is a power of two (ctl/internal/cmd/entry/flags.go of BeeGFS 8)."""
 
-CLIENT = "beegfs (BeeGFS 8) and beegfs-ctl (BeeGFS 7) come with the tools of BeeGFS"
+_CLIENT = "beegfs (BeeGFS 8) and beegfs-ctl (BeeGFS 7) come with the tools of BeeGFS"
 
 
-def on_beegfs(path: Path) -> bool:
+def _on_beegfs(path: Path) -> bool:
     """Returns True if a path lies on a mounted BeeGFS."""
     return file_system(path)[0] == "beegfs"
 
 
-def set_stripes(directory: Path, layout: Layout) -> None:
+def _set_stripes(directory: Path, layout: Layout) -> None:
     """Sets a directory's pattern; the tool checks the number of targets and the pool."""
     size = layout.stripe_size
-    if size < SMALLEST or size & (size - 1):
+    if size < _SMALLEST or size & (size - 1):
         raise UsageError(f"a BeeGFS chunk is a power of two of at least 64 KiB, not {size} bytes")
     if layout.start != ANY_TARGET:
         raise UsageError("BeeGFS chooses the first target itself; leave --start out")
     place = str(directory.absolute())
-    if version_8():
+    if _version_8():
         pool = [f"--pool={layout.pool}"] if layout.pool else []
-        tool("beegfs", "entry", "set", f"--num-targets={layout.stripe_count}", f"--chunk-size={size}", *pool, place)
+        _tool("beegfs", "entry", "set", f"--num-targets={layout.stripe_count}", f"--chunk-size={size}", *pool, place)
     else:
         pool = [f"--storagepoolid={layout.pool}"] if layout.pool else []
-        tool("beegfs-ctl", "--setpattern", f"--numtargets={layout.stripe_count}", f"--chunksize={size}", *pool, place)
+        _tool("beegfs-ctl", "--setpattern", f"--numtargets={layout.stripe_count}", f"--chunksize={size}", *pool, place)
 
 
-def get_stripes(path: Path) -> Layout:
+def _get_stripes(path: Path) -> Layout:
     """Returns the pattern of a file, or the pattern that a directory gives to new files."""
-    words = ("beegfs", "entry", "info", "--retro") if version_8() else ("beegfs-ctl", "--getentryinfo")
-    return parse_entry(tool(*words, str(path.absolute())))
+    words = ("beegfs", "entry", "info", "--retro") if _version_8() else ("beegfs-ctl", "--getentryinfo")
+    return parse_entry(_tool(*words, str(path.absolute())))
 
 
 def parse_entry(text: str) -> Layout:
@@ -66,7 +66,7 @@ def parse_entry(text: str) -> Layout:
     )
 
 
-def pattern_command(count: int, size: int | None, pool: str | None) -> str:
+def _pattern_command(count: int, size: int | None, pool: str | None) -> str:
     """Returns the line with which a person sets these stripes on BeeGFS 8; None leaves size or pool to the
     file system.
     """
@@ -74,22 +74,22 @@ def pattern_command(count: int, size: int | None, pool: str | None) -> str:
     return f"beegfs entry set --num-targets={count}{of_size}{of_pool} DIRECTORY"
 
 
-def version_8() -> bool:
+def _version_8() -> bool:
     """Returns True if the tool of BeeGFS 8 is installed."""
     return shutil.which("beegfs") is not None
 
 
-def tool(*words: str) -> str:
+def _tool(*words: str) -> str:
     """Returns the output of the tool; raises with its message if it fails."""
-    return ask(words, CLIENT)
+    return ask(words, _CLIENT)
 
 
 BEEGFS = Backend(
     name="beegfs",
-    holds=on_beegfs,
-    set_stripes=set_stripes,
-    get_stripes=get_stripes,
-    stripe_command=pattern_command,
+    holds=_on_beegfs,
+    set_stripes=_set_stripes,
+    get_stripes=_get_stripes,
+    stripe_command=_pattern_command,
     pools=True,
-    health=health_with(get_stripes),
+    health=health_with(_get_stripes),
 )

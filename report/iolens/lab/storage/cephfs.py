@@ -13,45 +13,45 @@ from iolens.lab.storage.layout import ANY_TARGET, Layout
 from iolens.lab.storage.mounts import file_system
 from iolens.lab.storage.provenance import health_with
 
-KINDS = ("ceph", "fuse.ceph-fuse", "fuse.ceph")
+_KINDS = ("ceph", "fuse.ceph-fuse", "fuse.ceph")
 """Names of the kernel client and of the FUSE client in the mount table."""
 
-OF_FILE = "ceph.file.layout"
-OF_DIRECTORY = "ceph.dir.layout"
+_OF_FILE = "ceph.file.layout"
+_OF_DIRECTORY = "ceph.dir.layout"
 
-STRIPE_UNIT = 65536
+_STRIPE_UNIT = 65536
 """A stripe unit is a multiple of this number of bytes (CEPH_MIN_STRIPE_UNIT)."""
 
-OBJECT = 4 * 2**20
+_OBJECT = 4 * 2**20
 """Default size of an object in bytes."""
 
 
-def on_cephfs(path: Path) -> bool:
+def _on_cephfs(path: Path) -> bool:
     """Returns True if a path lies on a mounted CephFS."""
-    return file_system(path)[0] in KINDS
+    return file_system(path)[0] in _KINDS
 
 
-def set_stripes(directory: Path, layout: Layout) -> None:
+def _set_stripes(directory: Path, layout: Layout) -> None:
     """Sets a directory's layout. The object size is kept if it is a multiple of the stripe unit; else it becomes the
     stripe unit.
     """
-    if layout.stripe_size < STRIPE_UNIT or layout.stripe_size % STRIPE_UNIT:
+    if layout.stripe_size < _STRIPE_UNIT or layout.stripe_size % _STRIPE_UNIT:
         raise UsageError(f"a stripe unit of CephFS is a multiple of 64 KiB, not {layout.stripe_size} bytes")
     if layout.start != ANY_TARGET or layout.stripe_count < 1:
         raise UsageError("CephFS chooses the targets itself: give a stripe count of at least 1, and no --start")
     known = nearest(directory)
-    size = known.object_size if known and known.object_size else OBJECT
-    value = layout_text(layout, size)
+    size = known.object_size if known and known.object_size else _OBJECT
+    value = _layout_text(layout, size)
     try:
-        os.setxattr(directory, OF_DIRECTORY, value.encode())
+        os.setxattr(directory, _OF_DIRECTORY, value.encode())
     except OSError as error:
         why = "the client's capabilities lack the p flag" if error.errno in (errno.EPERM, errno.EACCES) else ""
         raise IolensError(
-            f"{directory}: CephFS refused {OF_DIRECTORY}={value}: {error.strerror}{f' ({why})' if why else ''}"
+            f"{directory}: CephFS refused {_OF_DIRECTORY}={value}: {error.strerror}{f' ({why})' if why else ''}"
         ) from error
 
 
-def layout_text(layout: Layout, object_size: int) -> str:
+def _layout_text(layout: Layout, object_size: int) -> str:
     """Returns the value of the attribute for a layout; `object_size` is the size so far."""
     unit = layout.stripe_size
     pool = f" pool={layout.pool}" if layout.pool else ""
@@ -59,11 +59,11 @@ def layout_text(layout: Layout, object_size: int) -> str:
     return f"stripe_unit={unit} stripe_count={layout.stripe_count} object_size={whole}{pool}"
 
 
-def get_stripes(path: Path) -> Layout:
+def _get_stripes(path: Path) -> Layout:
     """Returns the layout of a file, or the layout that new files of a directory take: its own, or that of the nearest
     directory above it that has one.
     """
-    found = nearest(path) if path.is_dir() else read(path, OF_FILE)
+    found = nearest(path) if path.is_dir() else read(path, _OF_FILE)
     if found is None:
         raise IolensError(
             f"{path}: no directory up to the mount point has a layout of its own; ask a file, which has one"
@@ -76,7 +76,7 @@ def nearest(directory: Path) -> Layout | None:
     resolved = directory.resolve()
     mount = Path(file_system(resolved)[1])
     for place in (resolved, *resolved.parents):
-        if found := read(place, OF_DIRECTORY):
+        if found := read(place, _OF_DIRECTORY):
             return found
         if place == mount:
             break
@@ -107,19 +107,19 @@ def parse_layout(text: str) -> Layout:
         raise IolensError(f"CephFS told no layout: {text[:200]!r}") from error
 
 
-def layout_command(count: int, size: int | None, pool: str | None) -> str:
+def _layout_command(count: int, size: int | None, pool: str | None) -> str:
     """Returns the line with which a person sets these stripes; None leaves size or pool to the file system."""
     short = f"stripe_count={count}{f' pool={pool}' if pool else ''}"
-    value = layout_text(Layout(count, size, pool=pool), OBJECT) if size else short
-    return f'setfattr -n {OF_DIRECTORY} -v "{value}" DIRECTORY'
+    value = _layout_text(Layout(count, size, pool=pool), _OBJECT) if size else short
+    return f'setfattr -n {_OF_DIRECTORY} -v "{value}" DIRECTORY'
 
 
 CEPHFS = Backend(
     name="cephfs",
-    holds=on_cephfs,
-    set_stripes=set_stripes,
-    get_stripes=get_stripes,
-    stripe_command=layout_command,
+    holds=_on_cephfs,
+    set_stripes=_set_stripes,
+    get_stripes=_get_stripes,
+    stripe_command=_layout_command,
     pools=True,
-    health=health_with(get_stripes),
+    health=health_with(_get_stripes),
 )

@@ -16,9 +16,9 @@ from iolens.lab.storage.layout import ANY_TARGET, Layout
 from iolens.lab.storage.lustre import setstripe
 from iolens.lab.storage.targets import StorageTarget
 
-NAME = "emulated"
-STATE = ".ost"
-PAGE = 4096
+_NAME = "emulated"
+_STATE = ".ost"
+_PAGE = 4096
 """A stripe size is a multiple of this number of bytes."""
 
 
@@ -49,35 +49,35 @@ def make_mount(directory: Path, config: Path | None = None) -> Path:
     try:
         text = source.read_text(encoding="utf-8")
         for name in ("layouts", "jobs"):
-            (directory / STATE / name).mkdir(parents=True, exist_ok=True)
-        write_aside(directory / STATE / "ost.yaml", text)
+            (directory / _STATE / name).mkdir(parents=True, exist_ok=True)
+        write_aside(directory / _STATE / "ost.yaml", text)
     except OSError as error:
         raise UsageError(f"{error.filename}: {error.strerror}") from error
     return directory.resolve()
 
 
-def find_mount(path: Path) -> Path | None:
+def _find_mount(path: Path) -> Path | None:
     """Returns the emulated mount point that holds `path`, or None."""
     resolved = path.resolve()
-    return next((folder for folder in (resolved, *resolved.parents) if (folder / STATE).is_dir()), None)
+    return next((folder for folder in (resolved, *resolved.parents) if (folder / _STATE).is_dir()), None)
 
 
-def mount_of(path: Path) -> Path:
+def _mount_of(path: Path) -> Path:
     """Returns the emulated mount point that holds `path`; raises if there is none."""
-    mount = find_mount(path)
+    mount = _find_mount(path)
     if mount is None:
         raise UsageError(f"{path} is not an emulated mount point; make it one: iolens stripe mount {path}")
     return mount
 
 
-def environment(path: Path, job: str) -> dict[str, str]:
+def _environment(path: Path, job: str) -> dict[str, str]:
     """Returns the variables that make one run emulate the storage below `path`; every run needs its own job name."""
-    root = mount_of(path)
+    root = _mount_of(path)
     return {
         "OST_MOUNT": str(root),
-        "OST_CONFIG": str(root / STATE / "ost.yaml"),
+        "OST_CONFIG": str(root / _STATE / "ost.yaml"),
         "OST_JOB": job,
-        "IOLENS_STORAGE": NAME,
+        "IOLENS_STORAGE": _NAME,
         "IOLENS_MOUNTS": f"ost:{root}",
         "IOLENS_INCLUDE": str(root),
     }
@@ -85,7 +85,7 @@ def environment(path: Path, job: str) -> dict[str, str]:
 
 def job_status(mount: Path, job: str) -> JobStatus:
     """Returns the accounts of the job; raises if it left none."""
-    path = mount / STATE / "jobs" / f"{job}.json"
+    path = mount / _STATE / "jobs" / f"{job}.json"
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -103,10 +103,10 @@ def job_status(mount: Path, job: str) -> JobStatus:
 
 def forget_job(mount: Path, job: str) -> None:
     """Removes the job's clocks, which are large; its accounts stay."""
-    (mount / STATE / "jobs" / f"{job}.state").unlink(missing_ok=True)
+    (mount / _STATE / "jobs" / f"{job}.state").unlink(missing_ok=True)
 
 
-def health(mount: Path, job: str) -> Health:
+def _health(mount: Path, job: str) -> Health:
     """Returns the health of a job by its accounts; a job without accounts cannot be judged and is invalid."""
     try:
         books = job_status(mount, job)
@@ -116,27 +116,27 @@ def health(mount: Path, job: str) -> Health:
     return Health("ost", books.valid, "; ".join(books.reasons) or None, counts)
 
 
-def settings(mount: Path) -> tuple[Path, ...]:
+def _settings(mount: Path) -> tuple[Path, ...]:
     """Returns the configuration file of a mount that has one."""
-    config = mount / STATE / "ost.yaml"
+    config = mount / _STATE / "ost.yaml"
     return (config,) if config.exists() else ()
 
 
-def config_value(mount: Path, key: str) -> str:
+def _config_value(mount: Path, key: str) -> str:
     """Returns one value of the mount's configuration."""
-    for line in (mount / STATE / "ost.yaml").read_text(encoding="utf-8").splitlines():
+    for line in (mount / _STATE / "ost.yaml").read_text(encoding="utf-8").splitlines():
         name, _, value = line.partition("#")[0].partition(":")
         if name.strip() == key:
             return value.strip()
-    raise IolensError(f"{mount / STATE / 'ost.yaml'} has no key {key}")
+    raise IolensError(f"{mount / _STATE / 'ost.yaml'} has no key {key}")
 
 
-def layout_file(mount: Path, path: Path) -> Path:
+def _layout_file(mount: Path, path: Path) -> Path:
     """Returns the place where the layout of an existing file or directory is kept."""
-    return mount / STATE / "layouts" / str(path.stat().st_ino)
+    return mount / _STATE / "layouts" / str(path.stat().st_ino)
 
 
-def born(path: Path) -> int:
+def _born(path: Path) -> int:
     """Returns the time at which the inode of `path` was created, in nanoseconds; 0 if the file system does not
     record it.
     """
@@ -151,52 +151,52 @@ def set_stripes(directory: Path, layout: Layout) -> None:
     """Sets a directory's default layout; raises if its mount has too few targets or cannot make stripes of
     this size.
     """
-    mount = mount_of(directory)
-    targets = int(config_value(mount, "targets"))
+    mount = _mount_of(directory)
+    targets = int(_config_value(mount, "targets"))
     if not 1 <= layout.stripe_count <= targets or not ANY_TARGET <= layout.start < targets:
         raise UsageError(
             f"{directory} has {targets} targets: at most that many stripes, first target 0 to {targets - 1}"
         )
-    if layout.stripe_size < PAGE or layout.stripe_size % PAGE:
-        raise UsageError(f"a stripe is a multiple of {PAGE} bytes, not {layout.stripe_size}")
-    kept = f"{layout.stripe_count} {layout.stripe_size} {layout.start} {born(directory)}\n"
-    write_aside(layout_file(mount, directory), kept)
+    if layout.stripe_size < _PAGE or layout.stripe_size % _PAGE:
+        raise UsageError(f"a stripe is a multiple of {_PAGE} bytes, not {layout.stripe_size}")
+    kept = f"{layout.stripe_count} {layout.stripe_size} {layout.start} {_born(directory)}\n"
+    write_aside(_layout_file(mount, directory), kept)
 
 
-def get_stripes(path: Path) -> Layout:
+def _get_stripes(path: Path) -> Layout:
     """Returns a file's own layout, else that of its nearest ancestor, else the configuration's default."""
-    mount = mount_of(path)
-    targets = int(config_value(mount, "targets"))
+    mount = _mount_of(path)
+    targets = int(_config_value(mount, "targets"))
     for place in (path.resolve(), *path.resolve().parents):
-        kept = layout_file(mount, place)
+        kept = _layout_file(mount, place)
         words = kept.read_text(encoding="utf-8").split() if kept.exists() else []
-        if len(words) == 4 and int(words[3]) == born(place):
+        if len(words) == 4 and int(words[3]) == _born(place):
             count, size, start = (int(word) for word in words[:3])
             fixed = tuple((start + i) % targets for i in range(count)) if place.is_file() else ()
             return Layout(count, size, start, fixed)
         if place == mount:
             break
-    return Layout(int(config_value(mount, "stripe_count")), parse_size(config_value(mount, "stripe_size")))
+    return Layout(int(_config_value(mount, "stripe_count")), parse_size(_config_value(mount, "stripe_size")))
 
 
-def targets(path: Path, pool: str | None) -> tuple[StorageTarget, ...]:
+def _targets(path: Path, pool: str | None) -> tuple[StorageTarget, ...]:
     """Returns the targets of the mount's configuration, which are always in order; they have no space of their own."""
-    count = int(config_value(mount_of(path), "targets"))
+    count = int(_config_value(_mount_of(path), "targets"))
     return tuple(StorageTarget(index, f"OST{index:04x}") for index in range(count))
 
 
 EMULATED = Backend(
-    name=NAME,
-    holds=lambda path: find_mount(path) is not None,
+    name=_NAME,
+    holds=lambda path: _find_mount(path) is not None,
     set_stripes=set_stripes,
-    get_stripes=get_stripes,
-    targets=targets,
+    get_stripes=_get_stripes,
+    targets=_targets,
     stripe_command=setstripe,  # of the file system that it imitates
     make=make_mount,
-    settings=settings,
-    environment=environment,
+    settings=_settings,
+    environment=_environment,
     libraries=("libost.so",),
-    health=health,
+    health=_health,
     end=forget_job,
     one_node=True,
     times_by_model=True,

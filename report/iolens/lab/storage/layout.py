@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from iolens.lab.sizes import short_size
 
 ANY_TARGET = -1
-ALL_TARGETS = -1
+_ALL_TARGETS = -1
 
 
 @dataclass(frozen=True)
@@ -47,22 +47,22 @@ class Component:
 def describe(layout: Layout) -> str:
     """Returns text for a person: one line or, for a composite layout, one line per component."""
     if not layout.components:
-        return describe_stripes(layout)
+        return _describe_stripes(layout)
     lines = [f"composite layout of {len(layout.components)} components"]
-    return "\n".join(lines + [f"  {describe_component(component)}" for component in layout.components])
+    return "\n".join(lines + [f"  {_describe_component(component)}" for component in layout.components])
 
 
-def describe_component(component: Component) -> str:
+def _describe_component(component: Component) -> str:
     """Returns one line for a component."""
     mirror = f"mirror {component.mirror}, " if component.mirror is not None else ""
     end = short_size(component.end) if component.end is not None else "end of file"
-    stripes = "on the metadata target" if component.on_metadata else describe_stripes(component.layout)
+    stripes = "on the metadata target" if component.on_metadata else _describe_stripes(component.layout)
     return f"{mirror}{short_size(component.start)} to {end}: {stripes}{'' if component.in_use else ', not in use yet'}"
 
 
-def describe_stripes(layout: Layout) -> str:
+def _describe_stripes(layout: Layout) -> str:
     """Returns one line for a layout without components."""
-    count = "all targets" if layout.stripe_count == ALL_TARGETS else layout.stripe_count
+    count = "all targets" if layout.stripe_count == _ALL_TARGETS else layout.stripe_count
     start = f", first target {layout.start}" if layout.start != ANY_TARGET else ""
     objects = f", targets {' '.join(map(str, layout.targets))}" if layout.targets else ""
     pool = f", pool {layout.pool}" if layout.pool else ""

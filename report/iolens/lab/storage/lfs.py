@@ -9,7 +9,7 @@ from iolens.errors import IolensError
 from iolens.lab.storage.layout import ANY_TARGET, Component, Layout
 from iolens.lab.storage.targets import StorageTarget
 
-STATES = {
+_STATES = {
     "D": "degraded",
     "R": "read-only",
     "N": "no-precreate",
@@ -20,18 +20,18 @@ STATES = {
 flash, do not.
 """
 
-CLOSED = "RNSI"
+_CLOSED = "RNSI"
 """The states in which a target gets no new files; a degraded target is only the last one to get some."""
 
-FACTORS = {"": 2**10, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40, "P": 2**50, "E": 2**60}
+_FACTORS = {"": 2**10, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40, "P": 2**50, "E": 2**60}
 """Bytes per unit of `lfs df`: blocks of 1 KiB, or a suffix with -h."""
 
-NUMBER = r"\d+(?:\.\d+)?[KMGTPE]?"
-SPACE = re.compile(rf"^(\S+)\s+({NUMBER})\s+({NUMBER})\s+({NUMBER})\s+\d+%\s.*\[OST:(\d+)\]\s*([A-Za-z]*)")
-SILENT = re.compile(r"^(\S*OST([0-9a-fA-F]{4})\S*)\s*:\s*(\S.*)$")
+_NUMBER = r"\d+(?:\.\d+)?[KMGTPE]?"
+_SPACE = re.compile(rf"^(\S+)\s+({_NUMBER})\s+({_NUMBER})\s+({_NUMBER})\s+\d+%\s.*\[OST:(\d+)\]\s*([A-Za-z]*)")
+_SILENT = re.compile(r"^(\S*OST([0-9a-fA-F]{4})\S*)\s*:\s*(\S.*)$")
 
-OBJECT_OF_COMPONENT = re.compile(r"l_ost_idx:\s*(\d+)")
-OBJECT = re.compile(r"^\s*(\d+)\s+\d+\s+0x[0-9a-f]+\s+\S+\s*$", re.MULTILINE)
+_OBJECT_OF_COMPONENT = re.compile(r"l_ost_idx:\s*(\d+)")
+_OBJECT = re.compile(r"^\s*(\d+)\s+\d+\s+0x[0-9a-f]+\s+\S+\s*$", re.MULTILINE)
 
 
 def parse_getstripe(text: str) -> Layout:
@@ -39,8 +39,8 @@ def parse_getstripe(text: str) -> Layout:
     lines = [line for line in text.splitlines() if not line.startswith("/")]
     _, *components = re.split(r"^\s*lcme_id:", "\n".join(lines), flags=re.MULTILINE)
     if not components:
-        return parse_stripes("\n".join(lines))
-    found = tuple(map(parse_component, components))
+        return _parse_stripes("\n".join(lines))
+    found = tuple(map(_parse_component, components))
     with_stripes = [component for component in found if not component.on_metadata] or list(found)
     counted = next((one for one in reversed(with_stripes) if one.in_use), with_stripes[-1]).layout
     mirrors = {component.mirror for component in found}
@@ -48,36 +48,36 @@ def parse_getstripe(text: str) -> Layout:
     return replace(counted, components=shown)
 
 
-def parse_component(text: str) -> Component:
+def _parse_component(text: str) -> Component:
     """Parses one component, the text behind its `lcme_id:`. The components of a directory describe future files and
     have no number.
     """
-    end = value_of("lcme_extent.e_end", text)
-    mirror = value_of("lcme_mirror_id", text)
-    flags = (value_of("lcme_flags", text) or "").split(",")
+    end = _value_of("lcme_extent.e_end", text)
+    mirror = _value_of("lcme_mirror_id", text)
+    flags = (_value_of("lcme_flags", text) or "").split(",")
     return Component(
-        start=int(value_of("lcme_extent.e_start", text) or 0),
+        start=int(_value_of("lcme_extent.e_start", text) or 0),
         end=int(end) if end and end.isdecimal() else None,
-        layout=parse_stripes(text),
-        in_use=text.split()[:1] == ["N/A"] or "init" in flags or bool(OBJECT_OF_COMPONENT.search(text)),
-        on_metadata=value_of("pattern", text) == "mdt",
+        layout=_parse_stripes(text),
+        in_use=text.split()[:1] == ["N/A"] or "init" in flags or bool(_OBJECT_OF_COMPONENT.search(text)),
+        on_metadata=_value_of("pattern", text) == "mdt",
         mirror=int(mirror) if mirror and mirror.isdecimal() else None,
     )
 
 
-def parse_stripes(text: str) -> Layout:
+def _parse_stripes(text: str) -> Layout:
     """Parses stripes without components; raises IolensError if the text has none."""
-    count, size = value_of("stripe_count", text), value_of("stripe_size", text)
+    count, size = _value_of("stripe_count", text), _value_of("stripe_size", text)
     if count is None or size is None:
         raise IolensError(f"lfs getstripe printed no layout: {text.strip()[:200]!r}")
-    start = value_of("stripe_offset", text)
-    objects = OBJECT_OF_COMPONENT.findall(text) or OBJECT.findall(text)
+    start = _value_of("stripe_offset", text)
+    objects = _OBJECT_OF_COMPONENT.findall(text) or _OBJECT.findall(text)
     return Layout(
-        int(count), int(size), int(start) if start else ANY_TARGET, tuple(map(int, objects)), value_of("pool", text)
+        int(count), int(size), int(start) if start else ANY_TARGET, tuple(map(int, objects)), _value_of("pool", text)
     )
 
 
-def value_of(name: str, text: str) -> str | None:
+def _value_of(name: str, text: str) -> str | None:
     """Returns the value behind a name, which stands with its `lmm_` in the layout of a file."""
     found = re.search(rf"(?:^|\s)(?:lmm_)?{re.escape(name)}:\s+(\S+)", text)
     return found[1] if found else None
@@ -87,32 +87,32 @@ def parse_df(text: str) -> tuple[StorageTarget, ...]:
     """Returns the object storage targets that `lfs df -v` lists, by index; raises IolensError if there are none."""
     found: dict[int, StorageTarget] = {}
     for line in text.splitlines():
-        if space := SPACE.match(line):
-            target = listed(*space.groups())
+        if space := _SPACE.match(line):
+            target = _listed(*space.groups())
             found[target.index] = target
-        elif silent := SILENT.match(line):
+        elif silent := _SILENT.match(line):
             index = int(silent[2], 16)
-            found.setdefault(index, StorageTarget(index, short_name(silent[1]), takes_files=False, trouble=silent[3]))
+            found.setdefault(index, StorageTarget(index, _short_name(silent[1]), takes_files=False, trouble=silent[3]))
     if not found:
         raise IolensError(f"lfs df listed no object storage targets: {text.strip()[:200]!r}")
     return tuple(found[index] for index in sorted(found))
 
 
-def listed(name: str, size: str, used: str, available: str, index: str, letters: str) -> StorageTarget:
+def _listed(name: str, size: str, used: str, available: str, index: str, letters: str) -> StorageTarget:
     """Returns a target from its line of `lfs df`."""
     own = re.search(r"OST([0-9a-fA-F]{4})", name)
-    trouble = ", ".join(STATES[letter] for letter in letters if letter in STATES)
-    open_to_files = not set(letters) & set(CLOSED)
+    trouble = ", ".join(_STATES[letter] for letter in letters if letter in _STATES)
+    open_to_files = not set(letters) & set(_CLOSED)
     number = int(own[1], 16) if own else int(index)
-    return StorageTarget(number, short_name(name), open_to_files, trouble, *map(in_bytes, (size, used, available)))
+    return StorageTarget(number, _short_name(name), open_to_files, trouble, *map(_in_bytes, (size, used, available)))
 
 
-def in_bytes(number: str) -> int:
+def _in_bytes(number: str) -> int:
     """Returns a number of `lfs df` in bytes."""
     digits = number.rstrip("KMGTPE")
-    return int(float(digits) * FACTORS[number[len(digits) :]])
+    return int(float(digits) * _FACTORS[number[len(digits) :]])
 
 
-def short_name(uuid: str) -> str:
+def _short_name(uuid: str) -> str:
     """Returns a target's name as other commands have it."""
     return uuid.removesuffix("_UUID")

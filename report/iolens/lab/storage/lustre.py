@@ -17,40 +17,40 @@ from iolens.lab.storage.tool import ask
 STRIPE_UNIT = 65536
 """Bytes; a stripe size is a multiple of it (lfs-setstripe(1))."""
 
-CLIENT = "it comes with the Lustre client"
+_CLIENT = "it comes with the Lustre client"
 
 
-def on_lustre(path: Path) -> bool:
+def _on_lustre(path: Path) -> bool:
     """Returns whether a path lies on a mounted Lustre."""
     return file_system(path)[0] == "lustre"
 
 
-def set_stripes(directory: Path, layout: Layout) -> None:
+def _set_stripes(directory: Path, layout: Layout) -> None:
     """Sets a directory's default layout; `lfs` judges the count, the first target and the pool."""
     if layout.stripe_size < STRIPE_UNIT or layout.stripe_size % STRIPE_UNIT:
         raise UsageError(f"a Lustre stripe is a multiple of 64 KiB, not {layout.stripe_size} bytes")
     count, size, start = str(layout.stripe_count), str(layout.stripe_size), str(layout.start)
     pool = ["-p", layout.pool] if layout.pool else []
-    lfs("setstripe", "-c", count, "-S", size, "-i", start, *pool, str(directory.absolute()))
+    _lfs("setstripe", "-c", count, "-S", size, "-i", start, *pool, str(directory.absolute()))
 
 
-def get_stripes(path: Path) -> Layout:
+def _get_stripes(path: Path) -> Layout:
     """Returns the layout of a file, or the default layout of a directory."""
-    return parse_getstripe(lfs("getstripe", *(["-d"] if path.is_dir() else []), str(path.absolute())))
+    return parse_getstripe(_lfs("getstripe", *(["-d"] if path.is_dir() else []), str(path.absolute())))
 
 
-def targets(path: Path, pool: str | None) -> tuple[StorageTarget, ...]:
+def _targets(path: Path, pool: str | None) -> tuple[StorageTarget, ...]:
     """Returns the object storage targets below a path, deactivated ones with them, or those of a pool."""
-    return parse_df(lfs("df", "-v", *(["-p", pool] if pool else []), str(path.absolute())))
+    return parse_df(_lfs("df", "-v", *(["-p", pool] if pool else []), str(path.absolute())))
 
 
 def setstripe(count: int, size: int | None, pool: str | None) -> str:
     """Returns the line with which a person sets these stripes; None leaves size or pool to the file system."""
-    of_size, of_pool = f" -S {lfs_size(size)}" if size else "", f" -p {shlex.quote(pool)}" if pool else ""
+    of_size, of_pool = f" -S {_lfs_size(size)}" if size else "", f" -p {shlex.quote(pool)}" if pool else ""
     return f"lfs setstripe -c {count}{of_size}{of_pool} DIRECTORY"
 
 
-def lfs_size(size: int) -> str:
+def _lfs_size(size: int) -> str:
     """Returns bytes as `lfs setstripe -S` takes them: 1048576 -> '1M', 65536 -> '64K'."""
     for unit, suffix in ((2**30, "G"), (2**20, "M"), (2**10, "K")):
         if size >= unit and size % unit == 0:
@@ -58,19 +58,19 @@ def lfs_size(size: int) -> str:
     return str(size)
 
 
-def lfs(*words: str) -> str:
+def _lfs(*words: str) -> str:
     """Returns the output of `lfs`; raises with its message if it fails."""
-    return ask(("lfs", *words), CLIENT)
+    return ask(("lfs", *words), _CLIENT)
 
 
 LUSTRE = Backend(
     name="lustre",
-    holds=on_lustre,
-    set_stripes=set_stripes,
-    get_stripes=get_stripes,
+    holds=_on_lustre,
+    set_stripes=_set_stripes,
+    get_stripes=_get_stripes,
     stripe_command=setstripe,
-    targets=targets,
+    targets=_targets,
     pools=True,
-    health=health_with(get_stripes, targets),
+    health=health_with(_get_stripes, _targets),
     as_lustre={},
 )

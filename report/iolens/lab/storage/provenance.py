@@ -21,15 +21,15 @@ def health_with(
     """Returns a back end's `health`: layout and targets as its tools tell them after the job, or why they do not."""
 
     def health(directory: Path, job: str) -> Health:
-        counts: dict[str, Any] = {"layout": told(lambda: asdict(get_stripes(sample(directory / job))))}
+        counts: dict[str, Any] = {"layout": _told(lambda: asdict(get_stripes(_sample(directory / job))))}
         if targets:
-            counts["targets"] = told(lambda: record(targets(directory, None)))
+            counts["targets"] = _told(lambda: record(targets(directory, None)))
         return Health(file_system(directory)[0], counts=counts)
 
     return health
 
 
-def told(question: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+def _told(question: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     """Returns an answer, or the reason why there is none: a run is not lost because a tool failed afterwards."""
     try:
         return question()
@@ -37,6 +37,6 @@ def told(question: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         return {"unknown": str(error)}
 
 
-def sample(folder: Path) -> Path:
+def _sample(folder: Path) -> Path:
     """Returns the first data file of a job, whose layout is that of all; the folder itself where it left none."""
     return min((path for path in folder.rglob("*") if path.is_file()), default=folder)

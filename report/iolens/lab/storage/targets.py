@@ -49,7 +49,7 @@ def gaps(targets: Sequence[StorageTarget]) -> tuple[int, ...]:
     return tuple(sorted(set(range(max(known, default=0))) - known))
 
 
-def in_ranges(numbers: Sequence[int]) -> str:
+def _in_ranges(numbers: Sequence[int]) -> str:
     """Returns ascending numbers for a person: 2, 3, 4, 9 → `2-4 9`."""
     runs: list[list[int]] = []
     for number in numbers:
@@ -65,7 +65,7 @@ def summary(targets: Sequence[StorageTarget]) -> str:
     fills = [target.fill for target in targets if target.fill is not None]
     full = f", {min(fills):.0%} to {max(fills):.0%} full" if fills else ""
     closed = without_files(targets)
-    missing = f"; not listed: {in_ranges(gaps(targets))}" if gaps(targets) else ""
+    missing = f"; not listed: {_in_ranges(gaps(targets))}" if gaps(targets) else ""
     return (
         f"{usable(targets)} of {len(targets)} targets take new files{full}"
         f"{f'; these do not: {closed}' if closed else ''}{missing}"

@@ -20,7 +20,7 @@ OUTPUTS = (".out", ".txt", ".log", ".json", ".csv")
 OWN = ("run.json", "stderr.txt", "processes.csv", "files.csv")
 """Files of a run's folder that hold no benchmark's output."""
 
-RESULTS = ("result.json", "stdout.txt")
+_RESULTS = ("result.json", "stdout.txt")
 """Files of a run's folder with its program's numbers, the exact ones first."""
 
 
@@ -59,7 +59,7 @@ def trial_of_run(folder: Path) -> Trial:
     if record.get("status") != "ok":
         raise IolensError(f"{folder}: the run is {record.get('status')}: {record.get('reason') or 'no reason given'}")
     log = folder / str(record["log"]) if record.get("log") else None
-    outputs = (read_output(folder / name) for name in RESULTS if (folder / name).is_file())
+    outputs = (read_output(folder / name) for name in _RESULTS if (folder / name).is_file())
     return Trial(
         folder,
         job=read_log(log) if log is not None and log.is_file() else None,

@@ -28,12 +28,12 @@ def read_subjects(paths: Sequence[Path]) -> Subjects:
             f"these are {len(found)} subjects, and {MOST_SUBJECTS} are compared at most; give fewer, or the folders of "
             "single settings"
         )
-    labels = distinct([one.label for one in found], [one.path for one in found])
+    labels = _distinct([one.label for one in found], [one.path for one in found])
     named = [Subject(label, one.path, one.trials, one.left_out) for label, one in zip(labels, found, strict=True)]
     return Subjects(tuple(named))
 
 
-def distinct(labels: Sequence[str], paths: Sequence[Path]) -> list[str]:
+def _distinct(labels: Sequence[str], paths: Sequence[Path]) -> list[str]:
     """Returns the labels; a label that is not unique is preceded by its folder, or replaced by its path if that does
     not help.
     """
@@ -57,10 +57,10 @@ def subjects_of(path: Path) -> list[Subject]:
     if (path / "run.json").is_file():
         return [Subject(path.name, path, (trial_of_run(path),))]
     runs = [run.parent for run in sorted(path.rglob("run.json")) if run.relative_to(path).parts[0] not in APART]
-    return of_runs(path, runs) if runs else [of_files(path)]
+    return _of_runs(path, runs) if runs else [_of_files(path)]
 
 
-def of_runs(path: Path, runs: Sequence[Path]) -> list[Subject]:
+def _of_runs(path: Path, runs: Sequence[Path]) -> list[Subject]:
     """Returns groups runs by their settings; repetitions of one setting form a subject."""
     groups: dict[str, list[Path]] = {}
     for run in runs:
@@ -72,7 +72,7 @@ def of_runs(path: Path, runs: Sequence[Path]) -> list[Subject]:
         groups.setdefault(describe(point), []).append(run)
     found = []
     for setting, folders in groups.items():
-        trials, left_out = usable(folders)
+        trials, left_out = _usable(folders)
         label = path.name if len(groups) == 1 else f"{path.name}: {setting or 'no setting'}"
         if not trials:
             raise IolensError(f"{path}: no run can be used ({left_out[0]})")
@@ -80,7 +80,7 @@ def of_runs(path: Path, runs: Sequence[Path]) -> list[Subject]:
     return found
 
 
-def usable(folders: Sequence[Path]) -> tuple[list[Trial], list[str]]:
+def _usable(folders: Sequence[Path]) -> tuple[list[Trial], list[str]]:
     """Returns the runs that can be read and ended well, and the faults of the others."""
     trials, left_out = [], []
     for folder in folders:
@@ -91,7 +91,7 @@ def usable(folders: Sequence[Path]) -> tuple[list[Trial], list[str]]:
     return trials, left_out
 
 
-def of_files(path: Path) -> Subject:
+def _of_files(path: Path) -> Subject:
     """Returns the logs and outputs directly in a folder as repetitions of one run; an output belongs to the log of its
     name.
     """
@@ -114,13 +114,13 @@ def of_files(path: Path) -> Subject:
     if not trials:
         why = f" ({left_out[0]})" if left_out else ""
         raise UsageError(f"{path}: no log, no run.json and no benchmark's output in it{why}")
-    alike(path, trials)
+    _alike(path, trials)
     return Subject(path.name or str(path), path, tuple(trials), tuple(left_out))
 
 
-def alike(path: Path, trials: Sequence[Trial]) -> None:
+def _alike(path: Path, trials: Sequence[Trial]) -> None:
     """Raises if the runs of a folder cannot be repetitions of one run."""
-    kinds = dict.fromkeys(map(kind, trials))
+    kinds = dict.fromkeys(map(_kind, trials))
     if len(kinds) > 1:
         raise UsageError(
             f"{path}: its runs are no repetitions of one ({'; '.join(list(kinds)[:4])}); give each kind a folder of "
@@ -128,7 +128,7 @@ def alike(path: Path, trials: Sequence[Trial]) -> None:
         )
 
 
-def kind(trial: Trial) -> str:
+def _kind(trial: Trial) -> str:
     """Returns the properties that repetitions of a run share."""
     if trial.job is not None:
         processes = "process" if trial.job.nprocs == 1 else "processes"

@@ -25,7 +25,7 @@ def alone(*folders: Path) -> Iterator[None]:
             folder.mkdir(parents=True, exist_ok=True)
             descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
             os.set_inheritable(descriptor, True)
-            held.callback(release, descriptor)
+            held.callback(_release, descriptor)
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
@@ -38,7 +38,7 @@ def alone(*folders: Path) -> Iterator[None]:
         yield
 
 
-def release(descriptor: int) -> None:
+def _release(descriptor: int) -> None:
     """Releases the lock of a folder, even if a child process has inherited it and is still running."""
     with suppress(OSError):
         fcntl.flock(descriptor, fcntl.LOCK_UN)

@@ -23,17 +23,17 @@ def with_answers(rows: Sequence[Row], experiment: Mapping[str, Any]) -> None:
     unknown), `answer.same` (True if it is within the tolerance, None if unknown) and `answer.said` (the same in words).
     All three are None if the sweep builds its program in one way only.
     """
-    factors = building(experiment)
+    factors = _building(experiment)
     for row in rows:
         if factors:
-            row |= against(row, baseline_of(row, rows, factors))
+            row |= against(row, _baseline_of(row, rows, factors))
         else:
             row |= dict.fromkeys(("answer.difference", "answer.same", "answer.said"))
     for row in rows:
         del row["answer"]
 
 
-def building(experiment: Mapping[str, Any]) -> list[str]:
+def _building(experiment: Mapping[str, Any]) -> list[str]:
     """Returns the factors whose levels change how the program is built."""
     matrix = experiment.get("matrix")
     return [
@@ -43,7 +43,7 @@ def building(experiment: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def baseline_of(row: Row, rows: Sequence[Row], factors: Sequence[str]) -> Row | None:
+def _baseline_of(row: Row, rows: Sequence[Row], factors: Sequence[str]) -> Row | None:
     """Returns the first run that has an answer, the first level of every building factor, and the other settings of
     `row`; None if there is no such run.
     """
@@ -65,7 +65,7 @@ def against(row: Row, base: Row | None) -> Row:
     if base is None:
         said = "n/a: no run of the baseline has an answer"
         return {"answer.difference": None, "answer.same": None, "answer.said": said}
-    where, difference = greatest(row["answer"]["values"], base["answer"]["values"])
+    where, difference = _greatest(row["answer"]["values"], base["answer"]["values"])
     tolerance = float(base["answer"]["tolerance"])
     same = difference <= tolerance
     apart = (
@@ -76,16 +76,18 @@ def against(row: Row, base: Row | None) -> Row:
     return {"answer.difference": difference, "answer.same": same, "answer.said": said}
 
 
-def greatest(values: Mapping[str, Any], base: Mapping[str, Any]) -> tuple[str, float]:
+def _greatest(values: Mapping[str, Any], base: Mapping[str, Any]) -> tuple[str, float]:
     """Returns the name of the value that differs most, and its relative difference from `base`; infinity for a value
     that only one answer has or that is not finite.
     """
-    one, other = dict(flat(values)), dict(flat(base))
-    found = [(name, relative(one.get(name), other.get(name))) for name in (*other, *(n for n in one if n not in other))]
+    one, other = dict(_flat(values)), dict(_flat(base))
+    found = [
+        (name, _relative(one.get(name), other.get(name))) for name in (*other, *(n for n in one if n not in other))
+    ]
     return max(found, key=lambda pair: pair[1], default=("", 0.0))
 
 
-def flat(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+def _flat(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """Returns each number with its name; the numbers of a list are counted from 1."""
     for name, value in values.items():
         if isinstance(value, list):
@@ -94,7 +96,7 @@ def flat(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
             yield name, value
 
 
-def relative(value: Any, base: Any) -> float:
+def _relative(value: Any, base: Any) -> float:
     """Returns the relative difference of two numbers; None stands for a number that was not finite."""
     if value is None or base is None or not math.isfinite(value) or not math.isfinite(base):
         return math.inf

@@ -61,9 +61,9 @@ def asked_of(experiment: Experiment, run: Run, storage: Backend) -> Asked:
     settings = run.point.settings
     changes = [experiment.own[factor][str(level)] for factor, level in settings.items() if factor in experiment.own]
     environment, hints = dict(experiment.environment), dict(experiment.hints)
-    requested = requested_settings(experiment, run, storage)
+    requested = _requested_settings(experiment, run, storage)
     hints |= {key: str(requested[key]) for key in ("cb_nodes", "cb_buffer_size") if key in requested}
-    component, recipe = experiment.io_component, recipe_of(experiment)
+    component, recipe = experiment.io_component, _recipe_of(experiment)
     for change in changes:
         environment |= change.environment
         hints |= change.hints
@@ -72,7 +72,7 @@ def asked_of(experiment: Experiment, run: Run, storage: Backend) -> Asked:
     arguments = (*experiment.arguments, *(word for change in changes for word in change.arguments))
     arguments += experiment.repeated if run.repetition > 1 else ()
     point = {**settings, "repetition": run.repetition}
-    options = options_of(experiment)
+    options = _options_of(experiment)
     if "nodes" in settings:
         options = {**options, "nodes": int(settings["nodes"])}
     ranks = int(settings.get("ranks", experiment.ranks))
@@ -81,12 +81,12 @@ def asked_of(experiment: Experiment, run: Run, storage: Backend) -> Asked:
     )
 
 
-def recipe_of(experiment: Experiment) -> Recipe:
+def _recipe_of(experiment: Experiment) -> Recipe:
     """Returns the recipe of the program's build for points whose levels do not change it."""
     return Recipe(experiment.compiler, experiment.flags)
 
 
-def options_of(experiment: Experiment) -> Mapping[str, Any]:
+def _options_of(experiment: Experiment) -> Mapping[str, Any]:
     """Returns the experiment's options for its launcher; the section of the launcher takes precedence over `mpi`."""
     everywhere = {"ranks_per_node": experiment.ranks_per_node} if experiment.ranks_per_node else {}
     return {**everywhere, **experiment.options.get(experiment.launcher, {})}
@@ -95,7 +95,7 @@ def options_of(experiment: Experiment) -> Mapping[str, Any]:
 def asked_first(experiment: Experiment) -> Asked:
     """Returns the request for the complete run: unchanged storage, the usual MPI library and its default hints."""
     first = experiment.first or ()
-    options, recipe = options_of(experiment), recipe_of(experiment)
+    options, recipe = _options_of(experiment), _recipe_of(experiment)
     return Asked(
         FIRST,
         experiment.ranks,
@@ -108,7 +108,7 @@ def asked_first(experiment: Experiment) -> Asked:
     )
 
 
-def requested_settings(experiment: Experiment, run: Run, storage: Backend) -> dict[str, int]:
+def _requested_settings(experiment: Experiment, run: Run, storage: Backend) -> dict[str, int]:
     """Returns the stripes and hints of a point; a layout is always included for storage that a sweep creates and for a
     pool.
     """

@@ -50,7 +50,7 @@ def set_up(experiment: Experiment, folder: Path, data: Path, wanted: Collection[
     check_recipes(experiment.program, [recipe for _, recipe in wanted])
     if LUSTRE in components and storage.as_lustre is None:
         raise UsageError(f"mpi.io_component: the Lustre driver needs stripes, and {storage.name} storage has none")
-    usual = {component: build_for(component, experiment.program, launcher) for component in components}
+    usual = {component: _build_for(component, experiment.program, launcher) for component in components}
     builds = {
         built: usual[built[0]] if built[1].is_usual else built_anew(usual[built[0]], built, folder)
         for built in sorted(wanted, key=str)
@@ -58,7 +58,7 @@ def set_up(experiment: Experiment, folder: Path, data: Path, wanted: Collection[
     return Bench(experiment, builds, launcher, data.resolve(), storage, workload_of(experiment.program))
 
 
-def build_for(component: str | None, name: str, launcher: Launcher) -> Build:
+def _build_for(component: str | None, name: str, launcher: Launcher) -> Build:
     """Returns the program built for an MPI that has the component; facts that the program does not report come from the
     launcher.
     """

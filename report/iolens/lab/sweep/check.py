@@ -20,7 +20,7 @@ from iolens.lab.sweep.results import OF_ANY
 from iolens.lab.workloads.workload import Workload
 from iolens.lab.workloads.workloads import refusal_of, volume_of
 
-MARGIN = 1.05
+_MARGIN = 1.05
 """Free space required, relative to the data of one run."""
 
 
@@ -91,7 +91,7 @@ def check_configuration(configuration: Path | None, storage: Backend) -> None:
 def needed_bytes(experiment: Experiment, workload: Workload, runs: Sequence[Asked]) -> int:
     """Returns the bytes that the largest of these runs needs; 0 if unknown."""
     volumes = [experiment.volume, *(volume_of(workload, asked.arguments, asked.ranks) for asked in runs)]
-    return int(max((volume for volume in volumes if volume), default=0) * MARGIN)
+    return int(max((volume for volume in volumes if volume), default=0) * _MARGIN)
 
 
 def kept_bytes(experiment: Experiment, workload: Workload, runs: Sequence[Asked]) -> int | None:
@@ -107,10 +107,10 @@ def room_for(experiment: Experiment, workload: Workload, runs: Sequence[Asked], 
     if experiment.keep.data != ALWAYS:
         return needed_bytes(experiment, workload, runs)
     due = [asked for asked in runs if not (data / asked.job).is_dir()]
-    return max(int((kept_bytes(experiment, workload, due) or 0) * MARGIN), needed_bytes(experiment, workload, due))
+    return max(int((kept_bytes(experiment, workload, due) or 0) * _MARGIN), needed_bytes(experiment, workload, due))
 
 
-def volume(amount: int) -> str:
+def _volume(amount: int) -> str:
     """Formats a number of bytes for people."""
     return f"{amount / 1e9:.2f} GB" if amount >= 1e8 else f"{amount / 1e6:.2f} MB"
 
@@ -121,6 +121,6 @@ def check_space(needed: int, data: Path) -> None:
     free = shutil.disk_usage(place).free
     if needed > free:
         raise IolensError(
-            f"data needs {volume(needed)} below {place}, where {volume(free)} are free; "
+            f"data needs {_volume(needed)} below {place}, where {_volume(free)} are free; "
             "make room, or choose another folder with DIR= (storage.directory)"
         )

@@ -15,13 +15,13 @@ from iolens.lab.sizes import short_size
 from iolens.lab.sweep.experiment import ROMIO, Experiment
 from iolens.lab.workloads.btio import BTIO, CLASSES, DEFAULT_INTERVAL, NpbClass
 
-GENERIC, LUSTRE_LIKE = "generic", "lustre-like"
-DRIVERS = (LUSTRE, GENERIC, LUSTRE_LIKE)
+_GENERIC, LUSTRE_LIKE = "generic", "lustre-like"
+DRIVERS = (LUSTRE, _GENERIC, LUSTRE_LIKE)
 """Drivers that move the data: ROMIO's Lustre driver, the generic driver of the usual MPI, or the transfers of the
 bundled writer.
 """
 
-RUN_BYTES = 10**9
+_RUN_BYTES = 10**9
 """Default bytes that each run of a class sweep writes, if neither steps nor the solver are requested."""
 
 
@@ -64,21 +64,21 @@ def class_experiment(letter: str, choices: Choices) -> Experiment:
         raise UsageError(f"unknown class {letter!r}; choose one of {', '.join(CLASSES)}")
     npb = CLASSES[letter]
     common = ["--class", letter, "--method", choices.method]
-    dumps = sweep_dumps(npb)
+    dumps = _sweep_dumps(npb)
     steps = choices.steps or (npb.steps if choices.full else min(npb.steps, dumps * DEFAULT_INTERVAL))
     title = f"BT-IO class {letter}, {choices.ranks} ranks"
     if steps != npb.steps:
         title = f"BT-IO on class {letter}'s grid, {-(-steps // DEFAULT_INTERVAL)} dumps, {choices.ranks} ranks"
     sweep = [*common, "--steps", str(steps), *([] if choices.full else ["--io-only"])]
     first = [*common, *(["--steps", str(choices.steps)] if choices.steps else [])]
-    return experiment(f"class-{letter}", title, npb, choices, choices.aggregators or (1, 2, 4), sweep, first)
+    return _experiment(f"class-{letter}", title, npb, choices, choices.aggregators or (1, 2, 4), sweep, first)
 
 
-def sweep_dumps(npb: NpbClass) -> int:
+def _sweep_dumps(npb: NpbClass) -> int:
     """Returns the number of dumps of each run of a sweep: as many as fit into `RUN_BYTES`, at least 2, at most those of
     the class.
     """
-    return min(max(2, RUN_BYTES // npb.dump_bytes), -(-npb.steps // DEFAULT_INTERVAL))
+    return min(max(2, _RUN_BYTES // npb.dump_bytes), -(-npb.steps // DEFAULT_INTERVAL))
 
 
 def default_experiment(choices: Choices) -> Experiment:
@@ -87,7 +87,7 @@ def default_experiment(choices: Choices) -> Experiment:
     """
     steps = choices.steps or 10 * DEFAULT_INTERVAL
     method = ["--method", choices.method]
-    return experiment(
+    return _experiment(
         "class-A-quick",
         f"BT-IO on class A's grid, {-(-steps // DEFAULT_INTERVAL)} dumps, {choices.ranks} ranks",
         CLASSES["A"],
@@ -106,11 +106,11 @@ def driver_to_be_had(program: str = BTIO.program) -> str:
         build_with_driver(program, find_launcher)
     except IolensError as error:
         say(f"{error}; so the sweep runs ROMIO's generic driver")
-        return GENERIC
+        return _GENERIC
     return LUSTRE
 
 
-def experiment(
+def _experiment(
     name: str,
     title: str,
     npb: NpbClass,

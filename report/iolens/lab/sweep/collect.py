@@ -22,19 +22,19 @@ from iolens.lab.sweep.romio import effective_hints
 from iolens.lab.sweep.starting import asked_placement
 from iolens.lab.workloads.workload import RESULT
 
-NOT_SET = "the setting did not take effect: "
+_NOT_SET = "the setting did not take effect: "
 
 
 def collect(bench: Bench, asked: Asked, folder: Path, outcome: Outcome, health: Health, key: str) -> RunRecord:
     """Returns the record of everything that the run produced."""
     result = bench.workload.result(folder)
     log = outcome.logs[-1] if outcome.logs else None
-    seen, trouble = look(log)
+    seen, trouble = _look(log)
     build = bench.builds[asked.built]
     flavour = build.flavour
-    effective = with_layout(effective_settings(flavour, folder, result), health)
-    driver = driver_of(flavour, result)
-    effect = took_effect(asked.requested, effective, seen)
+    effective = with_layout(_effective_settings(flavour, folder, result), health)
+    driver = _driver_of(flavour, result)
+    effect = _took_effect(asked.requested, effective, seen)
     if asked.io_component == LUSTRE:
         effect |= {"io_component": None if driver is None else driver == LUSTRE}
     status, reason = judge(folder, outcome, health, effect, trouble, result)
@@ -54,7 +54,7 @@ def collect(bench: Bench, asked: Asked, folder: Path, outcome: Outcome, health: 
         effective=effective,
         observed=seen,
         took_effect=effect,
-        storage={"kind": bench.storage.name, **storage, "page_cache": pages, **left_in_cache(result), **health.counts},
+        storage={"kind": bench.storage.name, **storage, "page_cache": pages, **_left_in_cache(result), **health.counts},
         launcher=bench.launcher.name,
         build={**(result.get("build") or {}), **build.made},
         mpi={**(result.get("mpi") or {}), "driver": driver, **asked_placement(asked)},
@@ -69,7 +69,7 @@ def collect(bench: Bench, asked: Asked, folder: Path, outcome: Outcome, health: 
     )
 
 
-def effective_settings(flavour: Flavour | None, folder: Path, result: Mapping[str, Any]) -> dict[str, int | None]:
+def _effective_settings(flavour: Flavour | None, folder: Path, result: Mapping[str, Any]) -> dict[str, int | None]:
     """Returns the settings in effect: stripes from the file, hints from ROMIO's own print or from MPICH's
     MPI_File_get_info.
 
@@ -98,7 +98,7 @@ def with_layout(effective: Mapping[str, int | None], health: Health) -> dict[str
     return {key: told.get(key) if value is None else value for key, value in effective.items()}
 
 
-def left_in_cache(result: Mapping[str, Any]) -> dict[str, float]:
+def _left_in_cache(result: Mapping[str, Any]) -> dict[str, float]:
     """Returns the part of the data read back that was still in the nodes' caches, for a program that asked them to drop
     it.
     """
@@ -106,7 +106,7 @@ def left_in_cache(result: Mapping[str, Any]) -> dict[str, float]:
     return {"cached_before_read": float(part)} if isinstance(part, int | float) else {}
 
 
-def driver_of(flavour: Flavour | None, result: Mapping[str, Any]) -> str | None:
+def _driver_of(flavour: Flavour | None, result: Mapping[str, Any]) -> str | None:
     """Returns the MPI-IO driver that moved the data: ROMIO's own name for it, such as `lustre`, or `lustre-like` for
     the bundled writer. Returns None if no library reports it, as with Open MPI.
     """
@@ -117,7 +117,7 @@ def driver_of(flavour: Flavour | None, result: Mapping[str, Any]) -> str | None:
     return named.rstrip(":").lower() or None
 
 
-def took_effect(
+def _took_effect(
     requested: Mapping[str, int], effective: Mapping[str, int | None], seen: Mapping[str, Any]
 ) -> dict[str, bool | None]:
     """Returns for each requested setting True (in effect), False (not in effect) or None (unknown).
@@ -133,7 +133,7 @@ def took_effect(
     return effect
 
 
-def look(log: Path | None) -> tuple[dict[str, Any], str | None]:
+def _look(log: Path | None) -> tuple[dict[str, Any], str | None]:
     """Returns the writers that the log shows, and the fault of the log, if any; empty without a log."""
     try:
         return (observed(log) if log else {}), None
@@ -181,4 +181,4 @@ def judge(
     if health.valid is False:
         return "invalid", str(health.reason)
     ignored = [key for key, value in effect.items() if value is False]
-    return ("invalid", NOT_SET + ", ".join(ignored)) if ignored else ("ok", None)
+    return ("invalid", _NOT_SET + ", ".join(ignored)) if ignored else ("ok", None)

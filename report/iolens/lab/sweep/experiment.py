@@ -107,7 +107,7 @@ class Experiment:
 
 
 @kind(type="array", items=TEXT)
-def conditions(value: Any) -> tuple[str, ...]:
+def _conditions(value: Any) -> tuple[str, ...]:
     """Returns the conditions in a list of texts on the settings of a point."""
     texts = words(value)
     for condition in texts:
@@ -156,7 +156,7 @@ KEYS: Mapping[str, Key] = {
     "mpi.ranks_per_node": Key("ranks_per_node", positive, "Ranks on each node, whatever the launcher"),
     "mpi.mapping": Key("mapping", one_of(*MAPPINGS), "What gets one rank after the other"),
     "together": Key("together", groups, "Factors that change side by side: first with first, second with second"),
-    "exclude": Key("exclude", conditions, "Points for which one of these conditions holds are left out"),
+    "exclude": Key("exclude", _conditions, "Points for which one of these conditions holds are left out"),
     "launcher": Key("launcher", name_in(LAUNCHERS), "What starts the ranks"),
     "repetitions": Key("repetitions", positive, "Runs of every point"),
     "warm_up": Key("warm_up", count, "Runs before the first one of every call; they count for nothing"),

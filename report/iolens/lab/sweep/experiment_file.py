@@ -24,24 +24,24 @@ from iolens.lab.sweep.results import FACTS
 from iolens.lab.values import LISTED, Change, listed_levels, own_levels
 from iolens.lab.workloads.workloads import workload_of
 
-MOST_POINTS = 100_000
+_MOST_POINTS = 100_000
 """Maximum number of points in a matrix before exclusions. At one second each they take more than a day."""
 
 
 def load_experiment(path: Path, changes: Sequence[str] = ()) -> Experiment:
     """Reads and validates one experiment.yaml with `key=value` changes applied; raises UsageError with line and key."""
-    root = read_table(path)
-    given = {key: (where, node) for key, where, node in flatten(root, "", str(path))}
-    given |= dict(change(text) for text in changes)
+    root = _read_table(path)
+    given = {key: (where, node) for key, where, node in _flatten(root, "", str(path))}
+    given |= dict(_change(text) for text in changes)
     fields: dict[str, Any] = {}
     matrix: dict[str, tuple[int | str, ...]] = {}
     own: dict[str, Mapping[str, Change]] = {}
     options: dict[str, dict[str, Any]] = {}
     for key, (where, node) in given.items():
         target = KEYS[key].field if key in KEYS else key
-        value = converted(key, where, node)
+        value = _converted(key, where, node)
         if not where.startswith("--set"):
-            value = from_its_folder(key, value, path.parent)
+            value = _from_its_folder(key, value, path.parent)
         factor = target.removeprefix("matrix.")
         if key not in KEYS:
             own[factor] = value
@@ -59,12 +59,12 @@ def load_experiment(path: Path, changes: Sequence[str] = ()) -> Experiment:
             raise UsageError(f"{path}: the key {key} is missing")
     if not matrix:
         raise UsageError(f"{path}: the matrix is missing; vary at least one of {', '.join(FACTORS)}")
-    check_groups(matrix, fields, {key: where for key, (where, _) in given.items()})
+    _check_groups(matrix, fields, {key: where for key, (where, _) in given.items()})
     usual = {"title": fields["name"], "arguments": (), "metric": workload_of(fields["program"]).metrics[0]}
-    return with_points(Experiment(**{**usual, **fields}, matrix=matrix, own=own, options=options), path)
+    return _with_points(Experiment(**{**usual, **fields}, matrix=matrix, own=own, options=options), path)
 
 
-def from_its_folder(key: str, value: Any, folder: Path) -> Any:
+def _from_its_folder(key: str, value: Any, folder: Path) -> Any:
     """Returns a path relative to the experiment's own folder, for the storage configuration and for a program that
     exists there.
     """
@@ -75,24 +75,24 @@ def from_its_folder(key: str, value: Any, folder: Path) -> Any:
     return value
 
 
-def converted(key: str, where: str, node: yaml.Node) -> Any:
+def _converted(key: str, where: str, node: yaml.Node) -> Any:
     """Returns the value of a key; raises UsageError if it is invalid or if the key is no valid name of a factor."""
     factor = key.removeprefix("matrix.")
     if key not in KEYS and (factor in FACTS or "." in factor):
         raise UsageError(f"{where}: {key}: every run has a {factor} already; give the factor another name")
     try:
         if factor != key and factor in LISTED:
-            return listed_levels(factor, plain(node))
-        return (KEYS[key].kind if key in KEYS else own_levels)(plain(node))
+            return listed_levels(factor, _plain(node))
+        return (KEYS[key].kind if key in KEYS else own_levels)(_plain(node))
     except ValueError as error:
         raise UsageError(f"{where}: {key}: {error}") from error
 
 
-def with_points(experiment: Experiment, path: Path) -> Experiment:
+def _with_points(experiment: Experiment, path: Path) -> Experiment:
     """Returns the experiment; raises if its matrix has no point left, or more points than a sweep can run."""
     many = math.prod(map(len, steps(experiment)))
-    if many > MOST_POINTS:
-        raise UsageError(f"{path}: matrix: {many} points are more than the {MOST_POINTS} that a sweep may have")
+    if many > _MOST_POINTS:
+        raise UsageError(f"{path}: matrix: {many} points are more than the {_MOST_POINTS} that a sweep may have")
     try:
         left = points(experiment)
     except ValueError as error:
@@ -102,7 +102,7 @@ def with_points(experiment: Experiment, path: Path) -> Experiment:
     return experiment
 
 
-def check_groups(
+def _check_groups(
     matrix: Mapping[str, tuple[int | str, ...]], fields: Mapping[str, Any], lines: Mapping[str, str]
 ) -> None:
     """Raises if groups or conditions name factors that the matrix does not have."""
@@ -124,7 +124,7 @@ def check_groups(
                 raise UsageError(f"{lines['exclude']}: exclude: {condition}: {name} is no factor; {known}")
 
 
-def read_table(path: Path) -> yaml.MappingNode:
+def _read_table(path: Path) -> yaml.MappingNode:
     """Returns the file as a tree of YAML nodes, which hold their line numbers."""
     try:
         source = path.read_text(encoding="utf-8")
@@ -141,7 +141,7 @@ def read_table(path: Path) -> yaml.MappingNode:
     return root
 
 
-def change(text: str) -> tuple[str, tuple[str, yaml.Node]]:
+def _change(text: str) -> tuple[str, tuple[str, yaml.Node]]:
     """Parses one `key=value` of the command line into the dotted key, its place for messages, and its value."""
     key, equals, value = text.partition("=")
     where = f"--set {text}"
@@ -151,7 +151,7 @@ def change(text: str) -> tuple[str, tuple[str, yaml.Node]]:
         node = yaml.compose(value, Loader=yaml.SafeLoader)
     except yaml.YAMLError as error:
         raise UsageError(f"{where}: {getattr(error, 'problem', None) or error}") from error
-    if key not in KEYS and not is_own_factor(key, node):
+    if key not in KEYS and not _is_own_factor(key, node):
         raise UsageError(f"{where}: unknown key {key}; {nearest(key, list(KEYS))}")
     return key, (where, node or yaml.ScalarNode("tag:yaml.org,2002:null", ""))
 
@@ -162,7 +162,7 @@ def nearest(key: str, known: Sequence[str], prefix: str = "") -> str:
     return f"did you mean {prefix}{near[0]}?" if near else f"known keys: {', '.join(sorted(set(known)))}"
 
 
-def is_own_factor(key: str, node: yaml.Node | None) -> bool:
+def _is_own_factor(key: str, node: yaml.Node | None) -> bool:
     """Returns True for a factor that is a table of levels or one of LISTED; any other factor with a list is a misspelt
     known factor.
     """
@@ -170,12 +170,12 @@ def is_own_factor(key: str, node: yaml.Node | None) -> bool:
     return key.startswith("matrix.") and (listed or isinstance(node, yaml.MappingNode))
 
 
-def plain(node: yaml.Node) -> Any:
+def _plain(node: yaml.Node) -> Any:
     """Returns a node's value as plain Python."""
     return yaml.constructor.SafeConstructor().construct_document(node)
 
 
-def flatten(node: yaml.MappingNode, prefix: str, path: str) -> list[tuple[str, str, yaml.Node]]:
+def _flatten(node: yaml.MappingNode, prefix: str, path: str) -> list[tuple[str, str, yaml.Node]]:
     """Returns the known dotted keys of a table with file:line and node; raises for an unknown or repeated key."""
     found: list[tuple[str, str, yaml.Node]] = []
     sections = {key.split(".")[0] for key in KEYS if "." in key}
@@ -186,12 +186,12 @@ def flatten(node: yaml.MappingNode, prefix: str, path: str) -> list[tuple[str, s
         if key in seen:
             raise UsageError(f"{where}: the key {key} stands there twice")
         seen.add(key)
-        if key in KEYS or is_own_factor(key, value):
+        if key in KEYS or _is_own_factor(key, value):
             found.append((key, f"{path}:{value.start_mark.line + 1}", value))
         elif not prefix and key in sections:
             if not isinstance(value, yaml.MappingNode):
                 raise UsageError(f"{where}: {key} must be a table")
-            found += flatten(value, f"{key}.", path)
+            found += _flatten(value, f"{key}.", path)
         else:
             known = [name.removeprefix(prefix) for name in KEYS if name.startswith(prefix)]
             known += sections if not prefix else []
@@ -215,27 +215,27 @@ def to_yaml(experiment: Experiment) -> str:
         if isinstance(value, Mapping | tuple) and not value:
             continue
         table = content.setdefault(section, {}) if section else content
-        table[last] = written(last, value)
+        table[last] = _written(last, value)
     factors = content.setdefault("matrix", {})
     factors |= {
-        factor: {level: changed(item) for level, item in table.items()} for factor, table in experiment.own.items()
+        factor: {level: _changed(item) for level, item in table.items()} for factor, table in experiment.own.items()
     }
     content["matrix"] = {factor: factors[factor] for factor in experiment.matrix}
     return yaml.safe_dump(content, sort_keys=False, allow_unicode=True, default_flow_style=None, width=110)
 
 
-def changed(level: Change) -> dict[str, Any]:
+def _changed(level: Change) -> dict[str, Any]:
     """Returns the change of an own factor's level in the form of the file."""
-    return {key: written(key, value) for key, value in asdict(level).items() if value}
+    return {key: _written(key, value) for key, value in asdict(level).items() if value}
 
 
-def written(key: str, value: Any) -> Any:
+def _written(key: str, value: Any) -> Any:
     """Returns a value in the form of the file: sizes with suffix, tuples as lists."""
     if isinstance(value, Path):
         return str(value)
     sized = key in ("stripe_size", "cb_buffer_size", "volume")
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return [short_size(item) if sized else written("", item) for item in value]
+        return [short_size(item) if sized else _written("", item) for item in value]
     if isinstance(value, Mapping):
         return dict(value)
     return short_size(value) if sized else value

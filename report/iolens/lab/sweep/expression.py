@@ -9,7 +9,7 @@ import operator
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-BINARY: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
+_BINARY: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
@@ -17,7 +17,7 @@ BINARY: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.FloorDiv: operator.floordiv,
     ast.Mod: operator.mod,
 }
-COMPARISONS: Mapping[type[ast.cmpop], Callable[[Any, Any], bool]] = {
+_COMPARISONS: Mapping[type[ast.cmpop], Callable[[Any, Any], bool]] = {
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
     ast.Lt: operator.lt,
@@ -25,8 +25,8 @@ COMPARISONS: Mapping[type[ast.cmpop], Callable[[Any, Any], bool]] = {
     ast.Gt: operator.gt,
     ast.GtE: operator.ge,
 }
-UNARY: Mapping[type[ast.unaryop], Callable[[Any], Any]] = {ast.Not: operator.not_, ast.USub: operator.neg}
-KINDS = (ast.BoolOp, ast.UnaryOp, ast.BinOp, ast.Compare, ast.Name, ast.Constant)
+_UNARY: Mapping[type[ast.unaryop], Callable[[Any], Any]] = {ast.Not: operator.not_, ast.USub: operator.neg}
+_KINDS = (ast.BoolOp, ast.UnaryOp, ast.BinOp, ast.Compare, ast.Name, ast.Constant)
 """Node types that an expression may have; the operators are those of the tables, `and` and `or`."""
 
 
@@ -38,9 +38,9 @@ def parse(text: str) -> ast.expr:
         tree = ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError, MemoryError) as error:
         raise ValueError(f"{text!r} is not a condition, such as 'aggregators > stripe_count'") from error
-    operators = (*BINARY, *COMPARISONS, *UNARY, ast.And, ast.Or, ast.Load)
+    operators = (*_BINARY, *_COMPARISONS, *_UNARY, ast.And, ast.Or, ast.Load)
     for node in ast.walk(tree):
-        if not isinstance(node, KINDS + operators):
+        if not isinstance(node, _KINDS + operators):
             raise ValueError(f"{text!r}: a condition has settings, numbers, words, comparisons, + - * / % and or not")
         if isinstance(node, ast.Constant) and not isinstance(node.value, int | float | str):
             raise ValueError(f"{text!r}: {ast.unparse(node)} is neither a number nor a word")
@@ -57,25 +57,25 @@ def holds(tree: ast.expr, settings: Mapping[str, int | str]) -> bool:
     divides by zero.
     """
     try:
-        return bool(value_of(tree, settings))
+        return bool(_value_of(tree, settings))
     except (TypeError, ArithmeticError) as error:
         raise ValueError(f"{ast.unparse(tree)!r} cannot be told for {dict(settings)}: {error}") from error
 
 
-def value_of(node: ast.expr, settings: Mapping[str, int | str]) -> Any:
+def _value_of(node: ast.expr, settings: Mapping[str, int | str]) -> Any:
     """Returns the value of a node of a parsed expression."""
     if isinstance(node, ast.Constant):
         return node.value
     if isinstance(node, ast.Name):
         return settings[node.id]
     if isinstance(node, ast.BoolOp):
-        values = (value_of(part, settings) for part in node.values)
+        values = (_value_of(part, settings) for part in node.values)
         return all(values) if isinstance(node.op, ast.And) else any(values)
     if isinstance(node, ast.UnaryOp):
-        return UNARY[type(node.op)](value_of(node.operand, settings))
+        return _UNARY[type(node.op)](_value_of(node.operand, settings))
     if isinstance(node, ast.BinOp):
-        return BINARY[type(node.op)](value_of(node.left, settings), value_of(node.right, settings))
+        return _BINARY[type(node.op)](_value_of(node.left, settings), _value_of(node.right, settings))
     if isinstance(node, ast.Compare):
-        terms = [value_of(part, settings) for part in (node.left, *node.comparators)]
-        return all(COMPARISONS[type(op)](a, b) for op, a, b in zip(node.ops, terms, terms[1:], strict=False))
+        terms = [_value_of(part, settings) for part in (node.left, *node.comparators)]
+        return all(_COMPARISONS[type(op)](a, b) for op, a, b in zip(node.ops, terms, terms[1:], strict=False))
     raise ValueError(f"{ast.unparse(node)!r} is no part of a condition")

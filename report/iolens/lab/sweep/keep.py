@@ -12,9 +12,9 @@ from pathlib import Path
 
 from iolens.lab.run.record import RunRecord
 
-NEVER, FAILED, ALWAYS = "never", "failed", "always"
+NEVER, _FAILED, ALWAYS = "never", "failed", "always"
 
-WHEN = (NEVER, FAILED, ALWAYS)
+WHEN = (NEVER, _FAILED, ALWAYS)
 """Runs for which a part is kept: none, those that failed or must not be compared, or all."""
 
 
@@ -27,13 +27,13 @@ class Keep:
     output: str = ALWAYS
 
 
-FILES: Mapping[str, Sequence[str]] = {"log": ("*.darshan",), "output": ("stdout.txt", "stderr.txt")}
+_FILES: Mapping[str, Sequence[str]] = {"log": ("*.darshan",), "output": ("stdout.txt", "stderr.txt")}
 """The files of each part in a run's folder; data lies elsewhere."""
 
 
 def stays(when: str, status: str) -> bool:
     """Returns True if a part that is kept for the runs `when` is kept for a run with this status."""
-    return when == ALWAYS or (when == FAILED and status != "ok")
+    return when == ALWAYS or (when == _FAILED and status != "ok")
 
 
 def recorded(record: RunRecord, keep: Keep, data: Path) -> RunRecord:
@@ -45,7 +45,7 @@ def recorded(record: RunRecord, keep: Keep, data: Path) -> RunRecord:
 
 def remove_rest(folder: Path, keep: Keep, status: str) -> None:
     """Removes the files of a run's folder that are not kept."""
-    for part, patterns in FILES.items():
+    for part, patterns in _FILES.items():
         if not stays(getattr(keep, part), status):
             for path in [path for pattern in patterns for path in folder.glob(pattern)]:
                 path.unlink(missing_ok=True)

@@ -12,7 +12,7 @@ from iolens.lab.sweep.experiment import FACTORS, Experiment
 from iolens.lab.sweep.expression import holds, parse
 from iolens.lab.values import slug
 
-ABBREVIATIONS = {
+_ABBREVIATIONS = {
     "stripe_count": "sc",
     "stripe_size": "ss",
     "aggregators": "ag",
@@ -31,7 +31,7 @@ class Point:
     @property
     def id(self) -> str:
         """Returns a readable folder name: `sc4_ag2_cb16M`, and `api-posix` for an own factor."""
-        return "_".join(short_name(key, value) for key, value in self.settings.items())
+        return "_".join(_short_name(key, value) for key, value in self.settings.items())
 
     @property
     def numbers(self) -> dict[str, int]:
@@ -39,10 +39,10 @@ class Point:
         return {key: int(value) for key, value in self.settings.items() if key in FACTORS}
 
 
-def short_name(factor: str, level: int | str) -> str:
+def _short_name(factor: str, level: int | str) -> str:
     """Returns a setting as part of a folder's name."""
     if isinstance(level, int):
-        return f"{ABBREVIATIONS[factor]}{short_size(level)}"
+        return f"{_ABBREVIATIONS[factor]}{short_size(level)}"
     return f"{factor}-{slug(level)}"
 
 

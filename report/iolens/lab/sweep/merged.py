@@ -12,7 +12,7 @@ from iolens.metrics.settings import NamedLevel
 APART = (CONFIRM, "first")
 """Folders of a sweep whose runs are no repetitions of its matrix."""
 
-EXPERIMENT = "experiment"
+_EXPERIMENT = "experiment"
 """Name of the setting that tells the sweeps apart."""
 
 
@@ -42,11 +42,11 @@ def merged(sweeps: Sequence[Results]) -> Results:
     import pandas as pd
 
     first = sweeps[0]
-    labels = names_of(sweeps)
+    labels = _names_of(sweeps)
     levels = [NamedLevel(label, place) for place, label in enumerate(labels)]
     runs = pd.concat(
         [
-            one.runs.assign(**{EXPERIMENT: pd.Series([level] * len(one.runs), index=one.runs.index, dtype=object)})
+            one.runs.assign(**{_EXPERIMENT: pd.Series([level] * len(one.runs), index=one.runs.index, dtype=object)})
             for one, level in zip(sweeps, levels, strict=True)
         ]
     )
@@ -55,16 +55,16 @@ def merged(sweeps: Sequence[Results]) -> Results:
         first,
         name=" and ".join(labels),
         title=" and ".join(labels),
-        settings=(EXPERIMENT, *first.settings),
+        settings=(_EXPERIMENT, *first.settings),
         runs=runs.reset_index(drop=True),
-        fresh=first.fresh.head(0).assign(**{EXPERIMENT: None}),
+        fresh=first.fresh.head(0).assign(**{_EXPERIMENT: None}),
         first=None,
         skipped=tuple(skip for one in sweeps for skip in one.skipped),
         limits=limits,
     )
 
 
-def names_of(sweeps: Sequence[Results]) -> list[str]:
+def _names_of(sweeps: Sequence[Results]) -> list[str]:
     """Returns the names of the sweeps' folders, with the folders above them if two names are equal."""
     names = [one.directory.resolve().name for one in sweeps]
     if len(set(names)) == len(names):

@@ -21,7 +21,7 @@ def observed(log: Path) -> dict[str, Any]:
     `compute_seconds` are returned if the log has no such table for all ranks (another profiler, or one rank).
     """
     job = read_log(log)
-    moved, ranks = {**through_mpiio(job), **compute_seconds(job)}, file_ranks(job)
+    moved, ranks = {**_through_mpiio(job), **_compute_seconds(job)}, file_ranks(job)
     if ranks is None or (ranks["rank"] < 0).any():
         return moved
     totals = ranks.groupby("file")["bytes_written"].sum()
@@ -60,7 +60,7 @@ def spread(job: Job, shared: set[int]) -> dict[str, Any]:
     }
 
 
-def compute_seconds(job: Job) -> dict[str, float]:
+def _compute_seconds(job: Job) -> dict[str, float]:
     """Returns `compute_seconds`: the run time minus the I/O time of an average process, which includes computing,
     messages and waiting for them; empty if no time is left.
     """
@@ -68,7 +68,7 @@ def compute_seconds(job: Job) -> dict[str, float]:
     return {"compute_seconds": round(spent, 6)} if spent > 0 else {}
 
 
-def through_mpiio(job: Job) -> dict[str, bool]:
+def _through_mpiio(job: Job) -> dict[str, bool]:
     """Returns `mpi_io`: True if any bytes went through MPI-IO. Returns nothing if POSIX recorded no bytes, since their
     path is then unknown.
     """

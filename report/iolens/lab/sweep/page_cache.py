@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-SYNCED = ("fsync", "fsyncPerWrite", "sync")
+_SYNCED = ("fsync", "fsyncPerWrite", "sync")
 """Parameters of the bundled workloads that flush written data before the clock stops."""
 
-FORGOTTEN = ("cold_read", "coldRead")
+_FORGOTTEN = ("cold_read", "coldRead")
 """Parameters that make the nodes drop the data before it is read."""
 
-DIRECT = "useO_DIRECT"
+_DIRECT = "useO_DIRECT"
 
 
 def page_cache(result: Mapping[str, Any], seen: Mapping[str, Any], modelled: bool) -> dict[str, str]:
@@ -25,15 +25,15 @@ def page_cache(result: Mapping[str, Any], seen: Mapping[str, Any], modelled: boo
     """
     parameters = result.get("parameters") or {}
     did = {str(phase.get("operation")) for phase in result.get("phases") or ()}
-    told = {"write": ("written", written(parameters, seen.get("syncs"))), "read": ("read", read(parameters, result))}
+    told = {"write": ("written", _written(parameters, seen.get("syncs"))), "read": ("read", read(parameters, result))}
     found = dict(word for operation, word in told.items() if not did or operation in did)
-    whole = "modelled" if modelled else "bypassed" if parameters.get(DIRECT) is True else None
+    whole = "modelled" if modelled else "bypassed" if parameters.get(_DIRECT) is True else None
     return dict.fromkeys(found, whole) if whole else found
 
 
-def written(parameters: Mapping[str, Any], syncs: int | None) -> str:
+def _written(parameters: Mapping[str, Any], syncs: int | None) -> str:
     """Returns whether written data was flushed inside the timed part."""
-    asked = [parameters[key] is True for key in SYNCED if key in parameters]
+    asked = [parameters[key] is True for key in _SYNCED if key in parameters]
     if any(asked):
         return "n/a: a flush was asked for, but the log has no call of one" if syncs == 0 else "synced"
     if syncs == 0 or (asked and syncs is None):
@@ -45,7 +45,7 @@ def written(parameters: Mapping[str, Any], syncs: int | None) -> str:
 
 def read(parameters: Mapping[str, Any], result: Mapping[str, Any]) -> str:
     """Returns whether the nodes had dropped the data before it was read."""
-    asked = [parameters[key] is True for key in FORGOTTEN if key in parameters]
+    asked = [parameters[key] is True for key in _FORGOTTEN if key in parameters]
     if any(asked):
         known = isinstance((result.get("extra") or {}).get("cached_before_read"), int | float)
         return (

@@ -45,13 +45,13 @@ def perform(
             attempt = waiting.popleft()
             under_way[attempt.folder] = attempt
             begun(attempt.asked.id)
-            yield prepare(bench, attempt.asked, attempt.folder)
+            yield _prepare(bench, attempt.asked, attempt.folder)
 
     try:
         while waiting:
             with closing(bench.launcher.run(tasks())) as ended:
                 for task, outcome in ended:
-                    record = finish(bench, under_way[task.folder], outcome)
+                    record = _finish(bench, under_way[task.folder], outcome)
                     again = next_attempt(under_way.pop(task.folder), record)
                     if again:
                         waiting.appendleft(again)
@@ -60,10 +60,10 @@ def perform(
     finally:
         for folder, attempt in under_way.items():
             if not bench.launcher.holds(folder):
-                clear(bench, attempt.asked)
+                _clear(bench, attempt.asked)
 
 
-def prepare(bench: Bench, asked: Asked, folder: Path) -> Task:
+def _prepare(bench: Bench, asked: Asked, folder: Path) -> Task:
     """Creates the run's folders, empty and striped, and the files that the launcher needs, unless the launcher
     continues with the run. An earlier complete attempt is kept beside the run; an interrupted attempt is removed.
     """
@@ -72,20 +72,20 @@ def prepare(bench: Bench, asked: Asked, folder: Path) -> Task:
         put_aside(folder)
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
-        clear(bench, asked)
+        _clear(bench, asked)
         data.mkdir(parents=True)
         if bench.storage.set_stripes and "stripe_count" in asked.requested:
             count, size = asked.requested["stripe_count"], asked.requested["stripe_size"]
             bench.storage.set_stripes(data, Layout(count, size, pool=bench.experiment.pool))
     build = bench.builds[asked.built]
     hints = {} if _hints_by_file_alone(bench, asked) else asked.hints
-    words = bench.workload.words(asked.arguments, folder, data, hints, keep_of(bench, asked).data != NEVER)
+    words = bench.workload.words(asked.arguments, folder, data, hints, _keep_of(bench, asked).data != NEVER)
     return Task(
         folder=folder,
         starter=starter_words(asked, build.starter, bench.launcher),
         ranks=asked.ranks,
         words=(str(build.program), *words),
-        setup=surroundings(bench, asked, folder),
+        setup=_surroundings(bench, asked, folder),
         flavour=build.flavour,
         io_component=asked.io_component,
         options=asked.options,
@@ -102,7 +102,7 @@ def _hints_by_file_alone(bench: Bench, asked: Asked) -> bool:
     return build.flavour == "openmpi" and mpi.has_romio_of_5(build.starter)
 
 
-def surroundings(bench: Bench, asked: Asked, folder: Path) -> Setup:
+def _surroundings(bench: Bench, asked: Asked, folder: Path) -> Setup:
     """Returns the environment of launcher and application; Open MPI's ROMIO reads hints from a file and prints those in
     effect.
     """
@@ -123,9 +123,9 @@ def surroundings(bench: Bench, asked: Asked, folder: Path) -> Setup:
     )
 
 
-def finish(bench: Bench, attempt: Attempt, outcome: Outcome) -> RunRecord:
+def _finish(bench: Bench, attempt: Attempt, outcome: Outcome) -> RunRecord:
     """Writes the run's record, and removes its data and all other files that are not kept."""
-    keep = keep_of(bench, attempt.asked)
+    keep = _keep_of(bench, attempt.asked)
     health = bench.storage.health(bench.data, attempt.asked.job)
     record = with_history(collect(bench, attempt.asked, attempt.folder, outcome, health, attempt.key), attempt)
     record = recorded(record, keep, bench.data / attempt.asked.job)
@@ -134,11 +134,11 @@ def finish(bench: Bench, attempt: Attempt, outcome: Outcome) -> RunRecord:
     if stays(keep.data, record.status):
         bench.storage.end(bench.data, attempt.asked.job)
     else:
-        clear(bench, attempt.asked)
+        _clear(bench, attempt.asked)
     return record
 
 
-def keep_of(bench: Bench, asked: Asked) -> Keep:
+def _keep_of(bench: Bench, asked: Asked) -> Keep:
     """Returns which parts of a run are kept; the complete run's log is always kept for its report, and the data of a
     warm-up never.
     """
@@ -148,7 +148,7 @@ def keep_of(bench: Bench, asked: Asked) -> Keep:
     return replace(keep, data=NEVER) if asked.id.startswith(f"{WARM_UP}/") else keep
 
 
-def clear(bench: Bench, asked: Asked) -> None:
+def _clear(bench: Bench, asked: Asked) -> None:
     """Removes the run's data, and the storage's state of the job."""
     shutil.rmtree(bench.data / asked.job, ignore_errors=True)
     bench.storage.end(bench.data, asked.job)

@@ -16,7 +16,7 @@ from iolens.lab.sweep.keep import NEVER
 MEMORY = Path("/dev/shm")
 """The file system in memory that Linux provides."""
 
-SHARE = 0.5
+_SHARE = 0.5
 """Largest part of the free memory that data may take."""
 
 
@@ -41,4 +41,4 @@ def room_in_memory() -> int:
     if not os.access(MEMORY, os.W_OK | os.X_OK):
         return 0
     free = re.search(r"MemAvailable:\s+(\d+) kB", Path("/proc/meminfo").read_text(encoding="ascii"))
-    return min(shutil.disk_usage(MEMORY).free, int(SHARE * 1024 * int(free[1])) if free else 0)
+    return min(shutil.disk_usage(MEMORY).free, int(_SHARE * 1024 * int(free[1])) if free else 0)

@@ -27,7 +27,7 @@ from iolens.lab.sweep.recipes import build_command, builds_folder, check_recipes
 from iolens.lab.sweep.starting import asked_placement, check_ranks_per_node, starter_words
 from iolens.lab.workloads.workloads import volume_of, workload_of
 
-MPIRUN = "mpirun"
+_MPIRUN = "mpirun"
 """Name that stands in the plan for the launcher that a sweep would find."""
 
 
@@ -67,7 +67,7 @@ def plan(experiment: Experiment, folder: Path, with_matrix: bool = True, some: S
     check_nodes(asked, LAUNCHERS[experiment.launcher])
     check_ranks_per_node(asked, LAUNCHERS[experiment.launcher])
     data = data_folder(experiment, folder, storage, needed_bytes(experiment, workload, asked)).absolute()
-    tasks = [task_of(experiment, one, folder.absolute(), data) for one in asked]
+    tasks = [_task_of(experiment, one, folder.absolute(), data) for one in asked]
     volumes = [experiment.volume, *(volume_of(workload, one.arguments, one.ranks) for one in asked)]
     known = [record.seconds for path in folder.glob(f"{POINTS}/*/*") if (record := read_record(path))]
     confirming = 2 * pairs(experiment) if with_matrix and some is None else 0
@@ -88,7 +88,7 @@ def plan(experiment: Experiment, folder: Path, with_matrix: bool = True, some: S
     )
 
 
-def task_of(experiment: Experiment, asked: Asked, folder: Path, data: Path) -> Task:
+def _task_of(experiment: Experiment, asked: Asked, folder: Path, data: Path) -> Task:
     """Returns a run as the launcher would receive it, with program and launcher by name."""
     place = folder / (FIRST if asked.id == FIRST else f"{POINTS}/{asked.id}")
     words = workload_of(experiment.program).words(
@@ -98,7 +98,7 @@ def task_of(experiment: Experiment, asked: Asked, folder: Path, data: Path) -> T
     program = experiment.program if usual else str(builds_folder(folder, asked.built) / "bin" / experiment.program)
     return Task(
         place,
-        starter_of(asked, LAUNCHERS[experiment.launcher]),
+        _starter_of(asked, LAUNCHERS[experiment.launcher]),
         asked.ranks,
         (program, *words),
         Setup(),
@@ -106,12 +106,12 @@ def task_of(experiment: Experiment, asked: Asked, folder: Path, data: Path) -> T
     )
 
 
-def starter_of(asked: Asked, launcher: Launcher) -> tuple[str, ...]:
+def _starter_of(asked: Asked, launcher: Launcher) -> tuple[str, ...]:
     """Returns the command that starts the ranks, by name. Options for placement depend on the launcher's MPI, so the
     launcher is searched for only if a placement is requested.
     """
     if not asked_placement(asked) or "start" in asked.options:
-        return starter_words(asked, MPIRUN, launcher)
+        return starter_words(asked, _MPIRUN, launcher)
     intel = INTEL_MPI / "bin" / "mpiexec.hydra"
     found = str(intel) if asked.io_component == LUSTRE and intel.exists() else mpi.find_launcher(None)
-    return (MPIRUN, *starter_words(asked, found, launcher)[1:])
+    return (_MPIRUN, *starter_words(asked, found, launcher)[1:])

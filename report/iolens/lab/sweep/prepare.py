@@ -82,35 +82,35 @@ def prepare(experiment: Experiment, folder: Path, with_matrix: bool = True, retr
     first = [asked_first(experiment)] if experiment.first is not None else []
     check_workload(experiment, workload_of(experiment.program), [*runs, *first])
     check_nodes(runs, LAUNCHERS[experiment.launcher])
-    bench, first_bench = (bench_for(experiment, folder, storage, some) for some in (runs or first, first or runs))
-    check_placement(bench, runs)
-    check_placement(first_bench, first)
+    bench, first_bench = (_bench_for(experiment, folder, storage, some) for some in (runs or first, first or runs))
+    _check_placement(bench, runs)
+    _check_placement(first_bench, first)
     check_storage([*runs, *first], bench.data, bench.storage, bench.launcher)
     check_configuration(experiment.configuration, bench.storage)
     check_pool(experiment.pool, bench.storage)
-    make_folders(experiment, folder, bench, first_bench)
+    _make_folders(experiment, folder, bench, first_bench)
     check_targets(runs, bench.data, bench.storage, experiment.pool)
     todo = [first_attempt(asked, folder / POINTS / asked.id, key_of(bench, asked)) for asked in runs]
     before = [first_attempt(asked, folder / FIRST, key_of(first_bench, asked)) for asked in first]
     drop_stale(folder, (*todo, *before))
     if with_matrix:
-        drop_strangers(folder / POINTS, {asked.id for asked in runs})
+        _drop_strangers(folder / POINTS, {asked.id for asked in runs})
     kept = ("ok",) if retry else ("ok", "failed")
     missing = tuple(one for one in todo if not finished(one, kept))
     complete = next((one for one in before if not finished(one, (*kept, "invalid"))), None)
-    failed = tuple(record for one in (*before, *todo) if "failed" in kept and (record := failure(one)))
+    failed = tuple(record for one in (*before, *todo) if "failed" in kept and (record := _failure(one)))
     own_data = experiment.directory is None
     return Sweep(experiment, folder, bench, first_bench, own_data, missing, complete, len(runs), kept, failed)
 
 
-def check_placement(bench: Bench, runs: Sequence[Asked]) -> None:
+def _check_placement(bench: Bench, runs: Sequence[Asked]) -> None:
     """Raises if the launcher cannot place the ranks of a run as requested."""
     check_ranks_per_node(runs, bench.launcher)
     for asked in runs:
         starter_words(asked, bench.builds[asked.built].starter, bench.launcher)
 
 
-def make_folders(experiment: Experiment, folder: Path, *benches: Bench) -> None:
+def _make_folders(experiment: Experiment, folder: Path, *benches: Bench) -> None:
     """Creates the folders of results and data, and writes the experiment beside the results; raises if another sweep
     uses them.
     """
@@ -124,7 +124,7 @@ def make_folders(experiment: Experiment, folder: Path, *benches: Bench) -> None:
         write_aside(folder / "experiment.yaml", to_yaml(experiment))
 
 
-def bench_for(experiment: Experiment, folder: Path, storage: Backend, runs: Sequence[Asked]) -> Bench:
+def _bench_for(experiment: Experiment, folder: Path, storage: Backend, runs: Sequence[Asked]) -> Bench:
     """Returns the bench of some runs, after a check that their data has room."""
     workload = workload_of(experiment.program)
     data = data_folder(experiment, folder, storage, needed_bytes(experiment, workload, runs))
@@ -142,7 +142,7 @@ def finished(attempt: Attempt, kept: Sequence[str]) -> bool:
     return record is not None and record.key == attempt.key and record.status in kept
 
 
-def failure(attempt: Attempt) -> RunRecord | None:
+def _failure(attempt: Attempt) -> RunRecord | None:
     """Returns the record of a failed run of exactly this setting in its folder; None if there is none."""
     return read_record(attempt.folder) if finished(attempt, ("failed",)) else None
 
@@ -158,7 +158,7 @@ def drop_stale(folder: Path, attempts: Sequence[Attempt]) -> None:
         put_aside(place)
 
 
-def drop_strangers(folder: Path, known: set[str]) -> None:
+def _drop_strangers(folder: Path, known: set[str]) -> None:
     """Moves runs that this experiment no longer contains into `set-aside`; nothing is deleted."""
     for record in sorted(folder.glob("*/rep-*/run.json")):
         if str(record.parent.relative_to(folder)) not in known:

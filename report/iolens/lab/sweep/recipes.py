@@ -28,17 +28,17 @@ from iolens.lab.workloads.foreign import FOREIGN
 from iolens.lab.workloads.recipe import USUAL, Recipe
 from iolens.lab.workloads.workloads import workload_of
 
-BUILDS = "builds"
+_BUILDS = "builds"
 """Folder of a sweep's own builds, below the folder of its results."""
 
-STAMP = "recipe.json"
+_STAMP = "recipe.json"
 """File in the folder of a build that records its source, compiler and flags. The build is reused while these are
 unchanged, so that a sweep that continues on another day runs the same program.
 """
 
-MPICC = "mpicc"
+_MPICC = "mpicc"
 
-WRAPPER = "opal_wrapper"
+_WRAPPER = "opal_wrapper"
 """The program to which all of Open MPI's compiler commands are links."""
 
 
@@ -52,7 +52,7 @@ def check_recipes(program: str, recipes: Iterable[Recipe]) -> None:
         if path is None:
             raise UsageError(f"compiler: {name} was not found; install it, load its module, or give its path")
         # An MPI compiler command that is told to use itself would start itself endlessly.
-        if Path(name).name.startswith("mpi") or Path(path).resolve().name == WRAPPER:
+        if Path(name).name.startswith("mpi") or Path(path).resolve().name == _WRAPPER:
             raise UsageError(
                 f"compiler: {name} is an MPI's own command; name the C compiler that it shall use, such as gcc"
             )
@@ -61,7 +61,7 @@ def check_recipes(program: str, recipes: Iterable[Recipe]) -> None:
 def builds_folder(folder: Path, built: Built) -> Path:
     """Returns the folder of a build, below the folder of the results."""
     component, recipe = built
-    return folder / BUILDS / f"{'lustre_' if component == LUSTRE else ''}{recipe.folder}"
+    return folder / _BUILDS / f"{'lustre_' if component == LUSTRE else ''}{recipe.folder}"
 
 
 def built_anew(base: Build, built: Built, folder: Path) -> Build:
@@ -71,48 +71,48 @@ def built_anew(base: Build, built: Built, folder: Path) -> Build:
     compiler's output if compilation fails.
     """
     recipe, target, name = built[1], builds_folder(folder, built), base.program.name
-    wrapper = wrapper_of(base)
-    version = version_of(wrapper, recipe)
-    made = {"compiler": recipe.compiler or compiler_named(wrapper), "version": version}
+    wrapper = _wrapper_of(base)
+    version = _version_of(wrapper, recipe)
+    made = {"compiler": recipe.compiler or _compiler_named(wrapper), "version": version}
     made |= {"flags": recipe.flags} if recipe.flags else {}
     stamp = {**made, "mpicc": wrapper, "links": output_of(wrapper, "-show").strip(), "source": source_digest()}
     stamp |= {"iolens": iolens.__version__, "program": name}
     program = target / "bin" / name
-    if stamp != read_stamp(target) or not program.is_file():
+    if stamp != _read_stamp(target) or not program.is_file():
         with alone(folder):
             say(f"building {name} with {recipe.text}")
             shutil.rmtree(target, ignore_errors=True)
             build(wrapper, target, recipe, name)
-            check_build(program, base, wrapper, recipe)
-            write_aside(target / STAMP, json.dumps(stamp, indent=1) + "\n")
+            _check_build(program, base, wrapper, recipe)
+            write_aside(target / _STAMP, json.dumps(stamp, indent=1) + "\n")
     return replace(base, program=program.resolve(), made=made)
 
 
-def wrapper_of(base: Build) -> str:
+def _wrapper_of(base: Build) -> str:
     """Returns the compiler command of the MPI that a program was built for."""
     if base.program.parent == BUILD_FOR_LUSTRE / "bin":
         return str(INTEL_MPI / "bin" / "iolens-mpicc")
-    found = shutil.which(MPICC)
+    found = shutil.which(_MPICC)
     if found is None:
-        raise IolensError(f"{MPICC} was not found; load your MPI's module")
+        raise IolensError(f"{_MPICC} was not found; load your MPI's module")
     return found
 
 
-def compiler_named(wrapper: str) -> str:
+def _compiler_named(wrapper: str) -> str:
     """Returns the compiler that an MPI's compiler command uses by default."""
     words = shlex.split(output_of(wrapper, "-show"))
     return words[0] if words else Path(wrapper).name
 
 
-def version_of(wrapper: str, recipe: Recipe) -> str:
+def _version_of(wrapper: str, recipe: Recipe) -> str:
     """Returns the first line of the compiler's version; raises if the MPI's command uses another compiler."""
-    said = first_line(output_of(*with_environment(take_apart([wrapper, "--version"]), recipe.variables)))
-    if recipe.compiler and said != first_line(output_of(recipe.compiler, "--version")):
+    said = _first_line(output_of(*with_environment(take_apart([wrapper, "--version"]), recipe.variables)))
+    if recipe.compiler and said != _first_line(output_of(recipe.compiler, "--version")):
         raise UsageError(f"compiler: {wrapper} cannot be told to use {recipe.compiler}: it says that it is {said!r}")
     return said
 
 
-def check_build(program: Path, base: Build, wrapper: str, recipe: Recipe) -> None:
+def _check_build(program: Path, base: Build, wrapper: str, recipe: Recipe) -> None:
     """Raises if the new build does not run as the usual build does."""
     if mpi.is_static(program):
         raise UsageError(f"flags: {recipe.flags} links {program.name} statically, so that no profiler can reach it")
@@ -124,28 +124,28 @@ def check_build(program: Path, base: Build, wrapper: str, recipe: Recipe) -> Non
         )
 
 
-def read_stamp(folder: Path) -> object:
+def _read_stamp(folder: Path) -> object:
     """Returns the recorded source, compiler and flags of a build; None if no complete record exists."""
     try:
-        return json.loads((folder / STAMP).read_text(encoding="utf-8"))
+        return json.loads((folder / _STAMP).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
 
 
-def first_line(text: str) -> str:
+def _first_line(text: str) -> str:
     """Returns the first line that is not blank."""
     return next((line.strip() for line in text.splitlines() if line.strip()), "")
 
 
-def assignments(variables: Mapping[str, str]) -> list[str]:
+def _assignments(variables: Mapping[str, str]) -> list[str]:
     """Returns variables as assignments that precede a command."""
     return [f"{key}={value}" for key, value in variables.items()]
 
 
 def build_command(program: str, recipe: Recipe, target: Path | None = None) -> str:
     """Returns the command that makes a build by hand, from the folder above the source of the workloads."""
-    words = [*assignments(recipe.variables), "make", "-C", "workloads", *([f"BUILD={target}"] if target else [])]
-    return shlex.join([*words, *settings(MPICC, recipe, program)])
+    words = [*_assignments(recipe.variables), "make", "-C", "workloads", *([f"BUILD={target}"] if target else [])]
+    return shlex.join([*words, *settings(_MPICC, recipe, program)])
 
 
 def build_commands(program: str, changes: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:

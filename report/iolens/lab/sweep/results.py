@@ -23,7 +23,7 @@ from iolens.metrics.settings import NamedLevel, level_order
 if TYPE_CHECKING:
     import pandas as pd
 
-MIB = 2**20
+_MIB = 2**20
 
 CONFIRM = "confirm"
 """Folder of the runs that confirm a sweep's best setting."""
@@ -121,8 +121,8 @@ def load_results(directory: Path) -> Results:
 
     if not directory.is_dir():
         raise UsageError(f"{directory} is not a folder; give the folder of a sweep, such as results/class-A")
-    experiment = read_experiment(directory / "experiment.yaml")
-    metric = metric_of(experiment)
+    experiment = _read_experiment(directory / "experiment.yaml")
+    metric = _metric_of(experiment)
     rows: list[dict[str, Any]] = []
     first: dict[str, Any] | None = None
     skipped: list[Skipped] = []
@@ -149,7 +149,7 @@ def load_results(directory: Path) -> Results:
         raise UsageError(
             f"{directory}: {taken[0]} is a column of all runs; give that factor another name and sweep again"
         )
-    named = {name: levels for name in settings if (levels := own_levels(experiment, name))}
+    named = {name: levels for name in settings if (levels := _own_levels(experiment, name))}
     for row in rows:
         row["settings"] |= {
             name: NamedLevel(level, levels.index(level)) if level in levels else level
@@ -171,17 +171,17 @@ def load_results(directory: Path) -> Results:
 def limits_of(directory: Path) -> dict[str, float]:
     """Returns the parameters of the storage's configuration that the sweep kept; empty if there is none."""
     path = directory / "ost.yaml"
-    content = read_experiment(path)
+    content = _read_experiment(path)
     return {key: float(value) for key, value in content.items() if isinstance(value, int | float)}
 
 
-def own_levels(experiment: Mapping[str, Any], factor: str) -> list[str]:
+def _own_levels(experiment: Mapping[str, Any], factor: str) -> list[str]:
     """Returns the names of an own factor's levels in the experiment's order; empty for a factor with plain levels."""
     levels = (experiment.get("matrix") or {}).get(factor)
     return [str(level) for level in levels] if isinstance(levels, dict) else []
 
 
-def read_experiment(path: Path) -> Mapping[str, Any]:
+def _read_experiment(path: Path) -> Mapping[str, Any]:
     """Returns the saved experiment.yaml; empty if the folder has none, since the runs themselves hold their
     settings.
     """
@@ -194,7 +194,7 @@ def read_experiment(path: Path) -> Mapping[str, Any]:
     return content if isinstance(content, dict) else {}
 
 
-def metric_of(experiment: Mapping[str, Any]) -> str:
+def _metric_of(experiment: Mapping[str, Any]) -> str:
     """Returns the experiment's `report.metric`; write bandwidth if it names none."""
     metric = str((experiment.get("report") or {}).get("metric") or "write_bandwidth")
     if metric not in METRICS:
@@ -212,7 +212,7 @@ def read_run(path: Path, operation: str) -> dict[str, Any]:
     point = dict(run.point)
     repetition = int(point.pop("repetition", 1))
     storage = run.storage
-    used = run.mpi if moves_data(run.mpi, run.observed) else {}
+    used = run.mpi if _moves_data(run.mpi, run.observed) else {}
     ignored = tuple(key for key, value in run.took_effect.items() if value is False)
     sound = run.status == "ok" or (run.status == "invalid" and bool(ignored))
     row: dict[str, Any] = {
@@ -229,7 +229,7 @@ def read_run(path: Path, operation: str) -> dict[str, Any]:
         "storage": storage.get("kind"),
         "file_system": storage.get("file_system"),
         "io_component": used.get("io_component"),
-        "driver": driver_of(used, storage),
+        "driver": _driver_of(used, storage),
         "mpi": run.mpi.get("library"),
         "below": storage.get("below"),
         "storage.cached_before_read": storage.get("cached_before_read"),
@@ -252,14 +252,14 @@ def read_run(path: Path, operation: str) -> dict[str, Any]:
     return row | read_phase(path.parent / (run.result or "result.json"), operation)
 
 
-def moves_data(mpi: Mapping[str, Any], observed: Mapping[str, Any]) -> bool:
+def _moves_data(mpi: Mapping[str, Any], observed: Mapping[str, Any]) -> bool:
     """Returns True if MPI-IO may have moved the data. The log of a run tells if it did not, but has no records of the
     bundled writer's transfers.
     """
     return observed.get("mpi_io") is not False or mpi.get("io_component") == "two-phase"
 
 
-def driver_of(mpi: Mapping[str, Any], storage: Mapping[str, Any]) -> str | None:
+def _driver_of(mpi: Mapping[str, Any], storage: Mapping[str, Any]) -> str | None:
     """Returns the MPI-IO driver of a run: the one observed, else `ompio`, or `generic` for ROMIO on files other than
     Lustre's, which its Lustre driver does not open. Returns None if unknown.
     """
@@ -292,7 +292,7 @@ def read_phase(path: Path, operation: str) -> dict[str, Any]:
         return missing
     harmonic = [phase["seconds"].get("harmonic_mean") for phase in phases]
     return missing | {
-        "bandwidth": total / longest / MIB,
+        "bandwidth": total / longest / _MIB,
         "io_seconds": longest,
         "io_seconds_harmonic": None if None in harmonic else math.fsum(harmonic),
         "bytes": total,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-LINE = re.compile(r"^key = (\S+)\s+value = (.*?)\s*$")
+_LINE = re.compile(r"^key = (\S+)\s+value = (.*?)\s*$")
 
 
-def printed_hints(output: str) -> list[dict[str, str]]:
+def _printed_hints(output: str) -> list[dict[str, str]]:
     """Returns one table of hints per open file, in the order of the opens.
 
     A key that appears a second time begins the print of the next open.
@@ -15,7 +15,7 @@ def printed_hints(output: str) -> list[dict[str, str]]:
     opens: list[dict[str, str]] = []
     fresh = True
     for line in output.splitlines():
-        match = LINE.match(line)
+        match = _LINE.match(line)
         if not match:
             fresh = True
             continue
@@ -31,5 +31,5 @@ def effective_hints(output: str) -> dict[str, str]:
 
     Rank 0 also opens files alone, and then `cb_nodes` is always 1; those prints do not describe the job.
     """
-    opens = printed_hints(output)
+    opens = _printed_hints(output)
     return max(opens, key=lambda hints: int(hints.get("cb_nodes", "0") or 0), default={})

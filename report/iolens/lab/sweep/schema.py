@@ -7,15 +7,15 @@ from typing import Any
 from iolens.lab.sweep.experiment import KEYS, REQUIRED
 from iolens.lab.values import LISTED, listed_schema, own_levels_schema
 
-DRAFT = "https://json-schema.org/draft/2020-12/schema"
+_DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def schema() -> dict[str, Any]:
     """Returns the schema of the whole file. Conditions between two keys are checked by the command alone."""
-    root: dict[str, Any] = {"$schema": DRAFT, "title": "An experiment of iolens", **table()}
+    root: dict[str, Any] = {"$schema": _DRAFT, "title": "An experiment of iolens", **_table()}
     for key, row in KEYS.items():
         section, _, last = key.rpartition(".")
-        inner = root["properties"].setdefault(section, table()) if section else root
+        inner = root["properties"].setdefault(section, _table()) if section else root
         inner["properties"][last] = {"description": row.about, **row.kind.schema()}
     for key in (*REQUIRED, "matrix"):
         section, _, last = key.rpartition(".")
@@ -28,6 +28,6 @@ def schema() -> dict[str, Any]:
     return root
 
 
-def table() -> dict[str, Any]:
+def _table() -> dict[str, Any]:
     """Returns a table without keys."""
     return {"type": "object", "properties": {}, "additionalProperties": False}

@@ -19,11 +19,11 @@ def starter_words(asked: Asked, usual: str, launcher: Launcher) -> tuple[str, ..
     """
     start = asked.options.get("start")
     words = shlex.split(start) if start else [usual]
-    per_node = asked.options.get("ranks_per_node") if places_by_itself(launcher) else None
+    per_node = asked.options.get("ranks_per_node") if _places_by_itself(launcher) else None
     return (*words, *options_for(words[0], asked.mapping, per_node))
 
 
-def places_by_itself(launcher: Launcher) -> bool:
+def _places_by_itself(launcher: Launcher) -> bool:
     """Returns True if the command must give the number of ranks per node: on several nodes that were not requested from
     a batch system.
     """

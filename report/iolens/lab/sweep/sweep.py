@@ -38,10 +38,10 @@ def run_sweep(sweep: Sweep, progress: Progress) -> list[RunRecord]:
     records: list[RunRecord] = []
     with alone(*sweep.places), interruptible():
         try:
-            records += run_first(sweep, progress)
-            run_warm_up(sweep, progress)
-            records += run_matrix(sweep, progress)
-            more = run_until(sweep, progress)
+            records += _run_first(sweep, progress)
+            _run_warm_up(sweep, progress)
+            records += _run_matrix(sweep, progress)
+            more = _run_until(sweep, progress)
             records += more + run_fresh(sweep, progress, sweep.total + len(more))
         except OSError as error:
             raise full(error, sweep.folder) from error
@@ -62,18 +62,18 @@ def full(error: OSError, folder: Path) -> Exception:
 
 def leave(sweep: Sweep) -> None:
     """Removes the sweep's own data folders, unless the launcher continues with a run or data is kept."""
-    if sweep.own_data and not any(sweep.bench.launcher.holds(run) or has_data(run) for run in sweep.run_folders):
+    if sweep.own_data and not any(sweep.bench.launcher.holds(run) or _has_data(run) for run in sweep.run_folders):
         for bench in (sweep.bench, sweep.first_bench):
             shutil.rmtree(bench.data, ignore_errors=True)
 
 
-def has_data(run: Path) -> bool:
+def _has_data(run: Path) -> bool:
     """Returns True if the data of a run was kept."""
     record = read_record(run)
     return record is not None and "data" in record.storage
 
 
-def run_first(sweep: Sweep, progress: Progress) -> list[RunRecord]:
+def _run_first(sweep: Sweep, progress: Progress) -> list[RunRecord]:
     """Performs the complete run if it is missing, and shows its steps."""
     if sweep.first is None:
         return []
@@ -85,7 +85,7 @@ def run_first(sweep: Sweep, progress: Progress) -> list[RunRecord]:
     return records
 
 
-def run_warm_up(sweep: Sweep, progress: Progress) -> None:
+def _run_warm_up(sweep: Sweep, progress: Progress) -> None:
     """Performs the warm-up runs with the first missing setting and ignores their results, so that no counted run pays
     for a cold start, such as files that no cache holds yet.
     """
@@ -101,7 +101,7 @@ def run_warm_up(sweep: Sweep, progress: Progress) -> None:
             progress(sweep.total - len(sweep.todo), sweep.total, f"{record.id}: {record.reason or 'ok'}", 0)
 
 
-def run_matrix(sweep: Sweep, progress: Progress) -> list[RunRecord]:
+def _run_matrix(sweep: Sweep, progress: Progress) -> list[RunRecord]:
     """Performs the missing runs of the matrix."""
     began, done = time.monotonic(), sweep.total - len(sweep.todo)
     records: list[RunRecord] = []
@@ -115,7 +115,7 @@ def run_matrix(sweep: Sweep, progress: Progress) -> list[RunRecord]:
     return records
 
 
-def run_until(sweep: Sweep, progress: Progress) -> list[RunRecord]:
+def _run_until(sweep: Sweep, progress: Progress) -> list[RunRecord]:
     """Performs more repetitions of points whose interval is wider than the experiment requests, while there is time. A
     point with a failed run gets no more.
     """

@@ -16,15 +16,15 @@ from iolens.metrics.statistics import Ratio
 if TYPE_CHECKING:
     from iolens.metrics.comparison import Comparison
 
-MOST = 20
+_MOST = 20
 """Default maximum number of repetitions per point."""
 
 
-def most_repetitions(experiment: Experiment) -> int:
+def _most_repetitions(experiment: Experiment) -> int:
     """Returns the maximum number of runs of a point."""
     if experiment.until_interval is None:
         return experiment.repetitions
-    return max(experiment.repetitions, experiment.until_repetitions or MOST)
+    return max(experiment.repetitions, experiment.until_repetitions or _MOST)
 
 
 def next_block(experiment: Experiment, folder: Path, given_up: Collection[str]) -> list[Run]:
@@ -45,8 +45,8 @@ def next_block(experiment: Experiment, folder: Path, given_up: Collection[str]) 
     block = []
     for index, row in comparison.points.iterrows():
         point = point_at(experiment, {name: row[name] for name in results.settings})
-        number = largest_repetition(folder, point) + 1
-        if index in unsure and number <= most_repetitions(experiment) and point.id not in given_up:
+        number = _largest_repetition(folder, point) + 1
+        if index in unsure and number <= _most_repetitions(experiment) and point.id not in given_up:
             block.append(Run(point, number))
     random.Random(f"{experiment.name}:{len(results.runs)}").shuffle(block)
     return block
@@ -58,22 +58,22 @@ def unsure_points(comparison: Comparison, widest: float) -> set[int]:
     """
     points = comparison.points
     if comparison.to_best:
-        rivals = {i for i, ratio in comparison.to_best.items() if points.loc[i, "tied"] and is_wide(ratio, widest)}
+        rivals = {i for i, ratio in comparison.to_best.items() if points.loc[i, "tied"] and _is_wide(ratio, widest)}
         rivals |= {comparison.best} if rivals and comparison.best is not None else set()
     else:
         values = {i: Ratio(row["value"], row["low"], row["high"]) for i, row in points.iterrows()}
-        rivals = {int(i) for i, value in values.items() if is_wide(value, widest)}
+        rivals = {int(i) for i, value in values.items() if _is_wide(value, widest)}
     return rivals | {int(i) for i, row in points.iterrows() if row["left_out"] and not row["low"] > 0}
 
 
-def is_wide(found: Ratio, widest: float) -> bool:
+def _is_wide(found: Ratio, widest: float) -> bool:
     """Returns whether an interval is wider than `widest` to either side, or absent."""
     if found.low is None or found.high is None or not found.low > 0 or not math.isfinite(found.high):
         return True
     return math.sqrt(found.high / found.low) - 1 > widest
 
 
-def largest_repetition(folder: Path, point: Point) -> int:
+def _largest_repetition(folder: Path, point: Point) -> int:
     """Returns the number of the latest repetition of a point that has a record."""
     numbers = [
         int(path.parent.name.removeprefix("rep-")) for path in (folder / "points" / point.id).glob("rep-*/run.json")
@@ -86,6 +86,6 @@ def begun_before(experiment: Experiment, folder: Path) -> list[Run]:
     return [
         Run(point, number)
         for point in points(experiment)
-        for number in range(experiment.repetitions + 1, most_repetitions(experiment) + 1)
+        for number in range(experiment.repetitions + 1, _most_repetitions(experiment) + 1)
         if (folder / "points" / Run(point, number).id / "run.json").exists()
     ]

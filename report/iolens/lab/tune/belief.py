@@ -17,19 +17,19 @@ import numpy as np
 from iolens.lab.tune.features import Features
 from iolens.lab.tune.machine import Array
 
-NOISE = 0.03
+_NOISE = 0.03
 """Standard deviation of the logarithm of a run's bandwidth, among runs of one setting."""
 
-DEPARTURE = 0.25
+_DEPARTURE = 0.25
 """Standard deviation of the logarithm by which a setting departs from the machine that best describes the others."""
 
-REACH = 1.0
+_REACH = 1.0
 """Number of doublings of a setting over which the correlation of departures falls to 0.6."""
 
-OTHER_LEVEL = 0.3
+_OTHER_LEVEL = 0.3
 """Correlation of departures between two levels of an own factor."""
 
-ANY_SCALE = 3.0
+_ANY_SCALE = 3.0
 """Standard deviation of the logarithm of the bandwidth that all settings share; large because nothing is known
 of it.
 """
@@ -60,11 +60,11 @@ class Belief:
     def improvement(self, best: float) -> Array:
         """Returns for every setting the expected gain over `best` on the logarithmic scale; a loss counts as 0."""
         gap = (self.means - best) / self.sd
-        gain = self.sd * (gap * normal_below(gap) + np.exp(-0.5 * gap**2) / np.sqrt(2.0 * np.pi))
+        gain = self.sd * (gap * _normal_below(gap) + np.exp(-0.5 * gap**2) / np.sqrt(2.0 * np.pi))
         return np.asarray(self.weights @ gain)
 
 
-def normal_below(x: Array) -> Array:
+def _normal_below(x: Array) -> Array:
     """Returns the distribution function of the standard normal, to 0.0002 (Page, Applied Statistics 26, 1977,
     75-76).
     """
@@ -79,21 +79,21 @@ def kernel(settings: Sequence[Features]) -> Array:
     for levels in zip(*(one.own for one in settings), strict=True):
         place = np.array([sorted(set(levels)).index(level) for level in levels])
         own += place[:, None] != place[None, :]
-    return np.asarray(DEPARTURE**2 * np.exp(-0.5 * apart / REACH**2) * OTHER_LEVEL**own)
+    return np.asarray(_DEPARTURE**2 * np.exp(-0.5 * apart / _REACH**2) * _OTHER_LEVEL**own)
 
 
 def believe(logs: Array, covariance: Array, measured: Mapping[int, float]) -> Belief:
     """Returns the estimate after runs: `measured` has the logarithm of the bandwidth by the number of the setting,
     `logs` those of the machines, and `covariance` that of the departures.
     """
-    total = covariance + ANY_SCALE**2
+    total = covariance + _ANY_SCALE**2
     at = np.array(sorted(measured), dtype=int)
     seen = np.array([measured[i] for i in at])
-    inverse = np.linalg.inv(total[np.ix_(at, at)] + NOISE**2 * np.eye(len(at)))
+    inverse = np.linalg.inv(total[np.ix_(at, at)] + _NOISE**2 * np.eye(len(at)))
     missed = seen - logs[:, at]
     likely = -0.5 * np.einsum("ki,ij,kj->k", missed, inverse, missed)
     weights = np.exp(likely - likely.max())
     gain = total[:, at] @ inverse
     left = np.diag(total) - np.einsum("ij,ij->i", gain, total[:, at])
-    scale = ANY_SCALE**2 * (missed @ inverse.sum(axis=0))
+    scale = _ANY_SCALE**2 * (missed @ inverse.sum(axis=0))
     return Belief(logs + missed @ gain.T, np.sqrt(np.maximum(left, 1e-8)), weights / weights.sum(), scale)

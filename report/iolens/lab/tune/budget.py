@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-USUAL_RUNS = 8
-SHARE = 3
+_USUAL_RUNS = 8
+_SHARE = 3
 """Settings per run: without a budget, a search runs at most one setting in this many, and at most `USUAL_RUNS`."""
 
-LEAST = 2
+_LEAST = 2
 """Minimum number of runs of a search: the default and one setting to compare it with."""
 
-UNITS = {"s": 1, "min": 60, "h": 3600}
+_UNITS = {"s": 1, "min": 60, "h": 3600}
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Budget:
         """Returns True if one more run fits in after `made` runs that took `spent` seconds, with `reserved` runs to
         follow.
         """
-        if made < LEAST:
+        if made < _LEAST:
             return True
         if self.seconds is None:
             return made < (self.runs or 0)
@@ -42,13 +42,13 @@ class Budget:
 def parse_budget(text: str) -> Budget:
     """Parses `8`, `90s`, `5min` or `2h`; raises ValueError that names these forms."""
     found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([a-z]*)", text.strip())
-    if found and found[2] in UNITS and float(found[1]) > 0:
-        return Budget(seconds=float(found[1]) * UNITS[found[2]])
-    if found and not found[2] and found[1].isdecimal() and int(found[1]) >= LEAST:
+    if found and found[2] in _UNITS and float(found[1]) > 0:
+        return Budget(seconds=float(found[1]) * _UNITS[found[2]])
+    if found and not found[2] and found[1].isdecimal() and int(found[1]) >= _LEAST:
         return Budget(runs=int(found[1]))
-    raise ValueError(f"{text!r} is not a budget; write runs ({LEAST} at least) or time: 8, 90s, 5min, 2h")
+    raise ValueError(f"{text!r} is not a budget; write runs ({_LEAST} at least) or time: 8, 90s, 5min, 2h")
 
 
 def usual_budget(settings: int) -> Budget:
     """Returns the default budget of a search among this number of settings."""
-    return Budget(runs=max(LEAST, min(USUAL_RUNS, settings // SHARE)))
+    return Budget(runs=max(_LEAST, min(_USUAL_RUNS, settings // _SHARE)))

@@ -8,7 +8,7 @@ from iolens.lab.io_components import LUSTRE
 from iolens.lab.sweep.experiment import Experiment
 from iolens.lab.sweep.matrix import Point
 
-USUAL_BUFFER = 16 * 2**20
+_USUAL_BUFFER = 16 * 2**20
 """ROMIO's default cb_buffer_size in bytes."""
 
 
@@ -37,7 +37,7 @@ def features_of(experiment: Experiment, point: Point) -> Features:
         stripes=stripes,
         stripe_size=given.get("stripe_size", experiment.stripe_size),
         writers=writers,
-        buffer=given.get("cb_buffer_size", USUAL_BUFFER),
+        buffer=given.get("cb_buffer_size", _USUAL_BUFFER),
         own=tuple((factor, str(level)) for factor, level in point.settings.items() if factor in experiment.own),
     )
 

@@ -19,7 +19,7 @@ from iolens.lab.tune.features import Features
 
 Array = NDArray[np.float64]
 
-RANGES = {
+_RANGES = {
     "target": (0.3, 1.0),
     "link": (0.01, 1.0),
     "byte": (0.001, 0.3),
@@ -34,16 +34,16 @@ RANGES = {
 largest stripes and buffers; values between them are drawn log-uniformly.
 """
 
-SHARPNESS = 4.0
+_SHARPNESS = 4.0
 """Order of the norm that joins two overlapping times: the higher it is, the less the shorter time adds to the
 longer one.
 """
 
-OWN_SPREAD = 0.8
+_OWN_SPREAD = 0.8
 """Standard deviation of the logarithm of the factor by which a level of an own factor changes a part."""
 
-MACHINES = 4096
-MOST_CELLS = 2_000_000
+_MACHINES = 4096
+_MOST_CELLS = 2_000_000
 """Number of machines drawn, and maximum product of machines and settings for large matrices."""
 
 
@@ -60,15 +60,15 @@ class Machines:
 def draw(settings: Sequence[Features], seed: int) -> Machines:
     """Draws machines at random; the same seed gives the same machines."""
     random = np.random.default_rng(seed)
-    count = max(256, min(MACHINES, MOST_CELLS // max(1, len(settings))))
+    count = max(256, min(_MACHINES, _MOST_CELLS // max(1, len(settings))))
 
     def between(low: float, high: float) -> Array:
         drawn: Array = np.exp(random.uniform(np.log(low), np.log(high), count))
         return drawn
 
-    parts = {name: between(*limits) for name, limits in RANGES.items()}
+    parts = {name: between(*limits) for name, limits in _RANGES.items()}
     levels = dict.fromkeys(level for setting in settings for level in setting.own)
-    own = {level: {name: np.exp(random.normal(0.0, OWN_SPREAD, count)) for name in RANGES} for level in levels}
+    own = {level: {name: np.exp(random.normal(0.0, _OWN_SPREAD, count)) for name in _RANGES} for level in levels}
     return Machines(parts, own)
 
 
@@ -93,7 +93,7 @@ def byte_time(machines: Machines, setting: Features, stripe: int, buffer: int) -
     """
     part = parts_at(machines, setting)
     targets, links = part["target"] / setting.stripes, part["link"] / setting.writers
-    moving = (targets**SHARPNESS + links**SHARPNESS) ** (1.0 / SHARPNESS)
+    moving = (targets**_SHARPNESS + links**_SHARPNESS) ** (1.0 / _SHARPNESS)
     pieces, rounds = stripe / setting.stripe_size, buffer / setting.buffer
     sizes = (
         part["piece"] * pieces + part["large_piece"] / pieces + part["round"] * rounds + part["large_round"] / rounds

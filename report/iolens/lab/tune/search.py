@@ -18,11 +18,11 @@ from iolens.lab.tune.machine import Array, Machines, draw, log_bandwidth
 from iolens.lab.tune.traits import Trait, traits
 from iolens.metrics.settings import SETTINGS
 
-SEED = 1
-WORTH_A_RUN = 0.005
+_SEED = 1
+_WORTH_A_RUN = 0.005
 """Minimum expected gain over the best so far, as a share of it, for which another run is made."""
 
-MOST_SETTINGS = 5000
+_MOST_SETTINGS = 5000
 """Maximum number of settings, limited by the memory for the covariance of their departures."""
 
 DEFAULT, RULE, MODEL = "default", "rule of thumb", "model"
@@ -67,7 +67,7 @@ class Search:
             return Choice(left[0], DEFAULT) if left else None
         gains = self.belief(measured).improvement(math.log(max(measured.values())))
         place = max(left, key=lambda i: float(gains[i]))
-        return self.choice(place, MODEL, measured) if gains[place] >= math.log1p(WORTH_A_RUN) else None
+        return self.choice(place, MODEL, measured) if gains[place] >= math.log1p(_WORTH_A_RUN) else None
 
     def belief(self, measured: Mapping[int, float]) -> Belief:
         """Returns the model's estimate after at least one run."""
@@ -93,34 +93,34 @@ class Search:
 def search_of(experiment: Experiment) -> Search:
     """Returns the search of an experiment's matrix; raises UsageError if it is too large."""
     found = points(experiment)
-    if len(found) > MOST_SETTINGS:
+    if len(found) > _MOST_SETTINGS:
         raise UsageError(
-            f"the matrix has {len(found)} settings, and a search takes at most {MOST_SETTINGS}: thin it out"
+            f"the matrix has {len(found)} settings, and a search takes at most {_MOST_SETTINGS}: thin it out"
         )
     settings = tuple(features_of(experiment, point) for point in found)
-    machines = draw(settings, SEED)
+    machines = draw(settings, _SEED)
     return Search(
         points=tuple(found),
         features=settings,
         machines=machines,
-        begin=((usual(experiment, found), DEFAULT), (rule_of_thumb(experiment, found), RULE)),
+        begin=((_usual(experiment, found), DEFAULT), (_rule_of_thumb(experiment, found), RULE)),
         logs=log_bandwidth(machines, settings),
         covariance=kernel(settings),
     )
 
 
-def usual(experiment: Experiment, found: Sequence[Point]) -> int:
+def _usual(experiment: Experiment, found: Sequence[Point]) -> int:
     """Returns the default point: default levels that the matrix has, else the lowest, and the first level of an own
     factor.
     """
-    return nearest(found, {name: usual_level(experiment, name) for name in experiment.matrix})
+    return nearest(found, {name: _usual_level(experiment, name) for name in experiment.matrix})
 
 
-def rule_of_thumb(experiment: Experiment, found: Sequence[Point]) -> int:
+def _rule_of_thumb(experiment: Experiment, found: Sequence[Point]) -> int:
     """Returns the point that courses and manuals advise for one large shared file: stripes over all targets,
     aggregators that divide the stripes evenly, on all nodes; all other settings at their defaults.
     """
-    wanted = {name: usual_level(experiment, name) for name in experiment.matrix}
+    wanted = {name: _usual_level(experiment, name) for name in experiment.matrix}
     wanted |= {name: max(experiment.matrix[name]) for name in ("stripe_count", "nodes") if name in experiment.matrix}
     if "aggregators" in experiment.matrix:
         most = min(int(wanted.get("stripe_count", experiment.ranks)), experiment.ranks)
@@ -129,7 +129,7 @@ def rule_of_thumb(experiment: Experiment, found: Sequence[Point]) -> int:
     return nearest(found, wanted)
 
 
-def usual_level(experiment: Experiment, name: str) -> Any:
+def _usual_level(experiment: Experiment, name: str) -> Any:
     """Returns the default level of a factor."""
     levels = experiment.matrix[name]
     known = SETTINGS[name].usual if name in SETTINGS else None

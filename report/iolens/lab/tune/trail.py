@@ -12,7 +12,7 @@ from iolens.lab.files import write_aside
 from iolens.lab.tune.traits import Trait
 
 TUNING = "tuning.json"
-SCHEMA = 1
+_SCHEMA = 1
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Trail:
 
 def write_trail(folder: Path, trail: Trail) -> None:
     """Writes tuning.json, whole or not at all."""
-    write_aside(folder / TUNING, json.dumps({"schema": SCHEMA, **asdict(trail)}, indent=1) + "\n")
+    write_aside(folder / TUNING, json.dumps({"schema": _SCHEMA, **asdict(trail)}, indent=1) + "\n")
 
 
 def read_trail(folder: Path) -> Trail | None:

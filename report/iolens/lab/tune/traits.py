@@ -33,19 +33,19 @@ def traits(machines: Machines, settings: Sequence[Features], best: int, belief: 
     parts, scale = parts_at(machines, settings[best]), np.exp(belief.scale)
     found = []
     if len({one.stripes for one in settings}) > 1:
-        found.append(trait("one stripe", "MiB/s", scale / parts["target"], belief.weights))
+        found.append(_trait("one stripe", "MiB/s", scale / parts["target"], belief.weights))
     if len({one.writers for one in settings}) > 1:
-        found.append(trait("one writer's link", "MiB/s", scale / parts["link"], belief.weights))
+        found.append(_trait("one writer's link", "MiB/s", scale / parts["link"], belief.weights))
         stripe, buffer = max(one.stripe_size for one in settings), max(one.buffer for one in settings)
         most = max(
             (one for one in settings if one.own == settings[best].own), key=lambda one: (one.writers, one.stripes)
         )
         share = lock_time(parts, most, stripe) / byte_time(machines, most, stripe, buffer)
-        found.append(trait(f"locks, of the time with {most.writers} writers", "%", 100.0 * share, belief.weights))
+        found.append(_trait(f"locks, of the time with {most.writers} writers", "%", 100.0 * share, belief.weights))
     return found
 
 
-def trait(name: str, unit: str, values: Array, weights: Array) -> Trait:
+def _trait(name: str, unit: str, values: Array, weights: Array) -> Trait:
     """Returns the median over the machines, and the interval that holds 95 % of their weight."""
     order = np.argsort(values)
     reached = np.cumsum(weights[order])

@@ -55,7 +55,7 @@ def begin(sweep: Sweep, search: Search, budget: Budget, before: Trail | None = N
     missing = {attempt.asked.id for attempt in sweep.todo}
     finished: dict[str, list[float]] = {}
     for run in schedule(sweep.experiment):
-        value = None if run.id in missing else bandwidth_of(sweep, run)
+        value = None if run.id in missing else _bandwidth_of(sweep, run)
         if value is not None:
             finished.setdefault(run.point.id, []).append(value)
     places = {point.id: i for i, point in enumerate(search.points)}
@@ -68,7 +68,7 @@ def begin(sweep: Sweep, search: Search, budget: Budget, before: Trail | None = N
     return Tuning(sweep, search, budget, measured, frozenset(), Trail(len(search.points), str(budget), known, steps))
 
 
-def bandwidth_of(sweep: Sweep, run: Run) -> float | None:
+def _bandwidth_of(sweep: Sweep, run: Run) -> float | None:
     """Returns the bandwidth of a finished run in MiB/s; None if it has none."""
     row = read_run(sweep.folder / POINTS / run.id / "run.json", METRICS[sweep.experiment.metric].operation)
     return float(row["bandwidth"]) if row["usable"] and not row["ignored"] and row["bandwidth"] else None
@@ -82,7 +82,7 @@ def run_tuning(tuning: Tuning, progress: Progress) -> Tuning:
     """
     with alone(*tuning.sweep.places), interruptible():
         try:
-            tuning = search(tuning, progress)
+            tuning = _search(tuning, progress)
             done = len(tuning.trail.steps)
             more = run_more(tuning.sweep, repetitions_due(tuning), progress, done)
             run_fresh(replace(tuning.sweep, total=done), progress, done + len(more))
@@ -91,14 +91,14 @@ def run_tuning(tuning: Tuning, progress: Progress) -> Tuning:
     return tuning
 
 
-def search(tuning: Tuning, progress: Progress) -> Tuning:
+def _search(tuning: Tuning, progress: Progress) -> Tuning:
     """Runs one setting after another, each chosen from the results of the earlier ones."""
     while True:
         choice = tuning.search.next(tuning.measured, tuple(tuning.failed))
-        stopped = why_stop(tuning, choice)
+        stopped = _why_stop(tuning, choice)
         if choice is None or stopped:
             break
-        tuning = take(tuning, choice, progress)
+        tuning = _take(tuning, choice, progress)
         write_trail(tuning.sweep.folder, tuning.trail)
     machine = tuple(tuning.search.traits(tuning.measured)) if tuning.measured else ()
     tuning = replace(tuning, trail=replace(tuning.trail, stopped=stopped, machine=machine))
@@ -123,7 +123,7 @@ def repetitions_due(tuning: Tuning) -> list[Attempt]:
     return [missing[run.id] for run in due if run.id in missing]
 
 
-def why_stop(tuning: Tuning, choice: Choice | None) -> str:
+def _why_stop(tuning: Tuning, choice: Choice | None) -> str:
     """Returns the reason why no further run is made; empty if there is one to make."""
     steps = tuning.trail.steps
     if choice is None:
@@ -135,7 +135,7 @@ def why_stop(tuning: Tuning, choice: Choice | None) -> str:
     return "" if tuning.budget.allows(len(steps), spent, tuning.reserved) else f"the budget of {tuning.budget} is spent"
 
 
-def take(tuning: Tuning, choice: Choice, progress: Progress) -> Tuning:
+def _take(tuning: Tuning, choice: Choice, progress: Progress) -> Tuning:
     """Performs one run and adds its result."""
     sweep, point, began = tuning.sweep, tuning.search.points[choice.place], time.monotonic()
     asked = asked_of(sweep.experiment, Run(point, 1), sweep.bench.storage)
@@ -143,7 +143,7 @@ def take(tuning: Tuning, choice: Choice, progress: Progress) -> Tuning:
         perform(sweep.bench, [attempt_at(sweep, asked, sweep.folder / POINTS / asked.id)], progress.begun)
     ) as one:
         record = next(one)
-    value = bandwidth_of(sweep, Run(point, 1)) if record.status == "ok" else None
+    value = _bandwidth_of(sweep, Run(point, 1)) if record.status == "ok" else None
     reason = None if value else record.reason or "it measured nothing"
     seconds = time.monotonic() - began
     step = Step(
@@ -153,13 +153,13 @@ def take(tuning: Tuning, choice: Choice, progress: Progress) -> Tuning:
     if value is not None or any(step.bandwidth for step in trail.steps):
         write_runs(sweep.folder)
     total = tuning.budget.runs or 0
-    progress(len(trail.steps), max(total, len(trail.steps)) if total else 0, told(record, step), 0)
+    progress(len(trail.steps), max(total, len(trail.steps)) if total else 0, _told(record, step), 0)
     measured = {**tuning.measured, **({choice.place: value} if value is not None else {})}
     failed = tuning.failed | ({choice.place} if value is None else set())
     return replace(tuning, measured=measured, failed=failed, trail=trail)
 
 
-def told(record: RunRecord, step: Step) -> str:
+def _told(record: RunRecord, step: Step) -> str:
     """Returns a line about a step."""
     if step.bandwidth is None:
         return f"{record.id} ({step.why}): {step.reason}{lost_text(record)}"

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from iolens.lab.workloads.workload import Workload, size_of
 
 
-def volume(arguments: Sequence[str], ranks: int) -> int:
+def _volume(arguments: Sequence[str], ranks: int) -> int:
     """Returns one transfer of each rank in each collective call."""
     return ranks * size_of(arguments, 1_000_000, "-t", "--transfer") * size_of(arguments, 32, "-s", "--segments")
 
 
-ALIGNMENT = Workload("alignment", ("write_bandwidth", "read_bandwidth"), keep_option="--keep", volume=volume)
+ALIGNMENT = Workload("alignment", ("write_bandwidth", "read_bandwidth"), keep_option="--keep", volume=_volume)

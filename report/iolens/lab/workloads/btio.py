@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from iolens.lab.workloads.workload import Workload, size_of, value_of
 
-POINT_BYTES = 40
+_POINT_BYTES = 40
 """Five doubles per grid point (BT-IO)."""
 
 DEFAULT_INTERVAL = 5
@@ -25,7 +25,7 @@ class NpbClass:
     @property
     def dump_bytes(self) -> int:
         """Returns bytes of one dump of the whole field."""
-        return POINT_BYTES * self.edge**3
+        return _POINT_BYTES * self.edge**3
 
 
 CLASSES = {
@@ -54,7 +54,7 @@ def data_bytes(arguments: Sequence[str]) -> int | None:
     return npb.dump_bytes * -(-steps // interval)
 
 
-def refuses(arguments: Sequence[str], ranks: int) -> str | None:
+def _refuses(arguments: Sequence[str], ranks: int) -> str | None:
     """Returns the reason why a number of ranks is not possible: BT's grid is cut into a square of cells."""
     edge = math.isqrt(ranks)
     return None if edge**2 == ranks else f"btio needs a square number of ranks, such as {edge**2} or {(edge + 1) ** 2}"
@@ -64,7 +64,7 @@ BTIO = Workload(
     program="btio",
     keep_option="--keep",
     metrics=("write_bandwidth", "read_bandwidth"),
-    refuses=refuses,
+    refuses=_refuses,
     volume=lambda arguments, ranks: data_bytes(arguments),
     steps=time_steps,
     step=re.compile(rb"^ Time step\s+(\d+)", re.MULTILINE),

@@ -14,7 +14,7 @@ from iolens.errors import IolensError
 from iolens.lab.installation import own_workloads, source_of_workloads
 from iolens.lab.workloads.recipe import USUAL, Recipe
 
-PARTS = ("workloads", "profiler/include")
+_PARTS = ("workloads", "profiler/include")
 """The parts of the source that a build needs."""
 
 
@@ -25,7 +25,7 @@ def build(compiler: str, target: Path | None = None, recipe: Recipe = USUAL, pro
     Raises IolensError when the source, make or the compiler is not there, or the compiler fails; nothing is left of an
     attempt that fails.
     """
-    source = source_here()
+    source = _source_here()
     for tool, remedy in (("make", "install make"), (compiler, "load your MPI's module, or name it with --mpicc")):
         if shutil.which(tool) is None:
             raise IolensError(f"{tool} was not found; {remedy}")
@@ -33,7 +33,7 @@ def build(compiler: str, target: Path | None = None, recipe: Recipe = USUAL, pro
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=".workloads-") as folder:
         copy, made = Path(folder) / "source", Path(folder) / "build"
-        for name in PARTS:
+        for name in _PARTS:
             shutil.copytree(source / name, copy / name)
         words = [
             "make",
@@ -60,7 +60,7 @@ def build(compiler: str, target: Path | None = None, recipe: Recipe = USUAL, pro
     return target / "bin"
 
 
-TROUBLE = ("error", "undefined reference", "/ld: ")
+_TROUBLE = ("error", "undefined reference", "/ld: ")
 """Texts that identify a line about the cause of a failure, the most certain first; the linker names the place in a
 separate line.
 """
@@ -70,7 +70,7 @@ def complaint(said: str) -> str:
     """Returns the first cause of a failed build: an error of the compiler or the linker, else the last line of make."""
     lines = [line for line in said.splitlines() if line.strip()]
     own = [line for line in lines if not line.startswith(("make", "collect2"))]
-    found = [line for word in TROUBLE for line in own if word in line.lower()]
+    found = [line for word in _TROUBLE for line in own if word in line.lower()]
     return (found or lines[-1:] or ["make failed"])[0]
 
 
@@ -81,7 +81,7 @@ def settings(compiler: str, recipe: Recipe, program: str | None) -> list[str]:
     return words + ([f"PROGRAMS={program}"] if program else [])
 
 
-def source_here() -> Path:
+def _source_here() -> Path:
     """Returns the folder above the workloads' source; raises IolensError if there is none."""
     source = source_of_workloads()
     if source is None:
@@ -91,7 +91,7 @@ def source_here() -> Path:
 
 def source_digest() -> str:
     """Returns the SHA-256 of all source files that a build reads."""
-    source, digest = source_here(), hashlib.sha256()
-    for path in sorted(path for part in PARTS for path in (source / part).rglob("*") if path.is_file()):
+    source, digest = _source_here(), hashlib.sha256()
+    for path in sorted(path for part in _PARTS for path in (source / part).rglob("*") if path.is_file()):
         digest.update(str(path.relative_to(source)).encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()

@@ -6,33 +6,33 @@ from collections.abc import Sequence
 
 from iolens.lab.workloads.workload import Workload, size_of
 
-FACES = 6
+_FACES = 6
 """Number of faces of the cubed sphere."""
 
-VALUE_BYTES = 4
+_VALUE_BYTES = 4
 
 
-def elsewhere(arguments: Sequence[str]) -> bool:
+def _elsewhere(arguments: Sequence[str]) -> bool:
     """Returns whether the problem stands in a file, or is another one (`--mode`)."""
     named = {word.partition("=")[0] for word in arguments}
     return bool({"--config_file", "--mode"} & named) or not {"--nx", "--ny"} & named
 
 
-def refuses(arguments: Sequence[str], ranks: int) -> str | None:
+def _refuses(arguments: Sequence[str], ranks: int) -> str | None:
     """Returns the ranks share the faces of the cubed sphere evenly."""
-    if elsewhere(arguments):
+    if _elsewhere(arguments):
         return None
-    needed = FACES * size_of(arguments, 4, "--nx") * size_of(arguments, 4, "--ny")
+    needed = _FACES * size_of(arguments, 4, "--nx") * size_of(arguments, 4, "--ny")
     return None if ranks == needed else f"this grid needs 6 * nx * ny = {needed} ranks"
 
 
-def volume(arguments: Sequence[str], ranks: int) -> int | None:
+def _volume(arguments: Sequence[str], ranks: int) -> int | None:
     """Returns the fields' values, without what the file format adds; each trial writes the same files again."""
-    if elsewhere(arguments):
+    if _elsewhere(arguments):
         return None
-    cells = FACES * size_of(arguments, 90, "--im_world") ** 2 * size_of(arguments, 137, "--lm")
-    return VALUE_BYTES * cells * size_of(arguments, 5, "--num_arrays")
+    cells = _FACES * size_of(arguments, 90, "--im_world") ** 2 * size_of(arguments, 137, "--lm")
+    return _VALUE_BYTES * cells * size_of(arguments, 5, "--num_arrays")
 
 
-CHECKPOINT = Workload("checkpoint_simulator", ("write_bandwidth",), refuses=refuses, volume=volume)
-RESTART = Workload("restart_simulator", ("read_bandwidth",), refuses=refuses, volume=volume)
+CHECKPOINT = Workload("checkpoint_simulator", ("write_bandwidth",), refuses=_refuses, volume=_volume)
+RESTART = Workload("restart_simulator", ("read_bandwidth",), refuses=_refuses, volume=_volume)

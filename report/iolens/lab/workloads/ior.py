@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from iolens.lab.workloads.workload import Workload, size_of
 
 
-def volume(arguments: Sequence[str], ranks: int) -> int | None:
+def _volume(arguments: Sequence[str], ranks: int) -> int | None:
     """Returns a block of each rank in each segment, and with -m a file for each repetition; a script's tests
     are not read.
     """
@@ -18,4 +18,4 @@ def volume(arguments: Sequence[str], ranks: int) -> int | None:
     return ranks * block * size_of(arguments, 1, "-s", "--segmentCount") * files
 
 
-IOR = Workload(program="ior", metrics=("write_bandwidth", "read_bandwidth"), keep_option="-k", volume=volume)
+IOR = Workload(program="ior", metrics=("write_bandwidth", "read_bandwidth"), keep_option="-k", volume=_volume)

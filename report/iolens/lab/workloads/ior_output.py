@@ -10,8 +10,8 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-MIB, KIB = 2**20, 2**10
-NAMES = {
+_MIB, _KIB = 2**20, 2**10
+_NAMES = {
     "bw(MiB/s)": "bandwidth",
     "IOPS": "per_second",
     "Latency": "latency",
@@ -24,8 +24,8 @@ NAMES = {
     "total(s)": "total",
     "iter": "repetition",
 }
-FACT = re.compile(r"^\s*([A-Za-z][\w /]*?)\s*[:=]\s+(.*?)\s*$")
-RANKS = ("tasks", "clients")
+_FACT = re.compile(r"^\s*([A-Za-z][\w /]*?)\s*[:=]\s+(.*?)\s*$")
+_RANKS = ("tasks", "clients")
 """The line with the number of ranks; up to version 3.1 it reads `clients = 4 (4 per node)`."""
 
 
@@ -57,7 +57,7 @@ class IorOutput:
     @property
     def ranks(self) -> int | None:
         """Tasks that took part."""
-        for key in RANKS:
+        for key in _RANKS:
             if match := re.match(r"\d+", self.facts.get(key, "")):
                 return int(match[0])
         return None
@@ -74,17 +74,17 @@ def parse_ior(text: str) -> IorOutput | None:
     for line in text.splitlines():
         words = line.split()
         if words[:2] == ["access", "bw(MiB/s)"]:
-            columns = [NAMES.get(word, "") for word in words[1:]]
+            columns = [_NAMES.get(word, "") for word in words[1:]]
         elif columns and words and words[0] in ("write", "read") and len(words) == len(columns) + 1:
-            rows.append(row_of(words, columns))
+            rows.append(_row_of(words, columns))
         elif words[:1] == ["Operation"] or line.startswith("Summary"):
             columns = []
-        elif not columns and (match := FACT.match(line)):
+        elif not columns and (match := _FACT.match(line)):
             facts.setdefault(match[1], match[2])
     return IorOutput(head[1], facts, tuple(rows))
 
 
-def row_of(words: list[str], columns: list[str]) -> IorRow:
+def _row_of(words: list[str], columns: list[str]) -> IorRow:
     """Returns one line of the table."""
     values: dict[str, Any] = {
         name: None if word == "-" else float(word) for name, word in zip(columns, words[1:], strict=True) if name
@@ -103,7 +103,7 @@ def result_of_ior(text: str) -> dict[str, Any]:
     phases = [
         {
             "operation": row.access,
-            "bytes": round(row.bandwidth * MIB * row.total),
+            "bytes": round(row.bandwidth * _MIB * row.total),
             "calls_per_rank": None,
             "seconds": {"min": None, "mean": None, "max": row.total, "harmonic_mean": None},
         }

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from iolens.lab.workloads.workload import Workload, size_of, value_of
 
 
-def volume(arguments: Sequence[str], ranks: int) -> int | None:
+def _volume(arguments: Sequence[str], ranks: int) -> int | None:
     """Returns the content of all files; what a preset writes is the program's to know."""
     if value_of(arguments, "--preset"):
         return None
     return ranks * size_of(arguments, 1000, "-n", "--items") * size_of(arguments, 0, "-w", "--write-bytes")
 
 
-METADATA = Workload("metadata", ("latency", "read_bandwidth"), hint_option=None, volume=volume)
+METADATA = Workload("metadata", ("latency", "read_bandwidth"), hint_option=None, volume=_volume)

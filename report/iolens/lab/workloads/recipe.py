@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-CHOOSING = ("OMPI_CC", "MPICH_CC", "I_MPI_CC", "CC")
+_CHOOSING = ("OMPI_CC", "MPICH_CC", "I_MPI_CC", "CC")
 """Variables that name an MPI's compiler command the C compiler to use: Open MPI's, MPICH's, Intel's, and that of the
 command that setup makes for Intel's packages."""
 
@@ -28,7 +28,7 @@ class Recipe:
     @property
     def variables(self) -> Mapping[str, str]:
         """Returns the variables that make any MPI's compiler command use the compiler."""
-        return dict.fromkeys(CHOOSING, self.compiler) if self.compiler else {}
+        return dict.fromkeys(_CHOOSING, self.compiler) if self.compiler else {}
 
     @property
     def folder(self) -> str:

@@ -27,10 +27,10 @@ def workload_of(program: str) -> Workload:
     another program of the same name, such as a user's own IOR.
     """
     known = WORKLOADS.get(Path(program).name, FOREIGN)
-    return FOREIGN if "/" in program and is_another(Path(program)) else known
+    return FOREIGN if "/" in program and _is_another(Path(program)) else known
 
 
-def is_another(path: Path) -> bool:
+def _is_another(path: Path) -> bool:
     """Returns True if the path is not the bundled program of its name."""
     try:
         return path.resolve() != find_program(path.name)

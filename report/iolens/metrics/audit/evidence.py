@@ -17,7 +17,7 @@ KEPT, BROKEN, UNKNOWN = "kept", "not kept", "cannot be known"
 Finding = tuple[str, str]
 """One of these states, and the evidence in a sentence."""
 
-RECORDED = (
+_RECORDED = (
     *("group", "started", "load_before", "load_after", "host", "cpu", "cpus", "memory", "kernel", "cached", "mpi"),
     *("hosts", "file_system", "storage", "launcher", "program", "nprocs", "syncs"),
     *("bytes_read", "bytes_written", "write_seconds", "cached_before_read", "pages_written", "pages_read"),
@@ -64,7 +64,7 @@ def frame_of(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     """Returns rows as `Evidence.runs`: all columns, None where a row has no value."""
     import pandas as pd
 
-    return pd.DataFrame({name: pd.Series([row.get(name) for row in rows], dtype=object) for name in RECORDED})
+    return pd.DataFrame({name: pd.Series([row.get(name) for row in rows], dtype=object) for name in _RECORDED})
 
 
 def some(values: Sequence[Any], most: int = 3) -> str:

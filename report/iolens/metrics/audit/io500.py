@@ -6,24 +6,24 @@ from collections.abc import Callable, Mapping
 
 from iolens.metrics.audit.evidence import BROKEN, KEPT, UNKNOWN, Evidence, Finding, some
 
-WRITING = 300.0
+_WRITING = 300.0
 """Seconds that a write phase takes at least."""
 
-REDUCING = ("zfs", "btrfs")
+_REDUCING = ("zfs", "btrfs")
 """Types of file systems that may compress or deduplicate."""
 
 
-def writing(evidence: Evidence) -> Finding:
+def _writing(evidence: Evidence) -> Finding:
     """Returns whether writing took long enough to leave caches behind."""
     known = [float(value) for value in evidence.known("write_seconds")]
     if not known:
         return UNKNOWN, "No run tells how long it wrote."
     return (
-        KEPT if min(known) >= WRITING else BROKEN
-    ), f"The shortest wrote for {min(known):.3g} s, {WRITING:.0f} s are asked for."
+        KEPT if min(known) >= _WRITING else BROKEN
+    ), f"The shortest wrote for {min(known):.3g} s, {_WRITING:.0f} s are asked for."
 
 
-def other_client(evidence: Evidence) -> Finding:
+def _other_client(evidence: Evidence) -> Finding:
     """Returns whether data was read by another node than the one that wrote it."""
     reads = [float(value) for value in evidence.known("bytes_read")]
     if reads and max(reads) == 0:
@@ -34,7 +34,7 @@ def other_client(evidence: Evidence) -> Finding:
     return UNKNOWN, "Nothing records which node wrote what another one reads."
 
 
-def persistent(evidence: Evidence) -> Finding:
+def _persistent(evidence: Evidence) -> Finding:
     """Returns whether data was sent to the storage before the clock stopped."""
     known = [int(value) for value in evidence.known("syncs")]
     if not known:
@@ -45,14 +45,14 @@ def persistent(evidence: Evidence) -> Finding:
     return KEPT, f"Every run that tells ({len(known)}) called fsync or MPI_File_sync."
 
 
-def beforehand(evidence: Evidence) -> Finding:
+def _beforehand(evidence: Evidence) -> Finding:
     """Returns whether files were made before the clock started."""
     if evidence.swept:
         return KEPT, "Each run began in an empty folder of its own, which a sweep makes and removes."
     return UNKNOWN, "Nothing records what lay in the folder before."
 
 
-def one_storage(evidence: Evidence) -> Finding:
+def _one_storage(evidence: Evidence) -> Finding:
     """Returns whether all runs used the same storage."""
     known = evidence.known("file_system")
     if not known:
@@ -65,7 +65,7 @@ def one_storage(evidence: Evidence) -> Finding:
     )
 
 
-def same_code(evidence: Evidence) -> Finding:
+def _same_code(evidence: Evidence) -> Finding:
     """Returns whether the program was the same."""
     known = evidence.known("program")
     if len(set(known)) > 1:
@@ -75,24 +75,24 @@ def same_code(evidence: Evidence) -> Finding:
     return UNKNOWN, f"{some(known) or 'The program'}: its name, and not what is in it, is recorded."
 
 
-def reduction(evidence: Evidence) -> Finding:
+def _reduction(evidence: Evidence) -> Finding:
     """Returns whether the storage may have written less than it was given."""
     known = set(evidence.known("file_system"))
     kinds = {kind for each in known for kind in str(each).split(", ")}
-    if kinds & set(REDUCING):
-        return UNKNOWN, f"{some(sorted(kinds & set(REDUCING)))} can compress; no run tells whether it does."
+    if kinds & set(_REDUCING):
+        return UNKNOWN, f"{some(sorted(kinds & set(_REDUCING)))} can compress; no run tells whether it does."
     if kinds and kinds <= {"tmpfs", "ext4", "xfs", "ost"}:
         return KEPT, f"{some(sorted(kinds))} stores what it is given."
     return UNKNOWN, "Nothing records whether the storage compresses or deduplicates."
 
 
 CHECKS: Mapping[str, Callable[[Evidence], Finding]] = {
-    "At least 300 s of writing": writing,
-    "Data is read by another client than wrote it": other_client,
-    "Data is persistent before the clock stops": persistent,
-    "No files are made beforehand": beforehand,
-    "One storage system": one_storage,
-    "No changes to the code": same_code,
-    "No reduction that depends on the content": reduction,
+    "At least 300 s of writing": _writing,
+    "Data is read by another client than wrote it": _other_client,
+    "Data is persistent before the clock stops": _persistent,
+    "No files are made beforehand": _beforehand,
+    "One storage system": _one_storage,
+    "No changes to the code": _same_code,
+    "No reduction that depends on the content": _reduction,
 }
 """Checks by the text of their rule."""

@@ -7,10 +7,10 @@ from statistics import fmean, geometric_mean, harmonic_mean
 
 from iolens.metrics.audit.evidence import BROKEN, KEPT, UNKNOWN, Evidence, Finding, some
 
-CLOSE = 0.005
+_CLOSE = 0.005
 """Part by which two kinds of mean may differ and still be called the same."""
 
-FACTS: Mapping[str, str] = {
+_FACTS: Mapping[str, str] = {
     "cpu": "processor",
     "memory": "memory",
     "kernel": "kernel",
@@ -25,14 +25,14 @@ FACTS: Mapping[str, str] = {
 """The facts of the set-up, by column."""
 
 
-def base(evidence: Evidence) -> Finding:
+def _base(evidence: Evidence) -> Finding:
     """Checks rule 1: every ratio names its base."""
     if evidence.base:
         return KEPT, f"Ratios are to {evidence.base}."
     return BROKEN, "No point is the base of a ratio."
 
 
-def subset(evidence: Evidence) -> Finding:
+def _subset(evidence: Evidence) -> Finding:
     """Checks rule 2: everything that was left out is named with its reason."""
     silent = [label for label, reason in evidence.left_out if not reason]
     if silent:
@@ -45,7 +45,7 @@ def subset(evidence: Evidence) -> Finding:
     )
 
 
-def means(evidence: Evidence) -> Finding:
+def _means(evidence: Evidence) -> Finding:
     """Checks rule 3: typical values are geometric means."""
     repeated = {name: each for name, each in evidence.groups.items() if len(each) > 1 and min(each) > 0}
     if not repeated:
@@ -54,16 +54,16 @@ def means(evidence: Evidence) -> Finding:
     apart = max(abs(geometric_mean(each) / proper(each) - 1) for each in repeated.values())
     name = "harmonic mean of the rates" if evidence.rate else "arithmetic mean of the times"
     said = f"Geometric means, so that times and rates have the same ratios; the {name} is within {100 * apart:.2g} %."
-    return (KEPT if apart <= CLOSE else BROKEN), said
+    return (KEPT if apart <= _CLOSE else BROKEN), said
 
 
-def ratios(evidence: Evidence) -> Finding:
+def _ratios(evidence: Evidence) -> Finding:
     """Checks rule 4: ratios are averaged geometrically alone."""
     single = "geometric means of ratios within blocks" if evidence.by_block else "quotients of typical values"
     return KEPT, f"Ratios are {single}; effects over several settings are geometric means of ratios."
 
 
-def spread(evidence: Evidence) -> Finding:
+def _spread(evidence: Evidence) -> Finding:
     """Checks rule 5: variation is reported with its intervals."""
     single = [name for name, each in evidence.groups.items() if len(each) == 1]
     if not evidence.groups:
@@ -77,7 +77,7 @@ def spread(evidence: Evidence) -> Finding:
     return KEPT, f"Every value has an interval, from {fewest} runs or more; what is the same in all runs is marked."
 
 
-def normality(evidence: Evidence) -> Finding:
+def _normality(evidence: Evidence) -> Finding:
     """Checks rule 6: normality is not assumed without a check."""
     counts = [len(each) for each in evidence.groups.values()]
     if max(counts, default=0) < 2:
@@ -89,7 +89,7 @@ def normality(evidence: Evidence) -> Finding:
     )
 
 
-def sound(evidence: Evidence) -> Finding:
+def _sound(evidence: Evidence) -> Finding:
     """Checks rule 7: differences are tested by a sound method."""
     counts = [len(each) for each in evidence.groups.values()]
     if len(counts) < 2:
@@ -102,7 +102,7 @@ def sound(evidence: Evidence) -> Finding:
     return KEPT, f"{runs}; intervals hold together, with spreads moderated by those of other settings, odd ones apart."
 
 
-def centre(_: Evidence) -> Finding:
+def _centre(_: Evidence) -> Finding:
     """Checks rule 8: the centre suits the question."""
     return (
         UNKNOWN,
@@ -110,15 +110,15 @@ def centre(_: Evidence) -> Finding:
     )
 
 
-def factors(evidence: Evidence) -> Finding:
+def _factors(evidence: Evidence) -> Finding:
     """Checks rule 9: all factors, their levels and the set-up are reported."""
-    missing = [name for column, name in FACTS.items() if evidence.unknown(column)]
+    missing = [name for column, name in _FACTS.items() if evidence.unknown(column)]
     if missing:
         return BROKEN, f"Not recorded for all runs: {', '.join(missing)}."
-    return KEPT, "Recorded for all runs: " + ", ".join(FACTS.values()) + "; levels are in the tables."
+    return KEPT, "Recorded for all runs: " + ", ".join(_FACTS.values()) + "; levels are in the tables."
 
 
-def timing(evidence: Evidence) -> Finding:
+def _timing(evidence: Evidence) -> Finding:
     """Checks rule 10: the report says how time was measured and summarised."""
     if evidence.from_logs:
         return KEPT, "The log's run time and I/O times, of an average process."
@@ -130,14 +130,14 @@ def timing(evidence: Evidence) -> Finding:
     return UNKNOWN, "Each log and benchmark has its own way to take time: see its documentation."
 
 
-def bounds(evidence: Evidence) -> Finding:
+def _bounds(evidence: Evidence) -> Finding:
     """Checks rule 11: upper bounds of performance are shown."""
     if not evidence.bounded:
         return BROKEN, "No bound is known: neither a model of the storage nor a device's rate."
     return KEPT, f"A line shows the storage's bound for {evidence.bounded} of {len(evidence.groups)} values."
 
 
-def plots(evidence: Evidence) -> Finding:
+def _plots(evidence: Evidence) -> Finding:
     """Checks rule 12: figures show the data, and lines join only points between which values make sense."""
     if evidence.joined:
         return BROKEN, f"Lines join levels of {evidence.joined}, which are names."
@@ -145,17 +145,17 @@ def plots(evidence: Evidence) -> Finding:
 
 
 CHECKS: Mapping[str, Callable[[Evidence], Finding]] = {
-    "Name the base of every ratio, and its absolute value": base,
-    "Say why a subset is shown": subset,
-    "Arithmetic mean of costs, harmonic mean of rates": means,
-    "Do not average ratios, else geometrically": ratios,
-    "Say whether a value is deterministic, else give an interval": spread,
-    "Do not suppose normality unchecked": normality,
-    "Compare by a sound test": sound,
-    "Ask whether the centre or a percentile matters": centre,
-    "Report all factors, levels and the set-up": factors,
-    "Say how time was taken, synchronised and summarised": timing,
-    "Show bounds": bounds,
-    "Plot what helps; join points only where values lie between": plots,
+    "Name the base of every ratio, and its absolute value": _base,
+    "Say why a subset is shown": _subset,
+    "Arithmetic mean of costs, harmonic mean of rates": _means,
+    "Do not average ratios, else geometrically": _ratios,
+    "Say whether a value is deterministic, else give an interval": _spread,
+    "Do not suppose normality unchecked": _normality,
+    "Compare by a sound test": _sound,
+    "Ask whether the centre or a percentile matters": _centre,
+    "Report all factors, levels and the set-up": _factors,
+    "Say how time was taken, synchronised and summarised": _timing,
+    "Show bounds": _bounds,
+    "Plot what helps; join points only where values lie between": _plots,
 }
 """Checks by the text of their rule, in their order."""

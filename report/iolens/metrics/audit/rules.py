@@ -31,7 +31,7 @@ class Rule:
     check: Callable[[Evidence], Finding]
 
 
-def rules_of(source: str, numbered: bool, checks: Mapping[str, Callable[[Evidence], Finding]]) -> tuple[Rule, ...]:
+def _rules_of(source: str, numbered: bool, checks: Mapping[str, Callable[[Evidence], Finding]]) -> tuple[Rule, ...]:
     """Returns rules of one source, in its order."""
     return tuple(
         Rule(source, str(place) if numbered else "", says, check)
@@ -40,9 +40,9 @@ def rules_of(source: str, numbered: bool, checks: Mapping[str, Callable[[Evidenc
 
 
 RULES: tuple[Rule, ...] = (
-    *rules_of("Hoefler and Belli", numbered=True, checks=reporting.CHECKS),
-    *rules_of("IO500", numbered=False, checks=io500.CHECKS),
-    *rules_of("Set-up", numbered=False, checks=setup.CHECKS),
+    *_rules_of("Hoefler and Belli", numbered=True, checks=reporting.CHECKS),
+    *_rules_of("IO500", numbered=False, checks=io500.CHECKS),
+    *_rules_of("Set-up", numbered=False, checks=setup.CHECKS),
 )
 
 

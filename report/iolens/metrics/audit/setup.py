@@ -12,10 +12,10 @@ from itertools import groupby
 from iolens.metrics.audit.evidence import BROKEN, KEPT, UNKNOWN, Evidence, Finding, some
 from iolens.metrics.settings import volume_text
 
-BUSY = 0.5
+_BUSY = 0.5
 """Load average for each processor before a run from which on others were at work."""
 
-ENOUGH = 3
+_ENOUGH = 3
 """Repetitions from which on an interval is of use."""
 
 HELD = 0.01
@@ -23,10 +23,10 @@ HELD = 0.01
 from storage.
 """
 
-DAY = 86400.0
+_DAY = 86400.0
 
 
-def alike(column: str, evidence: Evidence) -> Finding:
+def _alike(column: str, evidence: Evidence) -> Finding:
     """Returns whether all runs have the same, and what it is."""
     known = evidence.known(column)
     if not known:
@@ -38,7 +38,7 @@ def alike(column: str, evidence: Evidence) -> Finding:
     return (UNKNOWN, f"{said}; {missing} of {len(evidence.runs)} runs do not tell.") if missing else (KEPT, f"{said}.")
 
 
-def memory(evidence: Evidence) -> Finding:
+def _memory(evidence: Evidence) -> Finding:
     """Returns whether all machines have the same memory."""
     known = {int(value) for value in evidence.known("memory")}
     if not known:
@@ -48,20 +48,20 @@ def memory(evidence: Evidence) -> Finding:
     return (KEPT if same and not evidence.unknown("memory") else BROKEN if not same else UNKNOWN), f"{said}."
 
 
-def dates(evidence: Evidence) -> Finding:
+def _dates(evidence: Evidence) -> Finding:
     """Returns whether the runs were made within a day."""
-    known = sorted(moments(evidence))
+    known = sorted(_moments(evidence))
     if not known:
         return UNKNOWN, "Not recorded."
     span = (known[-1] - known[0]).total_seconds()
     begin, end = known[0].date().isoformat(), known[-1].date().isoformat()
     said = begin if begin == end else f"{begin} to {end}"
-    if span > DAY:
+    if span > _DAY:
         return BROKEN, f"{said}: systems change in the meantime."
     return (UNKNOWN if len(known) < len(evidence.runs) else KEPT), f"{said}."
 
 
-def moments(evidence: Evidence) -> list[datetime]:
+def _moments(evidence: Evidence) -> list[datetime]:
     """Returns the times at which the runs began, as far as known, without time zones so that they can be ordered."""
     found = []
     for text in evidence.known("started"):
@@ -89,10 +89,10 @@ def load(evidence: Evidence) -> Finding:
         return UNKNOWN, said
     most = max(before / cpus for before, cpus in runs)
     own = " The runs before leave their own." if evidence.swept else ""
-    return (KEPT if most <= BUSY else BROKEN), f"Up to {most:.2g} for each processor before a run.{own}"
+    return (KEPT if most <= _BUSY else BROKEN), f"Up to {most:.2g} for each processor before a run.{own}"
 
 
-def order(evidence: Evidence) -> Finding:
+def _order(evidence: Evidence) -> Finding:
     """Returns whether the runs of what is compared alternate, so that drift meets all alike."""
     known = list(zip(evidence.runs["started"], evidence.runs["group"], strict=True))
     if not known or any(not moment for moment, _ in known):
@@ -109,7 +109,7 @@ def order(evidence: Evidence) -> Finding:
     return KEPT, f"The runs alternate: {len(stretches)} stretches of {len(set(stretches))} settings."
 
 
-def caches(evidence: Evidence) -> Finding:
+def _caches(evidence: Evidence) -> Finding:
     """Checks the state of the page cache when the runs began, and whether reads may have come from it."""
     held = [int(value) for value in evidence.known("cached")]
     reads = [float(value) for value in evidence.known("bytes_read")]
@@ -128,7 +128,7 @@ def caches(evidence: Evidence) -> Finding:
     return UNKNOWN, f"{said}." if said else "Not recorded."
 
 
-WRITTEN: Mapping[str, Finding] = {
+_WRITTEN: Mapping[str, Finding] = {
     "modelled": (KEPT, "the storage's model times them, its clients' write-behind included"),
     "bypassed": (KEPT, "the page cache was bypassed (O_DIRECT)"),
     "synced": (KEPT, "data were synced inside the timed part"),
@@ -137,7 +137,7 @@ WRITTEN: Mapping[str, Finding] = {
 """The meaning of the words in run.json about writes."""
 
 
-def written_pages(evidence: Evidence) -> Finding:
+def _written_pages(evidence: Evidence) -> Finding:
     """Checks whether the timed writes include the time until data reached the storage."""
     moved = [float(value) for value in evidence.known("bytes_written")]
     if moved and max(moved) == 0:
@@ -151,7 +151,7 @@ def written_pages(evidence: Evidence) -> Finding:
                 f"In no run that tells ({len(calls)}) was anything synced; some may have been in memory alone.",
             )
         return UNKNOWN, "n/a: no run tells whether data were synced inside the timed part."
-    found = [WRITTEN.get(word, (UNKNOWN, word)) for word in known]
+    found = [_WRITTEN.get(word, (UNKNOWN, word)) for word in known]
     missing = evidence.unknown("pages_written")
     states = [state for state, _ in found] + [UNKNOWN] * bool(missing)
     said = f"Of writes: {'; in other runs '.join(text for _, text in found)}"
@@ -160,27 +160,27 @@ def written_pages(evidence: Evidence) -> Finding:
     return next(state for state in (BROKEN, UNKNOWN, KEPT) if state in states), f"{said}{fresh}."
 
 
-def repetitions(evidence: Evidence) -> Finding:
+def _repetitions(evidence: Evidence) -> Finding:
     """Returns whether there are enough runs of each."""
     counts = [len(each) for each in evidence.groups.values()]
     if not counts:
         return UNKNOWN, "No measurement can be used."
     said = f"{min(counts)}" if min(counts) == max(counts) else f"{min(counts)} to {max(counts)}"
-    return (KEPT if min(counts) >= ENOUGH else BROKEN), f"{said} of each; {ENOUGH} or more are asked for."
+    return (KEPT if min(counts) >= _ENOUGH else BROKEN), f"{said} of each; {_ENOUGH} or more are asked for."
 
 
 CHECKS: Mapping[str, Callable[[Evidence], Finding]] = {
-    "Same processor": partial(alike, "cpu"),
-    "Same memory": memory,
-    "Same kernel": partial(alike, "kernel"),
-    "Same MPI library": partial(alike, "mpi"),
-    "Same hosts": partial(alike, "hosts"),
-    "Same kind of storage": partial(alike, "storage"),
-    "Made within a day": dates,
+    "Same processor": partial(_alike, "cpu"),
+    "Same memory": _memory,
+    "Same kernel": partial(_alike, "kernel"),
+    "Same MPI library": partial(_alike, "mpi"),
+    "Same hosts": partial(_alike, "hosts"),
+    "Same kind of storage": partial(_alike, "storage"),
+    "Made within a day": _dates,
     "Quiet machine": load,
-    "Order of runs mixed": order,
-    "Caches cold, or of no use": caches,
-    "Writes not left in the page cache": written_pages,
-    "Enough repetitions": repetitions,
+    "Order of runs mixed": _order,
+    "Caches cold, or of no use": _caches,
+    "Writes not left in the page cache": _written_pages,
+    "Enough repetitions": _repetitions,
 }
 """Checks by the text of their rule."""

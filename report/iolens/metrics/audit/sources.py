@@ -22,7 +22,7 @@ from iolens.missing import is_nan
 if TYPE_CHECKING:
     import pandas as pd
 
-MEASURED = (
+_MEASURED = (
     ("Bandwidth", "write"),
     ("Bandwidth", "read"),
     (RUN, "I/O time of the slowest process"),
@@ -53,7 +53,7 @@ def of_comparison(comparison: Comparison, program: str) -> Evidence:
             "bytes_written": 0 if reads else row.get("bytes"),
             "write_seconds": None if reads else row.get("io_seconds"),
         }
-        for row in recorded(comparison.runs)
+        for row in _recorded(comparison.runs)
     ]
     speeds = {
         str(point["label"]): measured(comparison.runs[comparison.runs["point"] == index], comparison.measure.column)
@@ -67,14 +67,14 @@ def of_comparison(comparison: Comparison, program: str) -> Evidence:
         base=base,
         left_out=[(str(point["name"]), str(point["left_out"])) for _, point in points.iterrows() if point["left_out"]],
         bounded=int(points["bound"].notna().sum()),
-        joined=joined_names(comparison),
+        joined=_joined_names(comparison),
         swept=True,
         from_logs=comparison.measure.less_is_better,
         by_block=comparison.by_block,
     )
 
 
-def joined_names(comparison: Comparison) -> str:
+def _joined_names(comparison: Comparison) -> str:
     """Returns the setting along the axis of the figure of interactions, where its levels are names."""
     if comparison.interaction is None:
         return ""
@@ -92,7 +92,7 @@ def of_latencies(
     labels = [describe(dict(point)) for point in runs[list(settings)].to_dict("records")]
     found = [
         row | {"group": label, "program": program, "bytes_read": 0}
-        for row, label in zip(recorded(runs), labels, strict=True)
+        for row, label in zip(_recorded(runs), labels, strict=True)
     ]
     groups: dict[str, list[float]] = {}
     for label, usable in zip(labels, runs["usable"], strict=True):
@@ -107,7 +107,7 @@ def of_latencies(
     )
 
 
-def recorded(runs: pd.DataFrame) -> list[dict[str, Any]]:
+def _recorded(runs: pd.DataFrame) -> list[dict[str, Any]]:
     """Returns the runs of a sweep with the names that evidence has for their columns; missing values are None."""
     named = {f"machine.{name}": name for name in ("host", "cpu", "cpus", "memory", "kernel", "cached")}
     named |= {"observed.syncs": "syncs", "storage.cached_before_read": "cached_before_read"}
@@ -121,13 +121,13 @@ def recorded(runs: pd.DataFrame) -> list[dict[str, Any]]:
 def of_subjects(subjects: Subjects) -> Evidence:
     """Returns the evidence of a comparison of logs, runs and outputs."""
     rows = [
-        of_trial(trial) | {"group": letter}
+        _of_trial(trial) | {"group": letter}
         for letter, subject in zip(subjects.letters, subjects.all, strict=True)
         for trial in subject.trials
     ]
     found = [numbers(subject) for subject in subjects.all]
     shared = [key for key in found[0] if all(key in each for each in found)]
-    ranked = [key for pair in MEASURED for key in shared if key[:2] == pair]
+    ranked = [key for pair in _MEASURED for key in shared if key[:2] == pair]
     ranked += [key for key in shared if key[3] and key not in ranked]
     groups = (
         {letter: list(each[ranked[0]]) for letter, each in zip(subjects.letters, found, strict=True)} if ranked else {}
@@ -143,7 +143,7 @@ def of_subjects(subjects: Subjects) -> Evidence:
     )
 
 
-def of_trial(trial: Trial) -> dict[str, Any]:
+def _of_trial(trial: Trial) -> dict[str, Any]:
     """Returns the evidence that one run records."""
     facts, record = facts_of(trial), trial.record
     machine: Mapping[str, Any] = record.get("machine") or {}
@@ -167,10 +167,10 @@ def of_trial(trial: Trial) -> dict[str, Any]:
         "cached_before_read": storage.get("cached_before_read"),
         **{f"pages_{name}": (storage.get("page_cache") or {}).get(name) for name in ("written", "read")},
     }
-    return row | (of_log(trial) if trial.job is not None else {})
+    return row | (_of_log(trial) if trial.job is not None else {})
 
 
-def of_log(trial: Trial) -> dict[str, Any]:
+def _of_log(trial: Trial) -> dict[str, Any]:
     """Returns a log's evidence: the time of its begin, the bytes moved at POSIX, the duration of writes, and whether it
     called fsync.
     """

@@ -28,7 +28,7 @@ PE, EVERY_PE = "pe", "pe=all"
 THREAD = "thread"
 """The level of single threads: where it is the last one, imbalance is among the threads of all ranks."""
 
-COMPARE: dict[str, Callable[[Any, Any], Any]] = {
+_COMPARE: dict[str, Callable[[Any, Any], Any]] = {
     "<=": operator.le,
     ">=": operator.ge,
     "!=": operator.ne,
@@ -36,7 +36,7 @@ COMPARE: dict[str, Callable[[Any, Any], Any]] = {
     ">": operator.gt,
     "=": operator.eq,
 }
-CONDITION = re.compile(r"\s*([a-z_]+)\s*(<=|>=|!=|==?|<|>)\s*(.+?)\s*")
+_CONDITION = re.compile(r"\s*([a-z_]+)\s*(<=|>=|!=|==?|<|>)\s*(.+?)\s*")
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Condition:
             wanted = float(self.value)
         except ValueError:
             raise UsageError(f"{self.name}{self.relation}{self.value}: {self.name} is a number") from None
-        found: np.ndarray = COMPARE[self.relation](values, wanted)
+        found: np.ndarray = _COMPARE[self.relation](values, wanted)
         return found
 
 
@@ -83,12 +83,12 @@ DEFAULT = Ask()
 
 def conditions(text: str) -> tuple[Condition, ...]:
     """Parses `pe<10,function=MPI_*` into conditions; raises UsageError if it is invalid."""
-    return tuple(condition(part) for part in text.split(",") if part.strip())
+    return tuple(_condition(part) for part in text.split(",") if part.strip())
 
 
-def condition(text: str) -> Condition:
+def _condition(text: str) -> Condition:
     """Returns one of them."""
-    found = CONDITION.fullmatch(text)
+    found = _CONDITION.fullmatch(text)
     if not found:
         raise UsageError(f"{text}: a condition is a name, one of < <= = != >= > and a value, such as 'pe<10'")
     name, relation, value = found.groups()

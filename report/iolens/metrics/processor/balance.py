@@ -14,7 +14,7 @@ from iolens.metrics.processor.inclusive import INSIDE, with_inclusive
 from iolens.metrics.processor.traced import timed_rows
 
 LEVELS = Levels(("group", "function", "file", "region"), ("group", "function", PE))
-MEASURES = Measures("time", ("calls",))
+_MEASURES = Measures("time", ("calls",))
 
 
 @once_per_job
@@ -25,7 +25,7 @@ def load_balance(job: Job, ask: Ask = DEFAULT) -> Records | None:
     MPI, and exclusive times of traced functions. Their inclusive times follow below a second row of depth 0, without a
     share, for they are no part of that total; those of less than the threshold of the run time are left out.
     """
-    found = with_inclusive(job, exclusive_balance(job, ask), LEVELS, MEASURES, ask, job.run_time)
+    found = with_inclusive(job, exclusive_balance(job, ask), LEVELS, _MEASURES, ask, job.run_time)
     if found is None:
         return None
     inside = np.cumsum(found["name"] == INSIDE) > 0
@@ -37,4 +37,4 @@ def load_balance(job: Job, ask: Ask = DEFAULT) -> Records | None:
 @once_per_job
 def exclusive_balance(job: Job, ask: Ask = DEFAULT) -> Records | None:
     """Returns `load_balance` without the functions whose time includes what they called."""
-    return answer(job, timed_rows(job), LEVELS, MEASURES, ask)
+    return answer(job, timed_rows(job), LEVELS, _MEASURES, ask)

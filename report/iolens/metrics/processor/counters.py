@@ -19,7 +19,7 @@ from iolens.missing import is_nan
 
 WHOLE = "(whole run)"
 
-ALIASES: Mapping[str, str] = {
+_ALIASES: Mapping[str, str] = {
     "instructions": "PAPI_TOT_INS",
     "cycles": "PAPI_TOT_CYC",
     "ref-cycles": "PAPI_REF_CYC",
@@ -38,7 +38,7 @@ ALIASES: Mapping[str, str] = {
 }
 """perf's names to those that the formulas use."""
 
-LINE, PAGE, WORD = 64, 4096, 8
+_LINE, _PAGE, _WORD = 64, 4096, 8
 """Bytes of a cache line, of a page, of a double."""
 
 
@@ -68,21 +68,21 @@ class Derived:
     value: Callable[[Counts], float]
 
 
-def ratio(name: str, unit: str, above: str, below: str, factor: float = 1.0) -> Derived:
+def _ratio(name: str, unit: str, above: str, below: str, factor: float = 1.0) -> Derived:
     """Returns one counter over another."""
     return Derived(name, unit, (above, below), lambda c: factor * c[above] / c[below])
 
 
-def lines(name: str, *counted: str) -> tuple[Derived, Derived]:
+def _lines(name: str, *counted: str) -> tuple[Derived, Derived]:
     """Returns the bytes in these cache lines, and the bytes per second."""
 
     def moved(c: Counts) -> float:
-        return LINE * sum(c[one] for one in counted) / 1e9
+        return _LINE * sum(c[one] for one in counted) / 1e9
 
     return (Derived(name, "GB", counted, moved), Derived(name, "GB/s", counted, lambda c: moved(c) / c.wall))
 
 
-DERIVED: tuple[Derived, ...] = (
+_DERIVED: tuple[Derived, ...] = (
     Derived("User time (approx)", "s", (), lambda c: c.user),
     Derived("User time (approx)", "%", (), lambda c: 100 * c.user / c.wall),
     Derived("Average Time per Call", "s", (), lambda c: c.wall / c.calls if c.calls else NOT_KNOWN),
@@ -94,54 +94,54 @@ DERIVED: tuple[Derived, ...] = (
         lambda c: 100 * c["PAPI_FP_OPS"] / c["PAPI_TOT_CYC"] / c.peak if c.peak else NOT_KNOWN,
     ),
     Derived("HW FP Ops / WCT", "M/s", ("PAPI_FP_OPS",), lambda c: c["PAPI_FP_OPS"] / c.wall / 1e6),
-    ratio("Computational intensity", "ops/cycle", "PAPI_FP_OPS", "PAPI_TOT_CYC"),
-    ratio("Computational intensity", "ops/ref", "PAPI_FP_OPS", "PAPI_L1_DCA"),
-    ratio("Computational intensity", "ops/byte", "PAPI_FP_OPS", "PAPI_L3_TCM", 1 / LINE),
+    _ratio("Computational intensity", "ops/cycle", "PAPI_FP_OPS", "PAPI_TOT_CYC"),
+    _ratio("Computational intensity", "ops/ref", "PAPI_FP_OPS", "PAPI_L1_DCA"),
+    _ratio("Computational intensity", "ops/byte", "PAPI_FP_OPS", "PAPI_L3_TCM", 1 / _LINE),
     Derived("MFLOPS (aggregate)", "M/s", ("PAPI_FP_OPS",), lambda c: c.ranks * c["PAPI_FP_OPS"] / c.user / 1e6),
-    ratio("TLB utilization", "refs/miss", "PAPI_L1_DCA", "PAPI_TLB_DM"),
-    ratio("TLB utilization", "avg uses", "PAPI_L1_DCA", "PAPI_TLB_DM", WORD / PAGE),
+    _ratio("TLB utilization", "refs/miss", "PAPI_L1_DCA", "PAPI_TLB_DM"),
+    _ratio("TLB utilization", "avg uses", "PAPI_L1_DCA", "PAPI_TLB_DM", _WORD / _PAGE),
     Derived(
         "D1 cache hit ratio",
         "%",
         ("PAPI_L1_DCA", "PAPI_L1_DCM"),
         lambda c: 100 * (1 - c["PAPI_L1_DCM"] / c["PAPI_L1_DCA"]),
     ),
-    ratio("D1 cache miss ratio", "%", "PAPI_L1_DCM", "PAPI_L1_DCA", 100),
-    ratio("D1 cache utilization", "refs/miss", "PAPI_L1_DCA", "PAPI_L1_DCM"),
-    ratio("D1 cache utilization", "avg uses", "PAPI_L1_DCA", "PAPI_L1_DCM", WORD / LINE),
+    _ratio("D1 cache miss ratio", "%", "PAPI_L1_DCM", "PAPI_L1_DCA", 100),
+    _ratio("D1 cache utilization", "refs/miss", "PAPI_L1_DCA", "PAPI_L1_DCM"),
+    _ratio("D1 cache utilization", "avg uses", "PAPI_L1_DCA", "PAPI_L1_DCM", _WORD / _LINE),
     Derived(
         "D2 cache hit ratio",
         "%",
         ("PAPI_L2_DCA", "PAPI_L2_DCM"),
         lambda c: 100 * (1 - c["PAPI_L2_DCM"] / c["PAPI_L2_DCA"]),
     ),
-    ratio("D2 cache miss ratio", "%", "PAPI_L2_DCM", "PAPI_L2_DCA", 100),
+    _ratio("D2 cache miss ratio", "%", "PAPI_L2_DCM", "PAPI_L2_DCA", 100),
     Derived(
         "D2 to D1 bandwidth",
         "MiB/s",
         ("PAPI_L2_DCA", "PAPI_L2_DCM"),
-        lambda c: (c["PAPI_L2_DCA"] - c["PAPI_L2_DCM"]) * LINE / c.wall / 2**20,
+        lambda c: (c["PAPI_L2_DCA"] - c["PAPI_L2_DCM"]) * _LINE / c.wall / 2**20,
     ),
-    ratio("L3 cache miss ratio", "%", "PAPI_L3_TCM", "PAPI_L3_TCA", 100),
-    ratio("L3 cache misses of loads", "%", "LLC_LOAD_MISSES", "LLC_LOADS", 100),
-    *lines("L3 traffic", "PAPI_L3_TCA"),
-    *lines("Memory traffic", "PAPI_L3_TCM"),
-    *lines("Memory traffic of loads and stores", "LLC_LOAD_MISSES", "LLC_STORE_MISSES"),
-    ratio("Loads from other nodes' memory", "%", "NODE_LOAD_MISSES", "NODE_LOADS", 100),
-    ratio("Instructions per cycle", "", "PAPI_TOT_INS", "PAPI_TOT_CYC"),
-    ratio("Cycles per instruction", "", "PAPI_TOT_CYC", "PAPI_TOT_INS"),
+    _ratio("L3 cache miss ratio", "%", "PAPI_L3_TCM", "PAPI_L3_TCA", 100),
+    _ratio("L3 cache misses of loads", "%", "LLC_LOAD_MISSES", "LLC_LOADS", 100),
+    *_lines("L3 traffic", "PAPI_L3_TCA"),
+    *_lines("Memory traffic", "PAPI_L3_TCM"),
+    *_lines("Memory traffic of loads and stores", "LLC_LOAD_MISSES", "LLC_STORE_MISSES"),
+    _ratio("Loads from other nodes' memory", "%", "NODE_LOAD_MISSES", "NODE_LOADS", 100),
+    _ratio("Instructions per cycle", "", "PAPI_TOT_INS", "PAPI_TOT_CYC"),
+    _ratio("Cycles per instruction", "", "PAPI_TOT_CYC", "PAPI_TOT_INS"),
     Derived("MIPS (aggregate)", "M/s", ("PAPI_TOT_INS",), lambda c: c.ranks * c["PAPI_TOT_INS"] / c.wall / 1e6),
-    ratio("D1 cache references", "per instruction", "PAPI_L1_DCA", "PAPI_TOT_INS"),
-    ratio("D1 cache misses", "per instruction", "PAPI_L1_DCM", "PAPI_TOT_INS"),
-    ratio("I1 cache miss ratio", "%", "PAPI_L1_ICM", "PAPI_L1_ICA", 100),
+    _ratio("D1 cache references", "per instruction", "PAPI_L1_DCA", "PAPI_TOT_INS"),
+    _ratio("D1 cache misses", "per instruction", "PAPI_L1_DCM", "PAPI_TOT_INS"),
+    _ratio("I1 cache miss ratio", "%", "PAPI_L1_ICM", "PAPI_L1_ICA", 100),
     Derived("CPU clock", "GHz", ("PAPI_TOT_CYC",), lambda c: c["PAPI_TOT_CYC"] / c.user / 1e9),
-    ratio("CPU boost", "X", "PAPI_TOT_CYC", "PAPI_REF_CYC"),
-    ratio("Cycles stalled", "%", "PAPI_RES_STL", "PAPI_TOT_CYC", 100),
-    ratio("Cycles without an instruction issued", "%", "PAPI_STL_ICY", "PAPI_TOT_CYC", 100),
-    ratio("Branches mispredicted", "%", "PAPI_BR_MSP", "PAPI_BR_INS", 100),
-    ratio("Branches mispredicted", "per instruction", "PAPI_BR_MSP", "PAPI_TOT_INS"),
-    ratio("Instructions per branch", "", "PAPI_TOT_INS", "PAPI_BR_INS"),
-    ratio("Prefetches that missed", "%", "L1_DCACHE_PREFETCH_MISSES", "L1_DCACHE_PREFETCHES", 100),
+    _ratio("CPU boost", "X", "PAPI_TOT_CYC", "PAPI_REF_CYC"),
+    _ratio("Cycles stalled", "%", "PAPI_RES_STL", "PAPI_TOT_CYC", 100),
+    _ratio("Cycles without an instruction issued", "%", "PAPI_STL_ICY", "PAPI_TOT_CYC", 100),
+    _ratio("Branches mispredicted", "%", "PAPI_BR_MSP", "PAPI_BR_INS", 100),
+    _ratio("Branches mispredicted", "per instruction", "PAPI_BR_MSP", "PAPI_TOT_INS"),
+    _ratio("Instructions per branch", "", "PAPI_TOT_INS", "PAPI_BR_INS"),
+    _ratio("Prefetches that missed", "%", "L1_DCACHE_PREFETCH_MISSES", "L1_DCACHE_PREFETCHES", 100),
 )
 """Derived values after CrayPAT (hwpc(5), and the block of `rhsf` that the tests reproduce); traffic, branches and
 cycles per instruction after LIKWID's groups MEM, L3, BRANCH, CACHE and CPI.
@@ -159,7 +159,7 @@ def derive(counts: Counts) -> list[tuple[str, str, float]]:
     Counters that took turns may say that there were more misses than references: what is less than 0 then is left out.
     """
     found = []
-    for one in DERIVED:
+    for one in _DERIVED:
         if not set(one.needs) <= counts.events.keys():
             continue
         try:
@@ -174,7 +174,7 @@ def derive(counts: Counts) -> list[tuple[str, str, float]]:
 SCALES = {"task-clock": (1e-9, "s"), "peak-memory": (2.0**-20, "MiB")}
 """Events that are no plain counts: what to multiply them with, and the unit; they have no rate."""
 
-SOFTWARE = frozenset(
+_SOFTWARE = frozenset(
     {"task-clock", "minor-faults", "major-faults", "voluntary-switches", "involuntary-switches", "peak-memory"}
     | {"cpu-migrations"}
 )
@@ -182,8 +182,8 @@ SOFTWARE = frozenset(
 
 NO_PEAK = "how many operations this processor can do in a cycle is not known"
 
-SEVERAL_REGIONS = 0xFFFFFFFE
-TOGETHER = "(several)"
+_SEVERAL_REGIONS = 0xFFFFFFFE
+_TOGETHER = "(several)"
 """The number of rows of this table that are of several regions, and their name."""
 
 
@@ -238,18 +238,18 @@ def counters(job: Job, ask: Ask = DEFAULT) -> Records | None:
         return None
     numbers = rows["region"]
     names = with_regions(job, rows)["region"]
-    names[numbers == SEVERAL], names[numbers == SEVERAL_REGIONS] = WHOLE, TOGETHER
+    names[numbers == SEVERAL], names[numbers == _SEVERAL_REGIONS] = WHOLE, _TOGETHER
     of_ranks = tuple(one for one in ask.where if one.name == PE)
     rows = kept(rows.beside({"region": names}), of_ranks)
     visits = None if visits is None else kept(with_regions(job, visits), of_ranks)
     asked = Asked(job, matching_ranks(of_ranks, max(1, job.nprocs)), rows, visits)
-    wanted = parts_by(kept(rows, ask.where), "region")
-    found = [one for region, part in wanted for one in of_region(asked, region, part)]
+    wanted = _parts_by(kept(rows, ask.where), "region")
+    found = [one for region, part in wanted for one in _of_region(asked, region, part)]
     columns = ["region", "event", "value", "unit", "rate", "imbalance_percent", "ran", "unavailable"]
     return Records.of(columns, found) if found else None
 
 
-def parts_by(rows: Records, name: str) -> Iterator[tuple[str, Records]]:
+def _parts_by(rows: Records, name: str) -> Iterator[tuple[str, Records]]:
     """Returns the rows of each value of a column."""
     same = Groups(rows[name])
     for place, part in zip(same.first, same.parts(np.arange(len(rows))), strict=True):
@@ -259,38 +259,38 @@ def parts_by(rows: Records, name: str) -> Iterator[tuple[str, Records]]:
 Row = tuple[str, str, float, str, float, float, float, str]
 
 
-def of_region(asked: Asked, region: str, rows: Records) -> list[Row]:
+def _of_region(asked: Asked, region: str, rows: Records) -> list[Row]:
     """Returns the rows of one region, and what follows from them."""
     found: list[Row] = []
     counted: dict[str, Across] = {}
-    for event, part in parts_by(rows, "event"):
-        there = part.where(was_counted(part))
+    for event, part in _parts_by(rows, "event"):
+        there = part.where(_was_counted(part))
         if len(there):
-            counted[event] = across(asked, region, event, there)
-            found.append(row_of(asked, region, event, there, counted[event]))
+            counted[event] = _across(asked, region, event, there)
+            found.append(_row_of(asked, region, event, there, counted[event]))
         elif region == WHOLE:
             why = str(part["unavailable"][0]) or "it never ran"
             found.append((region, event, NOT_KNOWN, "", NOT_KNOWN, NOT_KNOWN, NOT_KNOWN, why))
-    means = {ALIASES.get(event, event): each.mean for event, each in counted.items()}
-    if counted.keys() <= SOFTWARE:
+    means = {_ALIASES.get(event, event): each.mean for event, each in counted.items()}
+    if counted.keys() <= _SOFTWARE:
         return found
     all_of_them = max(counted.values(), key=lambda each: each.ranks)
-    wall, calls = visited(asked, region, all_of_them)
-    user = user_seconds(asked, region, all_of_them)
+    wall, calls = _visited(asked, region, all_of_them)
+    user = _user_seconds(asked, region, all_of_them)
     there_were = len(all_of_them.who) if all_of_them.apart else asked.ranks
-    derived = derive(Counts(means, user, wall, calls, there_were, peak(asked.job)))
+    derived = derive(Counts(means, user, wall, calls, there_were, _peak(asked.job)))
     found += [(region, name, value, unit, NOT_KNOWN, NOT_KNOWN, NOT_KNOWN, "") for name, unit, value in derived]
-    if region == WHOLE and {"PAPI_FP_OPS", "PAPI_TOT_CYC"} <= means.keys() and not peak(asked.job):
+    if region == WHOLE and {"PAPI_FP_OPS", "PAPI_TOT_CYC"} <= means.keys() and not _peak(asked.job):
         found.append((region, "HW FP Ops of nominal peak", NOT_KNOWN, "", NOT_KNOWN, NOT_KNOWN, NOT_KNOWN, NO_PEAK))
     return found
 
 
-def was_counted(rows: Records) -> np.ndarray:
+def _was_counted(rows: Records) -> np.ndarray:
     """Returns which rows have a count."""
     return np.asarray((rows["unavailable"] == "") & (rows["value"] >= 0) & (rows["time_running"] > 0))
 
 
-def across(asked: Asked, region: str, event: str, there: Records) -> Across:
+def _across(asked: Asked, region: str, event: str, there: Records) -> Across:
     """Returns the rows of an event in a region by rank. Of ranks without a row there, those that counted it in the
     whole run have 0, unless the log holds some of their regions together.
     """
@@ -298,54 +298,54 @@ def across(asked: Asked, region: str, event: str, there: Records) -> Across:
     same = Groups(there["rank"])
     who = there["rank"][same.first]
     values = same.sum(there["value"] * factor * there["time_enabled"] / there["time_running"])
-    of_event = asked.rows.where((asked.rows["event"] == event) & was_counted(asked.rows))
+    of_event = asked.rows.where((asked.rows["event"] == event) & _was_counted(asked.rows))
     others = of_event["rank"][of_event["region"] == WHOLE]
     if (who < 0).any() or (others < 0).any():
         return Across(who, values, asked.ranks)
-    zeros = 0 if (of_event["region"] == TOGETHER).any() else len(np.setdiff1d(others, who))
+    zeros = 0 if (of_event["region"] == _TOGETHER).any() else len(np.setdiff1d(others, who))
     return Across(who, np.append(values, [0.0] * min(zeros, 1)), len(who) + zeros)
 
 
-def row_of(asked: Asked, region: str, event: str, there: Records, each: Across) -> Row:
+def _row_of(asked: Asked, region: str, event: str, there: Records, each: Across) -> Row:
     """Returns the row of one event that was counted."""
     _, unit = SCALES.get(event, (1.0, ""))
     ran = 100 * float(there["time_running"].sum() / there["time_enabled"].sum())
-    seconds = visited(asked, region, each)[0]
-    if event not in SOFTWARE:
-        user = user_seconds(asked, region, each)
+    seconds = _visited(asked, region, each)[0]
+    if event not in _SOFTWARE:
+        user = _user_seconds(asked, region, each)
         seconds = user if not is_nan(user) else seconds
     rate = each.mean / seconds if seconds > 0 and not unit else NOT_KNOWN
     return region, event, each.mean, unit, rate, each.uneven, ran, ""
 
 
-def visited(asked: Asked, region: str, each: Across) -> tuple[float, float]:
+def _visited(asked: Asked, region: str, each: Across) -> tuple[float, float]:
     """Returns seconds of an average one of these ranks in a region with those inside it, and its visits (0: not known);
     of the whole run, its time. NaN where the log does not have them of the same ranks.
     """
     if region == WHOLE:
         return asked.job.run_time, 0.0
-    if asked.visits is None or region == TOGETHER:
+    if asked.visits is None or region == _TOGETHER:
         return NOT_KNOWN, 0.0
-    mine = of_same_ranks(asked.visits.where(asked.visits["region"] == region), each)
+    mine = _of_same_ranks(asked.visits.where(asked.visits["region"] == region), each)
     if mine is None:
         return NOT_KNOWN, 0.0
     return float(mine["time"].sum()) / each.ranks, float(mine["calls"].sum()) / each.ranks
 
 
-def user_seconds(asked: Asked, region: str, each: Across) -> float:
+def _user_seconds(asked: Asked, region: str, each: Across) -> float:
     """Returns the processor's time of an average one of these ranks there; NaN if it was not counted."""
     rows = asked.rows.where((asked.rows["region"] == region) & (asked.rows["event"] == "task-clock"))
-    mine = of_same_ranks(rows.where(was_counted(rows)), each)
+    mine = _of_same_ranks(rows.where(_was_counted(rows)), each)
     return NOT_KNOWN if mine is None else float(mine["value"].sum()) * SCALES["task-clock"][0] / each.ranks
 
 
-def of_same_ranks(rows: Records, each: Across) -> Records | None:
+def _of_same_ranks(rows: Records, each: Across) -> Records | None:
     """Returns the rows of these ranks; None if there are others, or ranks together that are not together there."""
     mine = rows if not each.apart else rows.where(np.isin(rows["rank"], each.who))
     return mine if set(mine["rank"].tolist()) == set(each.who.tolist()) else None
 
 
-def peak(job: Job) -> float:
+def _peak(job: Job) -> float:
     """Returns the nominal number of floating-point operations (double precision) that a core can perform in a cycle; 0
     if the log does not tell.
     """

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from iolens.log import Job
 
-SUMS_OF_OTHERS = ("total", "group")
+_SUMS_OF_OTHERS = ("total", "group")
 """Levels whose imbalance says nothing, for their parts may be uneven in opposite ways."""
 
 TOGETHER = "ranks known together, mean"
@@ -83,24 +83,24 @@ def drill(
     number without the rows below them. Per cent refers to `whole` (of an average rank), else to the total. Where the
     last level is that of threads, the imbalance of the rows above is among all threads of all ranks.
     """
-    single, wanted = by[-1] if by and by[-1] in (PE, EVERY_PE) else "", spread(by, rows)
+    single, wanted = by[-1] if by and by[-1] in (PE, EVERY_PE) else "", _spread(by, rows)
     keys = ["total", *wanted]
-    rows = without_gaps(labelled(rows, "total", "Total"), keys, by)
+    rows = _without_gaps(labelled(rows, "total", "Total"), keys, by)
     rank_names = [f"pe.{rank}" if rank >= 0 else TOGETHER for rank in rows["rank"].tolist()]
     rows = rows.beside({PE: np.array(rank_names, object)})
     units = ["rank", THREAD] if keys[-1] == THREAD else ["rank"]
-    each = [per_unit(rows, keys[: depth + 1], units, measures) for depth in range(len(keys))]
+    each = [_per_unit(rows, keys[: depth + 1], units, measures) for depth in range(len(keys))]
     if whole is None:
         whole = float(each[0][measures.first].sum()) / max(ranks, 1)
     threads = len(Groups(*(rows[name] for name in units))) if len(units) > 1 else 0
     table = Tree(keys, each, measures, max(ranks, 1), whole, threshold, single, threads)
-    columns = ["depth", "level", "name", *measures.sums, *measures.extremes, "share", *UNKNOWN]
+    columns = ["depth", "level", "name", *measures.sums, *measures.extremes, "share", *_UNKNOWN]
     found = Records.of(columns, [[row[name] for name in columns] for row in table.walk(("Total",), 0)])
     found.left_out = table.left_out
     return found
 
 
-def spread(by: Sequence[str], rows: Records) -> list[str]:
+def _spread(by: Sequence[str], rows: Records) -> list[str]:
     """Returns the columns of the levels, without a last one of single ranks."""
     columns: list[str] = []
     for place, name in enumerate(by):
@@ -113,7 +113,7 @@ def spread(by: Sequence[str], rows: Records) -> list[str]:
     return columns
 
 
-def without_gaps(rows: Records, keys: Sequence[str], named: Sequence[str]) -> Records:
+def _without_gaps(rows: Records, keys: Sequence[str], named: Sequence[str]) -> Records:
     """Returns the rows with a name in the `named` columns where others of the same path have one, so that they
     add up.
     """
@@ -128,7 +128,7 @@ def without_gaps(rows: Records, keys: Sequence[str], named: Sequence[str]) -> Re
     return rows
 
 
-def per_unit(rows: Records, keys: list[str], units: list[str], measures: Measures) -> Records:
+def _per_unit(rows: Records, keys: list[str], units: list[str], measures: Measures) -> Records:
     """Returns sums and extremes of each path and unit (a rank, or a thread of a rank) at one depth."""
     part = rows.where(rows[keys[-1]] != "")
     same = Groups(*(part[key] for key in dict.fromkeys([*keys, *units])))
@@ -200,7 +200,7 @@ class Tree:
         level, node = self.keys[depth], self.nodes[path]
         values = {name: float(node[name].sum()) / self.ranks for name in self.measures.sums}
         values |= {name: float(getattr(node[name], how)()) for name, how in self.measures.extremes.items()}
-        says = level not in SUMS_OF_OTHERS or len(self.keys) == (2 if self.threads else 1)
+        says = level not in _SUMS_OF_OTHERS or len(self.keys) == (2 if self.threads else 1)
         uneven = node if says else self.nodes[children[0]] if level == "group" and len(children) == 1 else None
         return {
             "depth": depth,
@@ -208,14 +208,14 @@ class Tree:
             "name": path[-1],
             **values,
             "share": self.share(values[self.measures.first]),
-            **(UNKNOWN if uneven is None else self.unevenness(uneven, self.threads * (level != THREAD) or self.ranks)),
+            **(_UNKNOWN if uneven is None else self.unevenness(uneven, self.threads * (level != THREAD) or self.ranks)),
         }
 
     def unevenness(self, node: Records, units: int) -> dict[str, float]:
         """Returns the imbalance over so many ranks or threads; those without a row count as 0."""
         values, ranks = node[self.measures.first], node["rank"]
         if (ranks < 0).any() or not len(values):
-            return UNKNOWN
+            return _UNKNOWN
         most, mean = float(values.max()), float(values.sum()) / units
         return {
             "imbalance": imbalance(most, mean) if units > 1 else NOT_KNOWN,
@@ -245,7 +245,7 @@ class Tree:
         numbers = {column: float(node[column][place]) / ranks for column in self.measures.sums}
         numbers |= {column: float(node[column][place]) for column in self.measures.extremes}
         share = self.share(float(node[self.measures.first][place]) / self.ranks)
-        return {"depth": depth, "level": PE, "name": name, **numbers, "share": share, **UNKNOWN}
+        return {"depth": depth, "level": PE, "name": name, **numbers, "share": share, **_UNKNOWN}
 
 
-UNKNOWN = dict.fromkeys(("imbalance", "imbalance_percent", "most", "most_rank"), NOT_KNOWN)
+_UNKNOWN = dict.fromkeys(("imbalance", "imbalance_percent", "most", "most_rank"), NOT_KNOWN)

@@ -25,10 +25,10 @@ def hot_feedback(job: Job, remarks: Iterable[Remark], limit: int = 30) -> pd.Dat
     lines = hot_lines(job, limit)
     if lines is None:
         return None
-    known = by_line(remarks)
-    functions = function_loops(known)
+    known = _by_line(remarks)
+    functions = _function_loops(known)
     places = zip(lines["source"], lines["line"], lines["function"], strict=True)
-    found = [said_of(str(source), number(line), str(function), known, functions) for source, line, function in places]
+    found = [_said_of(str(source), number(line), str(function), known, functions) for source, line, function in places]
     return lines.assign(
         letters=[letters for letters, _, _ in found],
         loop=[loop for _, loop, _ in found],
@@ -44,7 +44,7 @@ def number(line: str) -> int:
 Place = tuple[str, int]
 
 
-def by_line(remarks: Iterable[Remark]) -> Mapping[Place, list[Remark]]:
+def _by_line(remarks: Iterable[Remark]) -> Mapping[Place, list[Remark]]:
     """Remarks by source file (its name) and line."""
     found: dict[Place, list[Remark]] = {}
     for remark in remarks:
@@ -52,7 +52,7 @@ def by_line(remarks: Iterable[Remark]) -> Mapping[Place, list[Remark]]:
     return found
 
 
-def function_loops(known: Mapping[Place, Sequence[Remark]]) -> Mapping[tuple[str, str], list[int]]:
+def _function_loops(known: Mapping[Place, Sequence[Remark]]) -> Mapping[tuple[str, str], list[int]]:
     """By source file and function, the lines where loops begin that GCC looked at.
 
     What it says of a statement inside a loop stands at the statement's line; of the loop itself, at its own.
@@ -65,7 +65,7 @@ def function_loops(known: Mapping[Place, Sequence[Remark]]) -> Mapping[tuple[str
     return {key: sorted(lines) for key, lines in found.items()}
 
 
-def said_of(
+def _said_of(
     source: str,
     line: int,
     function: str,
@@ -92,11 +92,11 @@ def best(reasons: Sequence[str]) -> str:
 
 def loop_tags(remarks: Iterable[Remark], source: str, loops: Iterable[Loop]) -> Mapping[int, str]:
     """Returns what the compiler did to each loop of a source file, by the loop's first line."""
-    known = by_line(remarks)
-    return {loop.begin: tag_of(known.get((source, loop.begin), ())) for loop in loops}
+    known = _by_line(remarks)
+    return {loop.begin: _tag_of(known.get((source, loop.begin), ())) for loop in loops}
 
 
-def tag_of(remarks: Sequence[Remark]) -> str:
+def _tag_of(remarks: Sequence[Remark]) -> str:
     """Returns what the compiler did to a loop: its letters, with the largest factor of unrolling; `+` for nothing."""
     letters = {remark.letter for remark in remarks if remark.begins_loop}
     if "V" in letters:

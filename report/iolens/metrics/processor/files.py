@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from iolens.log import Job
 
-SYSTEM = re.compile(r"/(proc|sys)/")
-COLUMNS = ["name", "seconds", "mib", "rate", "ranks", "calls", "bytes_per_call", "bytes"]
+_SYSTEM = re.compile(r"/(proc|sys)/")
+_COLUMNS = ["name", "seconds", "mib", "rate", "ranks", "calls", "bytes_per_call", "bytes"]
 
 
 @once_per_job
@@ -31,16 +31,16 @@ def file_input(job: Job, ask: Ask = DEFAULT) -> pd.DataFrame | None:
     known, for the log holds the file's ranks merged. Files with less than the threshold of the bytes and of the time
     are left out.
     """
-    return file_rows(job, "read", ask)
+    return _file_rows(job, "read", ask)
 
 
 @once_per_job
 def file_output(job: Job, ask: Ask = DEFAULT) -> pd.DataFrame | None:
     """Returns files that were written: the columns of `file_input`, of ranks that wrote."""
-    return file_rows(job, "write", ask)
+    return _file_rows(job, "write", ask)
 
 
-def file_rows(job: Job, kind: str, ask: Ask) -> pd.DataFrame | None:
+def _file_rows(job: Job, kind: str, ask: Ask) -> pd.DataFrame | None:
     """Returns the rows of one kind; None without any."""
     moved = rank_io(job)
     if moved is None:
@@ -48,20 +48,20 @@ def file_rows(job: Job, kind: str, ask: Ask) -> pd.DataFrame | None:
     import pandas as pd
 
     rows = moved.frame()
-    rows = rows[(rows["function"] == kind) & (rows["calls"] > 0) & ~rows["file"].str.match(SYSTEM)]
+    rows = rows[(rows["function"] == kind) & (rows["calls"] > 0) & ~rows["file"].str.match(_SYSTEM)]
     rows = kept(as_records(rows.drop(columns=["function", "id"])), ask.where).frame()
     if rows.empty:
         return None
     named = rows.groupby("file", sort=True)
     least = ask.threshold / 100 * rows[["bytes", "time"]].sum()
-    each = [file_row(str(name), part) for name, part in named if (part[["bytes", "time"]].sum() >= least).any()]
+    each = [_file_row(str(name), part) for name, part in named if (part[["bytes", "time"]].sum() >= least).any()]
     each.sort(key=lambda row: -row["bytes"])
-    found = pd.DataFrame([file_row("Total", rows), *each], columns=COLUMNS)
+    found = pd.DataFrame([_file_row("Total", rows), *each], columns=_COLUMNS)
     found.attrs[LEFT_OUT] = named.ngroups - len(each)
     return found
 
 
-def file_row(name: str, part: pd.DataFrame) -> dict[str, Any]:
+def _file_row(name: str, part: pd.DataFrame) -> dict[str, Any]:
     """Returns one file, or all."""
     calls, moved, spent = (float(part[column].sum()) for column in ("calls", "bytes", "time"))
     ranks = float(part["rank"].nunique()) if (part["rank"] >= 0).all() else float("nan")

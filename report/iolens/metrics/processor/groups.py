@@ -13,7 +13,7 @@ USER, MPI, MPIIO, POSIX, STDIO, BLAS, FFT, MATH, OMP, HEAP, STRING, TOOL, ETC = 
     *("USER", "MPI", "MPI-IO", "POSIX", "STDIO", "BLAS", "FFT", "MATH", "OMP", "HEAP", "STRING", "IOLENS", "ETC"),
 )
 
-CALLS: Mapping[str, str] = {
+_CALLS: Mapping[str, str] = {
     POSIX: r"(__libc_|__|_)?(p?(read|write)v?2?|pread64v?2?|pwrite64v?2?|open(at)?|creat|close|l?seek|[lf]?stat|fstatat"
     r"|f(data)?sync|sync_file_range|f?truncate|unlink(at)?|rename(at2?)?|mkdir(at)?|rmdir|mmap|msync|sendfile"
     r"|copy_file_range|fallocate|posix_fadvise|opendir|readdir|fcntl)(64)?(_nocancel)?",
@@ -28,7 +28,7 @@ CALLS: Mapping[str, str] = {
 """Names of functions whose library says nothing, for the C library holds several groups and programs may link it
 statically."""
 
-OBJECTS: Mapping[str, str] = {
+_OBJECTS: Mapping[str, str] = {
     TOOL: r"libiolens.*|libost\.so.*",
     MPIIO: r"mca_(io|fcoll|fbtl|fs|sharedfp)_.*|libmca_common_ompio.*|libromio.*",
     MPI: r"lib(mpi|mpich|open-pal|open-rte|mca_common|pmix|prrte|psm|fabric|uc[pstm]|ibverbs|hwloc|event).*"
@@ -51,18 +51,18 @@ def group_of(function: str, path: str) -> str:
         return MPI
     if name:
         return MPIIO if name.startswith("MPI_File_") else MPI
-    owner = library_of(path)
+    owner = _library_of(path)
     if owner in (ETC, USER):
-        plain = next((group for group, pattern in CALLS.items() if re.fullmatch(pattern, function)), owner)
+        plain = next((group for group, pattern in _CALLS.items() if re.fullmatch(pattern, function)), owner)
         return plain if owner == ETC or plain in (OMP, BLAS) else owner
     return owner
 
 
 @lru_cache(maxsize=1 << 12)
-def library_of(path: str) -> str:
+def _library_of(path: str) -> str:
     """Returns the group of an object file: that of the library by its name, else USER; ETC where it is not known."""
     library = PurePosixPath(path).name
-    owner = (group for group, pattern in OBJECTS.items() if re.fullmatch(pattern, library))
+    owner = (group for group, pattern in _OBJECTS.items() if re.fullmatch(pattern, library))
     return next(owner, USER if library else ETC)
 
 
@@ -71,12 +71,12 @@ def called_name(function: str, path: str) -> str:
     or similar.
     """
     inside = re.fullmatch(r"__(\w+)_internal", function)
-    return inside[1] if inside and library_of(path) == ETC else function
+    return inside[1] if inside and _library_of(path) == ETC else function
 
 
-C_NAME = re.compile(r"P?(MPI_[A-Z](?=\w*[a-z])\w*?)(_f|_f08|_f08ts)?")
-FORTRAN_NAME = re.compile(r"(?:p?mpi_(\w+?)(?:_f|_f08|_f08ts)?_{0,2}|ompi_(\w+)_f)", re.IGNORECASE)
-FORTRAN_2008_NAME = re.compile(r"p?mpi_(\w+)_f08(ts)?_{1,2}")
+_C_NAME = re.compile(r"P?(MPI_[A-Z](?=\w*[a-z])\w*?)(_f|_f08|_f08ts)?")
+_FORTRAN_NAME = re.compile(r"(?:p?mpi_(\w+?)(?:_f|_f08|_f08ts)?_{0,2}|ompi_(\w+)_f)", re.IGNORECASE)
+_FORTRAN_2008_NAME = re.compile(r"p?mpi_(\w+)_f08(ts)?_{1,2}")
 
 
 @lru_cache(maxsize=1 << 16)
@@ -86,8 +86,8 @@ def mpi_name(function: str, path: str = "") -> str:
     The libraries of MPI have one function under several names, of which any may be found: MPI_WAITALL, mpi_waitall_,
     ompi_waitall_f. A program may have a subroutine mpi_exchange_ of its own.
     """
-    if plain := C_NAME.fullmatch(function):
+    if plain := _C_NAME.fullmatch(function):
         return plain[1]
-    names = FORTRAN_NAME if not path or library_of(path) in (MPI, MPIIO, TOOL) else FORTRAN_2008_NAME
+    names = _FORTRAN_NAME if not path or _library_of(path) in (MPI, MPIIO, TOOL) else _FORTRAN_2008_NAME
     fortran = names.fullmatch(function)
     return f"MPI_{(fortran[1] or fortran[2]).capitalize()}" if fortran else ""

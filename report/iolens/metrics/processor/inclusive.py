@@ -47,7 +47,7 @@ def with_inclusive(
     ranks, alone = matching_ranks(ask.where, max(job.nprocs, 1)), found is None or not len(found)
     threshold = 0.0 if ask.where and alone else ask.threshold
     below = drill(kept(rows, ask.where), by, measures, ranks, threshold, whole)
-    inside = without_sums(below, measures, 1 + by.index("function"))
+    inside = _without_sums(below, measures, 1 + by.index("function"))
     if len(inside) < 2:
         return found
     if found is None:
@@ -57,7 +57,7 @@ def with_inclusive(
     return both
 
 
-def without_sums(below: Records, measures: Measures, depth: int) -> Records:
+def _without_sums(below: Records, measures: Measures, depth: int) -> Records:
     """Returns the rows above functions (at `depth`) with their names and without numbers, if a function below them is
     listed.
     """

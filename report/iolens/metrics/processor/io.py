@@ -16,8 +16,8 @@ from iolens.metrics.once import once_per_job
 from iolens.metrics.processor.private import records
 from iolens.metrics.use import among
 
-KINDS = {"read": ("READ", "BYTES_READ"), "write": ("WRITE", "BYTES_WRITTEN"), "meta": ("META", None)}
-META = {
+_KINDS = {"read": ("READ", "BYTES_READ"), "write": ("WRITE", "BYTES_WRITTEN"), "meta": ("META", None)}
+_META = {
     "POSIX": ("OPENS", "STATS", "SEEKS", "FSYNCS", "FDSYNCS"),
     "STDIO": ("OPENS", "SEEKS", "FLUSHES"),
     "DFS": ("OPENS", "GLOBAL_OPENS", "LOOKUPS", "DUPS", "GET_SIZES", "PUNCHES", "REMOVES", "STATS"),
@@ -30,14 +30,14 @@ META = {
 }
 """Calls whose time a record holds as metadata time; syncs count there as calls, and as writes in time."""
 
-EXTRA_META = ("unlinks", "links", "truncates", "allocates", "mkdirs", "rmdirs")
+_EXTRA_META = ("unlinks", "links", "truncates", "allocates", "mkdirs", "rmdirs")
 """Calls of the private table `posix_extra` that are metadata too."""
 
-TRANSFERS = ("independent read", "independent write", "collective read", "collective write")
+_TRANSFERS = ("independent read", "independent write", "collective read", "collective write")
 
-OPENS = ("independent open", "collective open")
+_OPENS = ("independent open", "collective open")
 
-ROUNDING = 1e-12
+_ROUNDING = 1e-12
 """Rounding error allowed in a sum of times, far above that of doubles and far below the resolution of a clock."""
 
 
@@ -52,24 +52,24 @@ def rank_io(job: Job) -> Records | None:
     ranks together. POSIX metadata contains calls that Darshan has no counter for, such as rmdir and unlink. None where
     no layer recorded anything.
     """
-    parts = [part for name in lowest(job) for part in layer_rows(name, job)]
-    parts += exchange_rows(job)
-    parts += folder_rows(job)
+    parts = [part for name in lowest(job) for part in _layer_rows(name, job)]
+    parts += _exchange_rows(job)
+    parts += _folder_rows(job)
     parts = [part.where((part["calls"] > 0) | (part["time"] > 0)) for part in parts]
     rows = stacked(parts) if parts else Records({})
     return rows.beside({"file": path_column(job, rows["id"])}) if len(rows) else None
 
 
-def layer_rows(name: str, job: Job) -> Iterator[Records]:
+def _layer_rows(name: str, job: Job) -> Iterator[Records]:
     """Returns calls, seconds and bytes of a layer at which bytes reach a file, by rank and file, kind by kind."""
     known, apart = job.records[name], records(job, "file_ranks") if name == "POSIX" else None
     if apart is not None:
         apart = apart.where(among(apart["file"], known["id"][known["rank"] < 0]))
         known = known.where((known["rank"] >= 0) | ~among(known["id"], apart["file"]))
-        yield from (apart_rows(apart, kind) for kind in KINDS)
-    for kind, (time, moved) in KINDS.items():
-        counters = META[name] if kind == "meta" else LAYERS[name].operations[kind]
-        yield rows_of(
+        yield from (_apart_rows(apart, kind) for kind in _KINDS)
+    for kind, (time, moved) in _KINDS.items():
+        counters = _META[name] if kind == "meta" else LAYERS[name].operations[kind]
+        yield _rows_of(
             rank=known["rank"],
             group=name,
             function=kind,
@@ -80,10 +80,10 @@ def layer_rows(name: str, job: Job) -> Iterator[Records]:
         )
 
 
-def apart_rows(apart: Records, kind: str) -> Records:
+def _apart_rows(apart: Records, kind: str) -> Records:
     """Returns the rows of one kind from the private table `file_ranks`, which keeps ranks apart in shared files."""
     calls, moved = {"read": ("reads", "bytes_read"), "write": ("writes", "bytes_written"), "meta": ("opens", "")}[kind]
-    return rows_of(
+    return _rows_of(
         rank=apart["rank"],
         group="POSIX",
         function=kind,
@@ -94,20 +94,20 @@ def apart_rows(apart: Records, kind: str) -> Records:
     )
 
 
-def folder_rows(job: Job) -> list[Records]:
+def _folder_rows(job: Job) -> list[Records]:
     """Returns calls of POSIX that move no bytes and stand in no record of it: those on folders, names and sizes."""
     extra = records(job, "posix_extra")
     if extra is None:
         return []
-    calls = sum(extra[name] for name in EXTRA_META if name in extra)
+    calls = sum(extra[name] for name in _EXTRA_META if name in extra)
     return [
-        rows_of(
+        _rows_of(
             rank=extra["rank"], group="POSIX", function="meta", id=extra["file"], calls=calls, time=extra["seconds"]
         )
     ]
 
 
-def exchange_rows(job: Job) -> list[Records]:
+def _exchange_rows(job: Job) -> list[Records]:
     """Returns seconds of each rank and file in MPI-IO and not in POSIX calls below it, as function `exchange`."""
     known, posix, table = job.records.get("MPI-IO"), job.records.get("POSIX"), records(job, "mpiio_collectives")
     if known is None:
@@ -122,35 +122,35 @@ def exchange_rows(job: Job) -> list[Records]:
     calls = sum(own[f"MPIIO_{name}"] for names in LAYERS["MPI-IO"].operations.values() for name in names)
     time = np.maximum(io_time(own, "MPIIO") - within, 0)
     columns = {"group": "MPI-IO", "function": "exchange"}
-    found = [rows_of(**columns, rank=own["rank"], id=own["id"], calls=calls, time=time)]
+    found = [_rows_of(**columns, rank=own["rank"], id=own["id"], calls=calls, time=time)]
     if table is not None:
         part = table.where(among(table["file"], shared["id"]))
         time = np.maximum(part["seconds"] - part["access"], 0)
-        found.append(rows_of(**columns, rank=part["rank"], id=part["file"], calls=part["calls"], time=time))
-    return found + shared_rows(shared, posix, table)
+        found.append(_rows_of(**columns, rank=part["rank"], id=part["file"], calls=part["calls"], time=time))
+    return found + _shared_rows(shared, posix, table)
 
 
-def shared_rows(shared: Records, posix: Records | None, collectives: Records | None) -> list[Records]:
+def _shared_rows(shared: Records, posix: Records | None, collectives: Records | None) -> list[Records]:
     """MPI-IO beyond POSIX in files that all ranks used, of all together: metadata, and transfers that are not known by
     rank. A merged record holds the sums of the times of all ranks."""
     ids, none = shared["id"], np.zeros(len(shared))
-    below_meta = none if posix is None else added(posix["id"], posix["POSIX_F_META_TIME"], ids)
-    below = none if posix is None else added(posix["id"], io_time(posix, "POSIX"), ids)
+    below_meta = none if posix is None else _added(posix["id"], posix["POSIX_F_META_TIME"], ids)
+    below = none if posix is None else _added(posix["id"], io_time(posix, "POSIX"), ids)
     calls, seconds, access = (
-        none if collectives is None else added(collectives["file"], collectives[name], ids)
+        none if collectives is None else _added(collectives["file"], collectives[name], ids)
         for name in ("calls", "seconds", "access")
     )
-    meta = beyond(shared["MPIIO_F_META_TIME"], below_meta)
+    meta = _beyond(shared["MPIIO_F_META_TIME"], below_meta)
     beneath = np.maximum(below - below_meta - access, 0)
-    moved = beyond(io_time(shared, "MPIIO"), shared["MPIIO_F_META_TIME"], seconds, beneath)
+    moved = _beyond(io_time(shared, "MPIIO"), shared["MPIIO_F_META_TIME"], seconds, beneath)
     operations = LAYERS["MPI-IO"].operations
     transfers, opens = (
-        sum(shared[f"MPIIO_{name}"] for kind in kinds for name in operations[kind]) for kinds in (TRANSFERS, OPENS)
+        sum(shared[f"MPIIO_{name}"] for kind in kinds for name in operations[kind]) for kinds in (_TRANSFERS, _OPENS)
     )
     columns: dict[str, Any] = {"rank": np.full(len(shared), -1), "group": "MPI-IO", "id": ids}
     return [
-        rows_of(**columns, function="meta", calls=opens, time=meta),
-        rows_of(
+        _rows_of(**columns, function="meta", calls=opens, time=meta),
+        _rows_of(
             **columns,
             function="exchange",
             calls=np.maximum(transfers - calls, 0),
@@ -159,22 +159,22 @@ def shared_rows(shared: Records, posix: Records | None, collectives: Records | N
     ]
 
 
-def beyond(whole: np.ndarray, *parts: np.ndarray) -> np.ndarray:
+def _beyond(whole: np.ndarray, *parts: np.ndarray) -> np.ndarray:
     """Returns times minus their parts; a rest within the rounding of sums counts as 0, since it would stand for ranks
     that did nothing else.
     """
     left = whole - sum(parts)
-    return np.where(left > ROUNDING * whole, left, 0.0)
+    return np.where(left > _ROUNDING * whole, left, 0.0)
 
 
-def added(ids: np.ndarray, values: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+def _added(ids: np.ndarray, values: np.ndarray, wanted: np.ndarray) -> np.ndarray:
     """Returns sums by file, of the wanted files; 0 of those that have none."""
     same = Groups(ids)
     sums = dict(zip(ids[same.first].tolist(), same.sum(values).tolist(), strict=True))
     return np.array([sums.get(key, 0) for key in wanted.tolist()], float)
 
 
-def rows_of(
+def _rows_of(
     rank: np.ndarray, group: str, function: str, id: np.ndarray, calls: Any, time: Any, bytes: Any = 0
 ) -> Records:
     """Returns rows of one group and function; calls, time and bytes may be the same number for all."""

@@ -30,7 +30,7 @@ from iolens.metrics.processor.time import in_parts, rank_time
 from iolens.metrics.processor.usage import core_use
 from iolens.metrics.settings import seconds_text
 
-KINDS = (
+_KINDS = (
     "compute",
     "kernel",
     "threads",
@@ -48,13 +48,13 @@ KINDS = (
 CROWDED = 0.2
 """Ranks lack cores when they waited for one for this part of their time."""
 
-UNEVEN = 0.1
+_UNEVEN = 0.1
 """Threads are uneven when the busiest one exceeds their average by this part of the run."""
 
-MOSTLY = 0.5
+_MOSTLY = 0.5
 """A part of something is most of it from here on."""
 
-CHILDREN = 0.25
+_CHILDREN = 0.25
 """Processor time of child processes explains a wait from this part of it on: they may lack cores or do I/O, too."""
 
 
@@ -89,7 +89,7 @@ def largest_part(job: Job) -> Largest | None:
     each, part = rank_time(job), shares(job)
     if each is None or not part:
         return None
-    wanted = waiting_for_cores(job, each)
+    wanted = _waiting_for_cores(job, each)
     groups = {
         "compute": part[COMPUTE] + part[UNTRACED],
         "openmp": part[OPENMP],
@@ -105,11 +105,11 @@ def largest_part(job: Job) -> Largest | None:
     groups["cores"] = part[RUNNABLE]
     kind = max(groups, key=lambda name: groups[name])
     if kind == "compute":
-        return computing(job, groups[kind])
-    return blocked(job, groups[kind]) if kind == "blocked" else Largest(kind, groups[kind])
+        return _computing(job, groups[kind])
+    return _blocked(job, groups[kind]) if kind == "blocked" else Largest(kind, groups[kind])
 
 
-def waiting_for_cores(job: Job, each: Records) -> float:
+def _waiting_for_cores(job: Job, each: Records) -> float:
     """Returns the share of the time in which an average rank wanted a core and had none; 0 if nobody counted that."""
     waits = core_waits(job, each)
     return float(waits.mean()) / job.run_time if waits is not None else 0.0
@@ -129,18 +129,18 @@ def core_waits(job: Job, each: Records) -> np.ndarray | None:
     return np.where(2 * outside >= waited, waited, 0.0)
 
 
-def computing(job: Job, share: float) -> Largest:
+def _computing(job: Job, share: float) -> Largest:
     """Returns what computing was: uneven threads, system calls, or the program's own work."""
     uneven = working_threads(job)
-    if uneven is not None and uneven.busiest - uneven.mean >= UNEVEN * job.run_time:
-        return Largest("threads", share, said_of(uneven))
-    kernel = in_kernel(job)
-    if kernel >= MOSTLY:
+    if uneven is not None and uneven.busiest - uneven.mean >= _UNEVEN * job.run_time:
+        return Largest("threads", share, _said_of(uneven))
+    kernel = _in_kernel(job)
+    if kernel >= _MOSTLY:
         return Largest("kernel", share, f"at least {100 * kernel:.0f} % of it in the kernel")
     return Largest("compute", share)
 
 
-def said_of(uneven: UnevenThreads) -> str:
+def _said_of(uneven: UnevenThreads) -> str:
     """Returns the clause on threads that worked unequally."""
     return (
         f"one of {uneven.threads} threads was on a core for {seconds_text(uneven.busiest)}, the average one for "
@@ -148,7 +148,7 @@ def said_of(uneven: UnevenThreads) -> str:
     )
 
 
-def in_kernel(job: Job) -> float:
+def _in_kernel(job: Job) -> float:
     """Returns the least part of the processor time outside I/O and MPI that was spent in the kernel."""
     used, each = rank_usage(job), rank_time(job)
     if used is None or each is None or "earlier_system" not in used:
@@ -160,13 +160,13 @@ def in_kernel(job: Job) -> float:
     return max(system, 0.0) / whole if whole > 0 else 0.0
 
 
-def blocked(job: Job, share: float) -> Largest:
+def _blocked(job: Job, share: float) -> Largest:
     """Returns what a rank that was asleep or blocked waited for, as far as the log knows."""
     used, each = rank_usage(job), rank_time(job)
     if used is None or each is None or "children_time" not in used:
         return Largest("blocked", share)
     children, asleep = float(used["children_time"].sum()), float(each[ASLEEP].sum())
-    if children >= CHILDREN * asleep:
+    if children >= _CHILDREN * asleep:
         return Largest(
             "children", share, f"its child processes used {seconds_text(children)} of processor time meanwhile"
         )

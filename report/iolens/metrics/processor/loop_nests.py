@@ -8,21 +8,21 @@ from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import PurePosixPath
 
-FORTRAN = (".f", ".for", ".ftn", ".f77", ".f90", ".f95", ".f03", ".f08")
+_FORTRAN = (".f", ".for", ".ftn", ".f77", ".f90", ".f95", ".f03", ".f08")
 
-HIDDEN = re.compile(
+_HIDDEN = re.compile(
     r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|^[ \t]*#(?:\\\n|[^\n])*", re.S | re.M
 )
 """Comments, strings, characters and lines for the preprocessor."""
 
-TOKEN = re.compile(r"[A-Za-z_]\w*|[(){};]")
-HEADED = ("for", "while", "if", "switch")
-KEYWORDS = (*HEADED, "do", "else")
+_TOKEN = re.compile(r"[A-Za-z_]\w*|[(){};]")
+_HEADED = ("for", "while", "if", "switch")
+_KEYWORDS = (*_HEADED, "do", "else")
 
-DO = re.compile(
+_DO = re.compile(
     r"(?:\d+\s+)?(?:[a-z]\w*\s*:\s*)?do(?:\s+(?P<label>\d+)\s*,?)?(?:\s+while\b|\s+concurrent\b|\s+\w+\s*=|\s*$)"
 )
-END_DO = re.compile(r"(?:\d+\s+)?end\s*do\b")
+_END_DO = re.compile(r"(?:\d+\s+)?end\s*do\b")
 
 
 @dataclass(frozen=True)
@@ -36,22 +36,22 @@ class Loop:
 def loops_of(name: str, text: Sequence[str]) -> list[Loop]:
     """Returns the loops of a source file in the order of their first lines, outer ones before inner ones."""
     try:
-        found = fortran(text) if PurePosixPath(name).suffix.lower() in FORTRAN else Scanner("\n".join(text)).loops()
+        found = _fortran(text) if PurePosixPath(name).suffix.lower() in _FORTRAN else Scanner("\n".join(text)).loops()
     except RecursionError:
         return []
     return sorted(set(found), key=lambda loop: (loop.begin, -loop.end))
 
 
-def fortran(text: Sequence[str]) -> list[Loop]:
+def _fortran(text: Sequence[str]) -> list[Loop]:
     """Returns the loops of a Fortran source; several may end at one label."""
     found: list[Loop] = []
     begun: list[tuple[int, str]] = []
     for number, line in enumerate(text, 1):
         said = "" if line[:1] in "cC*" and line[:1] else line.partition("!")[0].strip().lower()
-        if begin := DO.match(said):
+        if begin := _DO.match(said):
             begun.append((number, begin["label"] or ""))
             continue
-        if begun and END_DO.match(said):
+        if begun and _END_DO.match(said):
             found.append(Loop(begun.pop()[0], number))
         label = re.match(r"\d+\b", said)
         while begun and label and begun[-1][1] == label[0]:
@@ -63,10 +63,10 @@ class Scanner:
     """The tokens of a C or C++ source that matter for loops, with their lines."""
 
     def __init__(self, text: str) -> None:
-        plain = HIDDEN.sub(lambda hidden: "\n" * hidden[0].count("\n") or " ", text)
+        plain = _HIDDEN.sub(lambda hidden: "\n" * hidden[0].count("\n") or " ", text)
         newlines = [0, *accumulate(letter == "\n" for letter in plain)]
         self.words, self.lines = list[str](), list[int]()
-        for token in TOKEN.finditer(plain):
+        for token in _TOKEN.finditer(plain):
             self.words.append(token[0])
             self.lines.append(newlines[token.start()] + 1)
         self.found: list[Loop] = []
@@ -90,7 +90,7 @@ class Scanner:
         if word == "do":
             at = self.statement(at + 1)
             at = self.statement_end(self.parentheses(at + 1)) if self.word(at) == "while" else at
-        elif word in HEADED:
+        elif word in _HEADED:
             at = self.statement(self.parentheses(at + 1))
             if word == "if" and self.word(at) == "else":
                 at = self.statement(at + 1)
@@ -125,7 +125,7 @@ class Scanner:
                 return at + 1
             if word == "{":
                 return self.block(at)
-            if word == "}" or word in KEYWORDS:
+            if word == "}" or word in _KEYWORDS:
                 return at
             at = self.parentheses(at) if word == "(" else at + 1
         return at

@@ -31,8 +31,10 @@ _FETCHING = (
 )
 """Functions that bring bytes from another rank's window."""
 
-TIMES = Measures("time", ("calls", "sync_time", "bytes_sent", "bytes_received"), {"min_time": "min", "max_time": "max"})
-MESSAGES = Measures("bytes_sent", ("messages", *SIZES))
+_TIMES = Measures(
+    "time", ("calls", "sync_time", "bytes_sent", "bytes_received"), {"min_time": "min", "max_time": "max"}
+)
+_MESSAGES = Measures("bytes_sent", ("messages", *SIZES))
 CALLS = Levels(("function", "region"), ("function",))
 SITES = Levels(("function", "caller", "region"), ("function", "caller", PE))
 
@@ -44,7 +46,7 @@ def mpi_calls(job: Job, ask: Ask = DEFAULT) -> Records | None:
     `time` and `sync_time` (before it, in the timed barriers of collectives) in seconds, `calls`, `bytes_sent`,
     `bytes_received`, and `min_time`, `max_time` of a single call.
     """
-    return answer(job, mpi_rows(job), CALLS, TIMES, ask)
+    return answer(job, mpi_rows(job), CALLS, _TIMES, ask)
 
 
 @once_per_job
@@ -54,13 +56,13 @@ def mpi_messages(job: Job, ask: Ask = DEFAULT) -> Records | None:
 
     A collective counts the rank's own contribution, a one-sided call also what it fetched.
     """
-    return answer(job, _with_fetched(mpi_rows(job)), CALLS, MESSAGES, ask)
+    return answer(job, _with_fetched(mpi_rows(job)), CALLS, _MESSAGES, ask)
 
 
 @once_per_job
 def mpi_callers(job: Job, ask: Ask = DEFAULT) -> Records | None:
     """`mpi_messages` by call site: function, then who called it, and who called that, as far as the log knows."""
-    return answer(job, _with_fetched(site_rows(job)), SITES, MESSAGES, ask)
+    return answer(job, _with_fetched(_site_rows(job)), SITES, _MESSAGES, ask)
 
 
 def _with_fetched(rows: Records | pd.DataFrame | None) -> Records | None:
@@ -76,7 +78,7 @@ def _with_fetched(rows: Records | pd.DataFrame | None) -> Records | None:
 @once_per_job
 def mpi_sites(job: Job, ask: Ask = DEFAULT) -> Records | None:
     """Returns time in MPI functions by call site: the levels of `mpi_callers`, `time` in seconds and `calls`."""
-    return answer(job, site_rows(job), SITES, Measures("time", ("calls",)), ask)
+    return answer(job, _site_rows(job), SITES, Measures("time", ("calls",)), ask)
 
 
 @once_per_job
@@ -87,7 +89,7 @@ def mpi_rows(job: Job) -> Records | None:
 
 
 @once_per_job
-def site_rows(job: Job) -> pd.DataFrame | None:
+def _site_rows(job: Job) -> pd.DataFrame | None:
     """Returns the private table `mpi_sites`, regions named, with `caller 1` (the innermost) …"""
     rows = table(job, "mpi_sites")
     if rows is None:

@@ -10,9 +10,9 @@ from iolens.metrics.grouping import Groups, stacked
 from iolens.metrics.once import once_per_job
 from iolens.metrics.processor.private import records
 
-THREADS, EAGER, COMPONENT = "threads", "eager limit", "component"
-OTHERS = "(others)"
-SAME = ("kind", "name", "value", "source")
+_THREADS, _EAGER, _COMPONENT = "threads", "eager limit", "component"
+_OTHERS = "(others)"
+_SAME = ("kind", "name", "value", "source")
 
 
 @once_per_job
@@ -32,8 +32,8 @@ def mpi_settings(job: Job) -> Records | None:
     own = known.where(known["rank"] > 0)
     pairs = Groups(own["kind"], own["name"])
     others = dict(zip(own.where(pairs.first).rows("kind", "name"), pairs.distinct(own["rank"]).tolist(), strict=True))
-    same = Groups(*(known[name] for name in SAME))
-    found, first = known.take(*SAME).where(same.first), same.min(known["rank"])
+    same = Groups(*(known[name] for name in _SAME))
+    found, first = known.take(*_SAME).where(same.first), same.min(known["rank"])
     apart = np.array([others.get(key, 0) for key in found.rows("kind", "name")], "i8")
     ranks = np.where(first == 0, job.nprocs - apart, same.distinct(known["rank"]))
     if len(known) < len(rows):
@@ -41,7 +41,7 @@ def mpi_settings(job: Job) -> Records | None:
     found = found.beside({"ranks": ranks, "first": first})
     places = rank_places(job)
     if places is not None and len(places):
-        level = ("library", THREADS, places["thread_level"][0], "program", len(places), 0)
+        level = ("library", _THREADS, places["thread_level"][0], "program", len(places), 0)
         threads = Records.of(found.names, [level])
         found = stacked([found.where(slice(1)), threads, found.where(slice(1, None))])
     return found
@@ -54,5 +54,5 @@ def eager_limits(job: Job) -> dict[str, int]:
     found = mpi_settings(job)
     if found is None:
         return {}
-    limits = found.where((found["kind"] == EAGER) & (found["first"] == 0)).rows("name", "value")
+    limits = found.where((found["kind"] == _EAGER) & (found["first"] == 0)).rows("name", "value")
     return {name: int(value) for name, value in limits if str(value).isdigit() and int(value) > 0}

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 Chain = tuple[Frame, ...]
 
-ROOTS = frozenset(("main", "MAIN__"))
+_ROOTS = frozenset(("main", "MAIN__"))
 """Functions at which a program begins; their callers mean nothing."""
 
-NO_OBJECTS = ("rank", "object", "build_id", "path")
+_NO_OBJECTS = ("rank", "object", "build_id", "path")
 
 
 @once_per_job
@@ -39,14 +39,14 @@ def chains(job: Job) -> Mapping[tuple[int, int], Chain]:
         return {}
     import pandas as pd
 
-    objects = pd.DataFrame(columns=list(NO_OBJECTS)) if objects is None else objects
+    objects = pd.DataFrame(columns=list(_NO_OBJECTS)) if objects is None else objects
     resolved = resolve(rows, objects, generated=table(job, "generated_code"))
-    return ByRank({key: from_main(chain) for key, chain in call_chains(resolved).items()})
+    return ByRank({key: _from_main(chain) for key, chain in call_chains(resolved).items()})
 
 
-def from_main(chain: Chain) -> Chain:
+def _from_main(chain: Chain) -> Chain:
     """Returns the chain without what called the innermost of ROOTS."""
-    roots = (place for place, frame in enumerate(chain) if frame.function in ROOTS and not is_python(frame.symbol))
+    roots = (place for place, frame in enumerate(chain) if frame.function in _ROOTS and not is_python(frame.symbol))
     return chain[max(roots, default=0) :]
 
 

@@ -25,7 +25,7 @@ def own_functions(job: Job) -> pd.DataFrame | None:
     An inlined function is a part of the one that it is in. Functions that the program generated are left out, Python
     functions too.
     """
-    own = own_samples(job)
+    own = _own_samples(job)
     if own is None:
         return None
     generated = (own["object"] == GENERATED) | own["symbol"].map(is_python)
@@ -36,7 +36,7 @@ def own_functions(job: Job) -> pd.DataFrame | None:
     return found.assign(bytes=sizes)
 
 
-def own_samples(job: Job) -> pd.DataFrame | None:
+def _own_samples(job: Job) -> pd.DataFrame | None:
     """Returns the samples in the program's own functions; None where nothing was sampled."""
     rows = sample_rows(job)
     return None if rows is None else rows[rows["group"] == USER]

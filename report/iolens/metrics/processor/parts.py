@@ -41,9 +41,9 @@ IO_PARTS = tuple(IO.values())
 OUTSIDE = (COMPUTE, UNTRACED, OPENMP, RUNNABLE, ASLEEP, OFF_CORE, UNKNOWN)
 PARTS = (*OUTSIDE, *MPI_PARTS, *IO_PARTS, START, PROFILER)
 
-STARTS = r"MPI_(Init|Init_thread|Finalize|Session_init|Session_finalize)"
+_STARTS = r"MPI_(Init|Init_thread|Finalize|Session_init|Session_finalize)"
 
-FUNCTIONS = {
+_FUNCTIONS = {
     SYNC: r"MPI_(I?barrier(_init)?|Win_(fence|lock(_all)?|unlock(_all)?|flush\w*|start|complete|post|wait|test|sync))",
     COLLECTIVE: r"MPI_(I?(bcast|reduce\w*|all(gather|reduce|toall)\w*|gatherv?|scatterv?|scan|exscan|neighbor_\w+)"
     r"|Comm_(i?dup\w*|split\w*|create\w*|free|accept|connect|disconnect|spawn\w*)"
@@ -63,6 +63,6 @@ def mpi_part(functions: np.ndarray) -> np.ndarray:
 
 def part_of(function: str) -> str:
     """Returns the part of the time that a call of this MPI function belongs to."""
-    if re.fullmatch(STARTS, function):
+    if re.fullmatch(_STARTS, function):
         return START
-    return next((part for part, names in FUNCTIONS.items() if re.fullmatch(names, function, re.IGNORECASE)), OTHER)
+    return next((part for part, names in _FUNCTIONS.items() if re.fullmatch(names, function, re.IGNORECASE)), OTHER)

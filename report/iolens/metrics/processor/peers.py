@@ -13,7 +13,7 @@ from iolens.metrics.processor.private import records
 
 _PAIR = ("rank", "peer", "messages", "bytes", "on_node")
 
-CELLS = 128
+_CELLS = 128
 """Rows and columns of the picture, at most: more ranks are drawn in groups."""
 
 
@@ -30,7 +30,7 @@ def mpi_peers(job: Job, ask: Ask = DEFAULT) -> Records | None:
     if rows is None:
         return None
     rows = kept(rows, ask.where)
-    share = shares(rows["bytes"])
+    share = _shares(rows["bytes"])
     every = rows.beside({"share": np.zeros(len(rows)) if np.isnan(share).all() else share})
     found = every.where(~(share < ask.threshold))
     found = ordered(found, "-bytes", "rank", "peer")
@@ -38,7 +38,7 @@ def mpi_peers(job: Job, ask: Ask = DEFAULT) -> Records | None:
     return found
 
 
-def shares(moved: np.ndarray) -> np.ndarray:
+def _shares(moved: np.ndarray) -> np.ndarray:
     """Returns each value as per cent of their sum; NaN if that is 0."""
     return np.asarray(100.0 * moved / (moved.sum() or np.nan))
 
@@ -79,7 +79,7 @@ def mpi_distance(job: Job) -> Records | None:
     if rows is None:
         return None
     pairs = rows.where((rows["peer"] >= 0) & (rows["rank"] >= 0))
-    return ordered(added_by(pairs, "distance", np.abs(pairs["peer"] - pairs["rank"])), "distance")
+    return ordered(_added_by(pairs, "distance", np.abs(pairs["peer"] - pairs["rank"])), "distance")
 
 
 @once_per_job
@@ -95,16 +95,16 @@ def mpi_nodes(job: Job) -> Records | None:
         "not known",
         np.where(rows["on_node"] > 0, "within a node", "between nodes"),
     )
-    return ordered(added_by(rows, "where", where.astype(object)), "-bytes", "where")
+    return ordered(_added_by(rows, "where", where.astype(object)), "-bytes", "where")
 
 
-def added_by(rows: Records, name: str, values: np.ndarray) -> Records:
+def _added_by(rows: Records, name: str, values: np.ndarray) -> Records:
     """Returns messages and bytes of rows with equal `values` (the column `name`), and their `share` of all bytes, per
     cent.
     """
     same = Groups(values)
     messages, moved = same.sum(rows["messages"]), same.sum(rows["bytes"])
-    return Records({name: values[same.first], "messages": messages, "bytes": moved, "share": shares(moved)})
+    return Records({name: values[same.first], "messages": messages, "bytes": moved, "share": _shares(moved)})
 
 
 @once_per_job
@@ -112,7 +112,7 @@ def peer_matrix(job: Job) -> tuple[np.ndarray, int]:
     """Returns bytes by sender (row) and receiver (column), and how many ranks a row or column stands for."""
     rows = sent(job)
     size = max(1, job.nprocs)
-    group = -(-size // CELLS)
+    group = -(-size // _CELLS)
     cells = -(-size // group)
     matrix = np.zeros((cells, cells))
     if rows is not None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from iolens.log import Job
     from iolens.log.records import Records
 
-LEVELS = Levels((), (PE,))
+_LEVELS = Levels((), (PE,))
 
 
 @once_per_job
@@ -25,9 +25,9 @@ def memory(job: Job, ask: Ask = DEFAULT) -> Records | None:
 
     Returns None if the log does not have every rank's.
     """
-    rows = process_rows(job)
+    rows = _process_rows(job)
     whole = rows is not None and len(rows) == job.nprocs
-    return answer(job, rows if whole else None, LEVELS, Measures("max_rss"), ask)
+    return answer(job, rows if whole else None, _LEVELS, Measures("max_rss"), ask)
 
 
 @once_per_job
@@ -36,11 +36,11 @@ def program_time(job: Job, ask: Ask = DEFAULT) -> Records | None:
     rows of `drill`.
     """
     measures = Measures("time", ("user_time", "system_time", "major_faults", "involuntary_switches"))
-    return answer(job, process_rows(job), LEVELS, measures, ask)
+    return answer(job, _process_rows(job), _LEVELS, measures, ask)
 
 
 @once_per_job
-def process_rows(job: Job) -> pd.DataFrame | None:
+def _process_rows(job: Job) -> pd.DataFrame | None:
     """Returns the region with `time`; of single ranks alone where it has others together."""
     usage = rank_usage(job)
     if usage is None or not len(usage):

@@ -19,9 +19,9 @@ from iolens.metrics.processor.time import by_rank
 from iolens.metrics.processor.traced import COLUMNS, group_rows, timed_rows
 
 LEVELS = Levels(BALANCE.known, ("group", "function"))
-MEASURES = Measures("time", ("calls",))
+_MEASURES = Measures("time", ("calls",))
 
-MPI_SYNC, NOT_TRACED, OTHER = "MPI_SYNC", "(not traced)", "OTHER"
+_MPI_SYNC, NOT_TRACED, _OTHER = "MPI_SYNC", "(not traced)", "OTHER"
 
 
 @once_per_job
@@ -38,56 +38,56 @@ def profile_time(job: Job, ask: Ask = DEFAULT) -> Records | None:
     The inclusive times of the program's own functions, and of those of libraries, follow below a second row of depth 0,
     their share is of all time of the ranks, whatever else is filtered by, and their groups have no sum (NaN).
     """
-    apart = rows_apart(job)
-    found = answer(job, apart, LEVELS, MEASURES, ask)
+    apart = _rows_apart(job)
+    found = answer(job, apart, LEVELS, _MEASURES, ask)
     if apart is None:
         return None
     of_ranks = tuple(one for one in ask.where if one.name == PE)
     ranks = matching_ranks(ask.where, max(job.nprocs, 1))
     whole = float(kept(apart, of_ranks)["time"].sum()) / max(ranks, 1)
-    return with_inclusive(job, found, LEVELS, MEASURES, ask, whole)
+    return with_inclusive(job, found, LEVELS, _MEASURES, ask, whole)
 
 
 @once_per_job
-def rows_apart(job: Job) -> Records | None:
+def _rows_apart(job: Job) -> Records | None:
     """Returns `timed_rows` with the timed barriers, the time that the profiler added, and the rest of each rank; None
     if nothing was timed.
     """
     spent = timed_rows(job)
     if spent is None:
-        return None if group_rows(job) is None else rest(job, None)
-    spent = stacked([spent, *timed_barriers(job), *start_of(job)])
-    return stacked([spent, rest(job, spent)])
+        return None if group_rows(job) is None else _rest(job, None)
+    spent = stacked([spent, *_timed_barriers(job), *_start_of(job)])
+    return stacked([spent, _rest(job, spent)])
 
 
-def timed_barriers(job: Job) -> list[Records]:
+def _timed_barriers(job: Job) -> list[Records]:
     """Returns the barriers before MPI functions, as functions of their own."""
     messages = mpi_rows(job)
     if messages is None or "sync_time" not in messages:
         return []
-    waited = labelled(labelled(messages.where(messages["sync_time"] > 0), "group", MPI_SYNC), "file", "")
+    waited = labelled(labelled(messages.where(messages["sync_time"] > 0), "group", _MPI_SYNC), "file", "")
     function = np.array([f"{name}(sync)" for name in waited["function"].tolist()], object)
     columns = {"function": function, "time": waited["sync_time"], "calls": np.zeros(len(waited), np.int64)}
     return [waited.beside(columns).take(*COLUMNS)]
 
 
-def start_of(job: Job) -> list[Records]:
+def _start_of(job: Job) -> list[Records]:
     """Returns the time that the profiler added to MPI_Init of each rank, if MPI was traced."""
     places = rank_places(job)
     if mpi_rows(job) is None or places is None or "begin_time" not in places:
         return []
-    return [made(places["rank"], TOOL, "(added to MPI_Init)", places["begin_time"])]
+    return [_made(places["rank"], TOOL, "(added to MPI_Init)", places["begin_time"])]
 
 
-def rest(job: Job, spent: Records | None) -> Records:
+def _rest(job: Job, spent: Records | None) -> Records:
     """Returns seconds of each rank's run time that were not traced; 0 if more was traced, as of several threads."""
     ranks = max(job.nprocs, 1)
     used = np.zeros(ranks) if spent is None else by_rank(spent, "time", ranks)
-    group = USER if ranks == 1 or mpi_rows(job) is not None else OTHER
-    return made(np.arange(ranks), group, NOT_TRACED, np.maximum(job.run_time - used, 0.0))
+    group = USER if ranks == 1 or mpi_rows(job) is not None else _OTHER
+    return _made(np.arange(ranks), group, NOT_TRACED, np.maximum(job.run_time - used, 0.0))
 
 
-def made(rank: np.ndarray, group: str, function: str, time: np.ndarray) -> Records:
+def _made(rank: np.ndarray, group: str, function: str, time: np.ndarray) -> Records:
     """Returns a row for each of these ranks with its seconds (`time`) and no calls."""
     texts = {"group": group, "function": function, "file": "", "region": ""}
     columns = {name: np.full(len(rank), text, object) for name, text in texts.items()}

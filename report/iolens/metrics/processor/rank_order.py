@@ -18,8 +18,8 @@ from iolens.metrics.once import once_per_job
 from iolens.metrics.processor.mpi import mpi_rows, of_functions
 from iolens.metrics.processor.peers import sent
 
-COLLECTIVE = r"MPI_(I?(all(gather|reduce|toall)|gather|scatter|reduce|bcast|scan|exscan)\w*|I?neighbor_\w+)"
-PASSES = 4
+_COLLECTIVE = r"MPI_(I?(all(gather|reduce|toall)|gather|scatter|reduce|bcast|scan|exscan)\w*|I?neighbor_\w+)"
+_PASSES = 4
 """Rounds of exchanging ranks between nodes, at most."""
 
 
@@ -52,10 +52,10 @@ def rank_orders(job: Job, ranks_per_node: int = 0) -> Records | None:
     traffic = traffic_of(job)
     if traffic is None:
         return None
-    extra = collective_bytes(job)
+    extra = _collective_bytes(job)
     rows = []
     for order in orders(job, ranks_per_node):
-        stays, even = on_node_bytes(traffic, order.nodes), even_share(order.nodes)
+        stays, even = _on_node_bytes(traffic, order.nodes), _even_share(order.nodes)
         rows.append(
             (
                 order.name,
@@ -72,36 +72,36 @@ def rank_orders(job: Job, ranks_per_node: int = 0) -> Records | None:
 @once_per_job
 def orders(job: Job, ranks_per_node: int = 0) -> tuple[Order, ...]:
     """Returns the orders that are compared: as the job ran, SMP, round-robin, folded, and the custom one."""
-    ranks, ran = max(job.nprocs, 1), placement(job)
+    ranks, ran = max(job.nprocs, 1), _placement(job)
     each = ranks_per_node or (max(np.bincount(ran)) if ran else ranks)
-    room = capacities(ranks, int(each))
-    usual = [Order(name, method, tuple(place(ranks, room))) for name, method, place in USUAL]
+    room = _capacities(ranks, int(each))
+    usual = [Order(name, method, tuple(place(ranks, room))) for name, method, place in _USUAL]
     traffic = traffic_of(job)
     if traffic is not None:
-        best = max(usual, key=lambda order: on_node_bytes(traffic, order.nodes))
-        refined = [exchanged(traffic, nodes) for nodes in (best.nodes, grown(traffic, ranks, room))]
-        usual.append(Order("custom", 3, max(refined, key=lambda nodes: on_node_bytes(traffic, nodes))))
+        best = max(usual, key=lambda order: _on_node_bytes(traffic, order.nodes))
+        refined = [_exchanged(traffic, nodes) for nodes in (best.nodes, _grown(traffic, ranks, room))]
+        usual.append(Order("custom", 3, max(refined, key=lambda nodes: _on_node_bytes(traffic, nodes))))
     return (*((Order("as it ran", -1, ran),) if ran and not ranks_per_node else ()), *usual)
 
 
-def placement(job: Job) -> tuple[int, ...]:
+def _placement(job: Job) -> tuple[int, ...]:
     """Returns the node of each rank, as the job ran; empty if the log does not tell."""
     info = job.private.get("job")
     found = info.get("rank_host", []) if isinstance(info, dict) else []
     return tuple(int(node) for node in found) if len(found) == job.nprocs else ()
 
 
-def capacities(ranks: int, each: int) -> list[int]:
+def _capacities(ranks: int, each: int) -> list[int]:
     """Returns how many ranks each node takes: `each`, the last one what is left."""
     return [min(each, ranks - first) for first in range(0, ranks, each)]
 
 
-def smp(ranks: int, room: Sequence[int]) -> list[int]:
+def _smp(ranks: int, room: Sequence[int]) -> list[int]:
     """Returns the node of each rank where one node after the other is filled; `room` has how many ranks each takes."""
     return [node for node, size in enumerate(room) for _ in range(size)]
 
 
-def dealt(ranks: int, room: Sequence[int], cycle: Callable[[int], Sequence[int]]) -> list[int]:
+def _dealt(ranks: int, room: Sequence[int], cycle: Callable[[int], Sequence[int]]) -> list[int]:
     """Returns a rank a node in turn, in the order that `cycle` gives for each round; full nodes are passed over."""
     left, turn = list(room), 0
     found: list[int] = []
@@ -114,17 +114,17 @@ def dealt(ranks: int, room: Sequence[int], cycle: Callable[[int], Sequence[int]]
     return found
 
 
-def round_robin(ranks: int, room: Sequence[int]) -> list[int]:
+def _round_robin(ranks: int, room: Sequence[int]) -> list[int]:
     """Returns rank 0 on the first node, rank 1 on the second, and so on."""
-    return dealt(ranks, room, lambda _: range(len(room)))
+    return _dealt(ranks, room, lambda _: range(len(room)))
 
 
-def folded(ranks: int, room: Sequence[int]) -> list[int]:
+def _folded(ranks: int, room: Sequence[int]) -> list[int]:
     """Returns the same, but every second turn goes from the last node to the first."""
-    return dealt(ranks, room, lambda turn: range(len(room)) if turn % 2 == 0 else range(len(room) - 1, -1, -1))
+    return _dealt(ranks, room, lambda turn: range(len(room)) if turn % 2 == 0 else range(len(room) - 1, -1, -1))
 
 
-USUAL = (("SMP", 1, smp), ("round-robin", 0, round_robin), ("folded", 2, folded))
+_USUAL = (("SMP", 1, _smp), ("round-robin", 0, _round_robin), ("folded", 2, _folded))
 
 
 @once_per_job
@@ -143,16 +143,16 @@ def traffic_of(job: Job) -> Traffic | None:
 
 
 @once_per_job
-def collective_bytes(job: Job) -> float:
+def _collective_bytes(job: Job) -> float:
     """Returns bytes that ranks contributed to collectives; 0 if MPI calls were not traced."""
     rows = mpi_rows(job)
     if rows is None:
         return 0.0
-    collective = {name for name in set(rows["function"].tolist()) if re.fullmatch(COLLECTIVE, name, re.IGNORECASE)}
+    collective = {name for name in set(rows["function"].tolist()) if re.fullmatch(_COLLECTIVE, name, re.IGNORECASE)}
     return float(of_functions(rows, collective)["bytes_sent"].sum())
 
 
-def on_node_bytes(traffic: Traffic, nodes: Sequence[int]) -> float:
+def _on_node_bytes(traffic: Traffic, nodes: Sequence[int]) -> float:
     """Returns bytes between ranks on the same node, where `nodes` has the node of each rank; each message
     counts once.
     """
@@ -162,13 +162,13 @@ def on_node_bytes(traffic: Traffic, nodes: Sequence[int]) -> float:
     return both / 2
 
 
-def even_share(nodes: Sequence[int]) -> float:
+def _even_share(nodes: Sequence[int]) -> float:
     """Returns the share of all ordered pairs of different ranks that share a node; 0 for one rank."""
     sizes, ranks = np.bincount(nodes), len(nodes)
     return float((sizes * (sizes - 1)).sum()) / (ranks * (ranks - 1)) if ranks > 1 else 0.0
 
 
-def grown(traffic: Traffic, ranks: int, room: Sequence[int]) -> tuple[int, ...]:
+def _grown(traffic: Traffic, ranks: int, room: Sequence[int]) -> tuple[int, ...]:
     """Returns nodes filled one after the other: first the rank with the least traffic left, which lies at the edge of
     what is left, then whoever talks most to those already there; of equals the one that was reached first, so that a
     node's ranks lie close together.
@@ -207,7 +207,7 @@ def nearest(heap: list[tuple[float, int, int]], tie: Mapping[int, float], free: 
     return -1
 
 
-def exchanged(traffic: Traffic, nodes: Sequence[int]) -> tuple[int, ...]:
+def _exchanged(traffic: Traffic, nodes: Sequence[int]) -> tuple[int, ...]:
     """Returns pairs of ranks exchanged between nodes as long as that keeps more bytes on them (Kernighan and
     Lin, 1970).
     """
@@ -215,19 +215,19 @@ def exchanged(traffic: Traffic, nodes: Sequence[int]) -> tuple[int, ...]:
     members: dict[int, set[int]] = {}
     for rank, node in enumerate(found):
         members.setdefault(node, set()).add(rank)
-    for _ in range(PASSES):
+    for _ in range(_PASSES):
         before = list(found)
         for rank in range(len(found)):
-            exchange(traffic, found, members, rank)
+            _exchange(traffic, found, members, rank)
         if found == before:
             break
     return tuple(found)
 
 
-def exchange(traffic: Traffic, nodes: list[int], members: Mapping[int, set[int]], rank: int) -> None:
+def _exchange(traffic: Traffic, nodes: list[int], members: Mapping[int, set[int]], rank: int) -> None:
     """Exchanges `rank` with the rank of its busiest peer's node that loses least, if both together gain."""
     row = traffic.weight.get(rank, {})
-    ties = tied(row, nodes)
+    ties = _tied(row, nodes)
     here = nodes[rank]
     there = max(ties, key=lambda node: (ties[node], -node), default=here)
     if there == here:
@@ -235,7 +235,7 @@ def exchange(traffic: Traffic, nodes: list[int], members: Mapping[int, set[int]]
 
     def gain(other: int) -> float:
         """Returns bytes that stay on a node afterwards, less those that do now."""
-        theirs = tied(traffic.weight.get(other, {}), nodes)
+        theirs = _tied(traffic.weight.get(other, {}), nodes)
         mine = ties[there] - ties.get(here, 0.0)
         return mine + theirs.get(here, 0.0) - theirs.get(there, 0.0) - 2 * row.get(other, 0.0)
 
@@ -247,7 +247,7 @@ def exchange(traffic: Traffic, nodes: list[int], members: Mapping[int, set[int]]
     members[there].symmetric_difference_update((rank, other))
 
 
-def tied(row: Mapping[int, float], nodes: Sequence[int]) -> dict[int, float]:
+def _tied(row: Mapping[int, float], nodes: Sequence[int]) -> dict[int, float]:
     """Returns by node the bytes that a rank exchanges with the ranks on it; `row` has its bytes with each peer."""
     found: dict[int, float] = {}
     for peer, moved in row.items():

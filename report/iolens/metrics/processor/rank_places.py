@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from iolens.log import Job
 
-FREE, BOUND, CROWDED, OVERLAPS = "not bound", "", "more ranks than processors", "shares processors"
-LEVELS = ("single", "funneled", "serialized", "multiple")
+_FREE, _BOUND, CROWDED, OVERLAPS = "not bound", "", "more ranks than processors", "shares processors"
+_LEVELS = ("single", "funneled", "serialized", "multiple")
 
 
 @once_per_job
@@ -40,9 +40,9 @@ def rank_places(job: Job) -> Records | None:
         for rank in ranks:
             others = [other for other in ranks if other != rank and masks[rank] & masks[other]]
             shared[rank] = len(others)
-            warning[rank] = warning_of(rank, others, masks)
+            warning[rank] = _warning_of(rank, others, masks)
     said = [
-        (LEVELS[level] if 0 <= level < len(LEVELS) else "not known", shared[rank], warning[rank])
+        (_LEVELS[level] if 0 <= level < len(_LEVELS) else "not known", shared[rank], warning[rank])
         for level, rank in rows.rows("thread_level", "rank")
     ]
     return rows.beside(Records.of(["thread_level", "shared_with", "warning"], said).single)
@@ -59,7 +59,7 @@ def node_places(job: Job) -> Records | None:
     places = rank_places(job)
     if places is None:
         return None
-    graver = {warning: number for number, warning in enumerate((BOUND, FREE, OVERLAPS, CROWDED))}
+    graver = {warning: number for number, warning in enumerate((_BOUND, _FREE, OVERLAPS, CROWDED))}
     hosts, alike = Groups(places["host"]), ["ranks", "cpu_count", "shared", "warning"]
     parts = zip(*(hosts.parts(places[name]) for name in ("cpus", "shared_with", "warning")), strict=True)
     nodes = Records.of(
@@ -78,16 +78,16 @@ def node_places(job: Job) -> Records | None:
     return nodes.where(same.first).beside({"nodes": same.sizes, "host": places["host"][hosts.first][same.first]})
 
 
-def warning_of(rank: int, others: Sequence[int], masks: dict[int, frozenset[int]]) -> str:
+def _warning_of(rank: int, others: Sequence[int], masks: dict[int, frozenset[int]]) -> str:
     """Returns the warning about a rank, and the ranks that may run on its processors."""
     if not others:
-        return BOUND
+        return _BOUND
     together = frozenset().union(masks[rank], *(masks[other] for other in others))
     if len(others) + 1 > len(together):
         return CROWDED
     if any(masks[other] != masks[rank] for other in others):
         return OVERLAPS
-    return FREE
+    return _FREE
 
 
 def processors(text: str) -> frozenset[int]:

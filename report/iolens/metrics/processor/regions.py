@@ -15,11 +15,11 @@ from iolens.metrics.processor.drill import Levels, Measures, answer
 from iolens.metrics.processor.imbalance import NOT_KNOWN
 from iolens.metrics.processor.private import records
 
-OUTSIDE, SEVERAL = 0, 0xFFFFFFFF
+_OUTSIDE, SEVERAL = 0, 0xFFFFFFFF
 """Numbers of what is in no region, and of rows that are sums over several."""
 
 LEVELS = Levels(("region", "thread"), ("region",))
-MEASURES = Measures("exclusive_time", ("time", "calls", "unended"), {"min_time": "min", "max_time": "max"}, "time")
+_MEASURES = Measures("exclusive_time", ("time", "calls", "unended"), {"min_time": "min", "max_time": "max"}, "time")
 
 
 @once_per_job
@@ -36,7 +36,7 @@ def regions(job: Job, ask: Ask = DEFAULT) -> Records | None:
         return None
     threads = np.array([f"thread {one}" for one in rows["thread"].tolist()], object)
     rows = with_regions(job, rows).beside({"thread": threads})
-    found = answer(job, rows, LEVELS, MEASURES, ask)
+    found = answer(job, rows, LEVELS, _MEASURES, ask)
     if found is None or len(set(kept(rows, ask.where)["region"].tolist())) < 2:
         return found
     by = ask.by or LEVELS.default
@@ -48,8 +48,8 @@ def regions(job: Job, ask: Ask = DEFAULT) -> Records | None:
 
 def region_paths(job: Job, numbers: Iterable[int]) -> list[str]:
     """Returns the path of each region, `outer/inner`."""
-    known = paths(job)
-    return [known.get(int(number)) or unnamed(int(number)) for number in numbers]
+    known = _paths(job)
+    return [known.get(int(number)) or _unnamed(int(number)) for number in numbers]
 
 
 def with_regions(job: Job, rows: Records) -> Records:
@@ -57,13 +57,13 @@ def with_regions(job: Job, rows: Records) -> Records:
     return rows.beside({"region": np.array(region_paths(job, rows["region"].tolist()), object)})
 
 
-def unnamed(number: int) -> str:
+def _unnamed(number: int) -> str:
     """Returns the label of a region without a row in `region_names`."""
-    return {OUTSIDE: "(outside)", SEVERAL: "(several)"}.get(number, f"region {number}")
+    return {_OUTSIDE: "(outside)", SEVERAL: "(several)"}.get(number, f"region {number}")
 
 
 @once_per_job
-def paths(job: Job) -> dict[int, str]:
+def _paths(job: Job) -> dict[int, str]:
     """Returns the paths by number, which is the same on all ranks, from `region_names`; an empty label is the user's
     number.
     """

@@ -46,11 +46,11 @@ if TYPE_CHECKING:
 HELD = frozenset((MPI, MPIIO, POSIX, STDIO, BLAS, FFT, OMP))
 """Groups whose call owns whatever runs below it."""
 
-ENTRY = frozenset((MATH, HEAP, STRING, ETC, TOOL))
+_ENTRY = frozenset((MATH, HEAP, STRING, ETC, TOOL))
 """Groups that give way to one of `HELD` further in: HDF5 calls MPI-IO, and that is what the time is of."""
 
 LEVELS = Levels(("group", "function", "source", "line", "caller", "region", "thread", "state"), ("group", "function"))
-SAMPLES = Measures("samples")
+_SAMPLES = Measures("samples")
 
 
 @once_per_job
@@ -61,21 +61,21 @@ def profile(job: Job, ask: Ask = DEFAULT) -> Records | None:
     A sample belongs to the user's own function that was running, or to the library call that the innermost one made:
     `MPI_Allreduce`, `pwrite`, `dgemm_`, `sin`; of nested ones to the outermost of MPI, I/O, BLAS, FFT and OpenMP.
     """
-    return answer(job, sample_rows(job, ask.every_thread), LEVELS, SAMPLES, ask)
+    return answer(job, sample_rows(job, ask.every_thread), LEVELS, _SAMPLES, ask)
 
 
 @once_per_job
 def lines(job: Job, ask: Ask = DEFAULT) -> Records | None:
     """Returns `profile` down to source files and lines, for functions whose program has debug information."""
     levels = Levels(LEVELS.known, ("group", "function", "source", "line"))
-    return answer(job, sample_rows(job, ask.every_thread), levels, SAMPLES, ask)
+    return answer(job, sample_rows(job, ask.every_thread), levels, _SAMPLES, ask)
 
 
 @once_per_job
 def callers(job: Job, ask: Ask = DEFAULT) -> Records | None:
     """Returns `profile` from the innermost function outwards: each function, its callers, and their callers."""
     levels = Levels(LEVELS.known, ("function", "caller"))
-    return answer(job, sample_rows(job, ask.every_thread), levels, SAMPLES, ask)
+    return answer(job, sample_rows(job, ask.every_thread), levels, _SAMPLES, ask)
 
 
 @once_per_job
@@ -84,7 +84,7 @@ def calltree(job: Job, ask: Ask = DEFAULT) -> Records | None:
     called.
     """
     levels = Levels((*LEVELS.known, "frame"), ("frame",))
-    return answer(job, sample_rows(job, ask.every_thread), levels, SAMPLES, ask)
+    return answer(job, sample_rows(job, ask.every_thread), levels, _SAMPLES, ask)
 
 
 @once_per_job
@@ -225,7 +225,7 @@ class Place:
     object: str = ""
 
 
-NOWHERE = Place(ETC, "(chain not kept)", "", "", ("(chain not kept)",), own=True)
+_NOWHERE = Place(ETC, "(chain not kept)", "", "", ("(chain not kept)",), own=True)
 
 
 @lru_cache(maxsize=1 << 16)
@@ -236,7 +236,7 @@ def place_of(chain: Chain, waits: bool) -> Place:
     """
     chain = of_a_wait(chain) if waits else chain
     if not chain:
-        return NOWHERE
+        return _NOWHERE
     group, owner, own, in_python = "", 0, False, False
     for number, frame in enumerate(chain):
         if in_python and is_interpreter(frame.object):
@@ -244,18 +244,18 @@ def place_of(chain: Chain, waits: bool) -> Place:
         in_python = in_python or is_python(frame.symbol)
         one = TOOL if frame.function == RECORDER else group_of(frame.function, frame.object)
         own = own or one == USER
-        keeps = group in HELD or (group in ENTRY and one not in HELD)
+        keeps = group in HELD or (group in _ENTRY and one not in HELD)
         if one in (USER, TOOL) or not keeps:
             group, owner = one, number
     frame = chain[owner]
-    path = path_of(chain[: owner + 1], group)
+    path = _path_of(chain[: owner + 1], group)
     if group != USER:
         return Place(group, path[-1], "", "", path, own)
     place = (PurePosixPath(frame.source).name, f"line {frame.line}" if frame.line else "")
     return Place(group, said(frame), *place, path, own, frame.symbol, frame.object)
 
 
-def path_of(chain: Chain, group: str) -> tuple[str, ...]:
+def _path_of(chain: Chain, group: str) -> tuple[str, ...]:
     """Returns the functions of a chain by name; those of an OpenMP library without symbols by what they do.
 
     `group`: that of the innermost frame. A worker thread begins in the library: with no function of the program above

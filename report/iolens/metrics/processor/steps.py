@@ -19,10 +19,10 @@ from iolens.metrics.processor.samples import hot_lines, profile, why_no_lines
 from iolens.metrics.processor.threads import working_threads
 from iolens.metrics.settings import seconds_text, volume_text
 
-ALL = 0.0
+_ALL = 0.0
 """Threshold: every row."""
 
-LEAST = 0.05
+_LEAST = 0.05
 """Per cent of the time below which a part is not mentioned."""
 
 
@@ -47,11 +47,11 @@ def steps(job: Job) -> Records | None:
     """
     if time.rank_time(job) is None:
         return None
-    found = (imbalance_step(job), hot_step(job), communication_step(job), computation_step(job), io_step(job))
+    found = (imbalance_step(job), _hot_step(job), communication_step(job), computation_step(job), _io_step(job))
     return Records.of([one.name for one in fields(Step)], map(astuple, found))
 
 
-def parts_of(job: Job) -> dict[str, float]:
+def _parts_of(job: Job) -> dict[str, float]:
     """Returns the share of each part in the time of the average rank, in per cent; empty if the log does not tell."""
     found = time.time_parts(job)
     return {} if found is None else dict(found.rows("part", "share"))
@@ -71,7 +71,7 @@ def imbalance_step(job: Job) -> Step:
     does, part = ("is in I/O for", moved) if by_io else (computes, compute)
     busy, average = seconds_text(float(part[busiest])), seconds_text(float(part.mean()))
     said = f"rank {each['rank'][busiest]} {does} {busy}, an average one {average}"
-    table = exclusive_balance(job, Ask(("function",), ALL))
+    table = exclusive_balance(job, Ask(("function",), _ALL))
     uneven = None if table is None else table.where(table["imbalance"] > 0)
     if uneven is not None and len(uneven):
         worst = most(uneven, "imbalance", 1).rows("name", "imbalance_percent", "most_rank")
@@ -82,7 +82,7 @@ def imbalance_step(job: Job) -> Step:
     return Step("1. balance the load", said, "load_balance", lost)
 
 
-def hot_step(job: Job) -> Step:
+def _hot_step(job: Job) -> Step:
     """2: the functions that take most samples."""
     table = profile(job)
     if table is None:
@@ -99,11 +99,11 @@ def communication_step(job: Job) -> Step:
     name = "3. communicate less, and earlier"
     if job.nprocs < 2 and "mpi_calls" not in job.private:
         return Step(name, "n/a: one process, and MPI was not traced", "mpi_calls")
-    shares = parts_of(job)
+    shares = _parts_of(job)
     if shares.get(parts.UNTRACED):
         return Step(name, "n/a: MPI was not traced (iolens run --trace mpi)", "mpi_calls")
     share = sum(shares.get(part, 0.0) for part in parts.MPI_PARTS)
-    calls, sent, where = mpi_calls(job), mpi_messages(job, Ask(threshold=ALL)), mpi_nodes(job)
+    calls, sent, where = mpi_calls(job), mpi_messages(job, Ask(threshold=_ALL)), mpi_nodes(job)
     said = [f"{shares[part]:.1f} % {part}" for part in parts.MPI_PARTS if shares.get(part)] or ["no time in MPI"]
     if calls is None:
         said.append("calls n/a: MPI was not traced (iolens run --trace mpi)")
@@ -123,11 +123,11 @@ def computation_step(job: Job) -> Step:
 
     Where ranks waited outside I/O and MPI for longer than they computed, that comes first.
     """
-    shares, hot = parts_of(job), hot_lines(job)
+    shares, hot = _parts_of(job), hot_lines(job)
     share = sum(shares.get(part, 0.0) for part in (parts.COMPUTE, parts.UNTRACED))
     idle = {part: shares.get(part, 0.0) for part in parts.OUTSIDE if part not in (parts.COMPUTE, parts.UNTRACED)}
     found = [f"{share:.1f} % {parts.UNTRACED if shares.get(parts.UNTRACED) else parts.COMPUTE}"]
-    found += [f"{value:.1f} % {part}" for part, value in idle.items() if value >= LEAST]
+    found += [f"{value:.1f} % {part}" for part, value in idle.items() if value >= _LEAST]
     name, look = "4. compute faster", "hot_lines"
     if sum(idle.values()) > share:
         name, look, share = "4. wait less outside I/O and MPI", "time_parts", sum(idle.values())
@@ -145,7 +145,7 @@ def computation_step(job: Job) -> Step:
             f"; {threads.threads} threads of rank {threads.rank}: the busiest on a core for "
             f"{seconds_text(threads.busiest)}, the average one for {seconds_text(threads.mean)}"
         )
-    said += "".join(f"; {one}" for one in told_by_counters(job))
+    said += "".join(f"; {one}" for one in _told_by_counters(job))
     return Step(name, said, look, share)
 
 
@@ -153,7 +153,7 @@ TOLD = {("Instructions per cycle", ""): ".2f", ("D1 cache hit ratio", "%"): ".1f
 """The metrics of counters that tell of computing that waits for memory, and how they are printed."""
 
 
-def told_by_counters(job: Job) -> list[str]:
+def _told_by_counters(job: Job) -> list[str]:
     """Returns those of `TOLD` that the whole run has."""
     found = counters(job)
     rows = [] if found is None else found.rows("region", "event", "unit", "value")
@@ -164,9 +164,9 @@ def told_by_counters(job: Job) -> list[str]:
     ]
 
 
-def io_step(job: Job) -> Step:
+def _io_step(job: Job) -> Step:
     """Returns step 5: time in I/O and the size of a call."""
-    shares = parts_of(job)
+    shares = _parts_of(job)
     share = sum(shares.get(part, 0.0) for part in parts.IO_PARTS)
     said = [f"{share:.1f} % in I/O"]
     used = [one for one in cost.all_performance(job) if one.bytes_read + one.bytes_written]

@@ -39,7 +39,7 @@ def thread_balance(job: Job, limit: int = 10) -> Records | None:
     rows = threads(job)
     if rows is None:
         return None
-    shares = openmp_shares(job)
+    shares = _openmp_shares(job)
     found = []
     for rank in np.unique(rows["rank"]).tolist():
         each = rows.where(rows["rank"] == rank)
@@ -56,7 +56,7 @@ def thread_balance(job: Job, limit: int = 10) -> Records | None:
     return ordered(Records.of(_COLUMNS, found), "-imbalance", "rank").where(slice(limit)) if found else None
 
 
-def openmp_shares(job: Job) -> dict[int, float]:
+def _openmp_shares(job: Job) -> dict[int, float]:
     """Returns the share (0 to 1) of each rank's samples, of all its threads, that were in OpenMP's library."""
     rows = sample_rows(job) if is_sampled(job) else None
     if rows is None:

@@ -63,7 +63,7 @@ if TYPE_CHECKING:
 Parts = dict[str, np.ndarray]
 """Seconds of each rank by part."""
 
-IN_USER_MODE = (*MPI_PARTS, OPENMP, START, PROFILER, *(part for part in IO_PARTS if part != "I/O in POSIX"))
+_IN_USER_MODE = (*MPI_PARTS, OPENMP, START, PROFILER, *(part for part in IO_PARTS if part != "I/O in POSIX"))
 """Parts of the time inside calls that may use a core outside the kernel."""
 
 
@@ -77,9 +77,9 @@ def rank_time(job: Job) -> Records | None:
     ranks, use = max(1, job.nprocs), core_use(job)
     rows = sample_rows(job) if is_sampled(job) else None
     if is_traced(job) or (rows is None and use is not None):
-        found = from_calls(job, use)
+        found = _from_calls(job, use)
     elif rows is not None:
-        return from_samples(of_busiest_threads(rows), np.full(ranks, job.run_time), use)
+        return _from_samples(_of_busiest_threads(rows), np.full(ranks, job.run_time), use)
     else:
         return None
     return Records({"rank": np.arange(ranks), **found})
@@ -98,20 +98,20 @@ def has_timed_barriers(job: Job) -> bool:
     return mpi is not None and "sync_time" in mpi and bool((mpi["sync_time"] > 0).any())
 
 
-def has_untraced_mpi(job: Job, use: CoreUse | None) -> bool:
+def _has_untraced_mpi(job: Job, use: CoreUse | None) -> bool:
     """Returns True where the program may have spent time in MPI calls that nobody timed."""
     return not is_traced(job) and (job.nprocs > 1 or (use is not None and bool((use.init > 0).any())))
 
 
-def from_calls(job: Job, use: CoreUse | None) -> Parts:
+def _from_calls(job: Job, use: CoreUse | None) -> Parts:
     """Returns the parts of each rank from timed calls and from what the kernel counted."""
     ranks, run_time = max(1, job.nprocs), job.run_time
     found = {part: np.zeros(ranks) for part in PARTS}
-    found.update(called_io(rank_io(job), ranks))
-    found[OPENMP] = sampled_openmp(job, ranks)
+    found.update(_called_io(rank_io(job), ranks))
+    found[OPENMP] = _sampled_openmp(job, ranks)
     mpi, places = mpi_rows(job), rank_places(job)
     if mpi is not None:
-        found.update(called_mpi(mpi, ranks))
+        found.update(_called_mpi(mpi, ranks))
     elif use is not None:
         found[START] = np.nan_to_num(use.init)
     if mpi is not None and places is not None and "begin_time" in places:
@@ -124,29 +124,29 @@ def from_calls(job: Job, use: CoreUse | None) -> Parts:
     found = {part: fits * values for part, values in found.items()}
     outside = np.maximum(run_time - spent, 0.0)
     inside = np.maximum(run_time - outside - late - init, 0.0)
-    computing = UNTRACED if has_untraced_mpi(job, use) else COMPUTE
-    return found | outside_parts(outside, inside, use, least_computing(found, init + late, use), computing)
+    computing = UNTRACED if _has_untraced_mpi(job, use) else COMPUTE
+    return found | _outside_parts(outside, inside, use, _least_computing(found, init + late, use), computing)
 
 
-def called_io(moved: Records | None, ranks: int) -> Parts:
+def _called_io(moved: Records | None, ranks: int) -> Parts:
     """Returns the seconds of each rank in each layer of I/O; what is known of all ranks together is spread evenly."""
     if moved is None:
         return {}
     return {part: by_rank(moved.where(moved["group"] == layer), "time", ranks) for layer, part in IO.items()}
 
 
-def sampled_openmp(job: Job, ranks: int) -> np.ndarray:
+def _sampled_openmp(job: Job, ranks: int) -> np.ndarray:
     """Returns the seconds of each rank's busiest thread in OpenMP's library, from samples; 0 where none were taken."""
     rows = sample_rows(job) if is_sampled(job) else None
     if rows is None:
         return np.zeros(ranks)
-    rows = of_busiest_threads(rows[rows["rank"].between(0, ranks - 1)])
+    rows = _of_busiest_threads(rows[rows["rank"].between(0, ranks - 1)])
     who, count = rows["rank"].to_numpy(np.int64), rows["samples"].to_numpy(float)
     inside = np.bincount(who, count * (rows["group"] == OMP).to_numpy(), ranks)
     return job.run_time * inside / np.maximum(np.bincount(who, count, ranks), 1.0)
 
 
-def called_mpi(mpi: Records, ranks: int) -> Parts:
+def _called_mpi(mpi: Records, ranks: int) -> Parts:
     """Returns the seconds of each rank in MPI calls by kind; timed barriers before collectives are synchronisation."""
     part = mpi_part(mpi["function"])
     found = {name: by_rank(mpi.where(part == name), "time", ranks) for name in (*MPI_PARTS, START)}
@@ -155,7 +155,7 @@ def called_mpi(mpi: Records, ranks: int) -> Parts:
     return found
 
 
-def least_computing(found: Parts, apart: np.ndarray, use: CoreUse | None) -> np.ndarray:
+def _least_computing(found: Parts, apart: np.ndarray, use: CoreUse | None) -> np.ndarray:
     """Returns a lower bound on the seconds of computing: time in user mode that no call has room for.
 
     `apart`: seconds of `found` in MPI_Init and before the rank began, which the user time is without. The user time is
@@ -163,11 +163,11 @@ def least_computing(found: Parts, apart: np.ndarray, use: CoreUse | None) -> np.
     """
     if use is None:
         return np.zeros_like(apart)
-    inside = sum(found[part] for part in IN_USER_MODE) - apart
+    inside = sum(found[part] for part in _IN_USER_MODE) - apart
     return np.where(use.alone, np.nan_to_num(np.maximum(use.user - inside, 0.0)), 0.0)
 
 
-def outside_parts(
+def _outside_parts(
     outside: np.ndarray,
     inside: np.ndarray,
     use: CoreUse | None,
@@ -218,7 +218,7 @@ def of_first_threads(rows: pd.DataFrame) -> pd.DataFrame:
     return rows[rows["thread"] == first]
 
 
-def sampled_part(rows: pd.DataFrame) -> np.ndarray:
+def _sampled_part(rows: pd.DataFrame) -> np.ndarray:
     """Returns the part of each row of samples; those outside calls that did not run are OFF_CORE."""
     group = rows["group"].to_numpy(dtype=object)
     found = np.where(rows["state"] == "waiting", OFF_CORE, COMPUTE).astype(object)
@@ -231,9 +231,9 @@ def sampled_part(rows: pd.DataFrame) -> np.ndarray:
     return found
 
 
-def of_busiest_threads(rows: pd.DataFrame) -> pd.DataFrame:
+def _of_busiest_threads(rows: pd.DataFrame) -> pd.DataFrame:
     """Returns the rows of one thread of each rank: the one that computed most, the first if none did so by a fifth."""
-    computed = rows["samples"].where(sampled_part(rows) == COMPUTE, 0)
+    computed = rows["samples"].where(_sampled_part(rows) == COMPUTE, 0)
     by_thread = computed.groupby([rows["rank"], rows["thread"]]).sum()
     chosen = {}
     for rank, counts in by_thread.groupby(level=0):
@@ -243,21 +243,21 @@ def of_busiest_threads(rows: pd.DataFrame) -> pd.DataFrame:
     return rows[rows["thread"] == rows["rank"].map(chosen)]
 
 
-def from_samples(rows: pd.DataFrame, seconds: np.ndarray, use: CoreUse | None) -> Records:
+def _from_samples(rows: pd.DataFrame, seconds: np.ndarray, use: CoreUse | None) -> Records:
     """Returns the parts of each sampled rank: its `seconds` are shared out to the parts as its samples are.
 
     A sample outside calls tells whether the thread was asleep; whether it had a core is bounded by what the kernel
     counted.
     """
     rows = rows[rows["rank"].between(0, len(seconds) - 1)]
-    part = sampled_part(rows)
+    part = _sampled_part(rows)
     known, who = np.unique(rows["rank"].to_numpy(np.int64), return_inverse=True)
     counts = {name: np.bincount(who, rows["samples"] * (part == name), len(known)) for name in PARTS}
     each = seconds[known] / np.asarray(sum(counts.values()))
     found = {name: values * each for name, values in counts.items()}
     ran, still = found[COMPUTE], found[OFF_CORE]
     inside = seconds[known] - ran - still
-    parts = outside_parts(
+    parts = _outside_parts(
         ran + still, inside, None if use is None else use.of(known), np.zeros(len(known)), COMPUTE, ran
     )
     return Records({"rank": known, **found, OFF_CORE: np.zeros(len(known)), **parts})
@@ -301,7 +301,7 @@ class Efficiency:
     unknown: str = ""
 
 
-CERTAIN = 0.01
+_CERTAIN = 0.01
 """Efficiencies are given where at most this part of the time is not told apart."""
 
 
@@ -322,19 +322,19 @@ def efficiencies(job: Job) -> Records | None:
     compute, moved = each[COMPUTE], in_parts(each, IO_PARTS)
     idle = in_parts(each, tuple(part for part in OUTSIDE if part != COMPUTE))
     why = ""
-    if float(each[UNKNOWN].mean()) > CERTAIN * whole:
+    if float(each[UNKNOWN].mean()) > _CERTAIN * whole:
         why = "not known: this log cannot tell computing from waiting in all of the time"
     busy, present = float((compute + idle).max()), float((compute + idle + moved).max())
     found = (
-        Efficiency("parallel efficiency", known(float(compute.mean()) / whole, why), PRODUCT, why),
+        Efficiency("parallel efficiency", _known(float(compute.mean()) / whole, why), _PRODUCT, why),
         Efficiency(
             "load balance",
-            known(load_balance(float(compute.max()), float(compute.mean())), why),
+            _known(load_balance(float(compute.max()), float(compute.mean())), why),
             "avg(c) / max(c)",
             why,
         ),
-        Efficiency("core efficiency", known(quotient(float(compute.max()), busy), why), "max(c) / max(c + w)", why),
-        Efficiency("I/O efficiency", quotient(busy, present), "max(c + w) / max(c + w + o)"),
+        Efficiency("core efficiency", _known(_quotient(float(compute.max()), busy), why), "max(c) / max(c + w)", why),
+        Efficiency("I/O efficiency", _quotient(busy, present), "max(c + w) / max(c + w + o)"),
         Efficiency("communication efficiency", present / whole, "max(c + w + o) / T"),
         Efficiency(
             "serialisation and transfer",
@@ -352,14 +352,14 @@ def efficiencies(job: Job) -> Records | None:
     return Records.of([one.name for one in fields(Efficiency)], map(astuple, found))
 
 
-PRODUCT = "avg(c) / T; the product of the next four"
+_PRODUCT = "avg(c) / T; the product of the next four"
 
 
-def known(value: float, why_not: str) -> float:
+def _known(value: float, why_not: str) -> float:
     """Returns the value; NaN where there is a reason why it is not known."""
     return float("nan") if why_not else value
 
 
-def quotient(part: float, whole: float) -> float:
+def _quotient(part: float, whole: float) -> float:
     """Returns part / whole; NaN where the whole is 0."""
     return part / whole if whole else float("nan")

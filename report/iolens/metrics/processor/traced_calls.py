@@ -15,11 +15,11 @@ from iolens.metrics.processor.traced import EXCLUSIVE, group_rows
 from iolens.metrics.processor.traced_counters import events_in_calls, stopped, traced_counters
 from iolens.metrics.processor.traced_names import named
 
-KEYS = ("group", "function")
-RECORDING = "recording"
+_KEYS = ("group", "function")
+_RECORDING = "recording"
 """The column of `traced` with the time that recording took; logs of version 0.3.0 and before have none."""
 
-SUMS = ["calls", "time", EXCLUSIVE, "bytes", "throttled"]
+_SUMS = ["calls", "time", EXCLUSIVE, "bytes", "throttled"]
 
 
 @once_per_job
@@ -40,32 +40,32 @@ def traced_calls(job: Job, ask: Ask = DEFAULT) -> Records | None:
     rows = rows if EXCLUSIVE in rows else rows.beside({EXCLUSIVE: np.full(len(rows), NOT_KNOWN)})
     rows = kept(with_regions(job, named(job, rows)), ask.where)
     same = Groups(rows["group"], rows["function"], rows["rank"])
-    each = rows.take(*KEYS, "rank").where(same.first).beside({name: same.sum(rows[name]) for name in SUMS})
+    each = rows.take(*_KEYS, "rank").where(same.first).beside({name: same.sum(rows[name]) for name in _SUMS})
     each = each.beside({"throttled": stopped(each["rank"], each["throttled"])})
-    each = ordered(ordered(each, *KEYS, "rank"), f"-{weight}")
+    each = ordered(ordered(each, *_KEYS, "rank"), f"-{weight}")
     functions = Groups(each["group"], each["function"])
-    sums = {name: functions.sum(each[name]) for name in SUMS}
+    sums = {name: functions.sum(each[name]) for name in _SUMS}
     ranks = max(job.nprocs, 1)
-    means = {name: sums[name] / ranks for name in SUMS[:4]}
+    means = {name: sums[name] / ranks for name in _SUMS[:4]}
     most, most_rank = each[weight][functions.first], each["rank"][functions.first]
     pairs = zip(most.tolist(), means[weight].tolist(), (functions.max(-each["rank"]) > 0).tolist(), strict=True)
     uneven = [NOT_KNOWN if together else imbalance_percent(one, mean, ranks) for one, mean, together in pairs]
     with np.errstate(divide="ignore", invalid="ignore"):
         per_call = sums[EXCLUSIVE] / sums["calls"]
     ratios = {"per_call": per_call, "imbalance_percent": np.array(uneven, float), "most": most, "most_rank": most_rank}
-    found = each.take(*KEYS).where(functions.first).beside({**sums, **means, **ratios})
-    return with_counters(job, ask, ordered(ordered(found, *KEYS), f"-{weight}"))
+    found = each.take(*_KEYS).where(functions.first).beside({**sums, **means, **ratios})
+    return _with_counters(job, ask, ordered(ordered(found, *_KEYS), f"-{weight}"))
 
 
-def with_counters(job: Job, ask: Ask, functions: Records) -> Records:
+def _with_counters(job: Job, ask: Ask, functions: Records) -> Records:
     """Returns the rows with a column for each event that was counted in calls: its mean of a call; NaN if it
     was not.
     """
     counted = traced_counters(job, ask)
     if counted is None:
         return functions
-    found = {tuple(key): value for *key, value in counted.rows(*KEYS, "event", "per_call")}
-    keys = list(functions.rows(*KEYS))
+    found = {tuple(key): value for *key, value in counted.rows(*_KEYS, "event", "per_call")}
+    keys = list(functions.rows(*_KEYS))
     events = events_in_calls(job)
     return functions.beside(
         {event: np.array([found.get((*key, event), NOT_KNOWN) for key in keys], float) for event in events}
@@ -81,10 +81,10 @@ def tracing_cost(job: Job) -> Records | None:
     it. NaN where a process was killed. Returns None for a log that does not know it.
     """
     rows = group_rows(job)
-    if rows is None or RECORDING not in rows:
+    if rows is None or _RECORDING not in rows:
         return None
     same, ranks = Groups(rows["group"]), max(job.nprocs, 1)
-    calls, seconds = same.sum(rows["calls"]), same.sum(rows[RECORDING])
+    calls, seconds = same.sum(rows["calls"]), same.sum(rows[_RECORDING])
     with np.errstate(divide="ignore", invalid="ignore"):
         found = {
             "group": rows["group"][same.first],

@@ -15,10 +15,10 @@ from iolens.metrics.processor.private import records
 from iolens.metrics.processor.regions import with_regions
 from iolens.metrics.processor.traced_names import named
 
-ALL = "(all)"
+_ALL = "(all)"
 """Name in place of a function for an event that was counted in no function."""
 
-COLUMNS = ("group", "function", "event", "per_call", "total", "unit", "calls", "ran", "first", "unavailable")
+_COLUMNS = ("group", "function", "event", "per_call", "total", "unit", "calls", "ran", "first", "unavailable")
 
 Row = tuple[str, str, str, float, float, str, float, float, int, str]
 
@@ -39,23 +39,25 @@ def traced_counters(job: Job, ask: Ask = DEFAULT) -> Records | None:
     rows = kept(with_regions(job, named(job, rows)), ask.where)
     same = Groups(rows["group"], rows["function"], rows["event"])
     parts = [rows.where(part) for part in same.parts(np.arange(len(rows)))]
-    counted = [(longest(part), of_event(job, part)) for part in parts if part["calls"].any()]
+    counted = [(_longest(part), _of_event(job, part)) for part in parts if part["calls"].any()]
     found = [row for _, row in counted]
     functions = Groups(*(np.array([row[at] for row in found], object) for at in (0, 1)))
     times = functions.max(np.array([time for time, _ in counted], float))[functions.place]
     there = {row[2] for row in found}
     missing = {str(part["event"][0]): part for part in parts if str(part["event"][0]) not in there}
-    in_order = ordered(Records.of(COLUMNS, found).beside({"time": times}), "-time", "group", "function").take(*COLUMNS)
-    none = [absent(event, str(part["unavailable"][0])) for event, part in missing.items()]
-    return Records.of(COLUMNS, [*in_order.rows(*COLUMNS), *none])
+    in_order = ordered(Records.of(_COLUMNS, found).beside({"time": times}), "-time", "group", "function").take(
+        *_COLUMNS
+    )
+    none = [_absent(event, str(part["unavailable"][0])) for event, part in missing.items()]
+    return Records.of(_COLUMNS, [*in_order.rows(*_COLUMNS), *none])
 
 
-def longest(rows: Records) -> float:
+def _longest(rows: Records) -> float:
     """Returns the seconds in which an event was to be counted, of all ranks and calls together."""
     return float(rows["time_enabled"].sum())
 
 
-def of_event(job: Job, rows: Records) -> Row:
+def _of_event(job: Job, rows: Records) -> Row:
     """Returns one event of one function, where it was counted in at least one call."""
     rows = rows.where(rows["calls"] > 0)
     group, function, event = (str(rows[name][0]) for name in ("group", "function", "event"))
@@ -76,9 +78,9 @@ def stopped(rank: np.ndarray, rows: np.ndarray) -> np.ndarray:
     return np.asarray(np.where(rank >= 0, np.minimum(rows, 1), rows))
 
 
-def absent(event: str, why: str) -> Row:
+def _absent(event: str, why: str) -> Row:
     """Returns an event that was counted in no call."""
-    return "", ALL, event, NOT_KNOWN, NOT_KNOWN, "", 0.0, NOT_KNOWN, 0, why
+    return "", _ALL, event, NOT_KNOWN, NOT_KNOWN, "", 0.0, NOT_KNOWN, 0, why
 
 
 @once_per_job

@@ -56,35 +56,35 @@ def core_use(job: Job) -> CoreUse | None:
     used = used.where(used["rank"] < ranks)
     rank = used["rank"].astype(np.int64)
     if "first_on_core" not in used:
-        whole = placed(rank, used["user_time"] + used["system_time"], ranks)
+        whole = _placed(rank, used["user_time"] + used["system_time"], ranks)
         nothing, unknown = np.zeros(ranks), np.full(ranks, np.nan)
         return CoreUse(whole, unknown, nothing, unknown, nothing, np.zeros(ranks, np.int64), np.zeros(ranks, bool))
-    first = placed(rank, used["first_on_core"] - used["init_on_core"], ranks)
-    waited = placed(rank, used["first_runnable"] - used["init_runnable"], ranks)
-    user = placed(rank, used["user_time"] - used["earlier_user"] - used["init_on_core"], ranks)
-    thread, others = np.zeros(ranks, np.int64), started(job, ranks)
+    first = _placed(rank, used["first_on_core"] - used["init_on_core"], ranks)
+    waited = _placed(rank, used["first_runnable"] - used["init_runnable"], ranks)
+    user = _placed(rank, used["user_time"] - used["earlier_user"] - used["init_on_core"], ranks)
+    thread, others = np.zeros(ranks, np.int64), _started(job, ranks)
     alone = np.ones(ranks, bool)
     for who, number, on_core, runnable in others.rows("rank", "thread", "on_core", "runnable"):
         alone[who] = False
-        if on_core + zero_if_unknown(runnable) > BUSIER * (first[who] + zero_if_unknown(waited[who])):
+        if on_core + _zero_if_unknown(runnable) > BUSIER * (first[who] + _zero_if_unknown(waited[who])):
             first[who], waited[who], thread[who] = on_core, runnable, number
-    init, recorded = (placed(rank, used[name], ranks) for name in ("init_seconds", "seconds"))
+    init, recorded = (_placed(rank, used[name], ranks) for name in ("init_seconds", "seconds"))
     return CoreUse(first, waited, init, recorded, np.maximum(user, 0.0), thread, alone)
 
 
-def zero_if_unknown(seconds: float) -> float:
+def _zero_if_unknown(seconds: float) -> float:
     """Returns the seconds; 0 for NaN."""
     return seconds if not is_nan(seconds) else 0.0
 
 
-def placed(rank: np.ndarray, values: np.ndarray, ranks: int) -> np.ndarray:
+def _placed(rank: np.ndarray, values: np.ndarray, ranks: int) -> np.ndarray:
     """Returns the values by rank; NaN for ranks that have none."""
     found = np.full(ranks, np.nan)
     found[rank] = values
     return found
 
 
-def started(job: Job, ranks: int) -> Records:
+def _started(job: Job, ranks: int) -> Records:
     """Returns the rows of single threads other than the first of each rank."""
     columns = ("rank", "thread", "seconds", "on_core", "runnable")
     rows = records(job, "threads")
@@ -100,7 +100,7 @@ def threads(job: Job) -> Records | None:
     None for programs with one thread a rank, and for logs that do not know threads.
     """
     used = rank_usage(job)
-    others = started(job, max(job.nprocs, 1))
+    others = _started(job, max(job.nprocs, 1))
     if used is None or "first_on_core" not in used or not len(others):
         return None
     having = used.where(np.isin(used["rank"], others["rank"]))

@@ -11,7 +11,7 @@ from iolens.pages.exhibit import Column, Exhibit
 if TYPE_CHECKING:
     import pandas as pd
 
-MADE = ("build.compiler", "build.version", "build.flags")
+_MADE = ("build.compiler", "build.version", "build.flags")
 
 
 def answers(comparison: Comparison) -> pd.DataFrame | None:
@@ -31,7 +31,7 @@ def answers(comparison: Comparison) -> pd.DataFrame | None:
         rows.append(
             {
                 "label": point["label"],
-                **{name.partition(".")[2]: known(own, name) for name in MADE},
+                **{name.partition(".")[2]: _known(own, name) for name in _MADE},
                 "runs": len(own),
                 "difference": own.loc[worst, "answer.difference"],
                 "answer": own.loc[worst, "answer.said"],
@@ -40,7 +40,7 @@ def answers(comparison: Comparison) -> pd.DataFrame | None:
     return pd.DataFrame(rows).astype({"difference": float})
 
 
-def known(runs: pd.DataFrame, column: str) -> str:
+def _known(runs: pd.DataFrame, column: str) -> str:
     """Returns the values in the runs about their build."""
     values = runs[column].dropna() if column in runs else []
     return "; ".join(dict.fromkeys(map(str, values))) or "n/a"

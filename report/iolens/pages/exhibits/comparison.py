@@ -20,9 +20,9 @@ from iolens.pages.exhibit import Column, Exhibit
 if TYPE_CHECKING:
     import pandas as pd
 
-NONE = "n/a"
+_NONE = "n/a"
 
-LAYERED = {
+_LAYERED = {
     "stripe_count": ("requested.stripe_count", "effective.stripe_count"),
     "stripe_size": (),
     "aggregators": ("requested.cb_nodes", "effective.cb_nodes", "observed.aggregators"),
@@ -30,9 +30,9 @@ LAYERED = {
 }
 """Settings whose requested, effective and observed values have a column of their own, with the columns of runs."""
 
-LEAVES = "An interval without cap leaves the axis."
+_LEAVES = "An interval without cap leaves the axis."
 
-TIME = ("seconds", "seconds_low", "seconds_high", "io_seconds")
+_TIME = ("seconds", "seconds_low", "seconds_high", "io_seconds")
 
 
 def points(comparison: Comparison) -> pd.DataFrame:
@@ -40,26 +40,26 @@ def points(comparison: Comparison) -> pd.DataFrame:
     `is_baseline`.
     """
     found = comparison.points
-    standings = [standing(comparison, index, point) for index, point in found.iterrows()]
+    standings = [_standing(comparison, index, point) for index, point in found.iterrows()]
     return found.assign(standing=standings, is_baseline=found.index == comparison.baseline)
 
 
-def best_first(comparison: Comparison) -> pd.DataFrame:
+def _best_first(comparison: Comparison) -> pd.DataFrame:
     """Returns `points`, those with the best typical value first."""
     return points(comparison).sort_values("value", ascending=comparison.measure.less_is_better, kind="stable")
 
 
-def effects(comparison: Comparison) -> pd.DataFrame:
+def _effects(comparison: Comparison) -> pd.DataFrame:
     """Returns `Comparison.effects`: a row for each level of each setting against its lowest."""
     return comparison.effects
 
 
-def interaction(comparison: Comparison) -> pd.DataFrame | None:
+def _interaction(comparison: Comparison) -> pd.DataFrame | None:
     """Returns the cells of `Comparison.interaction`: what two settings give together."""
     return None if comparison.interaction is None else comparison.interaction.cells
 
 
-def runs(comparison: Comparison) -> pd.DataFrame:
+def _runs(comparison: Comparison) -> pd.DataFrame:
     """Returns `Comparison.runs` and the confirming runs, with missing values if no run has a column that the
     table shows.
     """
@@ -68,11 +68,11 @@ def runs(comparison: Comparison) -> pd.DataFrame:
     found = comparison.runs
     if comparison.fresh is not None:
         found = pd.concat([found, comparison.fresh.runs], ignore_index=True)
-    shown = [name for names in LAYERED.values() for name in names] + ["observed.largest_write"]
+    shown = [name for names in _LAYERED.values() for name in names] + ["observed.largest_write"]
     return found.assign(**dict.fromkeys(name for name in shown if name not in found))
 
 
-def standing(comparison: Comparison, index: Any, point: pd.Series[Any]) -> str:
+def _standing(comparison: Comparison, index: Any, point: pd.Series[Any]) -> str:
     """Returns the standing of a point: best, tied with it, worst, or the reason why it was left out."""
     if point["left_out"]:
         return str(point["left_out"])
@@ -83,7 +83,7 @@ def standing(comparison: Comparison, index: Any, point: pd.Series[Any]) -> str:
     return "worst" if index == comparison.worst else ""
 
 
-def map_figure(comparison: Comparison, found: pd.DataFrame) -> Iterable[FigureBlock]:
+def _map_figure(comparison: Comparison, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Returns two settings against each other, those that depend on each other first."""
     from iolens.figures.compare_heatmap import heatmap
 
@@ -97,13 +97,13 @@ def map_figure(comparison: Comparison, found: pd.DataFrame) -> Iterable[FigureBl
     yield FigureBlock(figure, caption)
 
 
-def bar_figures(comparison: Comparison, found: pd.DataFrame) -> Iterable[FigureBlock]:
+def _bar_figures(comparison: Comparison, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Returns the figures of throughput and I/O time of every point."""
     from iolens.figures.compare_bars import grouped_bars
 
     measure = comparison.measure
     what = measure.name.capitalize() if measure.less_is_better else "Throughput"
-    throughput = f"{what}: typical value, interval, single runs (dots). " + LEAVES
+    throughput = f"{what}: typical value, interval, single runs (dots). " + _LEAVES
     if known(comparison.limits):
         throughput += (
             " Black line: the bound, the smallest of stripes × {ost_mb_per_s:g} MB/s (targets; of several "
@@ -113,49 +113,50 @@ def bar_figures(comparison: Comparison, found: pd.DataFrame) -> Iterable[FigureB
     if (comparison.points["bound_by"] == "device").any():
         throughput += " Black line: the bound that was given for the device."
     drawn = [(("value", "low", "high", measure.column), measure.axis, throughput)]
-    drawn += [] if measure.less_is_better else [(TIME, "I/O time, s", "I/O time of the slowest rank, the same way.")]
+    drawn += [] if measure.less_is_better else [(_TIME, "I/O time, s", "I/O time of the slowest rank, the same way.")]
     for columns, axis, caption in drawn:
         figure = grouped_bars(found, comparison.runs, comparison.factors, columns, axis, comparison.best)
         yield FigureBlock(figure, caption)
 
 
-def ranking_figure(comparison: Comparison, found: pd.DataFrame) -> Iterable[FigureBlock]:
+def _ranking_figure(comparison: Comparison, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Returns the points in order."""
     from iolens.figures.compare_ranking import ranked, ranking
 
     caption = "From best to worst. Orange: cannot be told from the best; grey: left out of the comparison. "
-    caption += LEAVES
+    caption += _LEAVES
     shown, measured = len(ranked(found, comparison.measure.less_is_better)), int(found["value"].notna().sum())
     if shown < measured:
         caption += f" The best {shown} of {measured}."
     yield FigureBlock(ranking(found, comparison.measure.axis, comparison.measure.less_is_better), caption)
 
 
-def effects_figure(comparison: Comparison, found: pd.DataFrame) -> Iterable[FigureBlock]:
+def _effects_figure(comparison: Comparison, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Returns the effects with their intervals."""
     from iolens.figures.compare_effects import effect_forest
 
     caption = (
         f"Effect of each setting, the others balanced: mean ratio (diamond) and {100 * CONFIDENCE:.0f} % interval; "
-        "the grey bar spans the single pairs: a long one means that the effect depends on the other settings. " + LEAVES
+        "the grey bar spans the single pairs: a long one means that the effect depends on the other settings. "
+        + _LEAVES
     )
-    yield FigureBlock(effect_forest(found, rate_name(comparison)), caption)
+    yield FigureBlock(effect_forest(found, _rate_name(comparison)), caption)
 
 
-def interaction_figure(comparison: Comparison, found: pd.DataFrame) -> Iterable[FigureBlock]:
+def _interaction_figure(comparison: Comparison, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Returns a line for each level of one setting over the levels of the other."""
     from iolens.figures.compare_interaction import interaction_lines
 
     if comparison.interaction is not None:
         lines = interaction_lines(found, comparison.interaction.names, comparison.measure.axis)
-        caption = "Parallel lines: the two act independently; fanning out: they pay off together. " + LEAVES
+        caption = "Parallel lines: the two act independently; fanning out: they pay off together. " + _LEAVES
         yield FigureBlock(lines, caption)
 
 
-def points_note(comparison: Comparison) -> str:
+def _points_note(comparison: Comparison) -> str:
     """Returns a note about the coverage of the intervals."""
     less = comparison.measure.less_is_better
-    note = f"Typical value and interval: {'; '.join(promises(comparison)) or NONE}. "
+    note = f"Typical value and interval: {'; '.join(_promises(comparison)) or _NONE}. "
     extreme, lies = ("least", "low") if less else ("largest", "high")
     note += f"Each holds by itself; the best's, picked because it is the {extreme}, lies rather {lies}. "
     note += "Ratios are of speeds: 2 is twice as fast. " if less else ""
@@ -164,7 +165,7 @@ def points_note(comparison: Comparison) -> str:
     return note + f"Tied: cannot be told from the best; the truly best is it or tied with it with {sure}."
 
 
-def effects_note(comparison: Comparison) -> str:
+def _effects_note(comparison: Comparison) -> str:
     """Returns a note about the effects and their intervals."""
     return (
         "Geometric mean of the ratios (of bandwidths, or of reciprocals of times) of all pairs of points that differ "
@@ -173,104 +174,111 @@ def effects_note(comparison: Comparison) -> str:
     )
 
 
-def promises(comparison: Comparison) -> list[str]:
+def _promises(comparison: Comparison) -> list[str]:
     """Returns the coverage of the points' intervals, one sentence per method that was used."""
     lowest = comparison.points.groupby("interval_method")["coverage"].min()
     return [claim(str(method), None if is_nan(share) else float(share)) for method, share in lowest.items()]
 
 
-def levels(names: Sequence[str]) -> list[Column]:
+def _levels(names: Sequence[str]) -> list[Column]:
     """Returns a column for each of these settings."""
     return [Column(name_text(name), name, lambda level, name=name: level_text(name, level)) for name in names]
 
 
-def points_columns(comparison: Comparison) -> list[Column]:
+def _points_columns(comparison: Comparison) -> list[Column]:
     """Returns the columns: first the settings that vary, then the results."""
-    io = [] if comparison.measure.less_is_better else [TIMES]
-    against = Column(against_head(comparison), AGAINST, against_baseline)
-    return [*levels(comparison.factors), COUNT, value_column(comparison), *io, against, Column("standing", "standing")]
+    io = [] if comparison.measure.less_is_better else [_TIMES]
+    against = Column(_against_head(comparison), _AGAINST, _against_baseline)
+    return [
+        *_levels(comparison.factors),
+        _COUNT,
+        _value_column(comparison),
+        *io,
+        against,
+        Column("standing", "standing"),
+    ]
 
 
-def brief_columns(comparison: Comparison) -> list[Column]:
+def _brief_columns(comparison: Comparison) -> list[Column]:
     """Returns the columns of points for a terminal, which is narrow: what varies, and what it gave."""
     reason = Column("standing", "standing", lambda text: text.partition(":")[0])
-    against = Column(against_head(comparison), AGAINST, against_baseline)
-    return [*levels(comparison.factors), COUNT, value_column(comparison), against, reason]
+    against = Column(_against_head(comparison), _AGAINST, _against_baseline)
+    return [*_levels(comparison.factors), _COUNT, _value_column(comparison), against, reason]
 
 
-def value_column(comparison: Comparison) -> Column:
+def _value_column(comparison: Comparison) -> Column:
     """Returns the typical values, with their unit."""
     measure = comparison.measure
-    return Column(measure.axis if measure.less_is_better else measure.unit, ("value", "low", "high"), with_interval)
+    return Column(measure.axis if measure.less_is_better else measure.unit, ("value", "low", "high"), _with_interval)
 
 
-def against_head(comparison: Comparison) -> str:
+def _against_head(comparison: Comparison) -> str:
     """Returns the head of the column of ratios."""
     return "× as fast" if comparison.measure.less_is_better else "× baseline"
 
 
-def rate_name(comparison: Comparison) -> str:
+def _rate_name(comparison: Comparison) -> str:
     """Returns the name of the rate whose ratio is shown."""
     return "speed" if comparison.measure.less_is_better else "bandwidth"
 
 
-def runs_columns(comparison: Comparison) -> list[Column]:
+def _runs_columns(comparison: Comparison) -> list[Column]:
     """Returns the columns of requested, effective and observed settings, and of whether the run counts."""
     return [
-        *levels([name for name in comparison.settings if name not in LAYERED]),
-        Column("stripes r / e", LAYERED["stripe_count"], slashed),
-        Column("aggregators r / e / o", LAYERED["aggregators"], slashed),
-        Column("buffer r / e", LAYERED["cb_buffer_size"], slashed_sizes),
-        Column("largest write", "observed.largest_write", slashed_sizes),
+        *_levels([name for name in comparison.settings if name not in _LAYERED]),
+        Column("stripes r / e", _LAYERED["stripe_count"], _slashed),
+        Column("aggregators r / e / o", _LAYERED["aggregators"], _slashed),
+        Column("buffer r / e", _LAYERED["cb_buffer_size"], _slashed_sizes),
+        Column("largest write", "observed.largest_write", _slashed_sizes),
         Column("rep.", ("repetition", "fresh"), lambda number, fresh: f"{number}{' fresh' if fresh else ''}"),
-        *measured_columns(comparison.measure),
-        Column("standing", ("usable", "status", "reason", "ignored", "confirmed"), run_standing),
+        *_measured_columns(comparison.measure),
+        Column("standing", ("usable", "status", "reason", "ignored", "confirmed"), _run_standing),
     ]
 
 
-def measured_columns(measure: Measure) -> list[Column]:
+def _measured_columns(measure: Measure) -> list[Column]:
     """Returns the columns of each run's measurements."""
     if measure.less_is_better:
-        return [Column(measure.axis, measure.column, measured)]
-    return [Column(measure.unit, measure.column, measured), Column("I/O s", "io_seconds", measured)]
+        return [Column(measure.axis, measure.column, _measured)]
+    return [Column(measure.unit, measure.column, _measured), Column("I/O s", "io_seconds", _measured)]
 
 
-def runs_text(count: int, planned: int, lost: int) -> str:
+def _runs_text(count: int, planned: int, lost: int) -> str:
     """Returns usable of planned runs, and the number of discarded ones: '3/3', '1/3, 2 lost'."""
     return f"{count}/{planned}" + (f", {lost} lost" if lost else "")
 
 
-def with_interval(value: float, low: float, high: float) -> str:
+def _with_interval(value: float, low: float, high: float) -> str:
     """Returns '571 [560, 582]' or n/a."""
-    return f"{number(value)}{interval(low, high)}" if not is_nan(value) else NONE
+    return f"{number(value)}{interval(low, high)}" if not is_nan(value) else _NONE
 
 
-def against_baseline(is_baseline: bool, ratio: float, low: float, high: float) -> str:
+def _against_baseline(is_baseline: bool, ratio: float, low: float, high: float) -> str:
     """Returns the point's ratio to the baseline, with its interval."""
-    return "baseline" if is_baseline else with_interval(ratio, low, high)
+    return "baseline" if is_baseline else _with_interval(ratio, low, high)
 
 
-def change(setting: str, base: Any, level: Any) -> str:
+def _change(setting: str, base: Any, level: Any) -> str:
     """Returns the change from one level of a setting to another in words."""
     return f"{level_text(setting, base)} → {level_text(setting, level)}"
 
 
-def slashed(*values: Any) -> str:
+def _slashed(*values: Any) -> str:
     """Returns values separated by slashes, n/a where one is missing."""
-    return " / ".join(NONE if value is None or is_nan(value) else plain(value) for value in values)
+    return " / ".join(_NONE if value is None or is_nan(value) else plain(value) for value in values)
 
 
-def slashed_sizes(*values: Any) -> str:
+def _slashed_sizes(*values: Any) -> str:
     """Returns sizes in bytes separated by slashes, n/a where one is missing."""
-    return " / ".join(NONE if value is None or is_nan(value) else size_text(float(value)) for value in values)
+    return " / ".join(_NONE if value is None or is_nan(value) else size_text(float(value)) for value in values)
 
 
-def measured(value: Any) -> str:
+def _measured(value: Any) -> str:
     """Returns a measured number, n/a when it is missing."""
-    return NONE if value is None or is_nan(value) else number(float(value))
+    return _NONE if value is None or is_nan(value) else number(float(value))
 
 
-def run_standing(usable: bool, status: str, reason: str | None, ignored: Sequence[str], confirmed: bool) -> str:
+def _run_standing(usable: bool, status: str, reason: str | None, ignored: Sequence[str], confirmed: bool) -> str:
     """Returns ok, or the reason why the run does not count."""
     if not usable:
         state = status if status != "ok" else "invalid"
@@ -280,54 +288,54 @@ def run_standing(usable: bool, status: str, reason: str | None, ignored: Sequenc
     return "ok" if confirmed else "ok, not confirmed"
 
 
-COUNT = Column("runs", ("count", "planned", "lost"), runs_text)
-TIMES = Column("I/O time, s", ("seconds", "seconds_low", "seconds_high"), with_interval)
-AGAINST = ("is_baseline", "ratio", "ratio_low", "ratio_high")
+_COUNT = Column("runs", ("count", "planned", "lost"), _runs_text)
+_TIMES = Column("I/O time, s", ("seconds", "seconds_low", "seconds_high"), _with_interval)
+_AGAINST = ("is_baseline", "ratio", "ratio_low", "ratio_high")
 
-MAP: Exhibit[Comparison] = Exhibit("map", "Two settings against each other", points, draw=map_figure)
+MAP: Exhibit[Comparison] = Exhibit("map", "Two settings against each other", points, draw=_map_figure)
 
-BARS: Exhibit[Comparison] = Exhibit("bars", "What every setting gave", points, draw=bar_figures)
+BARS: Exhibit[Comparison] = Exhibit("bars", "What every setting gave", points, draw=_bar_figures)
 
 POINTS: Exhibit[Comparison] = Exhibit(
     name="points",
     title="Settings and what they gave",
     metric=points,
-    columns=points_columns,
-    note=points_note,
-    draw=ranking_figure,
+    columns=_points_columns,
+    note=_points_note,
+    draw=_ranking_figure,
 )
 
 BRIEF: Exhibit[Comparison] = Exhibit(
     name="brief",
     title="Settings and what they gave, best first",
-    metric=best_first,
-    columns=brief_columns,
+    metric=_best_first,
+    columns=_brief_columns,
 )
 
 EFFECTS: Exhibit[Comparison] = Exhibit(
     name="effects",
     title="Effect of each setting",
-    metric=effects,
+    metric=_effects,
     columns=[
         Column("setting", "setting", name_text),
-        Column("change", ("setting", "base", "level"), change),
-        Column("mean ×", ("ratio", "low", "high"), with_interval),
+        Column("change", ("setting", "base", "level"), _change),
+        Column("mean ×", ("ratio", "low", "high"), _with_interval),
         Column("single pairs ×", ("smallest", "largest"), lambda low, high: f"{number(low)} … {number(high)}"),
         Column("pairs", "pairs"),
     ],
-    note=effects_note,
-    draw=effects_figure,
+    note=_effects_note,
+    draw=_effects_figure,
 )
 
 INTERACTION: Exhibit[Comparison] = Exhibit(
-    "interaction", "What two settings give together", interaction, draw=interaction_figure
+    "interaction", "What two settings give together", _interaction, draw=_interaction_figure
 )
 
 RUNS: Exhibit[Comparison] = Exhibit(
     name="runs",
     title="All runs",
-    metric=runs,
-    columns=runs_columns,
+    metric=_runs,
+    columns=_runs_columns,
     note="r: requested by hints and layout; e: effective, as a trustworthy source reports it (n/a: none "
     "does); o: observed, the ranks that wrote to the file. Largest write: the largest single write any "
     "of them made. I/O s: the slowest rank's time; MiB/s: MiB divided by that time. Compute time: run time "

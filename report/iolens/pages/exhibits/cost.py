@@ -16,23 +16,23 @@ if TYPE_CHECKING:
     from iolens.log import Job
 
 
-MORE = 1.01
+_MORE = 1.01
 """Times of the run that calls take together, from which on they overlapped: below, the clocks were read apart."""
 
 
-def cost_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
+def _cost_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Returns shares of the run time."""
     from iolens.figures.cost import cost_bars
 
     caption = "Share of the run time of an average process; at the right that of read, write and metadata together."
     if {"MPI-IO", "POSIX"} <= set(found["module"]):
         caption += " MPI-IO contains the POSIX time below it."
-    if (found[["read", "write", "meta"]].sum(axis=1) > MORE * job.run_time).any():
+    if (found[["read", "write", "meta"]].sum(axis=1) > _MORE * job.run_time).any():
         caption += " Calls of threads overlap: together they took longer than the run, and the bar shows their parts."
     yield FigureBlock(cost_bars(found, job.run_time), caption, title="Average I/O cost per process")
 
 
-def measured_speed(speed: float, seconds: float) -> str:
+def _measured_speed(speed: float, seconds: float) -> str:
     """Returns a layer's speed, unless its time is too short to tell."""
     return words.speed(speed or None) if seconds >= cost.SHORTEST else words.NONE
 
@@ -47,7 +47,7 @@ PERFORMANCE: Exhibit[Job] = Exhibit(
         Column("read", "bytes_read", words.size),
         Column("written", "bytes_written", words.size),
         Column("I/O time", "seconds", words.duration),
-        Column("speed", ("mib_per_second", "seconds"), measured_speed),
+        Column("speed", ("mib_per_second", "seconds"), _measured_speed),
     ],
     note="I/O time: of the slowest rank in its own files, plus that of the slowest rank of each shared file. Speed: "
     "all bytes over that time (an estimate; n/a without bytes, or below 0.01 s of I/O). A layer's time contains that "
@@ -62,7 +62,7 @@ IO_COST: Exhibit[Job] = Exhibit(
         Column("layer", "module"),
         *(Column(name, name, words.seconds) for name in ("read", "write", "meta", "other")),
     ],
-    draw=cost_figure,
+    draw=_cost_figure,
 )
 
 AVERAGE_IO: Exhibit[Job] = Exhibit(

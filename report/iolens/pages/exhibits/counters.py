@@ -12,7 +12,7 @@ from iolens.pages.blocks import Block
 from iolens.pages.exhibit import Column, Exhibit
 from iolens.pages.exhibits.drilled import NAME, shares
 
-PLACES = {
+_PLACES = {
     "s": 6,
     "M/s": 3,
     "%": 1,
@@ -29,23 +29,23 @@ def amount(value: float, unit: str, unavailable: str) -> str:
     """Returns a counter's value, or n/a and why."""
     if unavailable:
         return f"{words.NONE} ({unavailable})"
-    if unit in PLACES:
-        return f"{value:,.{PLACES[unit]}f} {unit}"
+    if unit in _PLACES:
+        return f"{value:,.{_PLACES[unit]}f} {unit}"
     return words.count(value) if abs(value) >= 1000 else words.digits(value)
 
 
-def rate(value: float) -> str:
+def _rate(value: float) -> str:
     """Returns per second, in millions where that is at least one."""
     if is_nan(value):
         return ""
     return f"{value / 1e6:.3f} M/s" if value >= 1e6 else f"{words.digits(value)} /s"
 
 
-COLUMNS = [
+_COLUMNS = [
     Column("region", "region"),
     Column("", "event"),
     Column("average rank", ("value", "unit", "unavailable"), amount),
-    Column("rate", "rate", rate),
+    Column("rate", "rate", _rate),
     Column("Imb.%", "imbalance_percent", words.points),
     Column("counted", "ran", words.points),
 ]
@@ -54,7 +54,7 @@ COUNTERS: Exhibit[Job] = Exhibit(
     name="counters",
     title="Counters of the processors",
     metric=counters.counters,
-    columns=COLUMNS,
+    columns=_COLUMNS,
     note="Counted: the part of the time for which the event had a counter; values are scaled up to all of it. n/a: "
     "this processor or its operator does not give the event, and nothing that needs it is derived. Nominal peak: the "
     "operations of double precision that such a core can do in a cycle at most, from a table of processors and not "
@@ -68,7 +68,7 @@ def of_the_run(job: Job) -> list[Block]:
     """Returns the counters of the whole run, for a page; those of regions are left to `iolens table`."""
     found = COUNTERS.frame(job)
     whole = None if found is None else found[found["region"] == counters.WHOLE]
-    return replace(COUNTERS, metric=lambda _: whole, columns=COLUMNS[1:]).tables(job)
+    return replace(COUNTERS, metric=lambda _: whole, columns=_COLUMNS[1:]).tables(job)
 
 
 IO_CALLERS: Exhibit[Job] = Exhibit(

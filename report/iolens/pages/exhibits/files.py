@@ -19,24 +19,24 @@ if TYPE_CHECKING:
 
 
 @once_per_job
-def file_counts(job: Job) -> Records:
+def _file_counts(job: Job) -> Records:
     """Returns metrics.files.file_counts, and a last row for a fact that no log has: the files that were created."""
     found = files.file_counts(job)
     rows = Records.of(found.names, [*found.rows(), ("created", None, None, None)])
     return rows.beside({"files": np.array([*found["files"].tolist(), None], object)})
 
 
-def several(number: float) -> str:
+def _several(number: float) -> str:
     """Returns how many files a row stands for; nothing for one file."""
     return words.count(number) if number > 1 else ""
 
 
-def stripes(count: float, size: float) -> str:
+def _stripes(count: float, size: float) -> str:
     """Returns a layout of one component: 4 × 1 MiB."""
     return f"{int(count)} × {words.exact_size(size)}" if count > 0 else ""
 
 
-def ranks_of(job: Job, rows: Records) -> Ranks:
+def _ranks_of(job: Job, rows: Records) -> Ranks:
     """Returns the ranks that used the files of these rows."""
     return Ranks(costly_files.family_ranks(job, rows), job.nprocs)
 
@@ -44,7 +44,7 @@ def ranks_of(job: Job, rows: Records) -> Ranks:
 FILE_COUNTS: Exhibit[Job] = Exhibit(
     name="file_counts",
     title="Files",
-    metric=file_counts,
+    metric=_file_counts,
     needs="files",
     columns=[
         Column("use", "category"),
@@ -77,16 +77,16 @@ COSTLY_FILES: Exhibit[Job] = Exhibit(
     title="Files that took most time or moved most bytes",
     metric=costly_files.costly_files,
     whole=costly_files.every_file,
-    ranks=ranks_of,
+    ranks=_ranks_of,
     columns=[
         Column("file", "path"),
-        Column("files", "files", several, optional=True),
+        Column("files", "files", _several, optional=True),
         Column("ranks", "processes", words.count),
         Column("read", "bytes_read", words.size),
         Column("written", "bytes_written", words.size),
         Column("slowest rank, s", "seconds", words.seconds),
         Column("all ranks, s", "seconds_sum", words.seconds),
-        Column("stripes", ("stripe_count", "stripe_size"), stripes, optional=True),
+        Column("stripes", ("stripe_count", "stripe_size"), _stripes, optional=True),
     ],
     note="The 15 with most time of their slowest rank and the 15 with most bytes, those with most time first. Files "
     f"whose names differ in numbers alone are one row from {FEWEST} files on: # stands for a digit, * for more.",

@@ -13,19 +13,19 @@ from iolens.pages.exhibit import Column, Exhibit
 if TYPE_CHECKING:
     import pandas as pd
 
-MOST = 20
+_MOST = 20
 """Rows that a page has room for."""
 
-LEAST = 0.001
+_LEAST = 0.001
 """Hours below which nobody cares how many."""
 
 
 def hours(value: float) -> str:
     """Hours with three digits."""
-    return f"< {LEAST}" if 0 < value < LEAST else words.guarded(value)
+    return f"< {_LEAST}" if 0 < value < _LEAST else words.guarded(value)
 
 
-MOVED = (
+_MOVED = (
     Column("jobs", "jobs", words.count),
     Column("process hours", "process_hours", hours),
     Column("in I/O, h", "io_hours", hours),
@@ -36,7 +36,7 @@ MOVED = (
 )
 
 
-def answer(question: str) -> Callable[[Store], pd.DataFrame]:
+def _answer(question: str) -> Callable[[Store], pd.DataFrame]:
     """Returns a metric that asks one of the questions."""
 
     def metric(store: Store) -> pd.DataFrame:
@@ -46,13 +46,13 @@ def answer(question: str) -> Callable[[Store], pd.DataFrame]:
     return metric
 
 
-def first(question: str) -> Callable[[Store], pd.DataFrame]:
+def _first(question: str) -> Callable[[Store], pd.DataFrame]:
     """Returns a metric that asks one of the questions, with as many rows as a page has room for."""
 
     def metric(store: Store) -> pd.DataFrame:
-        return store.ask(question).head(MOST)
+        return store.ask(question).head(_MOST)
 
-    metric.__doc__ = answer(question).__doc__
+    metric.__doc__ = _answer(question).__doc__
     return metric
 
 
@@ -61,18 +61,18 @@ def day(value: pd.Timestamp) -> str:
     return f"{value:%Y-%m-%d}"
 
 
-TOTALS: Exhibit[Store] = Exhibit(name="totals", title="All jobs", metric=answer("totals"))
+_TOTALS: Exhibit[Store] = Exhibit(name="totals", title="All jobs", metric=_answer("totals"))
 
 USERS: Exhibit[Store] = Exhibit(
-    name="users", title="Who", metric=first("users"), whole=answer("users"), columns=[Column("user", "user"), *MOVED]
+    name="users", title="Who", metric=_first("users"), whole=_answer("users"), columns=[Column("user", "user"), *_MOVED]
 )
 
 APPLICATIONS: Exhibit[Store] = Exhibit(
     name="applications",
     title="Which application",
-    metric=first("applications"),
-    whole=answer("applications"),
-    columns=[Column("application", "application"), Column("users", "users", words.count), *MOVED],
+    metric=_first("applications"),
+    whole=_answer("applications"),
+    columns=[Column("application", "application"), Column("users", "users", words.count), *_MOVED],
     note="In I/O: time in read, write and metadata calls, summed over processes; with threads it may be more than "
     "all. Could save: process hours that the best single remedy of each job can take away at most, with those of ranks "
     "that wait for the slowest one in I/O; remedies of one job are not added up.",
@@ -81,8 +81,8 @@ APPLICATIONS: Exhibit[Store] = Exhibit(
 FILE_SYSTEMS: Exhibit[Store] = Exhibit(
     name="file_systems",
     title="Which file system",
-    metric=first("file_systems"),
-    whole=answer("file_systems"),
+    metric=_first("file_systems"),
+    whole=_answer("file_systems"),
     columns=[
         Column("mount point", "mount"),
         Column("type", "file_system"),
@@ -98,8 +98,8 @@ FILE_SYSTEMS: Exhibit[Store] = Exhibit(
 OFFENDERS: Exhibit[Store] = Exhibit(
     name="offenders",
     title="Jobs with most to save",
-    metric=first("offenders"),
-    whole=answer("offenders"),
+    metric=_first("offenders"),
+    whole=_answer("offenders"),
     columns=[
         Column("application", "application"),
         Column("user", "user"),
@@ -119,8 +119,8 @@ OFFENDERS: Exhibit[Store] = Exhibit(
 RULES: Exhibit[Store] = Exhibit(
     name="rules",
     title="What is found most",
-    metric=first("rules"),
-    whole=answer("rules"),
+    metric=_first("rules"),
+    whole=_answer("rules"),
     columns=[
         Column("finding", "title"),
         Column("jobs", "jobs", words.count),
@@ -132,7 +132,7 @@ RULES: Exhibit[Store] = Exhibit(
 )
 
 
-def trend_figure(store: Store, found: pd.DataFrame) -> Iterable[FigureBlock]:
+def _trend_figure(store: Store, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Returns the months."""
     from iolens.figures.trend import trend
 
@@ -143,21 +143,21 @@ def trend_figure(store: Store, found: pd.DataFrame) -> Iterable[FigureBlock]:
 TREND: Exhibit[Store] = Exhibit(
     name="trend",
     title="Month by month",
-    metric=answer("trend"),
-    columns=[Column("month", "month", lambda value: f"{value:%Y-%m}"), *MOVED],
-    draw=trend_figure,
+    metric=_answer("trend"),
+    columns=[Column("month", "month", lambda value: f"{value:%Y-%m}"), *_MOVED],
+    draw=_trend_figure,
 )
 
 DAMAGED: Exhibit[Store] = Exhibit(
     name="damaged",
     title="Logs that could not be read",
-    metric=first("damaged"),
-    whole=answer("damaged"),
+    metric=_first("damaged"),
+    whole=_answer("damaged"),
     columns=[Column("log", "log"), Column("reason", "reason")],
 )
 
 FLEET_EXHIBITS: tuple[Exhibit[Store], ...] = (
-    TOTALS,
+    _TOTALS,
     APPLICATIONS,
     USERS,
     FILE_SYSTEMS,

@@ -17,49 +17,49 @@ from iolens.pages.exhibits import drilled
 if TYPE_CHECKING:
     import pandas as pd
 
-MOST_GROUPS, MOST_FILES, MOST_ROWS = 60, 25, 20
-DEEPEST = 12
+_MOST_GROUPS, _MOST_FILES, _MOST_ROWS = 60, 25, 20
+_DEEPEST = 12
 """Levels of the tree that are set further in than the one above."""
 
 
-def indented(depth: int, name: str) -> str:
+def _indented(depth: int, name: str) -> str:
     """Returns a group's name as deep as it stands in the tree."""
-    return drilled.indented(min(int(depth), DEEPEST), name)
+    return drilled.indented(min(int(depth), _DEEPEST), name)
 
 
-def first_rows(metric: Callable[[Forest], pd.DataFrame | None]) -> Callable[[Forest], pd.DataFrame | None]:
+def _first_rows(metric: Callable[[Forest], pd.DataFrame | None]) -> Callable[[Forest], pd.DataFrame | None]:
     """Returns a metric that gives as many rows as a page has room for, with the same definition."""
 
     @wraps(metric)
     def shown(forest: Forest) -> pd.DataFrame | None:
         found = metric(forest)
-        return None if found is None else found.head(MOST_ROWS)
+        return None if found is None else found.head(_MOST_ROWS)
 
     return shown
 
 
-def known_pid(pid: int) -> str:
+def _known_pid(pid: int) -> str:
     """Returns a process id, where the log or its name tells it."""
     return str(pid) if pid else words.NONE
 
 
-def given_ranks(first: float, last: float) -> str:
+def _given_ranks(first: float, last: float) -> str:
     """Returns the ranks that launchers gave: 0 - 7."""
     return "" if is_nan(first) else str(int(first)) if first == last else f"{int(first)} - {int(last)}"
 
 
-def shown_groups(forest: Forest) -> pd.DataFrame:
+def _shown_groups(forest: Forest) -> pd.DataFrame:
     """Returns summary.groups, without the lightest groups if a page has no room for them."""
     found = summary.groups(forest)
-    if len(found) <= MOST_GROUPS:
+    if len(found) <= _MOST_GROUPS:
         return found
-    weight = (found["io_seconds"]).nlargest(MOST_GROUPS).index
+    weight = (found["io_seconds"]).nlargest(_MOST_GROUPS).index
     return found.loc[weight].sort_index()
 
 
-def groups_note(forest: Forest) -> str:
+def _groups_note(forest: Forest) -> str:
     """Returns a note about the rows of the table."""
-    left = len(summary.groups(forest)) - MOST_GROUPS
+    left = len(summary.groups(forest)) - _MOST_GROUPS
     more = f" {left:,} groups with less time in I/O are left out." if left > 0 else ""
     return (
         "Indented: started by the one above. Processes that run the same program below equal parents are one row; "
@@ -71,11 +71,11 @@ def groups_note(forest: Forest) -> str:
 PROCESS_TREE: Exhibit[Forest] = Exhibit(
     name="process_tree",
     title="Processes",
-    metric=shown_groups,
+    metric=_shown_groups,
     whole=summary.groups,
     columns=[
-        Column("", ("depth", "name"), indented),
-        Column("rank", ("first_rank", "last_rank"), given_ranks, optional=True),
+        Column("", ("depth", "name"), _indented),
+        Column("rank", ("first_rank", "last_rank"), _given_ranks, optional=True),
         Column("MPI ranks", "mpi_ranks", words.count, optional=True),
         Column("from, s", "start", words.seconds),
         Column("to, s", "end", words.seconds),
@@ -86,10 +86,10 @@ PROCESS_TREE: Exhibit[Forest] = Exhibit(
         Column("in I/O, s", "io_seconds", words.seconds),
         Column("not whole", "partial", words.count, optional=True),
     ],
-    note=groups_note,
+    note=_groups_note,
 )
 
-PROCESSES_OF: Exhibit[Forest] = Exhibit(name="processes", title="Every process", metric=summary.processes, apart=True)
+_PROCESSES_OF: Exhibit[Forest] = Exhibit(name="processes", title="Every process", metric=summary.processes, apart=True)
 
 HEAVIEST: Exhibit[Forest] = Exhibit(
     name="heaviest",
@@ -97,7 +97,7 @@ HEAVIEST: Exhibit[Forest] = Exhibit(
     metric=summary.heaviest,
     columns=[
         Column("program", "label"),
-        Column("pid", "pid", known_pid),
+        Column("pid", "pid", _known_pid),
         Column("host", "host", lambda name: name or words.NONE),
         Column("of its time", ("io_seconds", "seconds", "ranks"), lambda io, s, n: words.percent(io, s * n)),
         Column("in I/O, s", "io_seconds", words.seconds),
@@ -142,16 +142,16 @@ ROLES: Exhibit[Forest] = Exhibit(
 )
 
 
-def top_files(forest: Forest) -> pd.DataFrame:
+def _top_files(forest: Forest) -> pd.DataFrame:
     """Returns files.files, those with most bytes."""
     found = files.files(forest)
-    return found[(found["bytes_read"] + found["bytes_written"]) > 0].head(MOST_FILES)
+    return found[(found["bytes_read"] + found["bytes_written"]) > 0].head(_MOST_FILES)
 
 
 FILES: Exhibit[Forest] = Exhibit(
     name="files",
     title="Files with most bytes",
-    metric=top_files,
+    metric=_top_files,
     whole=files.files,
     columns=[
         Column("file", "path"),
@@ -171,7 +171,7 @@ FILES: Exhibit[Forest] = Exhibit(
 HANDED_OVER: Exhibit[Forest] = Exhibit(
     name="handed_over",
     title="Who wrote what others read",
-    metric=first_rows(files.handed_over),
+    metric=_first_rows(files.handed_over),
     whole=files.handed_over,
     columns=[
         Column("written by", "producer"),
@@ -186,7 +186,7 @@ HANDED_OVER: Exhibit[Forest] = Exhibit(
 )
 
 
-def epochs(least: float, median: float, most: float) -> str:
+def _epochs(least: float, median: float, most: float) -> str:
     """Returns how often the files of a folder were read."""
     if round(most, 2) == round(least, 2):
         return f"{words.ratio(most)} (each file)"
@@ -196,7 +196,7 @@ def epochs(least: float, median: float, most: float) -> str:
 READ_AGAIN: Exhibit[Forest] = Exhibit(
     name="read_again",
     title="Files read more than once, by folder",
-    metric=first_rows(files.read_again),
+    metric=_first_rows(files.read_again),
     whole=files.read_again,
     columns=[
         Column("folder", "folder"),
@@ -204,7 +204,7 @@ READ_AGAIN: Exhibit[Forest] = Exhibit(
         Column("size", "size", words.size),
         Column("read", "bytes_read", words.size),
         Column("beyond once", "again", words.size),
-        Column("times read", ("least", "median", "most"), epochs),
+        Column("times read", ("least", "median", "most"), _epochs),
         Column("readers", "readers", words.count),
     ],
     note="Times read: bytes read over size. A data set whose files were all read equally often was read in as many "
@@ -230,7 +230,7 @@ HOSTS: Exhibit[Forest] = Exhibit(
 DAMAGED: Exhibit[Forest] = Exhibit(
     name="damaged",
     title="Logs that cannot be read",
-    metric=first_rows(summary.damaged),
+    metric=_first_rows(summary.damaged),
     whole=summary.damaged,
     columns=[Column("log", "log"), Column("reason", "reason")],
 )
@@ -238,25 +238,25 @@ DAMAGED: Exhibit[Forest] = Exhibit(
 PARTIAL: Exhibit[Forest] = Exhibit(
     name="partial",
     title="Logs that are not whole",
-    metric=first_rows(summary.partial),
+    metric=_first_rows(summary.partial),
     whole=summary.partial,
     columns=[
         Column("program", "label"),
-        Column("pid", "pid", known_pid),
+        Column("pid", "pid", _known_pid),
         Column("why", "partial"),
         Column("log", "log"),
     ],
 )
 
 
-def running_figure(forest: Forest, counts: pd.DataFrame) -> Iterable[FigureBlock]:
+def _running_figure(forest: Forest, counts: pd.DataFrame) -> Iterable[FigureBlock]:
     """Returns processes over time."""
     from iolens.figures.running import running_processes
 
     yield FigureBlock(running_processes(counts.set_index("start")), "", title="Processes that run, by program")
 
 
-def running_counts(forest: Forest) -> pd.DataFrame | None:
+def _running_counts(forest: Forest) -> pd.DataFrame | None:
     """Returns the average number of processes that ran, a row a bin of time, a column a program (those with most time;
     the rest as `others`); start: of the bin, in seconds since the first process began. None where nothing ran most of
     the time.
@@ -265,11 +265,11 @@ def running_counts(forest: Forest) -> pd.DataFrame | None:
 
 
 RUNNING: Exhibit[Forest] = Exhibit(
-    name="running", title="Processes that run, by program", metric=running_counts, draw=running_figure
+    name="running", title="Processes that run, by program", metric=_running_counts, draw=_running_figure
 )
 
 
-def activity_rows(forest: Forest) -> pd.DataFrame | None:
+def _activity_rows(forest: Forest) -> pd.DataFrame | None:
     """Returns bytes over time and processes: row (of neighbouring processes in the tree), start and end of the bin in
     seconds since the first process began, written, read; bins without bytes are left out. None where no log has them,
     or nothing ran most of the time.
@@ -286,7 +286,7 @@ def activity_rows(forest: Forest) -> pd.DataFrame | None:
     return frame.assign(written=written[row, place], read=read[row, place])
 
 
-def activity_figure(forest: Forest, _: pd.DataFrame) -> Iterable[FigureBlock]:
+def _activity_figure(forest: Forest, _: pd.DataFrame) -> Iterable[FigureBlock]:
     """Returns the map."""
     from iolens.figures.activity import activity_map
 
@@ -305,7 +305,7 @@ def activity_figure(forest: Forest, _: pd.DataFrame) -> Iterable[FigureBlock]:
 
 
 ACTIVITY: Exhibit[Forest] = Exhibit(
-    name="activity", title="Bytes over time", metric=activity_rows, draw=activity_figure
+    name="activity", title="Bytes over time", metric=_activity_rows, draw=_activity_figure
 )
 
 FOREST_EXHIBITS: tuple[Exhibit[Forest], ...] = (
@@ -321,6 +321,6 @@ FOREST_EXHIBITS: tuple[Exhibit[Forest], ...] = (
     DAMAGED,
     RUNNING,
     ACTIVITY,
-    PROCESSES_OF,
+    _PROCESSES_OF,
 )
 """The exhibits in the order of the terminal."""

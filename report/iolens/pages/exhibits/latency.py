@@ -17,8 +17,8 @@ from iolens.pages.exhibit import Column, Exhibit
 if TYPE_CHECKING:
     import pandas as pd
 
-MICRO = 1e6
-NONE = "n/a"
+_MICRO = 1e6
+_NONE = "n/a"
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,28 +30,28 @@ class Latencies:
     rows: pd.DataFrame
 
 
-def overall(found: Latencies) -> pd.DataFrame:
+def _overall(found: Latencies) -> pd.DataFrame:
     """Returns `LatencyComparison.overall`: each operation and variant over all sizes."""
     return found.comparison.overall
 
 
-def cells(found: Latencies) -> pd.DataFrame:
+def _cells(found: Latencies) -> pd.DataFrame:
     """Returns `LatencyComparison.cells`: each operation, size and variant."""
     return found.comparison.cells
 
 
-def choices(found: Latencies) -> pd.DataFrame | None:
+def _choices(found: Latencies) -> pd.DataFrame | None:
     """Returns the choices of the MPI library under each variant (metrics.latency.choices); None if unknown."""
     told = bool(found.choices[["selected", "eager_observed"]].notna().to_numpy().any())
     return found.choices if told else None
 
 
-def rows(found: Latencies) -> pd.DataFrame:
+def _rows(found: Latencies) -> pd.DataFrame:
     """Returns the latencies of all runs, as metrics.latency.latency_rows gives them."""
     return found.rows
 
 
-def by_size(found: Latencies) -> pd.DataFrame:
+def _by_size(found: Latencies) -> pd.DataFrame:
     """Returns typical seconds, one row per operation and size, with a column `seconds VARIANT` for each variant."""
     every = found.comparison.cells
     order = {operation: i for i, operation in enumerate(dict.fromkeys(every["operation"]))}
@@ -63,7 +63,7 @@ def by_size(found: Latencies) -> pd.DataFrame:
     return wide
 
 
-def improvement_figure(found: Latencies, every: pd.DataFrame) -> Iterable[FigureBlock]:
+def _improvement_figure(found: Latencies, every: pd.DataFrame) -> Iterable[FigureBlock]:
     """Bars over sizes or operations; nothing for one variant."""
     from iolens.figures.latency_improvement import LOWEST, improvement_bars, operation_improvement
 
@@ -80,7 +80,7 @@ def improvement_figure(found: Latencies, every: pd.DataFrame) -> Iterable[Figure
     yield FigureBlock(draw(every, baseline), caption)
 
 
-def latency_figure(found: Latencies, table: pd.DataFrame) -> Iterable[FigureBlock]:
+def _latency_figure(found: Latencies, table: pd.DataFrame) -> Iterable[FigureBlock]:
     """Returns lines over sizes, with the eager limits that were seen; dots where operations have no sizes."""
     from iolens.figures.latency_lines import latency_lines, operation_latencies
 
@@ -95,36 +95,36 @@ def latency_figure(found: Latencies, table: pd.DataFrame) -> Iterable[FigureBloc
     yield FigureBlock(latency_lines(found.comparison.cells, limits), caption)
 
 
-def sizes_note(found: Latencies) -> str:
+def _sizes_note(found: Latencies) -> str:
     """Returns a note about ratios over several sizes."""
     divided = f"Time of {found.comparison.baseline} divided by the variant's"
     return f"{divided}, geometric mean over the sizes; above 1 is faster. Method: {claim(RATIO, CONFIDENCE)}."
 
 
-def operations_note(found: Latencies) -> str:
+def _operations_note(found: Latencies) -> str:
     """Returns a note about the ratios."""
     divided = f"Time of {found.comparison.baseline} divided by the variant's"
     return f"{divided}; above 1 is faster. Method: {claim(RATIO, CONFIDENCE)}."
 
 
-def size_columns(found: Latencies) -> list[Column]:
+def _size_columns(found: Latencies) -> list[Column]:
     """Returns the columns: operation, message size if there are several, and each variant in microseconds."""
     sizes = [Column("message", "bytes", size_text)] if found.comparison.by_size else []
-    variants = [Column(f"{variant}, µs", f"seconds {variant}", micro) for variant in found.comparison.variants]
+    variants = [Column(f"{variant}, µs", f"seconds {variant}", _micro) for variant in found.comparison.variants]
     return [Column("operation", "operation"), *sizes, *variants]
 
 
-def micro(seconds: float) -> str:
+def _micro(seconds: float) -> str:
     """Returns seconds as microseconds."""
-    return NONE if is_nan(seconds) else number(seconds * MICRO)
+    return _NONE if is_nan(seconds) else number(seconds * _MICRO)
 
 
-def is_known(value: Any) -> bool:
+def _is_known(value: Any) -> bool:
     """Returns False for None and for a frame's missing values."""
     return value is not None and not is_nan(value)
 
 
-RATIOS = [
+_RATIOS = [
     Column("operation", "operation"),
     Column("variant", "variant"),
     Column("× as fast", ("ratio", "low", "high"), lambda ratio, *ends: f"{number(ratio)}{interval(*ends)}"),
@@ -133,48 +133,48 @@ RATIOS = [
 OVERALL: Exhibit[Latencies] = Exhibit(
     name="overall",
     title="Over all sizes",
-    metric=overall,
-    columns=[*RATIOS, Column("sizes", "sizes")],
-    note=sizes_note,
+    metric=_overall,
+    columns=[*_RATIOS, Column("sizes", "sizes")],
+    note=_sizes_note,
 )
 
 EACH_OPERATION: Exhibit[Latencies] = Exhibit(
     name="overall",
     title="Each operation",
-    metric=overall,
-    columns=RATIOS,
-    note=operations_note,
+    metric=_overall,
+    columns=_RATIOS,
+    note=_operations_note,
 )
 
 CHOICES: Exhibit[Latencies] = Exhibit(
     name="choices",
     title="What the MPI library did",
-    metric=choices,
+    metric=_choices,
     columns=[
         Column("variant", "variant"),
-        Column("first component", "selected", lambda name: str(name) if is_known(name) else NONE),
-        Column("eager limit seen", "eager_observed", lambda size: f"{int(size)} B" if is_known(size) else NONE),
+        Column("first component", "selected", lambda name: str(name) if _is_known(name) else _NONE),
+        Column("eager limit seen", "eager_observed", lambda size: f"{int(size)} B" if _is_known(size) else _NONE),
         Column(
             "remark",
             "oversubscribed",
-            lambda crowded: {True: "more ranks than processors", False: ""}.get(crowded, NONE),
+            lambda crowded: {True: "more ranks than processors", False: ""}.get(crowded, _NONE),
         ),
     ],
     note="From the library's own words, and from sends that returned without a receiver; n/a: not told or looked for.",
 )
 
-IMPROVEMENT: Exhibit[Latencies] = Exhibit("latency", "Improvement over message size", cells, draw=improvement_figure)
+IMPROVEMENT: Exhibit[Latencies] = Exhibit("latency", "Improvement over message size", _cells, draw=_improvement_figure)
 
 LATENCIES: Exhibit[Latencies] = Exhibit(
     name="latency_by_size",
     title="Latency",
-    metric=by_size,
-    columns=size_columns,
+    metric=_by_size,
+    columns=_size_columns,
     note="Typical value over the repetitions, microseconds.",
-    draw=latency_figure,
+    draw=_latency_figure,
 )
 
-LATENCY_RUNS: Exhibit[Latencies] = Exhibit("runs", "All runs", rows)
+_LATENCY_RUNS: Exhibit[Latencies] = Exhibit("runs", "All runs", _rows)
 
-LATENCY_EXHIBITS: tuple[Exhibit[Latencies], ...] = (IMPROVEMENT, LATENCIES, OVERALL, CHOICES, LATENCY_RUNS)
+LATENCY_EXHIBITS: tuple[Exhibit[Latencies], ...] = (IMPROVEMENT, LATENCIES, OVERALL, CHOICES, _LATENCY_RUNS)
 """The exhibits in the order of the exports."""

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
     from iolens.log import Job
 
-SOURCE = "iolens run --trace mpi"
-BINS = ("< 16 B", "< 256 B", "< 4 KiB", "< 64 KiB", "< 1 MiB", "< 16 MiB", "larger")
-SIZES = [Column(head, name, words.guarded, optional=True) for head, name in zip(BINS, mpi.SIZES, strict=True)]
+_SOURCE = "iolens run --trace mpi"
+_BINS = ("< 16 B", "< 256 B", "< 4 KiB", "< 64 KiB", "< 1 MiB", "< 16 MiB", "larger")
+_SIZES = [Column(head, name, words.guarded, optional=True) for head, name in zip(_BINS, mpi.SIZES, strict=True)]
 
 
-def message_columns(_: Job) -> Sequence[Column]:
+def _message_columns(_: Job) -> Sequence[Column]:
     """Returns share, bytes and messages, and the sizes that occur."""
     return [
         NAME,
@@ -29,22 +29,22 @@ def message_columns(_: Job) -> Sequence[Column]:
         Column("Msg Bytes", "bytes_sent", words.size),
         Column("Imb.%", "imbalance_percent", words.points),
         Column("Msg Count", "messages", words.guarded),
-        *SIZES,
+        *_SIZES,
     ]
 
 
-def size_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
+def _size_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Returns how many messages of which size."""
     from iolens.figures.messages import message_bars
 
     total = found.iloc[0]
     if total["messages"]:
-        counts = dict(zip(BINS, (float(total[name]) for name in mpi.SIZES), strict=True))
+        counts = dict(zip(_BINS, (float(total[name]) for name in mpi.SIZES), strict=True))
         caption = "Of an average rank. Look for many on the left: each has a price, however little it carries."
         yield FigureBlock(message_bars(counts), caption, title="Messages by size")
 
 
-def peer_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
+def _peer_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Returns the matrix of bytes by sender and receiver."""
     from iolens.figures.peers import peer_map
 
@@ -54,7 +54,7 @@ def peer_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     yield FigureBlock(peer_map(matrix, group), caption, title="Bytes by sender and receiver")
 
 
-def distance_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
+def _distance_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Returns bytes over the distance of ranks."""
     from iolens.figures.messages import distance_bars
 
@@ -62,7 +62,7 @@ def distance_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     yield FigureBlock(distance_bars(found), caption, title="Bytes by distance of the ranks")
 
 
-def peer(number: int) -> str:
+def _peer(number: int) -> str:
     """Returns a rank; -1: several."""
     return "others" if number < 0 else str(number)
 
@@ -86,34 +86,34 @@ MPI_CALLS: Exhibit[Job] = Exhibit(
     asked=True,
     drilled=True,
     levels=mpi.CALLS.known,
-    source=SOURCE,
+    source=_SOURCE,
 )
 
 MPI_MESSAGES: Exhibit[Job] = Exhibit(
     name="mpi_messages",
     title="MPI messages by size",
     metric=mpi.mpi_messages,
-    columns=message_columns,
+    columns=_message_columns,
     needs="messages",
     note="Sent by an average rank; a collective counts what the rank itself contributes. Sizes are of single messages.",
-    draw=size_figure,
+    draw=_size_figure,
     asked=True,
     drilled=True,
     levels=mpi.CALLS.known,
-    source=SOURCE,
+    source=_SOURCE,
 )
 
 MPI_CALLERS: Exhibit[Job] = Exhibit(
     name="mpi_callers",
     title="MPI messages by call site",
     metric=mpi.mpi_callers,
-    columns=message_columns,
+    columns=_message_columns,
     needs="messages",
     note="Sent by an average rank, and by the ranks that sent most, median and least.",
     asked=True,
     drilled=True,
     levels=mpi.SITES.known,
-    source=SOURCE,
+    source=_SOURCE,
     apart=True,
 )
 
@@ -126,7 +126,7 @@ MPI_SITES: Exhibit[Job] = Exhibit(
     asked=True,
     drilled=True,
     levels=mpi.SITES.known,
-    source=SOURCE,
+    source=_SOURCE,
     apart=True,
 )
 
@@ -135,17 +135,17 @@ MPI_PEERS: Exhibit[Job] = Exhibit(
     title="Pairs of ranks with the most bytes",
     metric=peers.mpi_peers,
     columns=[
-        Column("sender", "rank", peer),
-        Column("receiver", "peer", peer),
+        Column("sender", "rank", _peer),
+        Column("receiver", "peer", _peer),
         Column("Msg Bytes%", "share", words.points),
         Column("Msg Bytes", "bytes", words.size),
         Column("Msg Count", "messages", words.count),
         Column("same node", ("on_node", "peer"), lambda same, peer: "" if peer < 0 else "yes" if same else "no"),
     ],
     note="Point-to-point and one-sided messages, without those of collectives.",
-    draw=peer_figure,
+    draw=_peer_figure,
     asked=True,
-    source=SOURCE,
+    source=_SOURCE,
     apart=True,
 )
 
@@ -160,8 +160,8 @@ MPI_DISTANCE: Exhibit[Job] = Exhibit(
         Column("Msg Count", "messages", words.count),
     ],
     note="Distance: |receiver - sender|; of all ranks together.",
-    draw=distance_figure,
-    source=SOURCE,
+    draw=_distance_figure,
+    source=_SOURCE,
     apart=True,
 )
 
@@ -176,7 +176,7 @@ MPI_NODES: Exhibit[Job] = Exhibit(
         Column("Msg Count", "messages", words.count),
     ],
     note="Point-to-point and one-sided messages of all ranks; those of collectives are in none of the rows.",
-    source=SOURCE,
+    source=_SOURCE,
 )
 
 LATE_RECEIVES: Exhibit[Job] = Exhibit(
@@ -204,7 +204,7 @@ MPI_COMMUNICATORS: Exhibit[Job] = Exhibit(
         Column("of a rank, at most", "communicators", words.count),
     ],
     note="Those that messages or collective calls went through.",
-    source=SOURCE,
+    source=_SOURCE,
     apart=True,
 )
 
@@ -222,7 +222,7 @@ RANK_PLACES: Exhibit[Job] = Exhibit(
         Column("warning", "warning", optional=True),
     ],
     note="Threads: the level that MPI gave the program.",
-    source=SOURCE,
+    source=_SOURCE,
     apart=True,
 )
 
@@ -239,7 +239,7 @@ NODE_PLACES: Exhibit[Job] = Exhibit(
         Column("warning", "warning", optional=True),
     ],
     note="Processors as the kernel numbers them, when MPI_Init had ended; hardware threads of one core count each.",
-    source=SOURCE,
+    source=_SOURCE,
 )
 
 MPI_SETTINGS: Exhibit[Job] = Exhibit(
@@ -256,5 +256,5 @@ MPI_SETTINGS: Exhibit[Job] = Exhibit(
     ],
     note="Eager limits in bytes, headers included, of what was open, and parameters that are not the library's own; "
     "what mpirun sets stands in the environment. Components are those that were open.",
-    source=SOURCE,
+    source=_SOURCE,
 )

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
     from iolens.log import Job
 
-ORDER = (
+_ORDER = (
     "Sequential: at a higher offset than the process's last access to the file. Consecutive: where that one ended; "
     "only these let read-ahead and write-behind work at their best."
 )
 
 
-def operations_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
+def _operations_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Returns a bar an operation; standard streams are left out, for what a program prints would dwarf its files."""
     from iolens.figures.operations import operation_bars
 
@@ -34,13 +34,13 @@ def operations_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     yield FigureBlock(operation_bars(in_files), caption, title="Operations")
 
 
-def uncounted(job: Job) -> str:
+def _uncounted(job: Job) -> str:
     """Returns a note about operations without a counter."""
     missing = any(count is None or is_nan(count) for count in operations.operations_called(job)["count"].tolist())
     return "n/a: this version of the log does not count it." if missing else ""
 
 
-def size_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
+def _size_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Returns a histogram a layer."""
     from iolens.figures.sizes import size_bars
 
@@ -51,11 +51,11 @@ def size_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
         yield FigureBlock(size_bars(operations.access_sizes(job, name).frame()), caption, title=f"Access sizes: {name}")
 
 
-def pattern_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
+def _pattern_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Returns a bar of shares for reads and one for writes."""
     from iolens.figures.pattern import pattern_bars
 
-    yield FigureBlock(pattern_bars(found), ORDER, title="Order of POSIX accesses")
+    yield FigureBlock(pattern_bars(found), _ORDER, title="Order of POSIX accesses")
 
 
 OPERATIONS: Exhibit[Job] = Exhibit(
@@ -68,8 +68,8 @@ OPERATIONS: Exhibit[Job] = Exhibit(
         Column("calls", "count", words.count),
         Column("on standard streams", "on_streams", words.count, optional=True),
     ],
-    note=uncounted,
-    draw=operations_figure,
+    note=_uncounted,
+    draw=_operations_figure,
 )
 
 ACCESS_SIZES: Exhibit[Job] = Exhibit(
@@ -82,7 +82,7 @@ ACCESS_SIZES: Exhibit[Job] = Exhibit(
         Column("reads", "reads", words.count),
         Column("writes", "writes", words.count),
     ],
-    draw=size_figures,
+    draw=_size_figures,
 )
 
 COMMON_SIZES: Exhibit[Job] = Exhibit(
@@ -109,8 +109,8 @@ PATTERN: Exhibit[Job] = Exhibit(
         Column("sequential", "sequential_share", words.share),
         Column("consecutive", "consecutive_share", words.share),
     ],
-    note=ORDER,
-    draw=pattern_figure,
+    note=_ORDER,
+    draw=_pattern_figure,
 )
 
 ALIGNMENT: Exhibit[Job] = Exhibit(

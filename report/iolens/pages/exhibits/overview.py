@@ -23,18 +23,18 @@ if TYPE_CHECKING:
     from iolens.log import Job
     from iolens.log.records import Records
 
-TITLES = {
+_TITLES = {
     "share": "I/O share of the run",
     "balance": "balance of I/O over ranks",
     "size": "mean transfer",
     "stripes": "storage targets in use",
 }
-SHORT = {"share": "share", "balance": "balance", "size": "transfer", "stripes": "targets"}
-LARGEST = 24
+_SHORT = {"share": "share", "balance": "balance", "size": "transfer", "stripes": "targets"}
+_LARGEST = 24
 """Powers of two that the bar of sizes holds: to 16 MiB."""
 
 
-def diagnosed_gauges(job: Job) -> Records:
+def _diagnosed_gauges(job: Job) -> Records:
     """Returns one row a gauge: gauge, value, bound, good (value on the right side of the bound; None: not judged),
     source (of the bound), reason (why it is not known or not judged, or the finding that explains a value outside its
     bound).
@@ -68,37 +68,37 @@ def said(gauge: str, value: float) -> str:
     return words.size(value) if gauge == "size" else words.ratio(round(value, 2) if value >= 0.1 else value)
 
 
-def bound_said(gauge: str, bound: float) -> str:
+def _bound_said(gauge: str, bound: float) -> str:
     """Returns a gauge's bound in words."""
     return words.NONE if is_nan(bound) else f"{'≤' if gauge == 'share' else '≥'} {said(gauge, bound)}"
 
 
-def bounded(gauge: str, bound: float, reason: str) -> str:
+def _bounded(gauge: str, bound: float, reason: str) -> str:
     """Returns a gauge's bound, and why it judges nothing where it does not."""
-    said = f"bound {bound_said(gauge, bound)}"
+    said = f"bound {_bound_said(gauge, bound)}"
     return f"{said}, {reason}" if reason == ALL_IN_USE else said
 
 
-def judged(good: Any) -> str:
+def _judged(good: Any) -> str:
     """Returns whether the value is on the right side of its bound."""
     return words.NONE if good is None or is_nan(good) else "yes" if good else "no"
 
 
-def place(gauge: str, value: float, bound: float) -> float | None:
+def _place(gauge: str, value: float, bound: float) -> float | None:
     """Returns the position of a value on its bar, from 0 to 1."""
     if is_nan(value):
         return None
     if gauge == "size":
-        return min(1.0, math.log2(max(1.0, value)) / LARGEST)
+        return min(1.0, math.log2(max(1.0, value)) / _LARGEST)
     if gauge == "stripes":
         return min(1.0, value / bound * 0.9) if not is_nan(bound) else None
     return min(1.0, value)
 
 
-def ends(gauge: str, bound: float) -> tuple[str, str]:
+def _ends(gauge: str, bound: float) -> tuple[str, str]:
     """Returns the words at both ends of a gauge's bar, whose positions `place` gives."""
     if gauge == "size":
-        return "1 B", f"{words.size(1 << LARGEST)} (logarithmic)"
+        return "1 B", f"{words.size(1 << _LARGEST)} (logarithmic)"
     if gauge == "stripes":
         return "0", "" if is_nan(bound) else words.ratio(bound / 0.9)
     return ("0 %", "100 %") if gauge == "share" else ("0", "1 (even)")
@@ -112,7 +112,7 @@ def gauge_pairs(job: Job) -> list[Block]:
     return [Row([replace(block, caption="") for block in drawn]), Text(drawn[0].caption, "note")] if drawn else []
 
 
-def gauge_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
+def _gauge_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Yields the gauges as figures of two each; no figure for a job without I/O."""
     from iolens.figures.gauges import Gauge, gauge_row
     from iolens.figures.style import HALF_WIDTH
@@ -121,19 +121,19 @@ def gauge_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
         return
     drawn = [
         Gauge(
-            TITLES[row.gauge],
+            _TITLES[row.gauge],
             said(row.gauge, row.value),
-            bounded(row.gauge, row.bound, row.reason) if not is_nan(row.value) else row.reason,
-            place(row.gauge, row.value, row.bound),
-            place(row.gauge, row.bound, row.bound) if not is_nan(row.value) else None,
+            _bounded(row.gauge, row.bound, row.reason) if not is_nan(row.value) else row.reason,
+            _place(row.gauge, row.value, row.bound),
+            _place(row.gauge, row.bound, row.bound) if not is_nan(row.value) else None,
             None if row.good is None else bool(row.good),
-            ends(row.gauge, row.bound),
+            _ends(row.gauge, row.bound),
         )
         for row in found.itertuples()
     ]
     known = found[found["value"].notna()]
     red = known[[good is False for good in known["good"]]]
-    outside = red.groupby("reason", sort=False)["gauge"].agg(lambda names: ", ".join(SHORT[name] for name in names))
+    outside = red.groupby("reason", sort=False)["gauge"].agg(lambda names: ", ".join(_SHORT[name] for name in names))
     grey = f"not judged, for there is {NOTHING_TO_GAIN}" if (known["reason"] == NOTHING_TO_GAIN).any() else "not judged"
     caption = f"Green: within the bound; red: outside it; grey: {grey}."
     caption += f" Outside: {'; '.join(f'{names} ({reason})' for reason, names in outside.items())}." if len(red) else ""
@@ -145,16 +145,16 @@ def gauge_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
 GAUGES: Exhibit[Job] = Exhibit(
     name="gauges",
     title="Four gauges",
-    metric=diagnosed_gauges,
+    metric=_diagnosed_gauges,
     columns=[
-        Column("", "gauge", TITLES.__getitem__),
+        Column("", "gauge", _TITLES.__getitem__),
         Column("value", ("gauge", "value"), said),
-        Column("bound", ("gauge", "bound"), bound_said),
-        Column("within", "good", judged),
+        Column("bound", ("gauge", "bound"), _bound_said),
+        Column("within", "good", _judged),
         Column("because", "reason"),
         Column("the bound is from", "source"),
     ],
-    draw=gauge_figure,
+    draw=_gauge_figure,
 )
 
 FINDINGS: Exhibit[Job] = Exhibit("findings", "What to do", findings)

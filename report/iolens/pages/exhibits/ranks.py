@@ -21,7 +21,7 @@ FEW_RANKS = 8
 """Bars of so many ranks leave room for a table beside them."""
 
 
-def rank_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
+def _rank_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Returns a bar a rank."""
     from iolens.figures.ranks import rank_bars
     from iolens.figures.style import FULL_WIDTH, HALF_WIDTH
@@ -33,7 +33,7 @@ def rank_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
         yield FigureBlock(rank_bars(moved, width), caption, title="Bytes of each rank")
 
 
-def usage_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
+def _usage_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Draws memory and processor time of each rank, if there are several and the log has all of them."""
     from iolens.figures.ranks import memory_bars, processor_bars
 
@@ -65,7 +65,7 @@ RANK_BALANCE: Exhibit[Job] = Exhibit(
         Column("rank", "most_rank"),
         Column("most / mean", "imbalance", words.ratio),
     ],
-    draw=rank_figure,
+    draw=_rank_figure,
 )
 
 PROCESSES: Exhibit[Job] = Exhibit(
@@ -81,5 +81,5 @@ PROCESSES: Exhibit[Job] = Exhibit(
     ],
     note="From getrusage over the whole life of each process; of a killed one, until it last wrote its spool. Largest "
     "resident set of all ranks: n/a, each has its largest at a time of its own.",
-    draw=usage_figures,
+    draw=_usage_figures,
 )

@@ -13,7 +13,7 @@ from iolens.pages.exhibit import Column, Exhibit
 from iolens.pages.exhibits.drilled import NAME, guarded_seconds, shares
 
 
-def file_columns(what: str) -> Sequence[Column]:
+def _file_columns(what: str) -> Sequence[Column]:
     """Returns pat_report's columns of files that were read or written."""
     who = "reader" if what == "read" else "writer"
     return [
@@ -27,7 +27,7 @@ def file_columns(what: str) -> Sequence[Column]:
     ]
 
 
-FILE_NOTE = (
+_FILE_NOTE = (
     "Averages over the ranks that used the file, POSIX and STDIO; MiB/s: all bytes over all time in the calls. n/a: "
     "the log holds the ranks of this file merged. Without files of /proc and /sys."
 )
@@ -36,8 +36,8 @@ FILE_INPUT: Exhibit[Job] = Exhibit(
     name="file_input",
     title="File input by file",
     metric=files.file_input,
-    columns=file_columns("read"),
-    note=FILE_NOTE,
+    columns=_file_columns("read"),
+    note=_FILE_NOTE,
     asked=True,
     apart=True,
 )
@@ -46,8 +46,8 @@ FILE_OUTPUT: Exhibit[Job] = Exhibit(
     name="file_output",
     title="File output by file",
     metric=files.file_output,
-    columns=file_columns("write"),
-    note=FILE_NOTE,
+    columns=_file_columns("write"),
+    note=_FILE_NOTE,
     asked=True,
     apart=True,
 )
@@ -85,7 +85,7 @@ PROGRAM_TIME: Exhibit[Job] = Exhibit(
 )
 
 
-def balance_note(job: Job) -> str:
+def _balance_note(job: Job) -> str:
     """Returns a note about the rows."""
     said = (
         "Means over all ranks. Imb. Time: slowest rank less mean; Imb. Time%: 100 (max - avg) / max N / (N - 1). "
@@ -101,7 +101,7 @@ LOAD_BALANCE: Exhibit[Job] = Exhibit(
     title="Time in calls by the ranks that took most, median and least",
     metric=balance.load_balance,
     columns=[NAME, *shares("Time", "time"), Column("Calls", "calls", words.guarded)],
-    note=balance_note,
+    note=_balance_note,
     asked=True,
     drilled=True,
     levels=balance.LEVELS.known,

@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
     from iolens.log import Job
 
-SOURCE = "iolens run --sample"
-COLUMNS = [NAME, *shares("Samp", "samples", "")]
-NOTE = (
+_SOURCE = "iolens run --sample"
+_COLUMNS = [NAME, *shares("Samp", "samples", "")]
+_NOTE = (
     "Samples of an average rank. Imb. Samp: rank with the most less mean, or thread where threads are the last level; "
     "Imb. Samp%: 100 (max - avg) / max N / (N - 1). A sample in a library belongs to the MPI, I/O or library call that "
     "the program made."
 )
 
 
-def profile_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
+def _profile_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Returns a bar a function, the busiest first."""
     from iolens.figures.profile import profile_bars
 
@@ -36,7 +36,7 @@ def profile_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
         yield FigureBlock(profile_bars(functions), "Share of all samples.", title="Functions with most samples")
 
 
-def no_lines(job: Job) -> str:
+def _no_lines(job: Job) -> str:
     """Returns the reason why a sampled job has no lines."""
     why = samples.why_no_lines(job)
     return f"Source lines: n/a; {why}." if why else ""
@@ -46,13 +46,13 @@ PROFILE: Exhibit[Job] = Exhibit(
     name="profile",
     title="Profile by function group and function",
     metric=samples.profile,
-    columns=COLUMNS,
-    note=NOTE,
-    draw=profile_figure,
+    columns=_COLUMNS,
+    note=_NOTE,
+    draw=_profile_figure,
     asked=True,
     drilled=True,
     levels=samples.LEVELS.known,
-    source=SOURCE,
+    source=_SOURCE,
     instead=PROFILE_TIME,
 )
 
@@ -60,12 +60,12 @@ LINES: Exhibit[Job] = Exhibit(
     name="lines",
     title="Profile by source line",
     metric=samples.lines,
-    columns=COLUMNS,
-    note=NOTE + " Lines: of functions whose program has debug information (-g).",
+    columns=_COLUMNS,
+    note=_NOTE + " Lines: of functions whose program has debug information (-g).",
     asked=True,
     drilled=True,
     levels=samples.LEVELS.known,
-    source=SOURCE,
+    source=_SOURCE,
     apart=True,
 )
 
@@ -82,8 +82,8 @@ HOT_LINES: Exhibit[Job] = Exhibit(
         Column("source", ("source", "line"), lambda source, line: f"{source}:{line.removeprefix('line ')}"),
     ],
     note="Per cent of all samples, those in libraries too. Most: of one rank.",
-    absent=no_lines,
-    source=f"{SOURCE}, of a program compiled with -g",
+    absent=_no_lines,
+    source=f"{_SOURCE}, of a program compiled with -g",
 )
 
 SAMPLING: Exhibit[Job] = Exhibit(
@@ -101,19 +101,19 @@ SAMPLING: Exhibit[Job] = Exhibit(
     ],
     note="Threads of all ranks. In effect: interruptions per second; one that comes late counts for the periods it "
     "missed.",
-    source=SOURCE,
+    source=_SOURCE,
 )
 
 CALLERS: Exhibit[Job] = Exhibit(
     name="callers",
     title="Functions and who called them",
     metric=samples.callers,
-    columns=COLUMNS,
-    note=NOTE,
+    columns=_COLUMNS,
+    note=_NOTE,
     asked=True,
     drilled=True,
     levels=samples.LEVELS.known,
-    source=SOURCE,
+    source=_SOURCE,
     apart=True,
 )
 
@@ -121,12 +121,12 @@ CALLTREE: Exhibit[Job] = Exhibit(
     name="calltree",
     title="Call tree",
     metric=samples.calltree,
-    columns=COLUMNS,
+    columns=_COLUMNS,
     note="From the outside to the inside; a row has its own samples and those of all it called.",
     asked=True,
     drilled=True,
     levels=(*samples.LEVELS.known, "frame"),
-    source=SOURCE,
+    source=_SOURCE,
     apart=True,
 )
 

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 S = TypeVar("S")
 
 
-def efficiency(value: float, low: float, high: float) -> str:
+def _efficiency(value: float, low: float, high: float) -> str:
     """Returns per cent with its interval; the base is 100 % by definition."""
     return f"{100 * value:.1f} %{interval(100 * low, 100 * high)}"
 
 
-def figure(_: object, found: pd.DataFrame) -> Iterable[FigureBlock]:
+def _figure(_: object, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Returns efficiency over workers."""
     from iolens.figures.scaling import efficiency_lines
 
@@ -33,7 +33,7 @@ def figure(_: object, found: pd.DataFrame) -> Iterable[FigureBlock]:
     yield FigureBlock(efficiency_lines(found), caption)
 
 
-def exhibit(metric: Callable[[S], pd.DataFrame | None]) -> Exhibit[S]:
+def _exhibit(metric: Callable[[S], pd.DataFrame | None]) -> Exhibit[S]:
     """Returns the table and the figure over what `metric` gives."""
     return Exhibit(
         name="scaling",
@@ -46,15 +46,15 @@ def exhibit(metric: Callable[[S], pd.DataFrame | None]) -> Exhibit[S]:
             Column("seconds", "seconds", words.seconds),
             Column("scaling", "kind"),
             Column("speed-up", "speedup", lambda value: f"{value:.2f}×"),
-            Column("efficiency", ("efficiency", "low", "high"), efficiency),
+            Column("efficiency", ("efficiency", "low", "high"), _efficiency),
         ],
         note="Base: the fewest workers, with their seconds. Strong: all points do the same work, speed-up is the ratio "
         "of times. Weak: each worker does the same, speed-up is the ratio of rates (bytes over time). Efficiency: "
         f"speed-up over the ratio of workers. Ratios: {claim(RATIO, CONFIDENCE, together=True)}.",
-        draw=figure,
+        draw=_figure,
     )
 
 
-SCALING: Exhibit[Comparison] = exhibit(scaling.of_comparison)
+SCALING: Exhibit[Comparison] = _exhibit(scaling.of_comparison)
 
-SUBJECT_SCALING: Exhibit[Subjects] = exhibit(scaling.of_subjects)
+SUBJECT_SCALING: Exhibit[Subjects] = _exhibit(scaling.of_subjects)

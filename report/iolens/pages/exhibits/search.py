@@ -16,13 +16,13 @@ from iolens.pages.exhibit import Column, Exhibit
 if TYPE_CHECKING:
     import pandas as pd
 
-NONE = "n/a"
+_NONE = "n/a"
 
-FAR = 5.0
+_FAR = 5.0
 """Ends of an interval so many times apart leave only the lower one worth telling."""
 
 
-def steps(trail: Trail) -> pd.DataFrame:
+def _steps(trail: Trail) -> pd.DataFrame:
     """Returns one row a run of the search: its number, setting, why it was chosen, what the model expected with two
     standard deviations to either side, what was measured, and the best until then; MiB/s.
     """
@@ -49,7 +49,7 @@ def steps(trail: Trail) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def machine(trail: Trail) -> pd.DataFrame:
+def _machine(trail: Trail) -> pd.DataFrame:
     """Returns the fitted machine: the median of those that fit the runs, and where 95 % of their weight lies."""
     import pandas as pd
 
@@ -57,7 +57,7 @@ def machine(trail: Trail) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["trait", "unit", "value", "low", "high"])
 
 
-def path_figure(trail: Trail, found: pd.DataFrame) -> Iterable[FigureBlock]:
+def _path_figure(trail: Trail, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Draws the result of each run beside its expectation."""
     from iolens.figures.search_path import search_path
 
@@ -68,12 +68,12 @@ def path_figure(trail: Trail, found: pd.DataFrame) -> Iterable[FigureBlock]:
     yield FigureBlock(search_path(found), caption)
 
 
-def expected(value: float, low: float, high: float) -> str:
+def _expected(value: float, low: float, high: float) -> str:
     """Returns '14.2 [9.8, 20.3]', or n/a before the first run."""
-    return NONE if math.isnan(value) else f"{number(value)}{interval(low, high)}"
+    return _NONE if math.isnan(value) else f"{number(value)}{interval(low, high)}"
 
 
-def measured(value: float, reason: str) -> str:
+def _measured(value: float, reason: str) -> str:
     """Returns the result of a run, or the reason why it cannot be compared."""
     return reason if math.isnan(value) else number(value)
 
@@ -82,7 +82,7 @@ def fitted(value: float, low: float, high: float, unit: str) -> str:
     """Returns a trait with its interval, or with the one end of it that says something."""
     if unit == "%":
         return f"at most {number(high)} {unit}"
-    if high > FAR * low:
+    if high > _FAR * low:
         return f"at least {number(low)} {unit}"
     return f"{number(value)}{interval(low, high)} {unit}"
 
@@ -90,24 +90,24 @@ def fitted(value: float, low: float, high: float, unit: str) -> str:
 STEPS: Exhibit[Trail] = Exhibit(
     name="search",
     title="The search, run by run",
-    metric=steps,
+    metric=_steps,
     columns=[
         Column("run", "number"),
         Column("setting", "setting"),
         Column("chosen by", "why"),
-        Column("expected MiB/s", ("expected", "low", "high"), expected),
-        Column("measured", ("bandwidth", "reason"), measured),
-        Column("best so far", "best", lambda value: NONE if math.isnan(value) else number(value)),
+        Column("expected MiB/s", ("expected", "low", "high"), _expected),
+        Column("measured", ("bandwidth", "reason"), _measured),
+        Column("best so far", "best", lambda value: _NONE if math.isnan(value) else number(value)),
     ],
     note="Expected: what the model of the machine, fitted to the runs before, said of this one, with two standard "
     "deviations to either side.",
-    draw=path_figure,
+    draw=_path_figure,
 )
 
 MACHINE: Exhibit[Trail] = Exhibit(
     name="machine",
     title="The machine that these runs describe",
-    metric=machine,
+    metric=_machine,
     columns=[Column("", "trait"), Column("fitted", ("value", "low", "high", "unit"), fitted)],
     note="Median of the machines that fit the runs, and where 95 % of their weight lies; one end of that where the "
     "runs did not need to know more. Nothing of it was read from the storage.",

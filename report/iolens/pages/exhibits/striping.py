@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from iolens.log import Job
 
 
-def targets_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
+def _targets_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Returns files a target; one target needs no figure, nor do targets whose bytes are known."""
     from iolens.figures.targets import target_bars
 
@@ -28,7 +28,7 @@ def targets_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
         yield FigureBlock(target_bars(found), caption, title="Targets in use")
 
 
-def target_bytes_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
+def _target_bytes_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Returns bytes a target, and the speed of a process that uses it where known; one target needs no figure."""
     from iolens.figures.targets import byte_bars, speed_bars
 
@@ -40,7 +40,7 @@ def target_bytes_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
         yield FigureBlock(speed_bars(found), caption, title="Speed of a process on each target")
 
 
-def slowest_target(job: Job) -> tuple[int, float, float] | None:
+def _slowest_target(job: Job) -> tuple[int, float, float] | None:
     """Returns the slowest target that is clearly slow, its speed and the median one's; None without any.
 
     It is the target that the advice names, where it names one.
@@ -53,7 +53,7 @@ def slowest_target(job: Job) -> tuple[int, float, float] | None:
     return next(slow.rows("ost", "bytes_per_second", "median"), None) if slow is not None else None
 
 
-def target_note(job: Job) -> str:
+def _target_note(job: Job) -> str:
     """Returns a note about the balance of the targets, and about bytes that are not among them."""
     found = ost.target_bytes(job)
     if found.table is None:
@@ -61,7 +61,7 @@ def target_note(job: Job) -> str:
     times = words.ratio(ost.imbalance(found.table))
     compared = "as much as" if float(times) == 1 else f"{times} times"
     note = f"The busiest target moved {compared} the mean of these targets." if len(found.table) > 1 else ""
-    slow = slowest_target(job)
+    slow = _slowest_target(job)
     if slow is not None:
         first, speed, median = slow
         note = (
@@ -73,19 +73,19 @@ def target_note(job: Job) -> str:
     return note.strip()
 
 
-def no_target_bytes(job: Job) -> str:
+def _no_target_bytes(job: Job) -> str:
     """Returns the reason why the bytes of each target are unknown although the layout is known."""
     return f"Bytes per target: n/a, {ost.target_bytes(job).reason}." if "LUSTRE" in job.records else ""
 
 
-def counted(total: float, unit: str) -> str:
+def _counted(total: float, unit: str) -> str:
     """Returns a sum of a Lustre counter in its unit; nothing if it has none."""
     if unit == "bytes":
         return words.size(total)
     return f"{words.count(total)} {unit}" if total else ""
 
 
-CLIENT_LAYERS = {"llite": "programs", "osc": "storage targets"}
+_CLIENT_LAYERS = {"llite": "programs", "osc": "storage targets"}
 
 LAYOUTS: Exhibit[Job] = Exhibit(
     name="layouts",
@@ -103,7 +103,7 @@ LAYOUTS: Exhibit[Job] = Exhibit(
     ],
 )
 
-TARGETS: Exhibit[Job] = Exhibit("targets", "Targets in use", striping.targets, draw=targets_figure)
+TARGETS: Exhibit[Job] = Exhibit("targets", "Targets in use", striping.targets, draw=_targets_figure)
 
 FILE_LAYOUTS: Exhibit[Job] = Exhibit(
     name="file_layouts",
@@ -133,9 +133,9 @@ TARGET_BYTES: Exhibit[Job] = Exhibit(
         Column("all ranks, s", "seconds", words.seconds, optional=True),
         Column("per second and rank", "bytes_per_second", words.size, optional=True),
     ],
-    note=target_note,
-    draw=target_bytes_figure,
-    absent=no_target_bytes,
+    note=_target_note,
+    draw=_target_bytes_figure,
+    absent=_no_target_bytes,
 )
 
 STRIPE_RANKS: Exhibit[Job] = Exhibit(
@@ -161,10 +161,10 @@ LUSTRE_CLIENT: Exhibit[Job] = Exhibit(
     title="Lustre clients of the job's nodes, from its begin to its end",
     metric=lustre_client.client_counters,
     columns=[
-        Column("between client and", "layer", lambda layer: CLIENT_LAYERS.get(str(layer), str(layer))),
+        Column("between client and", "layer", lambda layer: _CLIENT_LAYERS.get(str(layer), str(layer))),
         Column("counter", "counter"),
         Column("samples", "samples", words.count),
-        Column("sum", ("sum", "unit"), counted),
+        Column("sum", ("sum", "unit"), _counted),
         Column("nodes", "nodes", words.count),
     ],
     note="Of all programs on these nodes, not of this job alone. Bytes between client and storage targets differ from "

@@ -16,12 +16,12 @@ from iolens.pages.exhibit import Exhibit
 if TYPE_CHECKING:
     import pandas as pd
 
-MOST_RATIOS = 24
+_MOST_RATIOS = 24
 
-LEADING = (RUN, "Bandwidth", "Time", "Computing", "Metadata", "MPI-IO", "POSIX", "DFS")
+_LEADING = (RUN, "Bandwidth", "Time", "Computing", "Metadata", "MPI-IO", "POSIX", "DFS")
 """Groups whose ratios are drawn where there are any; else those of all others that have a better side."""
 
-RATES = (
+_RATES = (
     ("Bandwidth", "write"),
     ("Bandwidth", "read"),
     ("MPI-IO", "speed by the slowest"),
@@ -29,15 +29,15 @@ RATES = (
 )
 """The rates that are drawn as bars, the first two that there are; what a program printed before what its log gives."""
 
-MOST_RATES = 2
+_MOST_RATES = 2
 
 
-def labels(subjects: Subjects) -> dict[str, str]:
+def _labels(subjects: Subjects) -> dict[str, str]:
     """Returns the names by their letters."""
     return {letter: one.label for letter, one in zip(subjects.letters, subjects.all, strict=True)}
 
 
-def leading(subjects: Subjects) -> pd.DataFrame:
+def _leading(subjects: Subjects) -> pd.DataFrame:
     """Returns rows of `aligned` that have a better side, a ratio, and differ; of LEADING groups where there are any.
     The first MOST_RATIOS.
     """
@@ -48,10 +48,10 @@ def leading(subjects: Subjects) -> pd.DataFrame:
     known = rows[[f"ratio {letter}" for letter in others]].notna().any(axis=1)
     differ = ~rows[[f"standing {letter}" for letter in others]].isin([SAME]).all(axis=1)
     found = rows[known & differ & (rows["better"] != 0)]
-    first = found[found["group"].isin(LEADING)]
-    order = [LEADING.index(group) for group in first["group"]]
+    first = found[found["group"].isin(_LEADING)]
+    order = [_LEADING.index(group) for group in first["group"]]
     first = first.assign(order=order).sort_values("order", kind="stable").drop(columns="order")
-    found = (first if len(first) else found).head(MOST_RATIOS)
+    found = (first if len(first) else found).head(_MOST_RATIOS)
     texts = [
         name if group == RUN else f"{group}: {name}" for group, name in zip(found["group"], found["name"], strict=True)
     ]
@@ -59,25 +59,25 @@ def leading(subjects: Subjects) -> pd.DataFrame:
     return found.assign(text=[text + arrow for text, arrow in zip(texts, arrows, strict=True)])
 
 
-def ratio_figure(subjects: Subjects, found: pd.DataFrame) -> Iterable[FigureBlock]:
+def _ratio_figure(subjects: Subjects, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Returns the ratios of the leading numbers."""
     from iolens.figures.subject_ratios import ratio_rows
 
     caption = "↑ more is better, ↓ less is better. Caps: intervals, where there are repetitions."
-    if len(found) == MOST_RATIOS:
-        caption += f" The first {MOST_RATIOS}; the others are in the tables."
-    yield FigureBlock(ratio_rows(found, subjects.letters, labels(subjects)), caption)
+    if len(found) == _MOST_RATIOS:
+        caption += f" The first {_MOST_RATIOS}; the others are in the tables."
+    yield FigureBlock(ratio_rows(found, subjects.letters, _labels(subjects)), caption)
 
 
-def rates(subjects: Subjects) -> pd.DataFrame:
+def _rates(subjects: Subjects) -> pd.DataFrame:
     """Returns rows of `aligned` that are rates of RATES."""
     rows = aligned(subjects)
     keys = list(zip(rows["group"], rows["name"], strict=True)) if len(rows) else []
-    wanted = [key for key in RATES if key in keys][:MOST_RATES]
+    wanted = [key for key in _RATES if key in keys][:_MOST_RATES]
     return rows[[key in wanted for key in keys]] if wanted else rows.head(0)
 
 
-def rate_figures(subjects: Subjects, found: pd.DataFrame) -> Iterable[FigureBlock]:
+def _rate_figures(subjects: Subjects, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Returns a bar for each subject, with the bound of its storage where that is known."""
     from iolens.figures.subject_bars import value_bars
 
@@ -95,10 +95,10 @@ def rate_figures(subjects: Subjects, found: pd.DataFrame) -> Iterable[FigureBloc
         else:
             caption += " No bound is known: neither a model of the storage, nor --device-rate."
         name = f"{row['name']} bandwidth" if row["group"] == "Bandwidth" else f"{row['group']} {row['name']}"
-        yield FigureBlock(value_bars(values, singles, shown, labels(subjects), f"{name}, MiB/s"), caption)
+        yield FigureBlock(value_bars(values, singles, shown, _labels(subjects), f"{name}, MiB/s"), caption)
 
 
-def time_figure(subjects: Subjects, found: pd.DataFrame) -> Iterable[FigureBlock]:
+def _time_figure(subjects: Subjects, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Draws where the time of an average process went."""
     from iolens.figures.subject_times import time_bars
 
@@ -120,18 +120,18 @@ def activity_figure(subjects: Subjects) -> list[FigureBlock]:
     return [FigureBlock(heatmaps(found), caption)]
 
 
-def size_figure(subjects: Subjects, found: pd.DataFrame) -> Iterable[FigureBlock]:
+def _size_figure(subjects: Subjects, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Histograms of access sizes."""
     from iolens.figures.subject_sizes import size_histograms
 
     caption = "Accesses of all ranks by size in bytes (K = 1024); the mean over the logs of a subject."
-    yield FigureBlock(size_histograms(found, labels(subjects)), caption)
+    yield FigureBlock(size_histograms(found, _labels(subjects)), caption)
 
 
-RATIOS: Exhibit[Subjects] = Exhibit("ratios", "What differs", leading, draw=ratio_figure)
+RATIOS: Exhibit[Subjects] = Exhibit("ratios", "What differs", _leading, draw=_ratio_figure)
 
-BARS: Exhibit[Subjects] = Exhibit("rates", "Rates", rates, draw=rate_figures)
+BARS: Exhibit[Subjects] = Exhibit("rates", "Rates", _rates, draw=_rate_figures)
 
-TIMES: Exhibit[Subjects] = Exhibit("times", "I/O time by operation", subject_shapes.times, draw=time_figure)
+TIMES: Exhibit[Subjects] = Exhibit("times", "I/O time by operation", subject_shapes.times, draw=_time_figure)
 
-SIZES: Exhibit[Subjects] = Exhibit("sizes", "Access sizes", subject_shapes.sizes, draw=size_figure)
+SIZES: Exhibit[Subjects] = Exhibit("sizes", "Access sizes", subject_shapes.sizes, draw=_size_figure)

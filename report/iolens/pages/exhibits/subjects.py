@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
     from iolens.log import Job
 
-MOST_FILES = 15
+_MOST_FILES = 15
 
-NOTHING = "—"
+_NOTHING = "—"
 
 
-def who(subjects: Subjects) -> pd.DataFrame:
+def _who(subjects: Subjects) -> pd.DataFrame:
     """Returns one row a subject: letter, name, path, runs, logs, outputs, left_out (runs that could not be used)."""
     import pandas as pd
 
@@ -50,13 +50,13 @@ def who(subjects: Subjects) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["letter", "name", "path", "runs", "logs", "outputs", "left_out", "counted"])
 
 
-def differing_facts(subjects: Subjects) -> pd.DataFrame:
+def _differing_facts(subjects: Subjects) -> pd.DataFrame:
     """Returns the rows of `facts` that differ."""
     found = facts(subjects)
     return found[found["differs"]]
 
 
-def facts_columns(subjects: Subjects) -> list[Column]:
+def _facts_columns(subjects: Subjects) -> list[Column]:
     """Returns the fact, then what it is of each subject."""
     return [
         Column("", "fact"),
@@ -74,10 +74,10 @@ def differences(subjects: Subjects) -> pd.DataFrame:
     alike = found[[f"standing {letter}" for letter in subjects.letters[1:]]].isin([SAME]).all(axis=1)
     nothing = (found[[f"value {letter}" for letter in subjects.letters]].fillna(0) == 0).all(axis=1)
     changed = found[~(alike | nothing)]
-    return changed[~changed["group"].isin(PROFILES) | (changed.groupby("group").cumcount() < MOST_CHANGES)]
+    return changed[~changed["group"].isin(PROFILES) | (changed.groupby("group").cumcount() < _MOST_CHANGES)]
 
 
-def numbers_columns(subjects: Subjects) -> list[Column]:
+def _numbers_columns(subjects: Subjects) -> list[Column]:
     """Returns the name, the value of each subject, and how it stands to the first."""
     first, *others = subjects.letters
     columns = [Column("", "name")]
@@ -85,16 +85,16 @@ def numbers_columns(subjects: Subjects) -> list[Column]:
     if len(others) == 1:
         columns.append(Column("change", (f"change {others[0]}", "unit"), change))
     return columns + [
-        Column(f"{letter} / {first}", tuple(f"{name} {letter}" for name in STANDS), times) for letter in others
+        Column(f"{letter} / {first}", tuple(f"{name} {letter}" for name in _STANDS), times) for letter in others
     ]
 
 
-MOST_CHANGES = 20
+_MOST_CHANGES = 20
 """Functions of a profile that pages and terminals show; `--all` and exports have all."""
 
-LACKING = "n/a: no log or output of it has this number."
+_LACKING = "n/a: no log or output of it has this number."
 
-STANDS = ("ratio", "ratio_low", "ratio_high", "standing")
+_STANDS = ("ratio", "ratio_low", "ratio_high", "standing")
 
 
 def grouped_tables(subjects: Subjects, whole: bool = False) -> list[Block]:
@@ -103,49 +103,49 @@ def grouped_tables(subjects: Subjects, whole: bool = False) -> list[Block]:
     tables: list[Block] = []
     for group, rows in found.groupby("group", sort=False) if len(found) else ():
         lacking = bool(rows[[f"value {letter}" for letter in subjects.letters]].isna().any(axis=None))
-        one = replace(NUMBERS, metric=partial(given, rows), title=str(group), note=LACKING if lacking else "")
+        one = replace(_NUMBERS, metric=partial(_given, rows), title=str(group), note=_LACKING if lacking else "")
         table = one.table(subjects)
         if table is not None:
             tables.append(table)
     return tables
 
 
-def given(rows: pd.DataFrame, _: Subjects) -> pd.DataFrame:
+def _given(rows: pd.DataFrame, _: Subjects) -> pd.DataFrame:
     """Returns the rows of a group."""
     return rows
 
 
-def changed_files(subjects: Subjects) -> pd.DataFrame:
+def _changed_files(subjects: Subjects) -> pd.DataFrame:
     """Returns the first MOST_FILES rows of `aligned_files` that differ."""
     found = aligned_files(subjects)
     marks = [f"standing {letter}" for letter in subjects.letters[1:]]
-    return found[found[marks].isin(["changed", "appeared", "vanished"]).any(axis=1)].head(MOST_FILES)
+    return found[found[marks].isin(["changed", "appeared", "vanished"]).any(axis=1)].head(_MOST_FILES)
 
 
-def files_columns(subjects: Subjects) -> list[Column]:
+def _files_columns(subjects: Subjects) -> list[Column]:
     """Returns the path; of each subject bytes read and written, and seconds; what became of it."""
     columns = [Column("file", "file")]
     for letter in subjects.letters:
-        columns.append(Column(f"{letter}: read, written", (f"bytes_read {letter}", f"bytes_written {letter}"), moved))
+        columns.append(Column(f"{letter}: read, written", (f"bytes_read {letter}", f"bytes_written {letter}"), _moved))
     for letter in subjects.letters:
         columns.append(
             Column(
-                f"{letter}: s", f"seconds {letter}", lambda value: NOTHING if is_nan(value) else words.seconds(value)
+                f"{letter}: s", f"seconds {letter}", lambda value: _NOTHING if is_nan(value) else words.seconds(value)
             )
         )
     return columns + [Column(letter, f"standing {letter}") for letter in subjects.letters[1:]]
 
 
-def moved(read: float, written: float) -> str:
+def _moved(read: float, written: float) -> str:
     """Returns bytes read and written; a dash where there is no such file."""
-    return NOTHING if is_nan(read) else f"{words.size(read)}, {words.size(written)}"
+    return _NOTHING if is_nan(read) else f"{words.size(read)}, {words.size(written)}"
 
 
-def files_note(subjects: Subjects) -> str:
+def _files_note(subjects: Subjects) -> str:
     """Returns how many files there are that the table does not show."""
     found = aligned_files(subjects)
     alike = int(found[[f"standing {letter}" for letter in subjects.letters[1:]]].isin(["same", ""]).all(axis=1).sum())
-    more = len(found) - alike - len(changed_files(subjects))
+    more = len(found) - alike - len(_changed_files(subjects))
     said = [f"{words.plural(alike, 'file')} of the same bytes in all"] if alike else []
     said += [f"{words.plural(more, 'file')} more that differ, in the exports"] if more > 0 else []
     return f"Not shown: {'; '.join(said)}." if said else ""
@@ -162,7 +162,7 @@ def findings(subjects: Subjects) -> pd.DataFrame | None:
 
     if not any(subject.jobs for subject in subjects.all):
         return None
-    each = [by_id(subject.jobs) for subject in subjects.all]
+    each = [_by_id(subject.jobs) for subject in subjects.all]
     rows = []
     for key in dict.fromkeys(key for found in each for key in found):
         one = next(found[key][0] for found in each if key in found)
@@ -175,12 +175,12 @@ def findings(subjects: Subjects) -> pd.DataFrame | None:
             row[f"logs {letter}"], row[f"gain {letter}"] = len(seen), max(gains) if gains else float("nan")
             row[f"evidence {letter}"] = seen[0].evidence if seen else ""
         for letter, count, total in list(zip(subjects.letters, counts, totals, strict=True))[1:]:
-            row[f"standing {letter}"] = became(counts[0], totals[0], count, total)
+            row[f"standing {letter}"] = _became(counts[0], totals[0], count, total)
         rows.append(row)
     return pd.DataFrame(rows) if rows else None
 
 
-def by_id(jobs: Iterable[Job]) -> dict[str, list[advise.Finding]]:
+def _by_id(jobs: Iterable[Job]) -> dict[str, list[advise.Finding]]:
     """Returns the findings of some logs by their id."""
     found: dict[str, list[advise.Finding]] = {}
     for job in jobs:
@@ -189,7 +189,7 @@ def by_id(jobs: Iterable[Job]) -> dict[str, list[advise.Finding]]:
     return found
 
 
-def became(before: int, of_before: int, after: int, of_after: int) -> str:
+def _became(before: int, of_before: int, after: int, of_after: int) -> str:
     """Returns the change of a finding between two subjects, given their numbers of logs and of logs with the
     finding.
     """
@@ -204,24 +204,24 @@ def became(before: int, of_before: int, after: int, of_after: int) -> str:
     return "in both" if (before, after) == (of_before, of_after) else "in some runs of each"
 
 
-def findings_columns(subjects: Subjects) -> list[Column]:
+def _findings_columns(subjects: Subjects) -> list[Column]:
     """Returns the finding, where it was seen and what it can gain, and what became of it."""
     columns = [Column("finding", "title")]
     for letter, subject in zip(subjects.letters, subjects.all, strict=True):
         total = len(subject.jobs)
-        columns.append(Column(letter, (f"logs {letter}", f"gain {letter}", "severity"), said_in(total)))
+        columns.append(Column(letter, (f"logs {letter}", f"gain {letter}", "severity"), _said_in(total)))
     first, *others = subjects.letters
     return columns + [Column(f"{letter} / {first}", f"standing {letter}") for letter in others]
 
 
-def said_in(total: int) -> Any:
+def _said_in(total: int) -> Any:
     """Returns the format of a cell of findings for a subject with this number of logs."""
 
     def say(count: int, gain: float, severity: str) -> str:
         if not total:
             return "no log"
         if not count:
-            return NOTHING
+            return _NOTHING
         runs = "" if total == 1 else f"{count} of {total} runs, "
         return runs + (f"≤ {words.share(gain)}" if not is_nan(gain) else "a note" if severity == "note" else "seen")
 
@@ -231,31 +231,31 @@ def said_in(total: int) -> Any:
 WHO: Exhibit[Subjects] = Exhibit(
     name="subjects",
     title="Compared",
-    metric=who,
+    metric=_who,
     columns=[Column("", "letter"), Column("name", "name"), Column("what", "counted"), Column("path", "path")],
 )
 
 FACTS: Exhibit[Subjects] = Exhibit(
-    name="facts", title="Facts that differ", metric=differing_facts, columns=facts_columns
+    name="facts", title="Facts that differ", metric=_differing_facts, columns=_facts_columns
 )
 
-NUMBERS: Exhibit[Subjects] = Exhibit(
-    name="numbers", title="Numbers that differ", metric=differences, columns=numbers_columns
+_NUMBERS: Exhibit[Subjects] = Exhibit(
+    name="numbers", title="Numbers that differ", metric=differences, columns=_numbers_columns
 )
 
 FILES: Exhibit[Subjects] = Exhibit(
     name="files",
     title="Files that differ",
-    metric=changed_files,
-    columns=files_columns,
-    note=files_note,
+    metric=_changed_files,
+    columns=_files_columns,
+    note=_files_note,
 )
 
 FINDINGS: Exhibit[Subjects] = Exhibit(
     name="findings",
     title="Findings that appeared, vanished, stayed",
     metric=findings,
-    columns=findings_columns,
+    columns=_findings_columns,
     note="At most this part of the run can be gained by its remedy, which `iolens advise LOG` prints.",
 )
 

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
     from iolens.log import Job
 
-SOURCE = "iolens run"
+_SOURCE = "iolens run"
 
 
-def time_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
+def _time_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Returns the average rank above, and each rank below."""
     from iolens.figures.time_shares import rank_time_bars, total_time_bar
 
@@ -45,13 +45,13 @@ def how(job: Job) -> str:
         said = ["From samples: shares of each rank's busiest thread, as parts of the run time."]
     if time.has_timed_barriers(job):
         said.append("MPI synchronisation: with the timed barriers before collectives.")
-    said += [meaning for part, meaning in MEANINGS.items() if each[part].any()]
+    said += [meaning for part, meaning in _MEANINGS.items() if each[part].any()]
     if time.is_traced(job):
         said.append("Calls of several threads at once are added, to the run time at most.")
     return " ".join(said)
 
 
-MEANINGS = {
+_MEANINGS = {
     parts.UNTRACED: "Computing or MPI: on a core, MPI calls were not timed (iolens run --trace mpi).",
     parts.ASLEEP: "Asleep or blocked: in sleeps, locks, pipes, waits for children.",
     parts.OPENMP: "In OpenMP's library: barriers, locks, idle workers and starts of parallel regions, from samples.",
@@ -78,12 +78,12 @@ TIME_PARTS: Exhibit[Job] = Exhibit(
         Column("rank", "most_rank", words.count),
     ],
     note=how,
-    draw=time_figure,
-    source=SOURCE,
+    draw=_time_figure,
+    source=_SOURCE,
 )
 
 
-def value(number: float, unknown: str) -> str:
+def _value(number: float, unknown: str) -> str:
     """Returns an efficiency, or that it is not known."""
     return "not known" if unknown or is_nan(number) else f"{number:.3f}"
 
@@ -94,12 +94,12 @@ EFFICIENCIES: Exhibit[Job] = Exhibit(
     metric=time.efficiencies,
     columns=[
         Column("", "name"),
-        Column("value", ("value", "unknown"), value),
+        Column("value", ("value", "unknown"), _value),
         Column("definition", ("definition", "unknown"), lambda said, why: f"{said}; {why}" if why else said),
     ],
     note="c: computing, w: waiting outside I/O and MPI, o: I/O, of a rank; T: the run time. 1 is best. Waiting and I/O "
     "are factors of their own here; POP counts them as computing.",
-    source=SOURCE,
+    source=_SOURCE,
 )
 
 THREAD_BALANCE: Exhibit[Job] = Exhibit(
@@ -123,7 +123,7 @@ THREAD_BALANCE: Exhibit[Job] = Exhibit(
     "N / (N - 1). OpenMP: barriers, locks and idle workers of its library, from samples (iolens run --sample), on a "
     "core or not.",
     whole=lambda job: threads.thread_balance(job, EVERY),
-    source=SOURCE,
+    source=_SOURCE,
 )
 
 STEPS: Exhibit[Job] = Exhibit(
@@ -137,16 +137,16 @@ STEPS: Exhibit[Job] = Exhibit(
         Column("table", "look"),
     ],
     note="In this order; after each change, compare answers and times. The table: iolens table NAME LOG.",
-    source=SOURCE,
+    source=_SOURCE,
 )
 
 
-def counted(calls: float) -> str:
+def _counted(calls: float) -> str:
     """Returns calls of an average rank; empty if none were counted."""
     return words.guarded(calls) if calls else ""
 
 
-def profile_note(job: Job) -> str:
+def _profile_note(job: Job) -> str:
     """Returns a note about the rows."""
     rest = "the rest of the run time" + (
         "" if time.is_traced(job) or job.nprocs < 2 else ", MPI in it, for MPI was not traced (--trace mpi)"
@@ -172,8 +172,8 @@ PROFILE_TIME: Exhibit[Job] = Exhibit(
     name="profile_time",
     title="Time by function group and function",
     metric=profile_time.profile_time,
-    columns=[NAME, *shares("Time", "time"), Column("Calls", "calls", counted)],
-    note=profile_note,
+    columns=[NAME, *shares("Time", "time"), Column("Calls", "calls", _counted)],
+    note=_profile_note,
     asked=True,
     drilled=True,
     levels=profile_time.LEVELS.known,

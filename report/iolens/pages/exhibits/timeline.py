@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from iolens.log import Job
 
 
-LEAST_PART = 0.001
+_LEAST_PART = 0.001
 """Smallest share of the bytes of the busiest layer for which a layer has its own map."""
 
 
-def activity_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
+def _activity_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Returns a map a layer."""
     yield from (activity_figure(job, module) for module in mapped_layers(job))
 
@@ -38,7 +38,7 @@ def activity_figure(job: Job, module: str) -> FigureBlock:
     row = "each rank" if each == 1 else f"{each} neighbouring ranks"
     caption = (
         f"Bytes of {row} in bins of {words.duration(width)}; blank: none; above: all ranks. "
-        "Look for ranks that move more than others, and for pauses." + clock_words(job)
+        "Look for ranks that move more than others, and for pauses." + _clock_words(job)
     )
     if not timespans.has_heatmap(job, module):
         caption += " From traced calls (DXT), the bytes of each spread evenly over its time."
@@ -56,12 +56,12 @@ def activity_figure(job: Job, module: str) -> FigureBlock:
     )
 
 
-def with_spread(mean: float, deviation: float) -> str:
+def _with_spread(mean: float, deviation: float) -> str:
     """Returns a mean and its standard deviation."""
     return f"{words.seconds(mean)} ± {words.seconds(deviation)}"
 
 
-def clock_words(job: Job) -> str:
+def _clock_words(job: Job) -> str:
     """Returns a note if ranks of nodes with different clocks share a time axis."""
     known = clocks.common_clock(job)
     return f" {known.said}" if known.uncertainty else ""
@@ -91,10 +91,10 @@ def mapped_layers(job: Job) -> list[str]:
             and not streams
         ):
             found[module] = float(grids[0].sum() + grids[1].sum())
-    return [module for module, bytes_moved in found.items() if bytes_moved >= LEAST_PART * max(found.values())]
+    return [module for module, bytes_moved in found.items() if bytes_moved >= _LEAST_PART * max(found.values())]
 
 
-def place_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
+def _place_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Returns a map a traced layer."""
     from iolens.figures.places import place_map
 
@@ -113,13 +113,13 @@ def place_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
         yield FigureBlock(figure, caption, title=f"{layer}: places in the busiest file over time")
 
 
-RANK_SPAN_NOTE = (
+_RANK_SPAN_NOTE = (
     "Files of which the log knows the ranks one by one, without standard streams. Look for ranks that begin or end "
     "late."
 )
 
 
-def rank_span_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
+def _rank_span_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Reads and writes."""
     from iolens.figures.timespans import rank_spans
 
@@ -128,11 +128,11 @@ def rank_span_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
         if len(part):
             figure = rank_spans(found, kind, job.nprocs, job.run_time)
             yield FigureBlock(
-                figure, RANK_SPAN_NOTE + beyond_the_end(job, part), title=f"First to last {kind} of each rank"
+                figure, _RANK_SPAN_NOTE + _beyond_the_end(job, part), title=f"First to last {kind} of each rank"
             )
 
 
-def beyond_the_end(job: Job, spans: pd.DataFrame) -> str:
+def _beyond_the_end(job: Job, spans: pd.DataFrame) -> str:
     """Returns a note if an access ends after the run time, since a log's clocks do not agree more closely."""
     late = float(spans["end"].max()) - job.run_time
     if late <= 0:
@@ -143,17 +143,17 @@ def beyond_the_end(job: Job, spans: pd.DataFrame) -> str:
     )
 
 
-def shared_span_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
+def _shared_span_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Bars a file."""
     from iolens.figures.timespans import shared_spans
 
     caption = "From the first rank's begin to the last one's end. Look for reading and writing that overlap."
-    caption += beyond_the_end(job, found)
+    caption += _beyond_the_end(job, found)
     figure = shared_spans(found, job.run_time)
     yield FigureBlock(figure, caption, title="First to last access of files shared by all ranks")
 
 
-ACTIVITY: Exhibit[Job] = Exhibit("activity", "Bytes over time", timespans.heatmap, draw=activity_figures)
+ACTIVITY: Exhibit[Job] = Exhibit("activity", "Bytes over time", timespans.heatmap, draw=_activity_figures)
 
 PERIODS: Exhibit[Job] = Exhibit(
     name="periods",
@@ -163,7 +163,7 @@ PERIODS: Exhibit[Job] = Exhibit(
         Column("bytes", "kind"),
         Column("layer", "module"),
         Column("bursts", "bursts", words.count),
-        Column("every, s", ("period", "period_spread"), with_spread),
+        Column("every, s", ("period", "period_spread"), _with_spread),
         Column("each takes, s", "burst", words.seconds),
         Column("of the run", "share", words.share),
         Column("moved in all", "bytes", words.size),
@@ -174,7 +174,7 @@ PERIODS: Exhibit[Job] = Exhibit(
 )
 
 PLACES: Exhibit[Job] = Exhibit(
-    "places", "Places in the busiest file over time", traces.busiest_files, draw=place_figures
+    "places", "Places in the busiest file over time", traces.busiest_files, draw=_place_figures
 )
 
 THREADS: Exhibit[Job] = Exhibit("threads", "Traced accesses of each thread", traces.threads)
@@ -190,7 +190,7 @@ RANK_SPANS: Exhibit[Job] = Exhibit(
         Column("first, s", "start", words.seconds),
         Column("last, s", "end", words.seconds),
     ],
-    draw=rank_span_figures,
+    draw=_rank_span_figures,
 )
 
 SHARED_SPANS: Exhibit[Job] = Exhibit(
@@ -198,5 +198,5 @@ SHARED_SPANS: Exhibit[Job] = Exhibit(
     "First to last access of files shared by all ranks",
     timespans.shared_spans,
     whole=lambda job: timespans.shared_spans(job, EVERY),
-    draw=shared_span_figure,
+    draw=_shared_span_figure,
 )

@@ -12,7 +12,7 @@ from iolens.pages.exhibit import Column, Exhibit
 from iolens.pages.exhibits.counters import amount
 from iolens.pages.exhibits.drilled import guarded_seconds
 
-COLUMNS = [
+_COLUMNS = [
     Column("group", "group"),
     Column("function", "function"),
     Column("Exclusive, s", "exclusive", guarded_seconds, optional=True),
@@ -27,7 +27,7 @@ COLUMNS = [
 ]
 
 
-def in_a_call(event: str) -> Column:
+def _in_a_call(event: str) -> Column:
     """Returns an event's mean of a call."""
     factor, unit = (1e6, "us") if SCALES.get(event, (1.0, ""))[1] == "s" else (1.0, "")
     name = event.replace("-", " ")
@@ -35,16 +35,16 @@ def in_a_call(event: str) -> Column:
     return Column(head, event, lambda value: words.GUARD if is_nan(value) else words.digits(factor * value))
 
 
-def columns(job: Job) -> list[Column]:
+def _columns(job: Job) -> list[Column]:
     """Returns those of every log, and one for each event that was counted in calls."""
-    return COLUMNS + [in_a_call(event) for event in events_in_calls(job)]
+    return _COLUMNS + [_in_a_call(event) for event in events_in_calls(job)]
 
 
 TRACED: Exhibit[Job] = Exhibit(
     name="traced",
     title="Traced functions",
     metric=traced_calls.traced_calls,
-    columns=columns,
+    columns=_columns,
     note="Of an average rank. Exclusive: without the calls inside that the log has the time of (traced functions, MPI "
     "where it is traced, files). Inclusive: a call inside another one of the same function is part of that call. Imb.% "
     "is of exclusive times, or of inclusive ones in a log without. A rank stops counting a function of the program's "
@@ -55,7 +55,7 @@ TRACED: Exhibit[Job] = Exhibit(
 )
 
 
-def total(value: float, unit: str) -> str:
+def _total(value: float, unit: str) -> str:
     """Returns a sum over calls; empty if there is none."""
     return "" if is_nan(value) else amount(value, unit, "")
 

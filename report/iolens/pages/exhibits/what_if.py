@@ -15,7 +15,7 @@ from iolens.pages.exhibit import Column, Exhibit
 if TYPE_CHECKING:
     import pandas as pd
 
-RECORDED = "as recorded"
+_RECORDED = "as recorded"
 
 
 def points(found: WhatIf) -> pd.DataFrame:
@@ -25,22 +25,22 @@ def points(found: WhatIf) -> pd.DataFrame:
     """
     import pandas as pd
 
-    times = [(RECORDED, found.replayed), *((settings_text(settings), each) for settings, each in found.points)]
+    times = [(_RECORDED, found.replayed), *((_settings_text(settings), each) for settings, each in found.points)]
     frame = pd.DataFrame([{"settings": name, **asdict(each)} for name, each in times])
     return frame.assign(change=frame["io"] / found.replayed.io - 1 if found.replayed.io > 0 else 0.0)
 
 
-def settings_text(settings: Mapping[str, int | str]) -> str:
+def _settings_text(settings: Mapping[str, int | str]) -> str:
     """Returns changed settings in words."""
     return ", ".join(f"{name_text(name)} {level_text(name, value)}" for name, value in settings.items())
 
 
-def by_order(least: float, most: float) -> str:
+def _by_order(least: float, most: float) -> str:
     """Returns the range that comes of which rank is first; nothing if it makes no difference."""
     return f"{least:.3g} to {most:.3g}" if most > least else ""
 
 
-def error_text(found: WhatIf) -> str:
+def _error_text(found: WhatIf) -> str:
     """Returns the known error of the predictions in words."""
     text = f"{found.doubt} " if found.doubt else ""
     text += (
@@ -65,7 +65,7 @@ def error_text(found: WhatIf) -> str:
     return text + " ".join(found.remarks)
 
 
-def strip(found: WhatIf, frame: pd.DataFrame) -> Iterable[FigureBlock]:
+def _strip(found: WhatIf, frame: pd.DataFrame) -> Iterable[FigureBlock]:
     """Draws predicted times as hatched bars, and the measured one as a line."""
     from iolens.figures.what_if import what_if_strip
 
@@ -82,10 +82,10 @@ WHAT_IF: Exhibit[WhatIf] = Exhibit(
     columns=[
         Column("settings", "settings"),
         Column("predicted I/O s", "io", lambda seconds: f"{seconds:.3g}"),
-        Column("by order of ranks", ("least", "most"), by_order),
+        Column("by order of ranks", ("least", "most"), _by_order),
         Column("change", "change", lambda share: f"{100 * share:+.1f} %"),
         Column("predicted run s", "run", lambda seconds: f"{seconds:.3g}"),
     ],
-    note=error_text,
-    draw=strip,
+    note=_error_text,
+    draw=_strip,
 )

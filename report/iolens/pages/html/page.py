@@ -29,20 +29,20 @@ def document(title: str, subtitle: str, pages: Sequence[Page], labels: Sequence[
     has_timelines = any(
         isinstance(block, FigureBlock) and block.timelines for page in pages for block in flat(page.blocks)
     )
-    style, script = style_and_script(has_timelines and is_installed())
+    style, script = _style_and_script(has_timelines and is_installed())
     places = Places(pages)
     keys = [places.name(page.title) for page in pages]
     contents = "".join(
         f'<li><a href="#{key}">{escape(page.title)}</a></li>' for key, page in zip(keys, pages, strict=True)
     )
-    sections = "\n".join(section(page, key, places) for key, page in zip(keys, pages, strict=True))
+    sections = "\n".join(_section(page, key, places) for key, page in zip(keys, pages, strict=True))
     return f"""\
 <!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="{policy(script)}">
+<meta http-equiv="Content-Security-Policy" content="{_policy(script)}">
 <meta name="color-scheme" content="light dark">
 <meta name="generator" content="iolens">
 <title>{escape(title)}</title>
@@ -54,7 +54,7 @@ def document(title: str, subtitle: str, pages: Sequence[Page], labels: Sequence[
 <header>
 <h1>{escape(title)}</h1>
 <p>{escape(subtitle)}</p>
-{marks(labels)}
+{_marks(labels)}
 </header>
 <nav aria-label="Contents"><ol>{contents}</ol></nav>
 <main id="content">
@@ -68,38 +68,38 @@ def document(title: str, subtitle: str, pages: Sequence[Page], labels: Sequence[
 """
 
 
-def style_and_script(interactive: bool) -> tuple[str, str]:
+def _style_and_script(interactive: bool) -> tuple[str, str]:
     """Returns style and script of a page, including those of interactive figures if it has any."""
-    words, script, style = (text_of(name) for name in ("words.js", "script.js", "style.css"))
+    words, script, style = (_text_of(name) for name in ("words.js", "script.js", "style.css"))
     if not interactive:
         return style, words + script
     plot_style, plot = library()
-    return f"{plot_style}\n{style}{text_of('explore.css')}", f"{words}{plot}\n{text_of('explore.js')}{script}"
+    return f"{plot_style}\n{style}{_text_of('explore.css')}", f"{words}{plot}\n{_text_of('explore.js')}{script}"
 
 
-def text_of(name: str) -> str:
+def _text_of(name: str) -> str:
     """Returns a file beside this one."""
     return (FOLDER / name).read_text(encoding="utf-8")
 
 
-def policy(script: str) -> str:
+def _policy(script: str) -> str:
     """Returns the content security policy: pictures inside the page, its own style, and this script."""
     digest = b64encode(sha256(f"\n{script}".encode()).digest()).decode("ascii")
     return f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
 
 
-def marks(labels: Sequence[str]) -> str:
+def _marks(labels: Sequence[str]) -> str:
     """Returns the marks of a document or page that readers must see, such as EMULATED STORAGE."""
     said = " ".join(f"<strong>{escape(label)}</strong>" for label in labels)
     return f'<p class="labels">{said}</p>' if said else ""
 
 
-def section(page: Page, key: str, places: Places) -> str:
+def _section(page: Page, key: str, places: Places) -> str:
     """Returns one page."""
     own = f"<p>{escape(page.subtitle)}</p>" if page.subtitle else ""
     return f"""\
 <section aria-labelledby="{key}">
 <h2 id="{key}">{escape(page.title)}</h2>
-{own}{marks(page.labels or ())}
+{own}{_marks(page.labels or ())}
 {elements(page.blocks, places)}
 </section>"""

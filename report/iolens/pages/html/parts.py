@@ -14,54 +14,54 @@ from iolens.pages.html.places import Places
 from iolens.pages.html.svg import svg
 from iolens.pages.html.timelines import data_of
 
-SHORT = 16
+_SHORT = 16
 """Characters of a cell that stays on one line."""
 
-PATH = 24
+_PATH = 24
 """Characters from which a path may be broken after its slashes."""
 
-STUB = '<span class="unseen">name</span>'
+_STUB = '<span class="unseen">name</span>'
 """Head of the column that has none on paper: what its rows are called."""
 
-MOST_ROWS = 1000
+_MOST_ROWS = 1000
 """Rows of a table in a page; what has more is exported whole."""
 
 
 def elements(blocks: Iterable[Block], places: Places) -> str:
     """Returns the blocks, from top to bottom."""
-    return "\n".join(element(block, places) for block in blocks)
+    return "\n".join(_element(block, places) for block in blocks)
 
 
-def element(block: Block, places: Places) -> str:
+def _element(block: Block, places: Places) -> str:
     """Returns one block."""
     if isinstance(block, Text):
-        return text(block, places)
+        return _text(block, places)
     if isinstance(block, FigureBlock):
-        return figure(block, places)
+        return _figure(block, places)
     if isinstance(block, Table):
-        return facts(block) if is_facts(block) else table(block, places)
-    return row(block, places)
+        return _facts(block) if _is_facts(block) else _table(block, places)
+    return _row(block, places)
 
 
-def text(block: Text, places: Places) -> str:
+def _text(block: Text, places: Places) -> str:
     """Returns a paragraph, a heading, or text to paste."""
     if not block.text:
         return ""
     if block.style == "code":
         return f'<div class="code"><pre tabindex="0"><code>{escape(block.text)}</code></pre></div>'
     if block.style == "finding":
-        return finding(block, places)
+        return _finding(block, places)
     if block.style == "heading":
         return f'<h3 class="heading" id="{places.name(block.text)}">{escape(block.text)}</h3>'
-    return f'<p class="{block.style}">{prose(block.text)}</p>'
+    return f'<p class="{block.style}">{_prose(block.text)}</p>'
 
 
-def prose(words: str) -> str:
+def _prose(words: str) -> str:
     """Returns a sentence, in which `names of commands and columns` stand in a font of their own."""
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(words))
 
 
-def finding(block: Text, places: Places) -> str:
+def _finding(block: Text, places: Places) -> str:
     """Returns a finding with a link to the numbers that it is about, if the page has them."""
     head = f'<h3 class="finding" id="{places.next_finding()}">{escape(block.text)}</h3>'
     title = places.titles.get(block.see)
@@ -70,20 +70,20 @@ def finding(block: Text, places: Places) -> str:
     return head + f'<p class="see">Numbers: <a href="#{places.exhibit(block.see)}">{escape(title)}</a></p>'
 
 
-def figure(block: FigureBlock, places: Places) -> str:
+def _figure(block: FigureBlock, places: Places) -> str:
     """Returns a figure between its title and its caption."""
     key = places.of(block.about, block.title or "figure")
     title = block.title or (block.about.title if block.about else "figure")
     drawn = svg(block.figure, key, f"{title}: {block.says}" if block.says else title, block.caption)
-    caption = f'<p class="note">{prose(block.caption)}</p>' if block.caption else ""
-    data = held(block.cells) + data_of(block)
+    caption = f'<p class="note">{_prose(block.caption)}</p>' if block.caption else ""
+    data = _held(block.cells) + data_of(block)
     return (
-        f'<figure class="drawn" id="{key}"{data}>{head_of(block.title, block.about, key, places)}'
+        f'<figure class="drawn" id="{key}"{data}>{_head_of(block.title, block.about, key, places)}'
         f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(title)}">{drawn}</div>{caption}</figure>'
     )
 
 
-def held(cells: Cells | None) -> str:
+def _held(cells: Cells | None) -> str:
     """Returns the values of a map's cells for script.js: whole bytes, row by row from below."""
     if cells is None:
         return ""
@@ -92,25 +92,25 @@ def held(cells: Cells | None) -> str:
     return f' data-cells="{escape(json.dumps(data, separators=(",", ":")))}"'
 
 
-def is_facts(block: Table) -> bool:
+def _is_facts(block: Table) -> bool:
     """Returns whether a table is of names and values, without heads."""
     return len(block.columns) == 2 and not any(block.columns) and not block.title
 
 
-def facts(block: Table) -> str:
+def _facts(block: Table) -> str:
     """Returns names and values."""
     pairs = "".join(f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>" for name, value in block.rows)
     return f"<dl>{pairs}</dl>" if pairs else ""
 
 
-def table(block: Table, places: Places) -> str:
+def _table(block: Table, places: Places) -> str:
     """Returns a table with its title and note; script.js makes it sortable and, where it is long, searchable."""
     title = block.title or (block.about.title if block.about else "table")
     key = places.of(block.about, title)
-    rows, extent = shown_rows(block)
-    ranks, merged = ranks_behind(block, len(rows))
+    rows, extent = _shown_rows(block)
+    ranks, merged = _ranks_behind(block, len(rows))
     on_screen = " ".join(words for words in (extent, merged) if words)
-    note = f'{prose(block.note)} <span class="screen">{on_screen}</span>' if on_screen else prose(block.note)
+    note = f'{_prose(block.note)} <span class="screen">{on_screen}</span>' if on_screen else _prose(block.note)
     flush = [all(NUMBER.match(str(row[n])) for row in rows) for n in range(len(block.columns))]
     head = cells("th", block.columns, flush) if any(block.columns) else ""
     body = "\n".join(
@@ -119,7 +119,7 @@ def table(block: Table, places: Places) -> str:
     )
     processes = f' data-processes="{ranks.processes}"' if ranks else ""
     return (
-        f'<figure class="rows" id="{key}"{processes}>{head_of(block.title, block.about, key, places)}'
+        f'<figure class="rows" id="{key}"{processes}>{_head_of(block.title, block.about, key, places)}'
         f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(title)}"><table>'
         + (f"<thead>{head}</thead>" if head else "")
         + f"<tbody>\n{body}\n</tbody></table></div>"
@@ -128,9 +128,9 @@ def table(block: Table, places: Places) -> str:
     )
 
 
-def shown_rows(block: Table) -> tuple[Sequence[Sequence[str]], str]:
+def _shown_rows(block: Table) -> tuple[Sequence[Sequence[str]], str]:
     """Returns as many rows as a screen has room for, and a sentence with their number if paper shows fewer."""
-    rows, total = block.more(MOST_ROWS) if block.more else ([], 0)
+    rows, total = block.more(_MOST_ROWS) if block.more else ([], 0)
     if len(rows) < len(block.rows):
         return block.rows, ""
     if total == len(block.rows):
@@ -139,7 +139,7 @@ def shown_rows(block: Table) -> tuple[Sequence[Sequence[str]], str]:
     return rows, f"In this page: {number}."
 
 
-def ranks_behind(block: Table, rows: int) -> tuple[Ranks | None, str]:
+def _ranks_behind(block: Table, rows: int) -> tuple[Ranks | None, str]:
     """Returns the ranks by which script.js can filter the rows shown, or a sentence why it cannot."""
     found = block.ranks(rows) if block.ranks else None
     if found is None or found.processes < 2 or len(found.rows) != rows:
@@ -149,27 +149,27 @@ def ranks_behind(block: Table, rows: int) -> tuple[Ranks | None, str]:
     return found, ""
 
 
-def breakable(word: str) -> str:
+def _breakable(word: str) -> str:
     """Returns a word, which may be broken after the slashes in it where it is long."""
     said = escape(word)
-    return re.sub(r"(?<=[^/<])/(?=[^/])", "/<wbr>", said) if len(word) >= PATH else said
+    return re.sub(r"(?<=[^/<])/(?=[^/])", "/<wbr>", said) if len(word) >= _PATH else said
 
 
-def headed(word: str) -> str:
+def _headed(word: str) -> str:
     """Returns the head of a column."""
-    return escape(word) or STUB
+    return escape(word) or _STUB
 
 
 def cells(kind: str, words: Sequence[str], flush: Sequence[bool], look: str = "", ranks: str = "") -> str:
     """Returns a row of a table; numbers are set flush right, short words are not broken. `ranks` are those
     behind the row.
     """
-    scope, said = (' scope="col"', headed) if kind == "th" else ("", breakable)
+    scope, said = (' scope="col"', _headed) if kind == "th" else ("", _breakable)
 
     def look_of(word: str, right: bool) -> str:
         if right:
             return " class=n"
-        if kind == "td" and len(word) <= SHORT:
+        if kind == "td" and len(word) <= _SHORT:
             return " class=s"
         return " class=p" if kind == "td" and "/" in word else ""
 
@@ -181,12 +181,12 @@ def cells(kind: str, words: Sequence[str], flush: Sequence[bool], look: str = ""
     return f"<tr{f' class={look}' if look else ''}{behind}>{''.join(each)}</tr>"
 
 
-def row(block: Row, places: Places) -> str:
+def _row(block: Row, places: Places) -> str:
     """Blocks side by side, where there is room for them."""
-    return f'<div class="row">{"".join(f"<div>{element(one, places)}</div>" for one in block.blocks)}</div>'
+    return f'<div class="row">{"".join(f"<div>{_element(one, places)}</div>" for one in block.blocks)}</div>'
 
 
-def head_of(title: str, about: About | None, key: str, places: Places) -> str:
+def _head_of(title: str, about: About | None, key: str, places: Places) -> str:
     """Returns a heading; above an exhibit's first part also what is advised on its numbers, and the definition behind
     them.
     """
@@ -195,5 +195,5 @@ def head_of(title: str, about: About | None, key: str, places: Places) -> str:
         found = "; ".join(f'<a href="#{name}">{escape(said)}</a>' for said, name in places.findings_in(about))
         parts += [f'<p class="see">Advice: {found}</p>'] if found else []
         said = about.definition
-        parts += [f"<details><summary>Definition</summary><p>{prose(said)}</p></details>"] if said else []
+        parts += [f"<details><summary>Definition</summary><p>{_prose(said)}</p></details>"] if said else []
     return "".join(parts)

@@ -19,18 +19,18 @@ from matplotlib.transforms import Affine2D, Transform
 from iolens.figures.style import ALERT, FINE, GRID, INK, QUIET
 from iolens.pages.points import HATCH_TILE, MAGNIFIED, PointsRenderer, draw_with, fill_alpha, is_bold, size_of
 
-TONES = {INK: "ink", "#000000": "ink", QUIET: "quiet", GRID: "grid", FINE: "fine", ALERT: "alert", "#ffffff": "paper"}
+_TONES = {INK: "ink", "#000000": "ink", QUIET: "quiet", GRID: "grid", FINE: "fine", ALERT: "alert", "#ffffff": "paper"}
 """Colours that are others on a dark page, by the names that style.css gives them."""
 
-ENDS = {"butt": "butt", "round": "round", "projecting": "square"}
-LETTERS = {Path.MOVETO: "M", Path.LINETO: "L", Path.CURVE3: "Q", Path.CURVE4: "C"}
+_ENDS = {"butt": "butt", "round": "round", "projecting": "square"}
+_LETTERS = {Path.MOVETO: "M", Path.LINETO: "L", Path.CURVE3: "Q", Path.CURVE4: "C"}
 
 
 def svg(figure: Any, key: str, title: str, description: str = "") -> str:
     """Returns the figure as an `svg` element. `key` begins the names inside it, which must be unique in a page."""
     renderer = SvgRenderer(*size_of(figure), key)
     draw_with(renderer, figure)
-    width, height = (short(length) for length in size_of(figure))
+    width, height = (_short(length) for length in size_of(figure))
     said = f"<title>{escape(title)}</title>" + (f"<desc>{escape(description)}</desc>" if description else "")
     return (
         f'<svg viewBox="0 0 {width} {height}" style="--w:{width}" role="img" aria-label="{escape(title)}">{said}'
@@ -52,7 +52,7 @@ class SvgRenderer(PointsRenderer):
         outline, clip = self.outline(found), self.clip(gc, found)
         style = self.pen(gc)
         if rgbFace is not None:
-            style = f"fill:{colour(rgbFace)}{opacity('fill', fill_alpha(gc, rgbFace))}{style}"
+            style = f"fill:{_colour(rgbFace)}{_opacity('fill', fill_alpha(gc, rgbFace))}{style}"
         if outline and style:
             none = "" if rgbFace is not None else "fill:none"
             self.parts.append(f'<path d="{outline}" style="{none}{style}"{clip}/>')
@@ -66,26 +66,26 @@ class SvgRenderer(PointsRenderer):
         Image.fromarray(np.ascontiguousarray(im[::-1])).save(held, "PNG", optimize=True)
         box = Affine2D().scale(im.shape[1] / MAGNIFIED, im.shape[0] / MAGNIFIED) if transform is None else transform
         (left, lower), (right, upper) = box.transform([(0, 0), (1, 1)]) + np.array([x, y])
-        place = f'x="{short(left)}" y="{short(self.height - upper)}" width="{short(right - left)}"'
+        place = f'x="{_short(left)}" y="{_short(self.height - upper)}" width="{_short(right - left)}"'
         data = b64encode(held.getvalue()).decode("ascii")
-        place += f' height="{short(upper - lower)}"'
+        place += f' height="{_short(upper - lower)}"'
         self.parts.append(f'<rect {place} style="fill:#ffffff"/>')  # a map looks the same in a light and a dark page
         self.parts.append(f'<image {place} preserveAspectRatio="none" href="data:image/png;base64,{data}"/>')
 
     def draw_words(self, gc: Any, corner: tuple[float, float], text: str, prop: Any, angle: float) -> None:
         (x, y), size = corner, prop.get_size_in_points()
         wide = self.get_text_width_height_descent(text, prop, ismath=False)[0]
-        turned = f' transform="rotate({short(-angle)} {self.point(corner)})"' if angle else ""
-        style = f"fill:{colour(gc.get_rgb(), text=True)}{opacity('fill', gc.get_rgb()[3])}"
+        turned = f' transform="rotate({_short(-angle)} {self.point(corner)})"' if angle else ""
+        style = f"fill:{_colour(gc.get_rgb(), text=True)}{_opacity('fill', gc.get_rgb()[3])}"
         bold = ' font-weight="bold"' if is_bold(prop) else ""
         self.parts.append(
-            f'<text x="{short(x)}" y="{short(self.height - y)}" font-size="{short(size)}"{bold}{turned}'
-            f' textLength="{short(wide)}" lengthAdjust="spacingAndGlyphs" style="{style}">{escape(text)}</text>'
+            f'<text x="{_short(x)}" y="{_short(self.height - y)}" font-size="{_short(size)}"{bold}{turned}'
+            f' textLength="{_short(wide)}" lengthAdjust="spacingAndGlyphs" style="{style}">{escape(text)}</text>'
         )
 
     def point(self, corner: Any) -> str:
         """Returns a point, from the top as SVG counts."""
-        return f"{short(corner[0])} {short(self.height - corner[1])}"
+        return f"{_short(corner[0])} {_short(self.height - corner[1])}"
 
     def outline(self, path: Path) -> str:
         """Returns a path whose vertices are points, as the `d` of a path element."""
@@ -93,9 +93,9 @@ class SvgRenderer(PointsRenderer):
         for points, code in path.iter_segments(simplify=False):
             if code == Path.CLOSEPOLY:
                 words.append("Z")
-            elif code in LETTERS:
+            elif code in _LETTERS:
                 corners = (self.point(points[i : i + 2]) for i in range(0, len(points), 2))
-                words.append(LETTERS[code] + " ".join(corners))
+                words.append(_LETTERS[code] + " ".join(corners))
         return "".join(words)
 
     def pen(self, gc: Any) -> str:
@@ -104,10 +104,10 @@ class SvgRenderer(PointsRenderer):
         if wide <= 0 or rgba[3] <= 0:
             return ""
         offset, dashes = gc.get_dashes()
-        style = f";stroke:{colour(rgba)};stroke-width:{short(wide)}{opacity('stroke', rgba[3])}"
-        style += f";stroke-linecap:{ENDS[gc.get_capstyle()]};stroke-linejoin:{gc.get_joinstyle()}"
+        style = f";stroke:{_colour(rgba)};stroke-width:{_short(wide)}{_opacity('stroke', rgba[3])}"
+        style += f";stroke-linecap:{_ENDS[gc.get_capstyle()]};stroke-linejoin:{gc.get_joinstyle()}"
         if dashes is not None:
-            style += f";stroke-dasharray:{' '.join(map(short, dashes))};stroke-dashoffset:{short(offset)}"
+            style += f";stroke-dasharray:{' '.join(map(_short, dashes))};stroke-dashoffset:{_short(offset)}"
         return style
 
     def clip(self, gc: Any, drawn: Path) -> str:
@@ -116,7 +116,7 @@ class SvgRenderer(PointsRenderer):
         path, transform = gc.get_clip_path()
         if path is not None:
             return f' clip-path="url(#{self.clip_name(self.outline(path.cleaned(transform, curves=True)))})"'
-        if box is None or is_inside(drawn.vertices, box.extents):
+        if box is None or _is_inside(drawn.vertices, box.extents):
             return ""
         left, lower, right, upper = box.extents
         corners = ((left, lower), (right, lower), (right, upper), (left, upper))
@@ -129,9 +129,9 @@ class SvgRenderer(PointsRenderer):
     def hatch(self, gc: Any) -> str:
         """Returns the name of the pattern of a hatch."""
         tile = gc.get_hatch_path().transformed(Affine2D().scale(HATCH_TILE).translate(0, self.height - HATCH_TILE))
-        line = f"stroke:{colour(gc.get_hatch_color())};stroke-width:{short(gc.get_hatch_linewidth())}"
+        line = f"stroke:{_colour(gc.get_hatch_color())};stroke-width:{_short(gc.get_hatch_linewidth())}"
         lines = f'<path d="{self.outline(tile)}" style="{line};fill:none"/>'
-        side = short(HATCH_TILE)
+        side = _short(HATCH_TILE)
         head = f'width="{side}" height="{side}" patternUnits="userSpaceOnUse"'
         return self.define(lines, lambda name: f'<pattern id="{name}" {head}>{lines}</pattern>')
 
@@ -143,27 +143,27 @@ class SvgRenderer(PointsRenderer):
         return self.named[what]
 
 
-def is_inside(points: Any, box: Sequence[float]) -> bool:
+def _is_inside(points: Any, box: Sequence[float]) -> bool:
     """Returns whether points lie in a box of left, lower, right and upper edge, or less than half a point outside."""
     edges, drawn = np.asarray(box), np.asarray(points)
     return bool((drawn >= edges[:2] - 0.5).all() and (drawn <= edges[2:] + 0.5).all())
 
 
-def short(value: float) -> str:
+def _short(value: float) -> str:
     """Returns a length in hundredths of a point."""
     rounded = round(float(value), 2)
     return f"{rounded:g}" if math.isfinite(rounded) and abs(rounded) < 1000 else f"{rounded:.2f}"
 
 
-def colour(rgb: Sequence[float], text: bool = False) -> str:
+def _colour(rgb: Sequence[float], text: bool = False) -> str:
     """Returns a colour as CSS; what is dark on light paper turns with the page. White text is on something
     dark: it stays.
     """
     code = "#" + "".join(f"{round(255 * float(part)):02x}" for part in rgb[:3])
-    tone = TONES.get(code, "")
+    tone = _TONES.get(code, "")
     return code if not tone or (text and tone == "paper") else f"var(--{tone})"
 
 
-def opacity(what: str, alpha: float) -> str:
+def _opacity(what: str, alpha: float) -> str:
     """Returns the opacity attribute of a line or face that is not fully opaque."""
-    return "" if alpha >= 1 else f";{what}-opacity:{short(alpha)}"
+    return "" if alpha >= 1 else f";{what}-opacity:{_short(alpha)}"

@@ -19,11 +19,11 @@ from iolens.pages.blocks import FigureBlock
 
 FOLDER = Path(__file__).parent / "uplot"
 
-CELLS = {"kind": "u1", "file": "u1", "row": "u2", "bin": "u2", "moved": "f8", "calls": "u4", "busy": "f4"}
-SINGLE = {"kind": "u1", "file": "u1", "rank": "u4", "offset": "f8", "length": "f8", "start": "f8", "end": "f8"}
+_CELLS = {"kind": "u1", "file": "u1", "row": "u2", "bin": "u2", "moved": "f8", "calls": "u4", "busy": "f4"}
+_SINGLE = {"kind": "u1", "file": "u1", "rank": "u4", "offset": "f8", "length": "f8", "start": "f8", "end": "f8"}
 """Columns and the numbers that each is stored as, in the byte order of all computers with a browser."""
 
-STILL = (
+_STILL = (
     "The figures of this page are still, because the library that makes them interactive (uPlot) was not there when "
     "iolens was installed; packaging/plotting.sh fetches it."
 )
@@ -47,7 +47,7 @@ def notice(interactive: bool, has_timelines: bool) -> str:
     if not has_timelines:
         return ""
     if not interactive:
-        return f"<footer><p>{escape(STILL)}</p></footer>"
+        return f"<footer><p>{escape(_STILL)}</p></footer>"
     text = escape((FOLDER / "LICENSE").read_text(encoding="utf-8"))
     return (
         "<footer><p>Interactive figures are drawn by uPlot, © 2022 Leon Sorokin, MIT licence.</p>"
@@ -58,23 +58,23 @@ def notice(interactive: bool, has_timelines: bool) -> str:
 def data_of(block: FigureBlock) -> str:
     """Returns the attribute with the timelines of a figure; empty without any."""
     found = block.timelines() if block.timelines and is_installed() else []
-    return f' data-timelines="{escape(json.dumps([packed(one) for one in found]))}"' if found else ""
+    return f' data-timelines="{escape(json.dumps([_packed(one) for one in found]))}"' if found else ""
 
 
-def packed(cells: Timeline) -> dict[str, object]:
+def _packed(cells: Timeline) -> dict[str, object]:
     """Returns a timeline as JSON: facts, and its columns deflated one after the other."""
-    columns = [(name, getattr(cells, name), kind) for name, kind in CELLS.items()]
+    columns = [(name, getattr(cells, name), kind) for name, kind in _CELLS.items()]
     if cells.single is not None:
-        columns += [(f"single_{name}", getattr(cells.single, name), kind) for name, kind in SINGLE.items()]
+        columns += [(f"single_{name}", getattr(cells.single, name), kind) for name, kind in _SINGLE.items()]
     facts = ("layer", "ranks", "each", "width", "bins", "end", "files", "file_count", "traced", "made")
     arrays = [np.ascontiguousarray(values, f"<{kind}") for _, values, kind in columns]
     return {name: getattr(cells, name) for name in facts} | {
         "columns": [(name, kind, len(values)) for name, values, kind in columns],
-        "data": deflated(arrays),
+        "data": _deflated(arrays),
     }
 
 
-def deflated(arrays: Iterable[np.ndarray]) -> str:
+def _deflated(arrays: Iterable[np.ndarray]) -> str:
     """Returns arrays as text. Each number's first bytes stand together, then the second ones: alike they take
     less room.
     """
