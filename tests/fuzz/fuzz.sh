@@ -1,5 +1,6 @@
 #!/bin/bash
-# N damaged spools through the recovery, built with the sanitizers, and N / 20 damaged logs through the reader.
+# N damaged spools through the recovery, built with the sanitizers, N / 20 damaged logs through the
+# reader, and N / 1000 through the commands.
 #   tests/fuzz/fuzz.sh N [SEED]
 set -eu
 here=$(cd "$(dirname "$0")/../.." && pwd)
@@ -11,4 +12,5 @@ mapfile -t spools < <("$here/tests/fuzz/spools.sh" "$work/seeds" 2>/dev/null)
 mkdir "$work/work"
 "$here/build/asan/bin/fuzz-recover" -n "$1" -s "${2:-0}" "$work/work" "${spools[@]}" && spools_well=1 || spools_well=0
 "$here/.venv/bin/python" "$here/tests/fuzz/reader.py" --count $(($1 / 20)) --seed "${2:-0}"
+"$here/.venv/bin/python" "$here/tests/fuzz/commands.py" --count $(($1 / 1000)) --seed "${2:-0}"
 [ "$spools_well" = 1 ]

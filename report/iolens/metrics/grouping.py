@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import fsum
+from math import fsum, nan
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +11,14 @@ from iolens.log.records import Records
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+
+
+def _exact_sum(values: np.ndarray) -> float:
+    """Returns a sum without rounding in between; NaN where infinite values of a damaged log have none."""
+    try:
+        return fsum(values)
+    except (ValueError, OverflowError):
+        return nan
 
 
 class Groups:
@@ -52,7 +60,9 @@ class Groups:
     def sum(self, values: np.ndarray) -> np.ndarray:
         """Returns sums, of floats without rounding in between."""
         if values.dtype.kind == "f":
-            return values[self.first] if len(self) == self.rows else np.array([fsum(p) for p in self.parts(values)])
+            return (
+                values[self.first] if len(self) == self.rows else np.array([_exact_sum(p) for p in self.parts(values)])
+            )
         return self.reduced(np.add, values)
 
     def max(self, values: np.ndarray) -> np.ndarray:

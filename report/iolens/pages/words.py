@@ -15,6 +15,8 @@ _UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 
 def digits(value: float) -> str:
     """Formats three significant digits without exponent: 5.71, 57.1, 571, 5714; two digits below 0.1: 0.0030."""
+    if is_nan(value):
+        return NONE
     if abs(value) >= 100 or value == int(value):
         return f"{value:.0f}"
     if 0 < abs(value) < 0.0995:
@@ -69,7 +71,7 @@ def offset(value: float | None) -> str:
 
 def duration(value: float | None) -> str:
     """Returns a time with its unit: 0.52 s, 99 s, 2 min 5 s, 10 h 25 min, 12 d 3 h."""
-    if value is None or is_nan(value):
+    if value is None or not math.isfinite(value):
         return NONE
     return f"{seconds(value)} s" if value < 99.5 else seconds_text(value)
 
