@@ -147,7 +147,8 @@ static void look(void *state)
 
 void objects_look(void)
 {
-    void *objects = iolens.lost ? NULL : table_state(TABLE_objects);
+    bool needed = !iolens.lost && table_state_known(TABLE_call_nodes);
+    void *objects = needed ? table_state(TABLE_objects) : NULL;
     if (objects)
         look(objects);
 }

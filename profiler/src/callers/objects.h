@@ -1,6 +1,5 @@
 /* The program and its libraries in memory: finds the object in which an address lies, and the place in its
- * file. An object stays known after it was unloaded if it was loaded at a sign of life of the process or at
- * its end. */
+ * file. An object stays known after it was unloaded. */
 #ifndef IOLENS_OBJECTS_H
 #define IOLENS_OBJECTS_H
 
@@ -13,7 +12,7 @@ struct place {
     uint64_t offset; /* virtual address in the object's file; the address itself if the object is unknown */
 };
 
-/* Look at the loaded objects now; does nothing if the process is gone. */
+/* Looks at the loaded objects now, if addresses are recorded. The loader lets one thread look at a time. */
 void objects_look(void);
 
 struct place object_place(uint64_t address);

@@ -1,6 +1,8 @@
-/* Where a library was, another one may be loaded: what was remembered of its code is no longer true. */
+/* A library that is unloaded stays known by name. What was remembered of its code is no longer true, for
+ * another one may be loaded in its place. */
 #include <dlfcn.h>
 
+#include "../callers/objects.h"
 #include "../runtime/wrap.h"
 #include "../unwind/objects.h"
 
@@ -8,6 +10,8 @@ static __typeof__(&dlclose) real_dlclose;
 
 IOLENS_EXPORT int dlclose(void *handle)
 {
+    if (iolens_active())
+        RECORDER(objects_look());
     int ret = REAL(dlclose)(handle);
     unwind_objects_unloaded();
     return ret;
