@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
+from inspect import signature
 from typing import Any, Concatenate, ParamSpec, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -14,18 +15,23 @@ S = TypeVar("S")
 
 def once_per_job(metric: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
     """Keeps a metric's answers for as long as their job (or comparison) is in use; the other arguments must be
-    hashable.
+    hashable. A last argument that is its default is the same question as none.
 
     Every caller gets the same object: do not change it in place, make a new one (`frame.assign(…)`).
     """
     answers: WeakKeyDictionary[S, dict[Any, R]] = WeakKeyDictionary()
+    parameters = list(signature(metric).parameters.values())[1:]
+    defaults = tuple(each.default for each in parameters if each.kind is each.POSITIONAL_OR_KEYWORD)
 
     @wraps(metric)
     def answer(job: S, /, *args: P.args, **kwargs: P.kwargs) -> R:
         known = answers.get(job)
         if known is None:
             known = answers[job] = {}
-        asked = (args, tuple(sorted(kwargs.items()))) if kwargs else args
+        given = tuple(args)
+        while given and given[-1] == defaults[len(given) - 1]:
+            given = given[:-1]
+        asked = (given, tuple(sorted(kwargs.items()))) if kwargs else given
         if asked not in known:
             known[asked] = metric(job, *args, **kwargs)
         return known[asked]
