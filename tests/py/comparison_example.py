@@ -10,8 +10,9 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from iolens.lab.sweep.results import load_results
+from iolens.lab.sweep.results import Results, load_results
 from iolens.metrics.comparison import Comparison, compare
+from iolens.pages.comparison_cautions import doubts, origins
 
 MIB = 2**20
 BYTES = 100 * MIB
@@ -121,3 +122,8 @@ def compared(folder: Path) -> Comparison:
 def settings_of(comparison: Comparison, index: int | None) -> tuple[Any, ...]:
     assert index is not None
     return tuple(comparison.points.loc[index, list(comparison.settings)])
+
+
+def cautions(results: Results, comparison: Comparison) -> list[str]:
+    """What a comparison says before its numbers, and after them."""
+    return [*doubts(results, comparison), *origins(results, comparison)]

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from comparison_example import write_run
+from comparison_example import cautions, write_run
 from iolens.errors import UsageError
 from iolens.lab.run.execute import Outcome
 from iolens.lab.storage.backend import Health
@@ -28,7 +28,6 @@ from iolens.lab.workloads.build import complaint
 from iolens.lab.workloads.recipe import USUAL, Recipe
 from iolens.metrics.comparison import Comparison, compare
 from iolens.pages import comparison_words as words
-from iolens.pages.comparison_cautions import cautions
 from iolens.pages.comparison_remedy import folded, remedy
 from iolens.pages.exhibits.answers import answers
 

@@ -11,13 +11,12 @@ from statistics import geometric_mean
 from typing import Any
 
 import pytest
-from comparison_example import GRID, MIB, change, compared, settings_of, stripes_model, write_run, write_sweep
+from comparison_example import GRID, MIB, cautions, change, compared, settings_of, stripes_model, write_run, write_sweep
 from iolens.errors import IolensError, UsageError
 from iolens.lab.sweep.results import FACTS, load_results
 from iolens.metrics import statistics as st
 from iolens.metrics.comparison import compare
 from iolens.pages import comparison_words as words
-from iolens.pages.comparison_cautions import cautions
 from iolens.pages.comparison_numbers import number
 from iolens.pages.exhibits.comparison import POINTS
 

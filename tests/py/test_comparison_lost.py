@@ -8,11 +8,10 @@ import shutil
 from pathlib import Path
 
 import pytest
-from comparison_example import change, compared, settings_of, write_run, write_sweep
+from comparison_example import cautions, change, compared, settings_of, write_run, write_sweep
 from iolens.lab.sweep.results import load_results
 from iolens.metrics.comparison import compare
 from iolens.pages import comparison_words as words
-from iolens.pages.comparison_cautions import cautions
 from iolens.pages.comparison_remedy import remedy
 from iolens.pages.exhibits.comparison import BRIEF, POINTS
 

@@ -6,12 +6,11 @@ import json
 from pathlib import Path
 
 import pytest
-from comparison_example import GRID, MIB, change, compared, write_sweep
+from comparison_example import GRID, MIB, cautions, change, compared, write_sweep
 from iolens.lab.sweep.results import load_results
 from iolens.metrics.bound import bound
 from iolens.metrics.comparison import compare
 from iolens.pages import comparison_words as words
-from iolens.pages.comparison_cautions import cautions
 from iolens.pages.comparison_driver import driver_marks, driver_notes
 from iolens.pages.comparison_remedy import remedy
 

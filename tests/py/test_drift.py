@@ -9,12 +9,11 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from comparison_example import write_sweep
+from comparison_example import cautions, write_sweep
 from iolens.lab.sweep.results import load_results
 from iolens.metrics.comparison import compare
 from iolens.metrics.drift import drift
 from iolens.metrics.measure import Measure
-from iolens.pages.comparison_cautions import cautions
 
 BANDWIDTH = Measure("write bandwidth")
 SECONDS = Measure("run time", "s", "seconds", less_is_better=True)

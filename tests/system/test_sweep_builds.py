@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from comparison_example import cautions
 from iolens.cli.main import main
 from iolens.lab.sweep.alone import alone
 from iolens.lab.sweep.results import Results, load_results
 from iolens.metrics.comparison import Comparison, compare
 from iolens.pages import comparison_words as words
-from iolens.pages.comparison_cautions import cautions
 
 EXPERIMENT = """
 name: builds

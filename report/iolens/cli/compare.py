@@ -82,7 +82,7 @@ def _compare_subjects(args: argparse.Namespace) -> None:
 
     from iolens.lab.subjects.subjects import read_subjects
     from iolens.pages.export import export, need_folders
-    from iolens.pages.subject_words import headline, notes
+    from iolens.pages.subject_words import doubts, headline, notes
     from iolens.pages.subjects import tables, write_subjects
     from iolens.pages.terminal import screen
 
@@ -93,6 +93,8 @@ def _compare_subjects(args: argparse.Namespace) -> None:
     if any(_folders(args).values()):
         export(tables(subjects), "comparison-", _folders(args))
     out = screen()
+    for doubt in doubts(subjects):
+        out.say(f"caution: {doubt}")
     for sentence in headline(subjects):
         out.say(sentence, "1")
     for note in notes(subjects):
@@ -113,6 +115,8 @@ def tell(summary: ComparisonSummary) -> None:
     if summary.points is not None:
         out.table(summary.points)
         print()
+    for doubt in summary.doubts:
+        out.say(f"caution: {doubt}")
     out.say(summary.verdict, "1")
     for caution in summary.cautions:
         out.say(f"note: {caution}")

@@ -41,10 +41,12 @@ def _tell(subjects: Subjects, whole: bool) -> None:
     """Returns the subjects, what differs between them in numbers, findings and files, and what to beware of."""
     from iolens.pages.blocks import Table
     from iolens.pages.exhibits.subjects import FACTS, FILES, FINDINGS, WHO, grouped_tables
-    from iolens.pages.subject_words import headline, notes
+    from iolens.pages.subject_words import doubts, headline, notes
     from iolens.pages.terminal import screen
 
     out = screen()
+    for doubt in doubts(subjects):
+        out.say(f"caution: {doubt}")
     for sentence in headline(subjects):
         out.say(sentence, "1")
     for note in notes(subjects):

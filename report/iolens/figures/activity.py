@@ -71,8 +71,9 @@ def activity_map(
     speed = unit_of(both.sum(axis=0).max() / bin_width)
     speed_bytes = UNITS[speed]
     edges = np.arange(bins + 1) * bin_width
-    for values, colour, label in ((written, WRITE, "write"), (read, READ, "read")):
-        top.stairs(values.sum(axis=0) / speed_bytes / bin_width, edges, color=colour, linewidth=1.0, label=label)
+    for values, colour, line, label in ((written, WRITE, "-", "write"), (read, READ, (0, (4, 2)), "read")):
+        rates = values.sum(axis=0) / speed_bytes / bin_width  # dashes let a line be seen that lies below
+        top.stairs(rates, edges, color=colour, linewidth=1.0, linestyle=line, label=label)
     top.set_xlim(0, bins * bin_width)
     top.set_ylim(0, None)
     top.tick_params(labelbottom=False)

@@ -15,7 +15,7 @@ from iolens.metrics.audit.sources import of_comparison
 from iolens.metrics.comparison import Comparison, bounded, compare
 from iolens.pages.audit import audit_page, with_audit
 from iolens.pages.blocks import Block, Page, Text
-from iolens.pages.comparison_cautions import cautions, doubts, origins
+from iolens.pages.comparison_cautions import doubts, origins
 from iolens.pages.comparison_driver import driver_marks
 from iolens.pages.comparison_jobs import job_pages
 from iolens.pages.comparison_remedy import Remedy, folded, remedy
@@ -74,7 +74,8 @@ def write_comparison(
     return ComparisonSummary(
         path=path,
         verdict=verdict(comparison),
-        cautions=(*cautions(results, comparison), *answer_sentences(comparison)),
+        cautions=(*origins(results, comparison), *answer_sentences(comparison)),
+        doubts=tuple(doubts(results, comparison)),
         remedy=remedy(results, comparison),
         points=BRIEF.table(comparison),
         frames=with_audit(with_trail(frames((*COMPARISON_EXHIBITS, ANSWERS, SCALING), comparison), trail), evidence),

@@ -25,11 +25,6 @@ _LITTLE = 0.02
 """A drift below this is not told."""
 
 
-def cautions(results: Results, comparison: Comparison) -> list[str]:
-    """Returns all cautions, those that put the numbers in doubt first."""
-    return [*doubts(results, comparison), *origins(results, comparison)]
-
-
 def origins(results: Results, comparison: Comparison) -> list[str]:
     """Returns where the numbers come from: storage, driver, caches, runs done again, files that were not read."""
     words = _storage_notes(results) if comparison.measure.of_storage else _compute_notes()

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ComparisonSummary:
-    """The answer of a comparison; `frames` are the numbers behind it, by name, for export."""
+    """The answer of a comparison: `doubts` are read before the numbers, `cautions` after them; `frames` are the numbers
+    behind it, by name, for export.
+    """
 
     path: Path
     verdict: str
@@ -24,3 +26,4 @@ class ComparisonSummary:
     remedy: Remedy | None
     points: Table | None
     frames: Mapping[str, pd.DataFrame]
+    doubts: tuple[str, ...] = ()

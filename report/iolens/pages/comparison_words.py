@@ -47,7 +47,9 @@ def lead(comparison: Comparison) -> str:
     if fresh is not None and fresh.ratio is not None and fresh.best is not None and fresh.base is not None:
         counts = (fresh.best.count, fresh.base.count)
         runs = (
-            f"{counts[0]} fresh runs of each" if counts[0] == counts[1] else f"{counts[0]} and {counts[1]} fresh runs"
+            f"{counts[0]} {plural('fresh run', counts[0])} of each"
+            if counts[0] == counts[1]
+            else f"{counts[0]} and {counts[1]} fresh runs"
         )
         gain = f"{_times_of(fresh.ratio.value, fresh.ratio.low, fresh.ratio.high)} {against}"
         speeds = f"{number(fresh.best.value)} against {said(measure, fresh.base.value)} in {runs}"

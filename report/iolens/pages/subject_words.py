@@ -151,13 +151,17 @@ def _summed(group: str, rows: pd.DataFrame, letter: str) -> str:
 
 
 def notes(subjects: Subjects) -> list[str]:
-    """Returns the notes about the numbers, the most important first."""
+    """Returns what the intervals promise, where there are any."""
+    if not any(len(subject.trials) > 1 for subject in subjects.all):
+        return []
+    comparisons = len(subjects.all) - 1
+    together = f", of all {comparisons} subjects together" if comparisons > 1 else ""
+    return [f"Ratios in brackets: {claim(RATIO, CONFIDENCE)}{together}, each row by itself."]
+
+
+def doubts(subjects: Subjects) -> list[str]:
+    """Returns what puts the numbers in doubt, which a reader needs before them, the most important first."""
     said = [_single_runs(subjects), _unlike(subjects), _whole_seconds(subjects), cold_caches(subjects)]
-    repeated = [subject for subject in subjects.all if len(subject.trials) > 1]
-    if repeated:
-        comparisons = len(subjects.all) - 1
-        together = f", of all {comparisons} subjects together" if comparisons > 1 else ""
-        said.append(f"Ratios in brackets: {claim(RATIO, CONFIDENCE)}{together}, each row by itself.")
     for letter, subject in zip(subjects.letters, subjects.all, strict=True):
         said += [f"Left out of {letter}: {reason}." for reason in subject.left_out]
         partial = next((reason for job in subject.jobs for reason in job.partial), "")

@@ -18,7 +18,7 @@ from iolens.pages.exhibits.scaling import SUBJECT_SCALING
 from iolens.pages.exhibits.subject_figures import BARS, RATIOS, SIZES, TIMES, activity_figure
 from iolens.pages.exhibits.subjects import FACTS, FILES, FINDINGS, SUBJECT_EXHIBITS, WHO, grouped_tables
 from iolens.pages.layout import Layout, laid_out
-from iolens.pages.subject_words import headline, notes
+from iolens.pages.subject_words import doubts, headline, notes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,9 +45,10 @@ def _labels(subjects: Subjects) -> list[str]:
 
 
 def _lead(subjects: Subjects) -> Sequence[Block]:
-    """Returns the sentences that a reader needs first."""
+    """Returns the sentences that a reader needs first: what puts the numbers in doubt stands before them."""
     first, *others = headline(subjects)
-    return [Text(first, "lead"), *(Text(text, "lead") for text in others), *(Text(text) for text in notes(subjects))]
+    said = [Text(f"Caution: {doubt}", "small") for doubt in doubts(subjects)]
+    return [*said, Text(first, "lead"), *map(Text, others), *(Text(text, "small") for text in notes(subjects))]
 
 
 _PAGES: tuple[Layout[Subjects], ...] = (
