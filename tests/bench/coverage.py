@@ -54,6 +54,11 @@ def drifting(random: np.random.Generator, order: np.ndarray) -> np.ndarray:
     return normal(random, order) + math.log(1.8) * order / order.size
 
 
+def drifting_quietly(random: np.random.Generator, order: np.ndarray) -> np.ndarray:
+    """Returns the same drift with a scatter of 2 %."""
+    return 0.4 * normal(random, order) + math.log(1.8) * order / order.size
+
+
 def outliers(random: np.random.Generator, order: np.ndarray) -> np.ndarray:
     """Returns scatter in which every tenth run is slower, 1.3 to 2 times."""
     slow = random.random(order.shape) < 0.1
@@ -82,6 +87,7 @@ KINDS: Mapping[str, Scatter] = {
     "baseline tenfold": wider(10, baseline=True),
     "every second tenfold": half_wider,
     "drift of 80 %": drifting,
+    "drift, scatter of 2 %": drifting_quietly,
     "10 % slow runs": outliers,
     "autocorrelation 0.7": related,
     "bimodal": bimodal,
@@ -91,7 +97,7 @@ SIZES = ((2, 3), (4, 3), (4, 5), (8, 3), (8, 20), (18, 3), (24, 5))
 """Points and repetitions."""
 
 
-POWER = ((1.3, "equal", 18, 3), (1.1, "drift of 80 %", 18, 5), (1.1, "drift of 80 %", 4, 5))
+POWER = ((1.3, "equal", 18, 3), (1.1, "drift, scatter of 2 %", 18, 5), (1.1, "drift, scatter of 2 %", 4, 5))
 """One point's ratio to the others, kind of runs, points and repetitions where power is simulated."""
 
 
@@ -120,7 +126,7 @@ def simulated(kind: str, points: int, repetitions: int, sweeps: int, best: float
     for row in held:
         order = shuffled(random, points, repetitions)
         rates = np.exp(truth[:, None] + KINDS[kind](random, order))
-        found = design(rates.tolist(), [range(repetitions)] * points if blocked else None)
+        found = design(rates.tolist(), [range(repetitions)] * points if blocked else None, order.tolist())
         ratios = found.against(0)
         row[0] = all(one.low <= math.exp(true) <= one.high for one, true in zip(ratios[1:], truth[1:], strict=True))
         row[1] = found.can_be_best()[1 if best > 1 else int(random.integers(points))]

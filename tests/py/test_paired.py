@@ -13,7 +13,7 @@ from types import ModuleType
 import pandas as pd
 import pytest
 from iolens.metrics.paired import design
-from iolens.metrics.run_blocks import run_blocks
+from iolens.metrics.run_blocks import run_blocks, run_order
 from iolens.metrics.student import t_quantile
 
 BENCH = Path(__file__).parents[1] / "bench" / "coverage.py"
@@ -52,6 +52,15 @@ def test_drift_cancels_within_blocks_alone() -> None:
     assert paired.against(0)[1].is_clear
     assert not means.against(0)[1].is_clear
     assert paired.against(0)[1].value == pytest.approx(means.against(0)[1].value)
+
+
+def test_a_steady_trend_within_blocks_is_no_scatter() -> None:
+    order = [[0, 5, 10, 13], [1, 7, 8, 15], [2, 4, 11, 12], [3, 6, 9, 14]]
+    speeds = [[(1.1 if point == 1 else 1.0) * 1.05**place for place in places] for point, places in enumerate(order)]
+    found = design(speeds, [range(4)] * 4, order).against(0)
+    assert [one.value for one in found] == pytest.approx([1.0, 1.1, 1.0, 1.0])
+    assert found[1].high is not None
+    assert found[1].high < 1.101
 
 
 def test_a_block_without_some_points_counts_for_those_it_has() -> None:
@@ -138,8 +147,8 @@ def test_a_gain_of_a_third_is_proven_among_eighteen_with_three_runs(simulation: 
 
 
 def test_a_gain_of_a_tenth_is_proven_under_drift_by_blocks_alone(simulation: ModuleType) -> None:
-    assert simulation.simulated("drift of 80 %", 4, 5, FEW, 1.3).found >= 0.95
-    assert simulation.simulated("drift of 80 %", 4, 5, FEW, 1.3, blocked=False).found < 0.5
+    assert simulation.simulated("drift, scatter of 2 %", 4, 5, FEW, 1.1).found >= 0.95
+    assert simulation.simulated("drift, scatter of 2 %", 4, 5, FEW, 1.1, blocked=False).found < 0.5
 
 
 def frame(rows: Sequence[tuple[int, str | None]]) -> pd.DataFrame:
@@ -153,6 +162,11 @@ def at(minute: int) -> str:
 def test_a_block_is_a_repetition_of_every_point() -> None:
     parts = [frame([(1, at(0)), (2, at(5))]), frame([(1, at(1)), (2, at(4))])]
     assert run_blocks(parts) == [[1, 2], [1, 2]]
+
+
+def test_the_order_of_runs_is_that_of_their_starts() -> None:
+    parts = [frame([(1, at(0)), (2, at(5))]), frame([(1, at(1)), (2, at(5))])]
+    assert run_order(parts) == [[0.25, 0.875], [0.5, 0.875]]
 
 
 def test_a_run_made_again_is_of_the_block_that_was_under_way() -> None:

@@ -22,7 +22,7 @@ from iolens.metrics.comparison_points import measured, point_row
 from iolens.metrics.comparison_together import joints, names_with, with_joints
 from iolens.metrics.measure import BANDWIDTH, Measure
 from iolens.metrics.paired import design
-from iolens.metrics.run_blocks import run_blocks
+from iolens.metrics.run_blocks import run_blocks, run_order
 from iolens.metrics.settings import SETTINGS, sorted_levels
 from iolens.metrics.statistics import Ratio, family
 
@@ -134,7 +134,10 @@ def _groups_of(order: Sequence[Point], parts: Sequence[pd.DataFrame], measure: M
     rates = [measure.rates(measured(part, measure.column)) for part in parts]
     at = {point: place for place, point in enumerate(order)}
     used = [part[part["usable"].astype(bool) & part[measure.column].notna()] for part in parts]
-    return Groups(at, family(rates), design(rates, run_blocks(used)) if rates else None)
+    if not rates:
+        return Groups(at, family(rates), None)
+    blocks = run_blocks(used)
+    return Groups(at, family(rates), design(rates, blocks, None if blocks is None else run_order(used)))
 
 
 def bounded(comparison: Comparison, device_rate: float) -> Comparison:

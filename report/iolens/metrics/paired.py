@@ -28,6 +28,9 @@ else:
 _DRAWS, _SEED, _ROUNDS = 4000, 2026, 4
 """Draws of the errors, their seed, and how often weights and fit are made from one another."""
 
+_TREND_FROM = 8
+"""Degrees of freedom from which one is spent on a trend within blocks."""
+
 _ENOUGH = 500
 """Draws that tell the usual size of an error, by which the intervals of a family are made alike."""
 
@@ -115,10 +118,16 @@ def method(by_block: bool) -> str:
     )
 
 
-def design(groups: Sequence[Sequence[float]], blocks: Sequence[Sequence[int]] | None = None) -> Design:
-    """Returns the points' rates, from groups of positive values with the number of each run's block.
+def design(
+    groups: Sequence[Sequence[float]],
+    blocks: Sequence[Sequence[int]] | None = None,
+    order: Sequence[Sequence[float]] | None = None,
+) -> Design:
+    """Returns the points' rates, from groups of positive values with the number of each run's block and its place in
+    the order of all runs.
 
-    Without blocks, or where they do not connect all points, points are compared by their means.
+    Without blocks, or where they do not connect all points, points are compared by their means. With an order and many
+    runs, a steady trend within blocks is fitted, too.
     """
     import numpy as np
 
@@ -132,6 +141,9 @@ def design(groups: Sequence[Sequence[float]], blocks: Sequence[Sequence[int]] | 
     if np.linalg.matrix_rank(table) < table.shape[1] or len(groups) == 1:
         numbers = np.zeros(len(logs), int)
         table = _columns(points, numbers)
+    elif order is not None and numbers.any() and len(logs) - table.shape[1] >= _TREND_FROM:
+        trend = np.hstack([table, np.concatenate([np.asarray(each, float) for each in order])[:, None]])
+        table = trend if np.linalg.matrix_rank(trend) == trend.shape[1] else table
     return _fitted(logs, points, table, counts)
 
 

@@ -44,6 +44,17 @@ def run_blocks(parts: Sequence[pd.DataFrame]) -> list[list[int]] | None:
     return [[next(numbers_left) for _ in range(len(part))] for part in parts]
 
 
+def run_order(parts: Sequence[pd.DataFrame]) -> list[list[float]]:
+    """Returns the place of each run in the order of starts, 0 to 1, for runs that `run_blocks` has blocks of. Runs that
+    began in the same second share theirs.
+    """
+    import pandas as pd
+
+    begun = pd.to_datetime(pd.concat(parts)["started"], utc=True, format="ISO8601")
+    places = iter((begun.rank() / len(begun)).tolist())
+    return [[next(places) for _ in range(len(part))] for part in parts]
+
+
 def _middle(seconds: Sequence[float]) -> float:
     """Returns the lower median."""
     return sorted(seconds)[(len(seconds) - 1) // 2]
