@@ -80,7 +80,7 @@ def sampled(*rows: tuple[int, str, int]) -> pd.DataFrame:
 def test_imbalance_by_thread_is_among_all_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two threads of each of four ranks: 30 and 10 samples, 20 on average; a rank has 40 as all others have."""
     rows = sampled((0, "solve", 30), (1, "solve", 10), (0, "main", 8))
-    monkeypatch.setattr(samples, "sample_rows", lambda job, every_thread: rows)
+    monkeypatch.setattr(samples, "sample_rows", lambda job, every_thread=False: rows)
     asked = samples.profile.__wrapped__(job(), Ask(("function", "thread")))
     by_name = {row["name"]: row for row in asked.frame().to_dict("records")}
     assert (by_name["solve"]["samples"], by_name["solve"]["imbalance"]) == (40.0, 10.0)

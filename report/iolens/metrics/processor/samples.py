@@ -61,21 +61,21 @@ def profile(job: Job, ask: Ask = DEFAULT) -> Records | None:
     A sample belongs to the user's own function that was running, or to the library call that the innermost one made:
     `MPI_Allreduce`, `pwrite`, `dgemm_`, `sin`; of nested ones to the outermost of MPI, I/O, BLAS, FFT and OpenMP.
     """
-    return answer(job, sample_rows(job, ask.every_thread), LEVELS, _SAMPLES, ask)
+    return answer(job, _asked_rows(job, ask), LEVELS, _SAMPLES, ask)
 
 
 @once_per_job
 def lines(job: Job, ask: Ask = DEFAULT) -> Records | None:
     """Returns `profile` down to source files and lines, for functions whose program has debug information."""
     levels = Levels(LEVELS.known, ("group", "function", "source", "line"))
-    return answer(job, sample_rows(job, ask.every_thread), levels, _SAMPLES, ask)
+    return answer(job, _asked_rows(job, ask), levels, _SAMPLES, ask)
 
 
 @once_per_job
 def callers(job: Job, ask: Ask = DEFAULT) -> Records | None:
     """Returns `profile` from the innermost function outwards: each function, its callers, and their callers."""
     levels = Levels(LEVELS.known, ("function", "caller"))
-    return answer(job, sample_rows(job, ask.every_thread), levels, _SAMPLES, ask)
+    return answer(job, _asked_rows(job, ask), levels, _SAMPLES, ask)
 
 
 @once_per_job
@@ -84,7 +84,7 @@ def calltree(job: Job, ask: Ask = DEFAULT) -> Records | None:
     called.
     """
     levels = Levels((*LEVELS.known, "frame"), ("frame",))
-    return answer(job, sample_rows(job, ask.every_thread), levels, _SAMPLES, ask)
+    return answer(job, _asked_rows(job, ask), levels, _SAMPLES, ask)
 
 
 @once_per_job
@@ -148,6 +148,11 @@ def sampling(job: Job) -> Records | None:
             "cost": 100 * handler_time / duration,
         }
     return ordered(Records(found), "timer", "asked_hz")
+
+
+def _asked_rows(job: Job, ask: Ask) -> pd.DataFrame | None:
+    """Returns the samples of all threads if asked for; otherwise the same answer that other metrics get."""
+    return sample_rows(job, every_thread=True) if ask.every_thread else sample_rows(job)
 
 
 @once_per_job
