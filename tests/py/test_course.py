@@ -87,6 +87,15 @@ def test_the_answer_follows_the_interval(tmp_path: Path, kind: dict[str, Any], s
     assert (found.answer, found.problem) == (answer, "")
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_is_not_proven_still_says_the_theory_and_what_would_prove_it(tmp_path: Path, language: str) -> None:
+    found = outcome(tmp_path, {1: [100, 150, 80], 4: [120, 90, 170]}, **MORE)
+    *_, theory, leaves = paragraphs(found, language)
+    assert theory == f"{SAID[language]['theory']}: {TEXT[language]}"
+    assert 'SET="repetitions=10"' in leaves
+    assert "activity-N" not in leaves
+
+
 @pytest.mark.parametrize(("count", "answer"), [(2, YES), (1, NO), (3, NO)])
 def test_every_process_leaves_a_log(tmp_path: Path, count: int, answer: str) -> None:
     logs = [tmp_path / name for name in ("parent.darshan", "worker.darshan")]

@@ -16,7 +16,7 @@ SAID: Mapping[str, Mapping[str, str]] = {
         NO: "came out otherwise",
         SAME: "no difference here",
         OPEN: "not proven",
-        "slides": "At the course's first home",
+        "slides": "On the machine of the slides",
         "here": "Here",
         "why": "Why",
         "ratio": "{ratio} times ({interval}): {a} against {b} MiB/s",
@@ -28,7 +28,8 @@ SAID: Mapping[str, Mapping[str, str]] = {
         "margin": "the same within {margin} %",
         "nothing": "nothing to judge by: {problem}",
         "leaves": "The interval leaves both answers open. More repetitions, or a quieter machine, make it narrower: "
-        'make activity-N SET="repetitions=10".',
+        'run the same command with SET="repetitions=10".',
+        "theory": "Theory",
         "together": "The intervals of one activity hold together, at 95 %.",
     },
     "pt": {
@@ -37,7 +38,7 @@ SAID: Mapping[str, Mapping[str, str]] = {
         NO: "resultou de outra forma",
         SAME: "aqui não há diferença",
         OPEN: "não provado",
-        "slides": "Na primeira casa do curso",
+        "slides": "Na máquina dos slides",
         "here": "Aqui",
         "why": "Por quê",
         "ratio": "{ratio} vezes ({interval}): {a} contra {b} MiB/s",
@@ -49,7 +50,8 @@ SAID: Mapping[str, Mapping[str, str]] = {
         "margin": "iguais a menos de {margin} %",
         "nothing": "nada que permita julgar: {problem}",
         "leaves": "O intervalo deixa as duas respostas em aberto. Mais repetições, ou uma máquina mais tranquila, o "
-        'estreitam: make activity-N SET="repetitions=10".',
+        'estreitam: repita o mesmo comando com SET="repetitions=10".',
+        "theory": "Teoria",
         "together": "Os intervalos de uma atividade valem em conjunto, a 95 %.",
     },
 }
@@ -71,6 +73,8 @@ def paragraphs(outcome: Outcome, language: str) -> list[str]:
     if claim.slides:
         lines.append(f"{said['slides']}: {claim.slides[language]}")
     lines.append(f"{said['here']}: {_measured(outcome, language)}")
+    if outcome.answer == OPEN and not outcome.problem and claim.kind not in LOOKS:
+        lines.append(f"{said['theory']}: {claim.because[language]}")
     why = {YES: claim.because[language], OPEN: said["leaves"]}
     if not outcome.problem and (claim.kind not in LOOKS or outcome.answer != OPEN):
         lines.append(f"{said['why']}: {why.get(outcome.answer, claim.otherwise[language])}")
