@@ -11,7 +11,7 @@ import numpy as np
 from iolens.log.records import Records
 from iolens.metrics.cost import moved_once
 from iolens.metrics.once import once_per_job
-from iolens.metrics.timespans import activity, mapped
+from iolens.metrics.timespans import activity, has_heatmap, mapped
 
 if TYPE_CHECKING:
     from iolens.log import Job
@@ -54,7 +54,8 @@ class Bursts:
 
 @once_per_job
 def periods(job: Job) -> Records:
-    """Returns a row for each kind of transfer whose bursts come at even intervals, over the layer that moved most.
+    """Returns a row for each kind of transfer whose bursts come at even intervals in the heat map of the layer that
+    moved most.
 
     Columns: kind (`written`, `read`), module, bursts, period (mean from one beginning to the next) and period_spread
     (its standard deviation), burst (mean length), share (of the run in bursts), bytes (in bursts, of all ranks), chance
@@ -63,7 +64,8 @@ def periods(job: Job) -> Records:
     """
     names = ["kind", "module", "bursts", "period", "period_spread", "burst", "share", "bytes", "chance"]
     moved = moved_once(job)
-    layers = sorted(mapped(job), key=lambda name: -moved.get(name, 0))[:1]
+    known = [name for name in mapped(job) if has_heatmap(job, name)]
+    layers = sorted(known, key=lambda name: -moved.get(name, 0))[:1]
     rows = []
     for module in layers:
         grids = activity(job, module, 1, _BINS)
