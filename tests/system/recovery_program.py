@@ -93,8 +93,8 @@ def children(pid: int) -> list[int]:
 
 
 def kill_job(launcher: int) -> None:
-    """Kills a launcher, and then its ranks: those of Open MPI 5 outlive it."""
-    ranks = children(launcher)
+    """Kills a launcher, and then its ranks: those of Open MPI 5 outlive it. Those of MPICH are ended by its proxy."""
+    ranks = children(launcher) if FLAVOUR == "openmpi" else []
     for pid in (launcher, *ranks):
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
