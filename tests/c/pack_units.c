@@ -1,5 +1,6 @@
 /* pack_units ROW PIECE: standard input, in pieces of PIECE bytes, packed in rows of ROW bytes to standard
- * output. */
+ * output; as bytes of any kind if ROW is 0. Other bytes are packed before, into a stream that is thrown away.
+ */
 #define _GNU_SOURCE
 #include "../../profiler/src/system/adler.c"
 #include "../../profiler/src/memory/buffer.c"
@@ -19,9 +20,15 @@ int main(int count, char **argument)
     struct buffer in = {0}, out = {0};
     struct packer packer;
     size_t row = count == 3 ? (size_t)atol(argument[1]) : 0, piece = row ? (size_t)atol(argument[2]) : 0;
-    MUST(pack_takes(row) && piece % 8 == 0 && piece > 0);
+    MUST(row == 0 || (pack_takes(row) && piece % 8 == 0 && piece > 0));
     for (ssize_t got = 1; got > 0; in.used -= 65536 - (size_t)got)
         got = read(0, buffer_add(&in, 65536), 65536);
+    if (row == 0) {
+        struct buffer earlier = {0};
+        MUST(pack_bytes(&in, &earlier) && pack_bytes(&in, &out));
+        MUST(write(1, out.data, out.used) == (ssize_t)out.used);
+        return 0;
+    }
     pack_open(&packer, &out, row);
     for (size_t at = 0; at < in.used; at += piece)
         pack(&packer, in.data + at, in.used - at < piece ? in.used - at : piece);

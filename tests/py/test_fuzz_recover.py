@@ -108,7 +108,7 @@ def test_a_checksum_is_not_trusted(tmp_path: Path, spool: Path) -> None:
     host = os.uname().nodename.encode().ljust(64, b"\0")[:64]
     begin = data.index(host, data.index(host) + 1) - 8
     text_bytes = begin + 8 + 64 + 64 + 256 + 64 + 3016
-    end = text_bytes + 8 + 512 + 8192 + 16384 + 88  # texts, and the processor
+    end = text_bytes + 8 + 512 + 8192 + 16384 + 88 + 8  # texts, the processor, and a checksum of mounts
     assert word(data, end) == record_id(bytes(data[begin:end]))
     struct.pack_into("<Q", data, text_bytes, 1 << 40)
     struct.pack_into("<Q", data, end, record_id(bytes(data[begin:end])))

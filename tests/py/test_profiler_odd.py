@@ -88,13 +88,6 @@ def test_the_library_itself_is_no_place_where_a_cancelled_thread_ends() -> None:
     assert needed.isdisjoint(CANCELLATION_POINTS)
 
 
-def test_a_zlib_of_the_programs_own_is_not_mixed_with_the_systems(tmp_path: Path) -> None:
-    done = harness.run(harness.build_program("harm_zlib", "-rdynamic"), folder=tmp_path)
-    assert (done.returncode, done.stderr) == (3, "")
-    (log,) = harness.logs(tmp_path)
-    assert read_log(log).frames["STDIO"]["STDIO_BYTES_WRITTEN"].sum() == 4
-
-
 @pytest.mark.parametrize("how", ["end", "flush", "all", "record", "leave"])
 def test_streams_that_were_closed_unseen_are_not_looked_at(how: str, tmp_path: Path) -> None:
     """At the end, at a flush of all streams, when recording goes on; and the one that is open has what it wrote. (Its

@@ -68,8 +68,30 @@ def test_many_megabytes_and_no_likeness(program: Path) -> None:
     assert zlib.decompress(packed(program, alike(704, 5000, 2), 704, 704)) == alike(704, 5000, 2)
 
 
+def texts() -> list[bytes]:
+    """Empty and tiny ones, every length of a match, distances at the edge of the window, and what logs hold."""
+    chance = random.Random(4)
+    noise = chance.randbytes(40000)
+    found = [b"", b"a", b"abc", b"abcd" * 2, b"a" * 70000, noise, noise[:32764] + noise[:100], noise[:32768] * 2]
+    found += [noise[:32769] * 2, noise[:9000] * 200, bytes(range(256)) * 9]
+    found += [noise[:n] + b"#" + noise[:n] + b"!" for n in range(1, 300)]
+    found.append("".join(f"/scratch/user/run{i // 100}/rank{i}.dat\0" for i in range(40000)).encode())
+    return found
+
+
+def test_any_bytes_come_out_of_zlib(program: Path) -> None:
+    for text in texts():
+        assert zlib.decompress(packed(program, text, 0, 0)) == text
+
+
+def test_text_stays_close_to_the_size_that_zlib_makes_of_it(program: Path) -> None:
+    sources = sorted((Path(__file__).parents[2] / "profiler").glob("*.md"))
+    for text in [texts()[-1], *(path.read_bytes() for path in sources)]:
+        assert len(packed(program, text, 0, 0)) < 1.7 * len(zlib.compress(text, 6)) + 100
+
+
 def test_a_log_of_many_files_is_packed_and_says_the_same(tmp_path: Path) -> None:
-    """libdarshan-util reads 3000 files (2 MB of records) like 300 (zlib's): every counter but the names is equal."""
+    """libdarshan-util reads 3000 files (2 MB of records) like 300: every counter but the names is equal."""
     frames = []
     for files in (300, 3000):
         folder = tmp_path / str(files)

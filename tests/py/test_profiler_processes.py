@@ -401,3 +401,24 @@ def test_a_process_that_ends_by_quick_exit_has_its_log(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (3, "")
     (log,) = harness.logs(tmp_path)
     assert harness.counters(harness.read_log(log), str(tmp_path / "ends.dat"))["POSIX_BYTES_WRITTEN"] == 5
+
+
+def test_a_short_process_makes_few_system_calls(tmp_path: Path) -> None:
+    """The facts about a process are read once, no library is loaded for the log, and its parts are written together."""
+    if not shutil.which("strace"):
+        pytest.skip("strace is not installed")
+    listing = tmp_path / "calls"
+    settings = [
+        f"-E{name}={value}"
+        for name, value in harness.environment(tmp_path).items()
+        if name in ("LD_PRELOAD", "IOLENS_LOGPATH", "IOLENS_INCLUDE")
+    ]
+    (tmp_path / "in").write_text("x")
+    done = subprocess.run(["strace", "-o", listing, *settings, "/bin/cat", "in"], cwd=tmp_path, check=False)
+    if done.returncode != 0 or not harness.logs(tmp_path):
+        pytest.skip("strace may not trace here")
+    calls = listing.read_text()
+    for path, most in (("libz.so", 0), ("/proc/self/exe", 1), ("/proc/self/cmdline", 1), ("/proc/self/mounts", 2)):
+        assert calls.count(path) <= most, path
+    assert calls.count("pwrite64(") <= 4
+    assert calls.count("MAP_ANONYMOUS") < 40

@@ -1,5 +1,7 @@
 #include "pack.h"
 
+#include <endian.h>
+
 #include "../system/adler.h"
 
 enum {
@@ -9,9 +11,22 @@ enum {
     FIRST_LENGTH = 257,
     LAST_LENGTH = 285,
     DISTANCES = 30,
+    LITERALS = 256,
+    LENGTHS = LONGEST + 1,
+    HASHED = 4, /* bytes, which a match has at least if it was searched */
+    HASH_BITS = 12,
+    WINDOW = 1 << 15,
     LARGEST_LITERAL_BITS = 9,
     MOST_OTHER = 32 /* further bytes: header, end of block, checksum, pending bits */
 };
+
+/* Tables that all streams use. Places are counted over all streams, modulo 2^32; the distance tells those of
+ * earlier streams. */
+static struct {
+    struct pack_code literal[LITERALS], length[LENGTHS];
+    uint32_t next;                   /* place of the next byte */
+    uint32_t latest[1 << HASH_BITS]; /* place of the latest four bytes with a hash */
+} iolens_pack;
 
 bool pack_takes(size_t row_bytes)
 {
@@ -47,15 +62,18 @@ static struct pack_code with_extra(struct pack_code code, uint32_t extra, int co
 }
 
 /* 3.2.5: lengths 3 to 258 have symbols 257 to 285, and four symbols share a number of extra bits. */
-static void make_lengths(struct packer *packer)
+static void make_codes(void)
 {
+    for (unsigned i = 0; i < LITERALS; i++)
+        iolens_pack.literal[i] = symbol(i);
+
     int length = SHORTEST;
     for (int value = FIRST_LENGTH; value < LAST_LENGTH; value++) {
         int extra = value < 265 ? 0 : (value - 261) / 4;
         for (uint32_t i = 0; i < 1u << extra; i++)
-            packer->length[length++] = with_extra(symbol((unsigned)value), i, extra);
+            iolens_pack.length[length++] = with_extra(symbol((unsigned)value), i, extra);
     }
-    packer->length[LONGEST] = symbol(LAST_LENGTH);
+    iolens_pack.length[LONGEST] = symbol(LAST_LENGTH);
 }
 
 /* 3.2.5: two symbols share a number of extra bits. */
@@ -76,7 +94,8 @@ static inline void put(struct packer *packer, struct pack_code code)
     packer->bits |= (uint64_t)code.bits << packer->bit_count;
     packer->bit_count += code.count;
     if (packer->bit_count >= 32) {
-        __builtin_memcpy(packer->next, &packer->bits, 4); /* memcpy is a call: built without builtins */
+        uint32_t word = htole32((uint32_t)packer->bits);
+        __builtin_memcpy(packer->next, &word, sizeof word); /* memcpy is a call: built without builtins */
         packer->next += 4;
         packer->bits >>= 32;
         packer->bit_count -= 32;
@@ -86,7 +105,7 @@ static inline void put(struct packer *packer, struct pack_code code)
 static void put_literals(struct packer *packer, const unsigned char *bytes, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        put(packer, packer->literal[bytes[i]]);
+        put(packer, iolens_pack.literal[bytes[i]]);
 }
 
 /* Encode `count` bytes that are equal to those one row before: matches, and literals for a short rest. */
@@ -94,7 +113,7 @@ static void put_same(struct packer *packer, const unsigned char *bytes, size_t c
 {
     while (count >= SHORTEST) {
         size_t piece = count <= LONGEST ? count : count < LONGEST + SHORTEST ? count - SHORTEST : LONGEST;
-        put(packer, packer->length[piece]);
+        put(packer, iolens_pack.length[piece]);
         put(packer, packer->distance);
         bytes += piece;
         count -= piece;
@@ -125,6 +144,47 @@ static void put_words(struct packer *packer, const unsigned char *bytes, size_t 
     put_same(packer, bytes + same, count - same);
 }
 
+/* Enters the place of four bytes, and returns how far behind the latest ones with the same hash are. */
+static uint32_t look_back(const unsigned char *bytes, uint32_t place)
+{
+    uint32_t four;
+    __builtin_memcpy(&four, bytes, sizeof four);
+    uint32_t *latest = &iolens_pack.latest[four * UINT32_C(2654435761) >> (32 - HASH_BITS)];
+    uint32_t distance = place - *latest;
+    *latest = place;
+    return distance;
+}
+
+/* Returns how many bytes, at most `most`, equal those at this distance before them. */
+static size_t same_bytes(const unsigned char *bytes, size_t distance, size_t most)
+{
+    const unsigned char *before = bytes - distance;
+    size_t length = 0;
+    while (length < most && bytes[length] == before[length])
+        length++;
+    return length;
+}
+
+/* All bytes of the stream so far lie in front of these. */
+static void put_any(struct packer *packer, const unsigned char *bytes, size_t count)
+{
+    size_t done = 0;
+    for (size_t at = 0; at + HASHED <= count; at++) {
+        uint32_t distance = look_back(bytes + at, iolens_pack.next + (uint32_t)at);
+        bool reached = at >= done && distance > 0 && distance <= WINDOW && distance <= packer->packed + at;
+        size_t most = count - at < LONGEST ? count - at : LONGEST;
+        size_t length = reached ? same_bytes(bytes + at, distance, most) : 0;
+        if (length < HASHED)
+            continue;
+        put_literals(packer, bytes + done, at - done);
+        put(packer, iolens_pack.length[length]);
+        put(packer, make_distance(distance));
+        done = at + length;
+    }
+    put_literals(packer, bytes + done, count - done);
+    iolens_pack.next += (uint32_t)count;
+}
+
 /* Reserves room in `out` for the codes of `count` bytes. Returns false without memory. */
 static bool begin_codes(struct packer *packer, size_t count)
 {
@@ -141,16 +201,16 @@ void pack_open(struct packer *packer, struct buffer *out, size_t row_bytes)
 {
     const unsigned char header[] = {0x78, 0x01}; /* window of 32 KiB, fastest */
     *packer = (struct packer){.out = out, .row_bytes = row_bytes, .checksum = 1};
-    for (unsigned i = 0; i < PACK_LITERALS; i++)
-        packer->literal[i] = symbol(i);
-    make_lengths(packer);
+    if (iolens_pack.literal[0].count == 0)
+        make_codes();
     packer->distance = make_distance((uint32_t)row_bytes);
     buffer_put(out, header, sizeof header);
     packer->bits = 3; /* last block, fixed codes */
     packer->bit_count = 3;
 }
 
-void pack(struct packer *packer, const void *bytes, size_t count)
+static void pack_pieces(struct packer *packer, const void *bytes, size_t count,
+                        void (*encode)(struct packer *, const unsigned char *, size_t))
 {
     const size_t piece = 1 << 20;
     for (size_t done = 0; done < count; done += piece) {
@@ -158,11 +218,16 @@ void pack(struct packer *packer, const void *bytes, size_t count)
         size_t now = count - done < piece ? count - done : piece;
         if (!begin_codes(packer, now))
             return;
-        put_words(packer, at, now);
+        encode(packer, at, now);
         end_codes(packer);
         packer->checksum = adler(packer->checksum, at, now);
         packer->packed += now;
     }
+}
+
+void pack(struct packer *packer, const void *bytes, size_t count)
+{
+    pack_pieces(packer, bytes, count, put_words);
 }
 
 bool pack_close(struct packer *packer)
@@ -176,4 +241,12 @@ bool pack_close(struct packer *packer)
         *packer->next++ = (unsigned char)(packer->checksum >> shift);
     end_codes(packer);
     return true;
+}
+
+bool pack_bytes(const struct buffer *bytes, struct buffer *out)
+{
+    struct packer packer;
+    pack_open(&packer, out, WORD);
+    pack_pieces(&packer, bytes->data, bytes->used, put_any);
+    return pack_close(&packer);
 }

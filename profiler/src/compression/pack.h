@@ -1,7 +1,10 @@
-/* Writes a zlib stream (RFC 1950, RFC 1951) of many similar rows of one size. Bytes equal to those of the
- * previous row become a match at one fixed distance, all others become literals, both in deflate's fixed
- * codes. It takes a tenth of the time of zlib at its fastest level, which searches for matches, and the
- * result is a tenth larger. */
+/* Writes zlib streams (RFC 1950, RFC 1951) in deflate's fixed codes, without zlib: loading that library took
+ * as long as a short program, and programs may have another one of the same name.
+ *
+ * Of many similar rows of one size, bytes equal to those of the previous row become a match at one fixed
+ * distance, and all others become literals. That takes a tenth of the time of zlib at its fastest level, and
+ * the result is a tenth larger. In any other bytes, matches are searched at the latest place with the same
+ * four. */
 #ifndef IOLENS_PACK_H
 #define IOLENS_PACK_H
 
@@ -11,7 +14,7 @@
 
 #include "../memory/buffer.h"
 
-enum { PACK_LITERALS = 256, PACK_LENGTHS = 259, PACK_LONGEST_ROW = 4096 };
+enum { PACK_LONGEST_ROW = 4096 };
 
 struct pack_code {
     uint32_t bits; /* first bit lowest, extra bits behind the code */
@@ -25,7 +28,7 @@ struct packer {
     int bit_count;
     uint32_t checksum;
     size_t row_bytes, packed;
-    struct pack_code literal[PACK_LITERALS], length[PACK_LENGTHS], distance;
+    struct pack_code distance;
     uint64_t history[PACK_LONGEST_ROW / sizeof(uint64_t)]; /* the latest row_bytes, as a ring */
 };
 
@@ -40,5 +43,8 @@ void pack(struct packer *packer, const void *bytes, size_t count);
 
 /* Ends the stream. Returns false if memory was short. */
 bool pack_close(struct packer *packer);
+
+/* Appends one complete zlib stream of any bytes to `out`. Returns false if memory was short. */
+bool pack_bytes(const struct buffer *bytes, struct buffer *out);
 
 #endif

@@ -1,6 +1,6 @@
 #include "records.h"
 
-#include "compress.h"
+#include "pack.h"
 
 enum { MANY_BYTES = 1 << 16 };
 
@@ -40,7 +40,7 @@ bool records_close(struct records *records, struct buffer *out)
         pack(&records->packer, bytes->data, bytes->used);
         complete = pack_close(&records->packer);
     } else if (complete && bytes->used > 0) {
-        complete = compress_append(bytes, out);
+        complete = pack_bytes(bytes, out);
     }
     buffer_free(bytes);
     return complete;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../system/slurp.h"
+#include "mount_options.h"
 
 enum { WORD_BYTES = 256 };
 
@@ -64,14 +65,10 @@ static size_t add_extra_mounts(char *text, size_t used, const char *rows)
 /* Local file systems come first, so that hundreds of NFS mounts do not push them out. */
 static size_t add_mounts(char *text, size_t used, const char *table, bool nfs)
 {
-    for (const char *line = table; *line;) {
-        char folder[WORD_BYTES], type[WORD_BYTES];
-        if (sscanf(line, "%*s %255s %255s", folder, type) == 2 && (strcmp(type, "nfs") == 0) == nfs &&
-            is_file_system(type))
-            used = add_mount(text, used, type, folder);
-        line += strcspn(line, "\n");
-        line += *line == '\n';
-    }
+    struct mount mount;
+    while ((table = mount_next(table, &mount)))
+        if ((strcmp(mount.type, "nfs") == 0) == nfs && is_file_system(mount.type))
+            used = add_mount(text, used, mount.type, mount.folder);
     return used;
 }
 

@@ -29,11 +29,13 @@ struct identity {
     char mounts[MOUNTS_BYTES];           /* a JSON object */
     char environment[ENVIRONMENT_BYTES]; /* a JSON object */
     struct processor processor;
+    uint64_t mount_table; /* checksum of the system's mount table */
 };
 
 /* Reads the facts; `mounts` has rows of the mount table that the system does not know, as in
- * IOLENS_MOUNTS. */
-void identity_read(struct identity *identity, const char *mounts);
+ * IOLENS_MOUNTS. `earlier` is NULL, or what the same process has read before: facts that cannot have changed
+ * since are taken from there. */
+void identity_read(struct identity *identity, const struct identity *earlier, const char *mounts);
 
 /* Returns a checksum of all facts. */
 uint64_t identity_hash(const struct identity *identity);

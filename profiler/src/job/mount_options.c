@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { WORD_BYTES = 256, OPTIONS_BYTES = 512, JSON_GROWTH = 6 };
+enum { JSON_GROWTH = 6 };
 
 static const char *const NO_FILES[] = {"proc",      "sysfs",      "devpts",     "binfmt_misc", "fusectl",
                                        "debugfs",   "securityfs", "rpc_pipefs", "cgroup",      "cgroup2",
@@ -41,23 +41,50 @@ static void keep_public(char *options)
     *to = '\0';
 }
 
+/* Copies a word, and cuts it if it is too long. Returns the place behind it. */
+static const char *take_word(const char *text, char *word, size_t size)
+{
+    text += strspn(text, " ");
+    size_t length = strcspn(text, " \n"), kept = length < size ? length : size - 1;
+    memcpy(word, text, kept);
+    word[kept] = '\0';
+    return text + length;
+}
+
+const char *mount_next(const char *table, struct mount *mount)
+{
+    while (*table) {
+        char device[2];
+        table = take_word(table, device, sizeof device);
+        table = take_word(table, mount->folder, sizeof mount->folder);
+        table = take_word(table, mount->type, sizeof mount->type);
+        table = take_word(table, mount->options, sizeof mount->options);
+        table += strcspn(table, "\n");
+        table += *table == '\n';
+        if (*mount->options)
+            return table;
+    }
+    return NULL;
+}
+
 void mount_options(struct buffer *out, const char *table, size_t limit)
 {
     const char *comma = "";
     buffer_put(out, "{", 1);
-    for (const char *line = table; *line; line += strcspn(line, "\n"), line += *line == '\n') {
-        char folder[WORD_BYTES], type[WORD_BYTES], options[OPTIONS_BYTES];
-        if (sscanf(line, "%*s %255s %255s %511s", folder, type, options) != 3 || !holds_files(type))
+    struct mount mount;
+    while ((table = mount_next(table, &mount))) {
+        if (!holds_files(mount.type))
             continue;
-        keep_public(options);
-        if (out->used + JSON_GROWTH * (strlen(folder) + strlen(type) + strlen(options)) + 64 > limit)
+        keep_public(mount.options);
+        size_t length = strlen(mount.folder) + strlen(mount.type) + strlen(mount.options);
+        if (out->used + JSON_GROWTH * length + 64 > limit)
             continue;
         buffer_format(out, "%s", comma);
-        buffer_json(out, folder);
+        buffer_json(out, mount.folder);
         buffer_format(out, ": {\"type\": ");
-        buffer_json(out, type);
+        buffer_json(out, mount.type);
         buffer_format(out, ", \"options\": ");
-        buffer_json(out, options);
+        buffer_json(out, mount.options);
         buffer_put(out, "}", 1);
         comma = ", ";
     }

@@ -6,6 +6,15 @@
 
 #include "../memory/buffer.h"
 
+/* A row of the mount table; longer words are cut. */
+struct mount {
+    char folder[256], type[256], options[512];
+};
+
+/* Reads the next whole row of the text of /proc/self/mounts. Returns the place behind it, or NULL if there is
+ * no further one. */
+const char *mount_next(const char *table, struct mount *mount);
+
 /* Converts the text of /proc/self/mounts. Left out are mounts that hold no files, options that look like a
  * secret or a person's name, and everything beyond `limit` bytes. */
 void mount_options(struct buffer *out, const char *table, size_t limit);

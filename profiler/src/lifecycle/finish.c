@@ -4,7 +4,6 @@
 #include <float.h>
 #include <string.h>
 
-#include "../compression/compress.h"
 #include "../memory/area.h"
 #include "../job/program_label.h"
 #include "../runtime/context.h"
@@ -152,7 +151,8 @@ static bool read_process(void)
         if (modules[m]->end)
             modules[m]->end();
     iolens.ended = clock_end(&iolens.clock);
-    identity_read(&iolens.identity, iolens.settings.mounts);
+    const struct spool_header *header = iolens_spool.header;
+    identity_read(&iolens.identity, header ? &header->identity : NULL, iolens.settings.mounts);
     origin_follow(&iolens.origin);
     return spool_freeze();
 }
@@ -193,7 +193,6 @@ bool finish_log(const struct iolens_transport *transport, char log[PATH_BYTES])
     struct writer writer;
     struct held_signal held = signal_hold(SIGXFSZ);
 
-    compress_start();
     bool finishing = prepare(transport);
     struct job_times times = finish_clock(transport);
     if (finishing)

@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "../files/filter.h"
-#include "../compression/compress.h"
 #include "../runtime/context.h"
 #include "../files/fds.h"
 #include "finish.h"
@@ -160,7 +159,6 @@ __attribute__((constructor)) static void start(void)
         if (positive(iolens.settings.memory, 0) == 0)
             iolens_say("IOLENS_MEMORY=%s is not a positive number of MiB; %d is used", iolens.settings.memory,
                        DEFAULT_MEMORY);
-        compress_load();
         filter_read(&iolens_filter);
         recording_start();
         spool_start(recording_layout(), tables_beat);

@@ -49,7 +49,7 @@ void private_finish(struct writer *writer, int first)
     buffer_format(&directory, "]}");
     struct log_footer footer = {.directory_offset = writer->offset, .directory_bytes = directory.used};
     memcpy(footer.magic, LOG_FOOTER_MAGIC, sizeof footer.magic);
+    buffer_put(&directory, &footer, sizeof footer);
     writer_put(writer, writer->offset, directory.data, directory.used);
-    writer_put(writer, writer->offset + directory.used, &footer, sizeof footer);
     buffer_free(&directory);
 }

@@ -6,14 +6,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../compression/compress.h"
+#include "../compression/pack.h"
 #include "../runtime/context.h"
 #include "../system/untrusted_path.h"
 #include "../spool/spool.h"
 #include "../system/file_info.h"
 #include "../system/system_call.h"
 
-enum { LARGEST_WRITE = 1 << 30 };
+enum { LARGEST_WRITE = 1 << 30, MOST_JOINED = 1 << 13 };
 
 /* System calls are made directly, because open, pwrite, close and rename are wrapped functions that other
  * preloaded libraries may wrap as well. */
@@ -127,7 +127,7 @@ void writer_put(struct writer *writer, uint64_t offset, const void *bytes, size_
 int writer_add(struct writer *writer, const struct buffer *part, bool always)
 {
     struct region *region = &writer->region[writer->regions];
-    if (part->failed || ((part->used > 0 || always) && !compress_append(part, &region->part)))
+    if (part->failed || ((part->used > 0 || always) && !pack_bytes(part, &region->part)))
         writer_fail(writer, ENOMEM);
     return writer->regions++;
 }
@@ -158,12 +158,27 @@ static void place(struct writer *writer, const struct iolens_transport *transpor
 void writer_put_regions(struct writer *writer, const struct iolens_transport *transport)
 {
     uint64_t before[WRITER_REGIONS];
+    char joined[MOST_JOINED];
+    uint64_t begin = 0;
+    size_t used = 0;
     place(writer, transport, before);
     for (int i = 0; i < writer->regions; i++) {
-        struct region *region = &writer->region[i];
-        writer_put(writer, region->span.offset + before[i], region->part.data, region->part.used);
-        buffer_free(&region->part);
+        struct buffer *part = &writer->region[i].part;
+        uint64_t offset = writer->region[i].span.offset + before[i];
+        if (part->used > 0 && (offset != begin + used || part->used > sizeof joined - used)) {
+            writer_put(writer, begin, joined, used);
+            begin = offset;
+            used = 0;
+        }
+        if (part->used <= sizeof joined - used) {
+            memcpy(joined + used, part->data, part->used);
+            used += part->used;
+        } else {
+            writer_put(writer, offset, part->data, part->used);
+        }
+        buffer_free(part);
     }
+    writer_put(writer, begin, joined, used);
 }
 
 /* Reports the error that all ranks agreed on; a local error from a skipped step is only a consequence. */

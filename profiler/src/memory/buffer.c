@@ -11,6 +11,33 @@ enum { FIRST_SIZE = 64 * 1024 };
 
 static _Atomic size_t failures;
 
+/* Zeroed memory of FIRST_SIZE bytes each, kept for the next buffers: a short process has dozens of them, and
+ * new pages take more time than what is done in them. */
+static _Atomic(char *) kept[4];
+
+enum { KEPT = sizeof kept / sizeof *kept };
+
+static char *first_pages(size_t size)
+{
+    for (size_t i = 0; size == FIRST_SIZE && i < KEPT; i++) {
+        char *pages = atomic_exchange(&kept[i], NULL);
+        if (pages)
+            return pages;
+    }
+    return pages_alloc(size);
+}
+
+static bool keep(char *pages, size_t touched)
+{
+    memset(pages, 0, touched);
+    for (size_t i = 0; i < KEPT; i++) {
+        char *none = NULL;
+        if (atomic_compare_exchange_strong(&kept[i], &none, pages))
+            return true;
+    }
+    return false;
+}
+
 size_t buffer_failures(void) { return failures; }
 
 void *buffer_add(struct buffer *buffer, size_t bytes)
@@ -20,7 +47,7 @@ void *buffer_add(struct buffer *buffer, size_t bytes)
         while (size < buffer->used + bytes)
             size *= 2;
         void *data =
-            buffer->data ? mremap(buffer->data, buffer->size, size, MREMAP_MAYMOVE) : pages_alloc(size);
+            buffer->data ? mremap(buffer->data, buffer->size, size, MREMAP_MAYMOVE) : first_pages(size);
         if (!data || data == MAP_FAILED) {
             buffer->failed = true;
             failures++;
@@ -30,6 +57,7 @@ void *buffer_add(struct buffer *buffer, size_t bytes)
         buffer->size = size;
     }
     buffer->used += bytes;
+    buffer->touched = buffer->touched > buffer->used ? buffer->touched : buffer->used;
     return buffer->data + buffer->used - bytes;
 }
 
@@ -53,7 +81,8 @@ void buffer_format(struct buffer *buffer, const char *format, ...)
 
 void buffer_free(struct buffer *buffer)
 {
-    pages_free(buffer->data, buffer->size);
+    if (buffer->size != FIRST_SIZE || !keep(buffer->data, buffer->touched))
+        pages_free(buffer->data, buffer->size);
     *buffer = (struct buffer){0};
 }
 

@@ -9,7 +9,8 @@
 struct buffer {
     char *data;
     size_t used, size;
-    bool failed; /* memory ran out; what is in the buffer is not complete */
+    size_t touched; /* no byte behind these was ever used */
+    bool failed;    /* memory ran out; what is in the buffer is not complete */
 };
 
 /* Room for `bytes` more; NULL (and failed) without memory. Moves `used` forward. */

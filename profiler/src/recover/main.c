@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "../memory/buffer.h"
-#include "../compression/compress.h"
 #include "../runtime/context.h"
 #include "describe.h"
 #include "merge.h"
@@ -140,6 +139,5 @@ int main(int argc, char **argv)
         return usage();
     if (!owner_become(argv[optind]))
         return 1;
-    compress_load();
     return merge_spools(argv + optind, argc - optind, &options);
 }

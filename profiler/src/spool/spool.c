@@ -125,7 +125,7 @@ static void fill_header(struct spool_header *header)
     memcpy(header->io_component, iolens.io_component, sizeof header->io_component);
     header->rank = -1;
     spool_describe_process(&header->process);
-    identity_read(&header->identity, iolens.settings.mounts);
+    identity_read(&header->identity, NULL, iolens.settings.mounts);
     header->identity_hash = identity_hash(&header->identity);
     header->job = (struct spool_job){.pid = iolens.pid, .start_ns = clock_start_ns(&iolens.clock)};
     memcpy(header->job.host, header->identity.host, sizeof header->job.host);

@@ -9,7 +9,15 @@
 #endif
 
 #if defined(__x86_64__)
-enum { NAMES = 0x80000002, NAME_LEAVES = 3, LEAF_BYTES = 16, BASE_FAMILY = 15, INTEL_6 = 6, MODELS = 16 };
+enum {
+    NAMES = 0x80000002,
+    LOWEST = 15,
+    NAME_LEAVES = 3,
+    LEAF_BYTES = 16,
+    BASE_FAMILY = 15,
+    INTEL_6 = 6,
+    MODELS = 16
+};
 
 /* Nominal peaks: the widest vectors, multiplied and added in all units of a core, and each operation counted.
  * What has no row is not known: processors with AVX-512, since models with one unit for it share their number
@@ -40,12 +48,17 @@ static const struct peak {
     {"GenuineIntel", INTEL_6, "", 4, {0x0f, 0x17, 0x1d, 0x1a, 0x1e, 0x1f, 0x2e, 0x25, 0x2c, 0x2f}},
 };
 
+/* In a virtual machine each of these instructions takes microseconds, so that the library does without the
+ * compiler's own table of features, which takes a dozen of them when the library is loaded. */
 static bool has(const char *vectors)
 {
-    __builtin_cpu_init();
-    if (strcmp(vectors, "fma") == 0)
-        return __builtin_cpu_supports("fma");
-    return strcmp(vectors, "avx") != 0 || __builtin_cpu_supports("avx");
+    enum { FMA = 1 << 12, XSAVE = 1 << 27, AVX = 1 << 28, WIDE_REGISTERS = 6 };
+    unsigned a, b, features, d, state = 0;
+    __cpuid(1, a, b, features, d);
+    if (features & XSAVE)
+        __asm__("xgetbv" : "=a"(state), "=d"(d) : "c"(0));
+    bool avx = features & AVX && (state & WIDE_REGISTERS) == WIDE_REGISTERS;
+    return *vectors == '\0' || (avx && (strcmp(vectors, "fma") != 0 || features & FMA));
 }
 
 static bool of_models(const struct peak *row, unsigned model)
@@ -69,8 +82,8 @@ int64_t processor_peak(const char *vendor, unsigned family, unsigned model)
  * ones. */
 static void read_family(struct processor *processor)
 {
-    unsigned a = 0, b = 0, c = 0, d = 0;
-    __get_cpuid(1, &a, &b, &c, &d);
+    unsigned a, b, c, d;
+    __cpuid(1, a, b, c, d);
     unsigned base = a >> 8 & 15;
     processor->family = base == BASE_FAMILY ? base + (a >> 20 & 255) : base;
     processor->model = (a >> 4 & 15) + (base == BASE_FAMILY || base == INTEL_6 ? (a >> 16 & 15) << 4 : 0);
@@ -80,9 +93,11 @@ static void read_name(struct processor *processor)
 {
     unsigned words[LEAF_BYTES / sizeof(unsigned)];
     char name[NAME_LEAVES * LEAF_BYTES + 1] = "";
-    for (unsigned leaf = 0; leaf < NAME_LEAVES; leaf++)
-        if (__get_cpuid(NAMES + leaf, &words[0], &words[1], &words[2], &words[3]))
-            memcpy(name + (size_t)leaf * LEAF_BYTES, words, LEAF_BYTES);
+    bool named = __get_cpuid_max(NAMES & ~LOWEST, NULL) >= NAMES + NAME_LEAVES - 1;
+    for (unsigned leaf = 0; named && leaf < NAME_LEAVES; leaf++) {
+        __cpuid(NAMES + leaf, words[0], words[1], words[2], words[3]);
+        memcpy(name + (size_t)leaf * LEAF_BYTES, words, LEAF_BYTES);
+    }
     const char *begin = name + strspn(name, " ");
     size_t length = strlen(begin);
     while (length > 0 && begin[length - 1] == ' ')
@@ -94,8 +109,7 @@ void processor_read(struct processor *processor)
 {
     unsigned a, b, c, d;
     memset(processor, 0, sizeof *processor);
-    if (!__get_cpuid(0, &a, &b, &c, &d))
-        return;
+    __cpuid(0, a, b, c, d);
     memcpy(processor->vendor, &b, sizeof b);
     memcpy(processor->vendor + sizeof b, &d, sizeof d);
     memcpy(processor->vendor + sizeof b + sizeof d, &c, sizeof c);
