@@ -5,7 +5,7 @@
 #   make test
 #
 # Variables of run and run-class-%: NP STRIPES AGGREGATORS CB_BUFFER REPEAT CONFIRM METHOD STEPS DIR RESULTS
-# DRIVER (lustre, generic or lustre-like), FULL=1 (solve at every point), SWEEP=0 (the complete run alone). Of the other runs: NP STRIPES REPEAT CONFIRM DIR RESULTS,
+# DRIVER (lustre, generic or lustre-like), FULL=1 (solve at every point), SWEEP=0 (only the complete run). Of the other runs: NP STRIPES REPEAT CONFIRM DIR RESULTS,
 # and SET="KEY=VALUE ..." for any key of their experiment file. Of all runs: RETRY=1 (failed runs again). Of building: ARCH, the -march= value of the workloads
 # (native; empty for any machine of this kind, as `make install` has them), WERROR=1, V=1.
 
@@ -111,13 +111,14 @@ test: setup-test build ## every test: C, Python, whole system (TESTS=tests/py: t
 test-again: ## the tests that failed last time, once more, one at a time
 	@.venv/bin/python -m pytest --last-failed --last-failed-no-failures none
 
-check: setup-test ## style, types, words of comments and the compiler's warnings, no program started
+check: setup-test ## style, types, words of texts and commits, and the compiler's warnings, no program started
 	@for part in $(PARTS); do $(MAKE) -s -j$(JOBS) -C $$part BUILD=../build/strict WERROR=1 all >/dev/null || exit 1; done
 	@.venv/bin/ruff check -q report tests packaging docs
 	@.venv/bin/ruff format -q --check report tests packaging docs
 	@.venv/bin/mypy --no-error-summary
 	@git ls-files '*.c' '*.h' | xargs .venv/bin/clang-format --dry-run -Werror
 	@.venv/bin/python tests/style/plain_words.py
+	@.venv/bin/python tests/style/commits.py
 
 types: setup-test ## the types with the oldest and the newest NumPy and pandas that are allowed
 	@bash tests/types.sh

@@ -33,7 +33,7 @@ def test_the_first_finding_decides_on_a_hint_and_on_a_layout() -> None:
     assert "lfs setstripe -c 4 -S 1M" in one.remedy
     assert two.hints == ("romio_cb_write enable",)
     assert "cb_nodes stays 4, as “Title of a” asks for." in two.remedy
-    assert "Lay the file out as “Title of a” says." in two.remedy
+    assert "Use the layout of the file that “Title of a” gives." in two.remedy
     assert "cb_nodes 8" not in two.remedy
     assert "setstripe" not in two.remedy
     assert "lfs setstripe -c 8 -S 1M" in three.remedy

@@ -187,7 +187,7 @@ def test_nothing_is_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[st
     out = tmp_path / "there.darshan"
     out.write_text("mine")
     assert main(["anonymize", str(OURS[0]), "-o", str(out)]) == 1
-    assert "is there already" in capsys.readouterr().err
+    assert "exists already" in capsys.readouterr().err
     assert out.read_text() == "mine"
     assert list(tmp_path.iterdir()) == [out]
 
@@ -197,7 +197,7 @@ def test_nothing_is_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[st
     [
         (["--keep", "users"], 2, "extensions, mounts, program"),
         (["-o", "/proc/no.darshan"], 1, "cannot be written"),
-        (["-o", "/proc/no/x.darshan"], 1, "there is no folder /proc/no; make it, or name another one"),
+        (["-o", "/proc/no/x.darshan"], 1, "there is no folder /proc/no; make it, or name another folder"),
     ],
 )
 def test_wrong_usage(options: list[str], code: int, said: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -105,12 +105,12 @@ def test_levels_change_what_the_workload_says_of_all_runs(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("line", "wrong"),
     [
-        ("matrix: {flags: [O2]}", "'O2' is not flags"),
+        ("matrix: {flags: [O2]}", "'O2' is not a text with flags"),
         ("matrix: {flags: ['-DX=$(reboot)']}", "quotes, $ and the like"),
         ("matrix: {flags: [-O2, -O2]}", "a list of different values"),
         ("matrix: {flags: []}", "a list of different values"),
-        ("matrix: {flags: [-O2, 3]}", "3 is not flags"),
-        ("matrix: {compiler: ['gcc -O2']}", "its flags go into flags"),
+        ("matrix: {flags: [-O2, 3]}", "3 is not a text with flags"),
+        ("matrix: {compiler: ['gcc -O2']}", "put its flags into the key flags"),
         ("matrix: {compiler: [bin/gcc]}", "whole path"),
         ("matrix: {compiler: ['--version']}", "is not a compiler's name"),
     ],
@@ -124,11 +124,11 @@ def test_what_is_no_compiler_or_no_flags_is_refused_with_its_line(tmp_path: Path
 def test_what_cannot_be_built_is_refused(tmp_path: Path) -> None:
     check_recipes("anything", [USUAL])
     check_recipes("btio", [Recipe("gcc"), Recipe(flags="-O9")])
-    with pytest.raises(UsageError, match="only bundled workloads are built here, and lmp is none"):
+    with pytest.raises(UsageError, match="only bundled workloads are built, but lmp is not one"):
         check_recipes("lmp", [Recipe(flags="-O2")])
     with pytest.raises(UsageError, match="no-such-cc was not found"):
         check_recipes("btio", [Recipe("no-such-cc")])
-    with pytest.raises(UsageError, match="an MPI's own command"):
+    with pytest.raises(UsageError, match="the compiler command of an MPI"):
         check_recipes("btio", [Recipe("mpicc")])
 
 
@@ -175,7 +175,7 @@ def test_the_fastest_is_not_the_best_where_its_answer_differs(
 ) -> None:
     found = compared(swept(tmp_path, {"-Ofast": values}))
     reason = (
-        f"its answer is another than the baseline's: relative difference {difference} in norm 2 "
+        f"its answer differs from the baseline: relative difference {difference} in norm 2 "
         "(tolerance 1 part in 100 million)"
     )
     assert found.points["left_out"].tolist() == ["", "", reason]
@@ -186,7 +186,7 @@ def test_the_fastest_is_not_the_best_where_its_answer_differs(
     ]
     table = answers(found)
     assert table is not None
-    assert table["answer"].tolist() == [SAME, SAME, reason.removeprefix("its answer is ")]
+    assert table["answer"].tolist() == [SAME, SAME, reason.removeprefix("its answer ")]
     assert table["flags"].tolist() == list(SECONDS)
 
 
@@ -194,17 +194,17 @@ def test_without_answers_nobody_can_tell_and_the_reason_is_named(tmp_path: Path)
     found = compared(swept(tmp_path, dict.fromkeys(SECONDS)))
     assert found.points["left_out"].tolist() == ["", "", ""]
     assert words.answer_sentences(found) == [
-        "Answer: n/a: the program tells no answer; its own verification: successful."
+        "Answer: n/a: the program prints no answer; its own verification: successful."
     ]
 
 
 def test_a_baseline_without_answer_is_named(tmp_path: Path) -> None:
     found = compared(swept(tmp_path, {"-O0": None}))
     said = dict(zip(found.runs["flags"], found.runs["answer.said"], strict=True))
-    assert said["-O2"] == "n/a: no run of the baseline has an answer"
+    assert said["-O2"] == "n/a: no run of the baseline printed an answer"
     assert words.answer_sentences(found) == [
-        "Answer: n/a: the program tells no answer; its own verification: successful (3 runs); "
-        "no run of the baseline has an answer (6 runs)."
+        "Answer: n/a: the program prints no answer; its own verification: successful (3 runs); "
+        "no run of the baseline printed an answer (6 runs)."
     ]
 
 
@@ -246,7 +246,7 @@ def test_a_run_whose_own_verification_fails_says_so(tmp_path: Path) -> None:
     why = "exit code 1: verification unsuccessful: the answer is wrong"
     assert judge(tmp_path, outcome, Health("ext4"), {}, None, wrong) == ("failed", why)
     assert judge(tmp_path, outcome, Health("ext4"), {}, None, {})[1] == (
-        f"exit code 1: Primary job terminated normally, but 1 process returned (all of it: {tmp_path / 'stderr.txt'})"
+        f"exit code 1: Primary job terminated normally, but 1 process returned (full output: {tmp_path / 'stderr.txt'})"
     )
 
 
@@ -271,7 +271,7 @@ def test_a_launchers_message_is_given_whole(tmp_path: Path) -> None:
     assert complaint_of_run(tmp_path / "stderr.txt") == (
         "There are not enough slots available in the system to satisfy the 4 slots that were requested by the "
         "application: build/bin/btio Either request fewer procs for your application, or make more slots available "
-        f"for use. (all of it: {tmp_path / 'stderr.txt'})"
+        f"for use. (full output: {tmp_path / 'stderr.txt'})"
     )
     (tmp_path / "stderr.txt").write_text(f"{RULE}\n\n")
     assert complaint_of_run(tmp_path / "stderr.txt") == "no message"

@@ -90,14 +90,14 @@ def test_a_file_is_read_with_its_comments(tmp_path: Path) -> None:
     file.write_text("-g stdio,sysio,omp-rtl,omp\n")
     assert read_apa(file).groups == ("io", "omp"), "CrayPAT's names"
     for text, said in {
-        "-g mpi\n-u\n": ":2: '-u' is not understood",
-        "-T\n": ":1: -T needs a name behind it",
-        "": ": asks for nothing",
-        "# -T solve\n-w\n": ": asks for nothing",
-        "-Dtrace-max=4\n": ":1: -Dtrace-max=4 is not understood",
-        "-g nosuch\n": "'nosuch' is no group",
+        "-g mpi\n-u\n": ":2: '-u' is unknown",
+        "-T\n": ":1: -T needs a name after it",
+        "": ": requests nothing",
+        "# -T solve\n-w\n": ": requests nothing",
+        "-Dtrace-max=4\n": ":1: -Dtrace-max=4 is unknown",
+        "-g nosuch\n": "'nosuch' is not a group",
         "-g mpi,shmem\n": "the group shmem is not traced: no wrappers of OpenSHMEM",
-        "\0": "is not understood",
+        "\0": "is unknown",
     }.items():
         file.write_text(text)
         with pytest.raises(UsageError, match=said):

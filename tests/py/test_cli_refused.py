@@ -49,7 +49,7 @@ def test_a_home_that_cannot_be_written_to_is_one_sentence() -> None:
 def test_a_model_is_not_measured_that_could_not_be_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     model = tmp_path / "no" / "model.yaml"
     assert main(["calibrate", str(tmp_path), "-o", str(model)]) == 1
-    why = f"{model}: cannot be written (there is no folder {model.parent}; make it, or name another one)"
+    why = f"{model}: cannot be written (there is no folder {model.parent}; make it, or name another folder)"
     assert capsys.readouterr().err == f"iolens calibrate: {why}\n"
 
 
@@ -57,12 +57,12 @@ REFUSED = (
     (("--hwpc", "99"), "--hwpc: 99 is no group (0 to 19, or a name) and no event"),
     (("--hwpc", "summary,PAPI_NOTHING"), "--hwpc: PAPI_NOTHING is no group"),
     (("--hwpc", ",".join(map(str, range(20)))), "at most 16 events are counted at once"),
-    (("--hwpc", "list"), "--hwpc: list is no group; --list-hwpc prints them"),
+    (("--hwpc", "list"), "--hwpc: list is not a group; --list-hwpc prints all groups"),
     (("--apa", "bad.apa"), "bad.apa: -Drtenv=PAT_RT_HWPC: 99 is no group"),
-    (("--profiler", "none", "--hwpc", "1"), "--hwpc goes with the profiler iolens alone"),
-    (("--mpi-sync",), "--mpi-sync does nothing without --trace mpi"),
-    (("--timer", "cpu"), "--timer does nothing without --sample"),
-    (("--timeline",), "--timeline does nothing without --sample or --trace mpi"),
+    (("--profiler", "none", "--hwpc", "1"), "--hwpc works only with the profiler iolens"),
+    (("--mpi-sync",), "--mpi-sync has no effect without --trace mpi"),
+    (("--timer", "cpu"), "--timer has no effect without --sample"),
+    (("--timeline",), "--timeline has no effect without --sample or --trace mpi"),
 )
 """Options of `iolens run`, and what is said of them."""
 
@@ -123,7 +123,7 @@ def test_the_limits_of_options_are_those_of_the_profiler(settings: dict[str, str
 def test_a_launcher_without_a_program_leaves_no_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "--output", str(tmp_path / "new"), "--", "mpirun", "-np", "2"]) == 2
     assert main(["run", "--output", str(tmp_path / "new"), "--", "/nowhere/mpirun", "-np", "2", "true"]) == 1
-    assert "no program found behind `mpirun`" in capsys.readouterr().err
+    assert "no program was found after `mpirun`" in capsys.readouterr().err
     assert not any(tmp_path.iterdir())
 
 
@@ -133,7 +133,7 @@ def test_a_folder_of_tables_that_cannot_be_leaves_no_document(
     options = ["-o", str(tmp_path / "a.pdf"), "--csv", str(tmp_path / "tables"), "--json", str(tmp_path / "no/where")]
     for command in (["report", "some.darshan"], ["compare", "/dev/null", "/dev/null"]):
         assert main([*command, *options]) == 1
-        assert f"{tmp_path / 'no/where'}: no tables can be written there" in capsys.readouterr().err
+        assert f"{tmp_path / 'no/where'}: tables cannot be written there" in capsys.readouterr().err
     assert not any(tmp_path.iterdir())
 
 

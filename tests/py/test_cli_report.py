@@ -53,7 +53,7 @@ def test_default_output_and_several_logs(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_one_name_for_two_reports_is_a_usage_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["report", str(SMALL), str(PARTIAL), "-o", str(tmp_path / "x.pdf")]) == 2
-    assert "--output names one document" in capsys.readouterr().err
+    assert "--output names one file" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("command", ["report", "compare"])
@@ -63,17 +63,19 @@ def test_a_name_that_promises_something_else_is_a_usage_error(
 ) -> None:
     with pytest.raises(SystemExit, match="2"):
         main([command, str(SMALL), "-o", str(tmp_path / name)])
-    asked = "what is written is a PDF or an HTML page; give a name that ends in .pdf or .html"
-    assert f"{name}: {asked}" in capsys.readouterr().err
+    asked = "must end in .pdf or .html, because a PDF or an HTML page is written"
+    assert f"{name} {asked}" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
 
 
 def test_a_folder_that_is_not_there_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["report", str(SMALL), "-o", str(tmp_path / "no" / "x.pdf")]) == 1
-    assert f"there is no folder {tmp_path / 'no'}; make it, or name another one" in capsys.readouterr().err
+    assert f"there is no folder {tmp_path / 'no'}; make it, or name another folder" in capsys.readouterr().err
     tables = tmp_path / "no" / "csv"
     assert main(["report", str(SMALL), "-o", str(tmp_path / "x.pdf"), "--csv", str(tables)]) == 1
-    assert f"{tables}: no tables can be written there ({tables.parent} is no folder" in capsys.readouterr().err
+    assert (
+        f"{tables}: tables cannot be written there ({tables.parent} is not a writable folder" in capsys.readouterr().err
+    )
     assert not (tmp_path / "x.pdf").exists()
     assert not (tmp_path / "no").exists()
 
@@ -85,9 +87,9 @@ def test_a_log_that_was_cut_short_is_reported_on(tmp_path: Path, capsys: pytest.
     assert main(["show", str(cut)]) == 0
     said = capsys.readouterr().out
     assert "PARTIAL LOG" in said
-    assert "STDIO: the file was cut short; only the first 10 rows are there." in said
+    assert "STDIO: the file is truncated; only the first 10 rows are there." in said
     assert main(["anonymize", str(cut), "-o", str(tmp_path / "y.darshan")]) == 1
-    assert "is cut off within its STDIO region" in capsys.readouterr().err
+    assert "is truncated in its STDIO region" in capsys.readouterr().err
 
 
 def test_tables_are_exported_with_full_numbers(tmp_path: Path) -> None:
@@ -113,7 +115,7 @@ def test_exports_have_all_rows_the_job_and_an_index(tmp_path: Path) -> None:
 
     (job,) = rows("job")
     assert (job["jobid"], job["nprocs"], job["run_time"]) == ("1452113755", "496", "1479")
-    assert "ran out of room" in job["partial"]
+    assert "ran out of memory" in job["partial"]
     files = rows("costly_files")
     assert len(files) > 1000
     assert sum(int(row["bytes_written"]) for row in files) == sum(
@@ -172,7 +174,7 @@ def test_what_the_report_says(tmp_path: Path) -> None:
         *(
             "Transfer per file system",
             "/lus/theta-fs0",
-            "Files that took most time or moved most bytes",
+            "Files with the most time or the most bytes",
             "Stripe layouts",
         ),
         *("First to last write", "Average I/O of a process", "Modules of this log", "MPI-IO hints: n/a"),

@@ -126,7 +126,7 @@ def test_numbers_that_are_nothing_anywhere_are_no_difference() -> None:
     mpi = found[found["group"] == "MPI-IO accesses"]
     assert list(mpi["name"]) == ["writes of 1K to 10K bytes"]  # which a log without MPI-IO lacks
     tables = {block.title: block for block in grouped_tables(subjects) if isinstance(block, Table)}
-    assert "no log or output of it" in tables["MPI-IO accesses"].note
+    assert "none of its logs or outputs" in tables["MPI-IO accesses"].note
     assert tables["Run"].note == ""
 
 

@@ -250,5 +250,5 @@ def test_a_factor_cannot_be_called_like_a_column_of_all_runs(tmp_path: Path) -> 
         *compare(results.runs, results.settings).runs,
     }
     assert {name for name in columns if "." not in name} == {*FACTS, "stripe_count"}
-    with pytest.raises(UsageError, match="driver is a column of all runs; give that factor another name"):
+    with pytest.raises(UsageError, match="driver is already a column of every run; give the factor another name"):
         load_results(write_sweep(tmp_path / "bad", {"driver": ["a", "b"]}))

@@ -123,7 +123,7 @@ def test_a_single_run_among_repeated_ones_is_not_compared(tmp_path: Path) -> Non
     for repetition in (2, 3):
         (folder / f"points/stripe_count2/rep-{repetition}/run.json").unlink()
     points = compared(folder).points.set_index("stripe_count")
-    assert points.loc[2, "left_out"] == "one run only, which says nothing about its spread"
+    assert points.loc[2, "left_out"] == "only one run, which does not show the spread"
     assert not points.loc[2, "tied"]
 
 

@@ -250,7 +250,7 @@ def test_predictions_beside_the_results_are_on_a_page_of_their_own(tmp_path: Pat
     assert "misses by +5.0 %" in text
     assert "3.1 % at the median, 8.2 % at most" in text
     (folder / "what-if.json").write_text("{}")
-    with pytest.raises(IolensError, match=r"what-if\.json is no file of predictions"):
+    with pytest.raises(IolensError, match=r"what-if\.json is not a file of predictions"):
         write_comparison(load_results(folder), tmp_path / "out.pdf", read_log)
 
 

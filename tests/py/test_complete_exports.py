@@ -41,4 +41,4 @@ def test_a_list_says_how_many_rows_it_hides(capsys: pytest.CaptureFixture[str]) 
     terminal = printed(capsys, "costly_files", LOG).replace("\n", " ")
     shown = sum(f"{row['path']} " in terminal for row in every)
     assert f"{len(every) - shown} more row" in terminal
-    assert "--csv and --json have them all." in terminal
+    assert "--csv and --json have every row." in terminal

@@ -36,11 +36,11 @@ def test_the_image_and_the_command_inside_are_found(line: str, image: str, insid
 @pytest.mark.parametrize(
     ("line", "name", "why"),
     [
-        ("ls", "any", "ls is none of apptainer, singularity, docker, podman"),
+        ("ls", "any", "ls is not one of apptainer, singularity, docker, podman"),
         ("docker exec c ./app", "any", "needs a command that starts a container, with `docker run`"),
-        ("docker run --rm", "any", "no image found behind `docker run`"),
-        ("docker run -d image ./app", "any", "leave --detach away"),
-        ("apptainer exec instance://x ./app", "any", "runs already"),
+        ("docker run --rm", "any", "no image was found after `docker run`"),
+        ("docker run -d image ./app", "any", "leave --detach out"),
+        ("apptainer exec instance://x ./app", "any", "already runs"),
         ("mpirun -n 1 apptainer exec a ./a : -n 1 apptainer exec a ./b", "any", "takes one program"),
     ],
 )
@@ -110,7 +110,7 @@ def test_an_older_c_library_inside_is_named_with_what_helps() -> None:
 
 def test_musl_and_no_c_library_at_all() -> None:
     musl = read_answer("=loader \n=musl /lib/ld-musl-x86_64.so.1\n")
-    assert "musl (as Alpine has), and the profiler needs glibc" in (refusal(musl, "x") or "")
+    assert "musl (as Alpine has), but the profiler needs glibc" in (refusal(musl, "x") or "")
     assert "x has no glibc" in (refusal(read_answer("=loader \n=musl \n"), "x") or "")
 
 

@@ -155,10 +155,10 @@ def test_every_activity_is_whole(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("claims: []", "the file has one key, claims, with a list"),
+        ("claims: []", "the file must have one key, claims, with a list"),
         ("claims: [", "while parsing"),
-        ("claims: [4]", "claim 1: a claim is a table"),
-        ("claims: [{says: x}]", "claim 1: a claim has one of the keys more, same, reaches, finds, logs"),
+        ("claims: [4]", "claim 1: a claim must be a table"),
+        ("claims: [{says: x}]", "claim 1: a claim must have one of the keys more, same, reaches, finds, logs"),
         ("claims: [{more: {}, then: {}}]", "unknown key then; a claim that begins with more has"),
         ("claims: [{finds: x}]", "the key because is missing"),
         (
@@ -167,7 +167,7 @@ def test_every_activity_is_whole(folder: Path) -> None:
         ),
         (
             "claims: [{reaches: {stripe_count: 1}, says: x, because: x, otherwise: x}]",
-            "says: a text is a table with en and",
+            "says: a text must be a table with en and",
         ),
     ],
 )
@@ -183,7 +183,7 @@ def test_a_wrong_activity_is_named(tmp_path: Path, text: str, words: str) -> Non
     [
         (["99"], "the course has no activity 99; it has 1, 2, 3"),
         (["nowhere"], "nowhere/experiment.yaml: No such file"),
-        (["6", "--full"], "ior of activity-6 has no solver that was left out"),
+        (["6", "--full"], "ior of activity-6 leaves no solver out; run it without --full"),
     ],
 )
 def test_a_wrong_call_says_what_there_is(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -124,12 +124,12 @@ def test_settings_of_a_sweep_are_subjects_and_lost_runs_are_named(
 @pytest.mark.parametrize(
     ("paths", "words"),
     [
-        ([LOGS[0]], "alone is nothing to compare"),
-        ([LOGS[0], "missing.darshan"], "is not there"),
+        ([LOGS[0]], "alone cannot be compared"),
+        ([LOGS[0], "missing.darshan"], "does not exist"),
         ([LOGS[0], DATA / "outputs/ORIGIN.md"], "neither a log nor an output"),
-        ([LOGS[0], DATA / "darshan"], "no repetitions of one"),
-        ([LOGS[0], DATA], "no log, no run.json"),
-        ([LOGS[0]] * 13, "12 are compared at most"),
+        ([LOGS[0], DATA / "darshan"], "not repetitions of one run"),
+        ([LOGS[0], DATA], "has no log, no run.json"),
+        ([LOGS[0]] * 13, "at most 12 can be compared"),
     ],
 )
 def test_what_cannot_be_compared_is_said(paths: list[Path], words: str, capsys: pytest.CaptureFixture[str]) -> None:

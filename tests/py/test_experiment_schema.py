@@ -29,8 +29,8 @@ VALUES: tuple[Any, ...] = (
     *({"a": None}, {"a": {"what": 1}}, {"from": 1, "to": 8, "times": 2}, {"from": 1}, "emulated", "slurm", "ompio"),
 )
 BEYOND = (
-    *("together", "exclude", "is not between", "different values", "must differ", "no range", "cannot be the name"),
-    *("is not a condition", "not a time", "stays where it is"),
+    *("together", "exclude", "is not between", "different values", "must differ", "not a range", "cannot be the name"),
+    *("is not a condition", "not a time", "does not grow"),
 )
 """Words of refusals that no schema can foresee: what keys say of each other, and what lies within a text."""
 

@@ -233,5 +233,5 @@ def test_a_log_without_samples_says_so(capsys: pytest.CaptureFixture[str], tmp_p
     assert "iolens run" in capsys.readouterr().err
     assert not target.exists()
     assert main(["export", str(foreign), "--format", "chrome", "-o", str(target)]) == 0
-    assert "bytes over time alone" in capsys.readouterr().err
+    assert "only bytes over time are exported" in capsys.readouterr().err
     assert {event["ph"] for event in json.loads(target.read_bytes())["traceEvents"]} == {"C", "M"}

@@ -181,7 +181,7 @@ def test_the_first_page_has_one_picture_and_stands_alone(log: Path) -> None:
 @pytest.mark.parametrize(
     ("log", "confidence", "doubt"),
     [
-        ("imbalanced-io", "low", "the profiler ran out of room"),
+        ("imbalanced-io", "low", "the profiler ran out of memory"),
         ("noposix", "high", ""),
         ("empty_log", "", ""),
         ("mpi-io-test", "low", "whole seconds"),
@@ -196,7 +196,7 @@ def test_the_confidence_falls_with_what_the_log_lacks(log: str, confidence: str,
 def test_what_a_log_cannot_tell() -> None:
     made = read_log(DATA / "imbalanced-io.darshan")
     found = unknown(made).frame().set_index("what")["why"]
-    assert found["some records"] == "POSIX: the profiler ran out of room; some records are missing."
+    assert found["some records"] == "POSIX: the profiler ran out of memory; some records are missing."
     assert {"computing and waiting apart", "hints of MPI-IO", "when bytes moved"} <= set(found.index)
     assert UNKNOWN.table(made).title == "What this log cannot tell"
 
@@ -243,7 +243,7 @@ def test_the_verdict_claims_no_more_than_the_log_tells(log: str, begin: str, hol
 def test_a_verdict_names_what_can_gain_most_not_an_idle_target() -> None:
     logs = Path(__file__).parents[1] / "advice" / "logs"
     assert verdict(read_log(logs / "odd-blocks.darshan")).sentence.startswith("Collective calls spend their time")
-    assert verdict(read_log(logs / "tiny-stripes.darshan")).sentence.startswith("Stripe size unfit")
+    assert verdict(read_log(logs / "tiny-stripes.darshan")).sentence.startswith("The stripe size does not fit")
     blind = read_log(logs / "blind.darshan")
     assert "rules could not judge it" in verdict(blind).sentence
 
@@ -258,7 +258,7 @@ def test_the_reasons_of_what_is_missing_are_those_of_this_log() -> None:
     ours = read_log(DATA.parent / "iolens" / "hdf5_calls.darshan")
     assert "iolens 0.1.0" in unknown(ours).frame().set_index("what")["why"]["hints of MPI-IO"]
     short = unknown(read_log(DATA / "mpi-io-test-x86_64-3.5.0.darshan")).frame().set_index("what")["why"]
-    assert short["when bytes moved"] == "the run was too short for the bins of its heat map, of 0.1 s each"
+    assert short["when bytes moved"] == "the run was too short for its heat map, whose bins are 0.1 s wide"
     assert "when bytes moved" not in set(unknown(read_log(DATA / "empty_log.darshan")).frame()["what"])
     seconds = unknown(read_log(DATA / "mpi-io-test-x86_64-3.4.0.darshan")).frame().set_index("what")["why"]
     assert "heat map ends within its first 2 bins" in seconds["when bytes moved"]
@@ -342,7 +342,7 @@ def test_calls_that_took_longer_than_the_run_are_explained() -> None:
     for name, explained in (("dxt", True), ("narrow", False)):
         (drawn,) = IO_COST.figures(read_log(logs / f"{name}.darshan"))
         assert isinstance(drawn, FigureBlock)
-        assert ("Calls of threads overlap" in drawn.caption) is explained
+        assert ("Calls of several threads overlap" in drawn.caption) is explained
 
 
 def test_time_that_posix_did_not_see_is_no_exchange() -> None:

@@ -181,7 +181,7 @@ def test_an_empty_store_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert main(["ingest", str(tmp_path / "logs"), "-o", str(tmp_path / "store"), "-j", "1"]) == 0
     assert main(["fleet", str(tmp_path / "store"), "-o", str(tmp_path / "x.pdf")]) == 0
     assert main(["fleet", str(tmp_path / "store")]) == 0
-    assert "no log that could be read was ingested" in capsys.readouterr().out
+    assert "none of the ingested logs could be read" in capsys.readouterr().out
 
 
 def test_wrong_folders_and_missing_packages_are_named(
@@ -192,13 +192,13 @@ def test_wrong_folders_and_missing_packages_are_named(
     assert main(["ingest", str(DATA), "-o", str(tmp_path)]) == 2
     assert main(["fleet", str(tmp_path)]) == 1
     said = capsys.readouterr().err
-    assert "there is no such folder" in said
-    assert "no store and not empty" in said
-    assert "make one with: iolens ingest" in said
+    assert "this folder does not exist" in said
+    assert "neither a store nor empty" in said
+    assert "make a store with: iolens ingest" in said
     monkeypatch.setattr(tables, "find_spec", lambda name: None)
     assert main(["ingest", str(tmp_path), "-o", str(tmp_path / "store")]) == 2
     said = capsys.readouterr().err
-    assert f"installed with: {sys.executable} -m pip install " in said
+    assert f"install it with: {sys.executable} -m pip install " in said
     assert "duckdb" in said
     assert "pyarrow" in said
     monkeypatch.setattr(

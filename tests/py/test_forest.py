@@ -189,9 +189,9 @@ def test_the_command_writes_pages_and_tables(
 
 def test_a_folder_without_logs_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["report", str(tmp_path)]) == 1
-    assert "no log (.darshan) lies in this folder or below it" in capsys.readouterr().err
+    assert "this folder has no log (.darshan) in it or below it" in capsys.readouterr().err
     (tmp_path / "x.darshan").write_bytes(b"")
-    with pytest.raises(IolensError, match="none of its 1 logs can be read"):
+    with pytest.raises(IolensError, match="none of the 1 logs can be read"):
         read_forest(tmp_path)
 
 

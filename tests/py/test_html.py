@@ -98,9 +98,9 @@ def test_names_in_a_log_run_nothing(tmp_path: Path) -> None:
 def test_findings_and_numbers_link_to_each_other(tmp_path: Path) -> None:
     write_job(read_log(RICH), tmp_path / "job.html")
     text = (tmp_path / "job.html").read_text(encoding="utf-8")
-    assert re.search(r'id="finding_(\d+)">One target, or few, for many ranks.*?<a href="#exhibit_layouts">', text)
+    assert re.search(r'id="finding_(\d+)">Too few targets for many ranks.*?<a href="#exhibit_layouts">', text)
     behind = text.split('id="exhibit_layouts"')[1].split("</figure>")[0]
-    assert re.search(r'Advice: <a href="#finding_\d+">One target, or few, for many ranks</a>', behind)
+    assert re.search(r'Advice: <a href="#finding_\d+">Too few targets for many ranks</a>', behind)
     assert "<summary>Definition</summary>" in text
 
 
@@ -163,7 +163,7 @@ def test_the_table_of_files_knows_the_ranks_behind_each(tmp_path: Path) -> None:
 def test_where_all_files_are_of_all_ranks_a_page_says_why_there_is_no_filter(tmp_path: Path) -> None:
     write_job(read_log(next(DATA.rglob("noposix.darshan"))), tmp_path / "x.html")
     text = (tmp_path / "x.html").read_text(encoding="utf-8")
-    assert "the log has their sums alone: no filter by rank" in text
+    assert "the log has only their sums: no filter by rank" in text
     assert "data-ranks" not in text
 
 

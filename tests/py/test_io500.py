@@ -51,7 +51,7 @@ def test_geometric_mean_by_hand() -> None:
 
 def test_nothing_is_scored_from_nothing() -> None:
     rows = [Outcome(one.phase, 0.0 if one.phase.name == "find" else one.value, one.seconds) for one in published()]
-    with pytest.raises(IolensError, match=r"find came out as 0\.0 kIOPS, so there is no score"):
+    with pytest.raises(IolensError, match=r"find gave 0\.0 kIOPS, so no score can be computed"):
         score_of(rows)
 
 

@@ -54,13 +54,13 @@ def test_a_good_file_is_read_with_its_defaults(tmp_path: Path) -> None:
         ("[1M, 16M]", "[1M, 16X]", ":8: matrix.cb_buffer_size: '16X' is not a size"),
         ("[1, 2]", "[1, 1]", ":7: matrix.stripe_count: [1, 1] must be a list of different values"),
         ("repetitions: 2", "repetitions:", ":9: repetitions: None is not a whole number of at least 1"),
-        ("name: small", "name: small\nname: large", ":2: the key name stands there twice"),
+        ("name: small", "name: small\nname: large", ":2: the key name occurs twice"),
         ("  ranks: 4\n", "", "the key workload.ranks is missing"),
         ("[--class, S]", "[--class, S", ":5: expected ',' or ']'"),
         (
             "matrix:",
             "matrix:\n  driver: {a: {}, b: {}}",
-            ":7: matrix.driver: every run has a driver already; give the factor another name",
+            ":7: matrix.driver: driver is already a property of every run; give the factor another name",
         ),
         ("repetitions: 2", "storage: {kind: tape}", "storage.kind: 'tape' is not one of emulated, lustre, beegfs"),
     ],
@@ -142,7 +142,7 @@ def test_numbers_of_the_emulated_targets_need_such_storage_and_a_file(tmp_path: 
         check_configuration(configuration, EMULATED)
     configuration.touch()
     check_configuration(configuration, EMULATED)
-    with pytest.raises(UsageError, match="plain storage takes no numbers"):
+    with pytest.raises(UsageError, match="plain storage has no configuration file"):
         check_configuration(configuration, PLAIN)
 
 
@@ -250,7 +250,11 @@ def test_excluded_points_are_not_run(tmp_path: Path) -> None:
             ":10: together: stripe_cont is no factor; the matrix has stripe_count, cb_b",
         ),
         ("[[stripe_count", "[[cb_buffer_size", ":10: together: cb_buffer_size is in two groups"),
-        ("[1, 2]", "[1, 2, 4]", ":10: together: factors that go together have equally many levels: stripe_count has 3"),
+        (
+            "[1, 2]",
+            "[1, 2, 4]",
+            ":10: together: factors in one group must have equally many levels: stripe_count has 3",
+        ),
         (
             "[[stripe_count, cb_buffer_size]]",
             "[stripe_count]",
@@ -258,19 +262,19 @@ def test_excluded_points_are_not_run(tmp_path: Path) -> None:
         ),
         (LAST, "exclude: [a > 1]", ":10: exclude: a > 1: a is no factor"),
         (LAST, "exclude: ['stripe_count >']", "is not a condition"),
-        (LAST, "exclude: ['open(1)']", "a condition has settings, numbers"),
-        (LAST, "exclude: ['stripe_count < 9']", "every point of the matrix is left out"),
+        (LAST, "exclude: ['open(1)']", "a condition may contain settings, numbers"),
+        (LAST, "exclude: ['stripe_count < 9']", "these conditions exclude every point of the matrix"),
         (LAST, "exclude: [stripe_count < None]", "neither a number nor a word"),
-        (LAST, "exclude: ['stripe_count < \"x\"']", "cannot be told for"),
+        (LAST, "exclude: ['stripe_count < \"x\"']", "cannot be evaluated for"),
         (LAST, "exclude: ['1 / (stripe_count - 1) > 0']", "division by zero"),
         (LAST, "until: {interval: 0}", ":10: until.interval: 0 is not between 0 and 100 %"),
-        (LAST, "until: {interval: much}", ":10: until.interval: 'much' is not a part of a whole, such as 5%"),
-        ("[1, 2]", "{from: 1}", ":7: matrix.stripe_count: {'from': 1} is no range"),
+        (LAST, "until: {interval: much}", ":10: until.interval: 'much' is not a percentage, such as 5%"),
+        ("[1, 2]", "{from: 1}", ":7: matrix.stripe_count: {'from': 1} is not a range"),
         ("[1, 2]", "{from: 4, to: 1}", "a range from 4 to 1 has no level"),
         ("[1, 2]", "{from: 1, to: 4, step: 0}", "0 is not a whole number of at least 1"),
         ("[1, 2]", "{from: 1, to: 100000000}", "a range of more than 10000 levels"),
-        (LAST, "until: {interval: 5%, ci: 5%}", ":10: until.ci: that is said by another key already"),
-        ("[1, 2]", "{from: 1, to: 4, times: 1}", "a range that grows 1 times stays where it is"),
+        (LAST, "until: {interval: 5%, ci: 5%}", ":10: until.ci: another key already sets this"),
+        ("[1, 2]", "{from: 1, to: 4, times: 1}", "a range with the factor 1 does not grow"),
     ],
 )
 def test_groups_conditions_ranges_and_parts_that_cannot_be(tmp_path: Path, old: str, new: str, problem: str) -> None:
@@ -281,14 +285,14 @@ def test_groups_conditions_ranges_and_parts_that_cannot_be(tmp_path: Path, old: 
 
 def test_more_points_than_any_sweep_can_run_are_refused(tmp_path: Path) -> None:
     changes = [f"matrix.{factor}={{from: 1, to: 9999}}" for factor in ("ranks", "stripe_count")]
-    with pytest.raises(UsageError, match="199960002 points are more than the 100000 that a sweep may have"):
+    with pytest.raises(UsageError, match="199960002 points exceed the limit of 100000 points for a sweep"):
         load_experiment(write(tmp_path, GOOD), changes)
 
 
 def test_levels_have_names_in_any_language(tmp_path: Path) -> None:
     path = tmp_path / "experiment.yaml"
     path.write_text("name: x\nworkload: {program: ior, ranks: 1}\nmatrix: {größe: {}, 日本: {小: {}, 大_きい: {}}}\n")
-    with pytest.raises(UsageError, match="an own factor is a table"):
+    with pytest.raises(UsageError, match="a factor of your own must be a table"):
         load_experiment(path)
     path.write_text(path.read_text().replace("größe: {}", "größe: {é: {}, è: {}}"))
     assert [point.id for point in points(load_experiment(path))][:2] == ["größe-é_日本-小", "größe-é_日本-大-きい"]
@@ -297,7 +301,7 @@ def test_levels_have_names_in_any_language(tmp_path: Path) -> None:
 def test_a_dry_run_refuses_what_the_sweep_would(tmp_path: Path) -> None:
     path = tmp_path / "experiment.yaml"
     path.write_text("name: x\nworkload: {program: btio, ranks: 4}\nmatrix: {nodes: [1, 2]}\n")
-    with pytest.raises(UsageError, match="the launcher local has no nodes to choose"):
+    with pytest.raises(UsageError, match="the launcher local cannot choose nodes"):
         plan(load_experiment(path), tmp_path)
     with pytest.raises(UsageError, match=r"workload\.ranks: 3"):
         plan(load_experiment(path, ["matrix.ranks=[3]", "matrix.nodes=[1]", "launcher=slurm"]), tmp_path)
@@ -306,7 +310,7 @@ def test_a_dry_run_refuses_what_the_sweep_would(tmp_path: Path) -> None:
 def test_a_full_disk_is_said_in_words_of_the_sweep(tmp_path: Path) -> None:
     problem = full(OSError(errno.ENOSPC, "Error writing bytes to file"), tmp_path)
     assert isinstance(problem, IolensError)
-    assert f"no room is left for the results in {tmp_path} (No space left on device); finished runs" in str(problem)
+    assert f"the results in {tmp_path} cannot be written (No space left on device); finished runs" in str(problem)
     other = OSError(errno.EACCES, "no")
     assert full(other, tmp_path) is other
 

@@ -52,7 +52,7 @@ def test_a_program_whose_path_has_an_equals_sign_gets_its_environment(tmp_path: 
 
 
 def test_a_launcher_without_a_program_is_an_error() -> None:
-    with pytest.raises(IolensError, match="no program found behind `mpirun`"):
+    with pytest.raises(IolensError, match="no program was found after `mpirun`"):
         instrumented(["mpirun", "-np", "4"], Setup())
 
 

@@ -57,7 +57,7 @@ def test_without_the_lustre_driver_the_sweep_says_why_and_takes_the_generic_one(
     monkeypatch.setattr(classes, "build_with_driver", refuse)
     assert driver_to_be_had() == "generic"
     said = capsys.readouterr().err
-    assert "no index in reach; so the sweep runs ROMIO's generic driver" in said
+    assert "no index in reach; the sweep therefore runs ROMIO's generic driver" in said
     monkeypatch.setattr(classes, "build_with_driver", lambda *_: None)
     assert driver_to_be_had() == "lustre"
 
@@ -70,7 +70,8 @@ def test_a_driver_is_a_component_or_an_argument_of_the_matrix_alone() -> None:
     assert like.arguments[-2:] == ("--mpiio-driver", "lustre-like")
     assert lustre.first == like.first == ("--class", "C", "--method", "full")
     with pytest.raises(
-        UsageError, match="the driver lustre-like has collective transfers alone: method full, not simple"
+        UsageError,
+        match="the driver lustre-like has only collective transfers; choose the method full instead of simple",
     ):
         class_experiment("C", Choices(driver="lustre-like", method="simple"))
 

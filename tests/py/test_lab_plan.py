@@ -64,7 +64,7 @@ def test_the_command_prints_it(file: Path, capsys: pytest.CaptureFixture[str]) -
     printed = capsys.readouterr().out
     assert printed.count("mpirun -n 4 btio") == 5
     assert "5 runs, and up to 4 that confirm the best setting; one run writes at most 22.1 MB below" in printed
-    assert "how long they take is not known before one was done" in printed
+    assert "their duration is unknown until one of them was done" in printed
     assert [path.name for path in file.parent.iterdir()] == ["experiment.yaml"]
 
 
@@ -83,10 +83,10 @@ def test_data_that_stays_needs_room_for_all_of_it(file: Path, capsys: pytest.Cap
     assert main([*words, "--set", "keep.data=always"]) == 0
     printed = capsys.readouterr().out
     # Class S: 12 x 12 x 12 points of 5 doubles, 12 dumps, in each of 4 runs.
-    assert f"and {(4 * 12**4 * 5 * 8 + 24**3 * 5 * 8 * 40) / 1e6:.1f} MB of all these stays, below" in printed
+    assert f"{(4 * 12**4 * 5 * 8 + 24**3 * 5 * 8 * 40) / 1e6:.1f} MB remain after all runs, below" in printed
     assert printed.count(" --keep") == 5, "the program is told to leave its files"
     assert main([*words, "--set", "keep.data=failed"]) == 0
-    assert "of all these stays" not in capsys.readouterr().out
+    assert "remain after all runs" not in capsys.readouterr().out
 
 
 def test_ranks_and_nodes_are_settings_like_others(file: Path) -> None:
@@ -101,7 +101,7 @@ def test_ranks_and_nodes_are_settings_like_others(file: Path) -> None:
 def test_a_launcher_without_nodes_cannot_vary_them(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     changes = ["--set", "matrix.nodes=[1, 2]"]
     assert main(["sweep", str(file), "--results", str(file.parent / "results"), *changes]) == 2
-    assert "matrix.nodes: the launcher local has no nodes to choose" in capsys.readouterr().err
+    assert "matrix.nodes: the launcher local cannot choose nodes" in capsys.readouterr().err
 
 
 def tasks(*shapes: str, runs_per_job: int) -> list[Task]:
@@ -163,12 +163,12 @@ def test_a_mapping_that_the_starter_cannot_do_is_said_before_anything_runs(tmp_p
     starter = tmp_path / "start"
     starter.write_text("#!/bin/sh\necho HYDRA build details\n")
     starter.chmod(0o755)
-    with pytest.raises(UsageError, match="has no mapping by slot; it has core, socket, node"):
+    with pytest.raises(UsageError, match="cannot map ranks by slot; it can map by core, socket, node"):
         options_for(str(starter), "slot", None)
     with pytest.raises(UsageError, match="takes either a mapping by node or mpi"):
         options_for(str(starter), "node", 4)
     assert options_for(str(starter), "core", 4)[-2:] == ("-ppn", "4")
-    with pytest.raises(UsageError, match="how true is told where ranks go is not known"):
+    with pytest.raises(UsageError, match="iolens does not know how to place ranks with true"):
         options_for("true", "core", None)
 
 

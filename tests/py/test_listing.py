@@ -123,7 +123,7 @@ def test_letters_of_a_line_and_its_loop(monkeypatch: pytest.MonkeyPatch) -> None
     text = listing(found, {"solve.c": [f"code {n}" for n in range(1, 60)]}, partial(loop_tags, REMARKS)).splitlines()
     assert " 50.0% Vi        31 | code 31" in text
     assert text.count("   ...") == 2
-    assert "solve.c: not found" in listing(found, {}, partial(loop_tags, REMARKS))
+    assert "solve.c: source file not found" in listing(found, {}, partial(loop_tags, REMARKS))
 
 
 NEST = """\
@@ -199,7 +199,7 @@ def test_records_that_are_none(tmp_path: Path) -> None:
     with pytest.raises(IolensError, match="compile with gcc -g -fsave-optimization-record"):
         read_remarks(tmp_path)
     (tmp_path / "x.opt-record.json.gz").write_bytes(b"no gzip")
-    with pytest.raises(IolensError, match=r"x\.opt-record\.json\.gz: is no optimization record of GCC"):
+    with pytest.raises(IolensError, match=r"x\.opt-record\.json\.gz: is not an optimization record of GCC"):
         read_remarks(tmp_path)
 
 

@@ -80,6 +80,15 @@ def test_the_examples_of_a_command_are_taken_by_its_parser(name: str) -> None:
         assert parse(words[1:]).subcommand == name
 
 
+def test_help_shows_the_eight_common_commands_before_the_others(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        main(["--help"])
+    common, others = capsys.readouterr().out.split("Other commands")
+    listed = [re.findall(r"^  ([a-z][\w-]*)  +\w", part, re.MULTILINE) for part in (common, others)]
+    assert listed[0] == ["run", "report", "show", "advise", "table", "diff", "compare", "sweep"]
+    assert sorted(listed[0] + listed[1]) == sorted(COMMANDS)
+
+
 def test_actions_and_notes_of_a_command_are_described() -> None:
     known = {command.name: command for command in commands()}
     assert {"stripe set", "stripe get", "stripe mount"} <= {action.name for action in known["stripe"].actions}

@@ -205,14 +205,14 @@ def test_large_numbers_have_the_unit_that_people_use() -> None:
 def test_an_overflow_is_remarked() -> None:
     values = np.array([[5, 5], [-1, -7], [-9, 3]])
     said = overflowed(values, ["POSIX_READS", "POSIX_BYTES_READ", "POSIX_STRIDE1_STRIDE"])
-    assert said == "POSIX_BYTES_READ overflowed to negative values, which count as 0: sums are too small."
+    assert said == "POSIX_BYTES_READ overflowed to negative values, which are counted as 0, so sums are too small."
     assert overflowed(np.array([[-9]]), ["POSIX_RENAMED_FROM"]) == ""
     assert overflowed(np.array([[5], [-1], [3]]), ["a", "b", "c"]) == ""
 
 
 @pytest.mark.parametrize(
     ("private", "said"),
-    [({}, "does not record them"), ({"mpiio_hints": pd.DataFrame()}, "none was given")],
+    [({}, "does not record them"), ({"mpiio_hints": pd.DataFrame()}, "the program gave none")],
 )
 def test_no_hints_are_not_hints_that_nobody_recorded(private: dict[str, Any], said: str) -> None:
     assert said in no_hints(job({"MPI-IO": pd.DataFrame()}, **private))

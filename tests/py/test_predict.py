@@ -256,7 +256,7 @@ def test_a_plain_file_system_is_one_target(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "told"), [("nonsense: 1", "no key"), ("lock_us: fast", "line 15"), ("", "is missing")]
+    ("line", "told"), [("nonsense: 1", "is not a key"), ("lock_us: fast", "line 15"), ("", "is missing")]
 )
 def test_a_wrong_model_is_named(tmp_path: Path, line: str, told: str) -> None:
     text = as_text(read_model().values)

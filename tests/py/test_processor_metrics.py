@@ -159,7 +159,7 @@ def resolved_otherwise(**changed: Any) -> Callable[..., pd.DataFrame]:
     ("changed", "said"),
     [
         ({"source": "", "line": 0}, "no debug information here"),
-        ({"source": "", "line": 0, "symbol": ""}, "not here, was built anew since, or is stripped"),
+        ({"source": "", "line": 0, "symbol": ""}, "missing, was rebuilt after the run, or is stripped"),
         ({"source": "/src/app.py", "line": 0}, "(Python)"),
     ],
 )
@@ -426,7 +426,7 @@ def test_efficiencies_multiply(made: Job) -> None:
     assert value["communication efficiency"] == pytest.approx(0.85)
     factors = ("load balance", "core efficiency", "I/O efficiency", "communication efficiency")
     assert value["parallel efficiency"] == pytest.approx(math.prod(value[name] for name in factors))
-    assert found.set_index("name").loc["computational scaling", "unknown"].startswith("not known")
+    assert found.set_index("name").loc["computational scaling", "unknown"].startswith("unknown")
     assert time.efficiencies(job(1, **tables())) is None
 
 

@@ -352,7 +352,7 @@ def test_without_samples_the_profile_is_the_one_by_time(capsys: pytest.CaptureFi
     shown = capsys.readouterr().out
     assert "Imb. Time%" in shown
     assert "| OTHER\n" in shown
-    assert "MPI in it, for MPI was not traced" in " ".join(shown.split())
+    assert "including MPI, because MPI was not traced" in " ".join(shown.split())
     assert main(["table", "profile_time", str(LOG), "--no-threshold", "--by", "group,pe"]) == 0
     assert capsys.readouterr().out == shown
     assert main(["table", "profile", str(LOG), "--by", "line"]) == 2
@@ -402,15 +402,18 @@ def test_the_names_of_all_tables(capsys: pytest.CaptureFixture[str]) -> None:
     [
         (["lod_balance", str(LOG)], "no table lod_balance; do you mean load_balance"),
         (["load_balance"], "name a table and a log"),
-        (["load_balance", str(LOG), "--by", "frobs"], "no level frobs; this table has group, function, file, region"),
-        (["load_balance", str(LOG), "--by", "group,pe,group"], "the level group is there twice"),
-        (["load_balance", str(LOG), "--by", "pe=all,file"], "pe=all is the last level"),
+        (
+            ["load_balance", str(LOG), "--by", "frobs"],
+            "there is no level frobs; this table has group, function, file, region",
+        ),
+        (["load_balance", str(LOG), "--by", "group,pe,group"], "the level group is given twice"),
+        (["load_balance", str(LOG), "--by", "pe=all,file"], "pe=all can only be the last level"),
         (["load_balance", str(LOG), "--filter", "pe<<3"], "pe is a number"),
-        (["load_balance", str(LOG), "--filter", "pe"], "a condition is a name, one of"),
+        (["load_balance", str(LOG), "--filter", "pe"], "pe is not a condition; write a name, one of"),
         (["load_balance", str(LOG), "--filter", "function<3"], "function is text"),
         (["load_balance", str(LOG), "--filter", "frobs=3"], "no column frobs to filter by"),
         (["operations", str(LOG), "--by", "pe"], "the table operations has no levels"),
-        (["file_input", str(LOG), "--by", "pe"], "the table file_input has no levels to go by"),
+        (["file_input", str(LOG), "--by", "pe"], "the table file_input has no levels; leave --by out"),
     ],
 )
 def test_wrong_questions(options: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -420,14 +423,14 @@ def test_wrong_questions(options: list[str], said: str, capsys: pytest.CaptureFi
 
 def test_what_a_log_does_not_have(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["table", "memory", str(LOG)]) == 1
-    assert "nothing for the table memory in this log; needed is a log of iolens" in capsys.readouterr().err
+    assert "this log has no data for the table memory; the table needs a log of iolens" in capsys.readouterr().err
 
 
 def test_a_filter_that_nothing_meets_is_not_taken_for_a_log_without_the_table(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert main(["table", "load_balance", str(LOG), "--filter", "function=frob*"]) == 1
-    assert "no row of the table load_balance meets --filter 'function=frob*'" in capsys.readouterr().err
+    assert "no row of the table load_balance matches --filter 'function=frob*'" in capsys.readouterr().err
 
 
 def test_conditions_and_levels() -> None:

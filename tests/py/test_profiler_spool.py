@@ -225,7 +225,7 @@ def test_recover_makes_the_folder_of_its_logs_or_says_why_not(tmp_path: Path) ->
     end("kill", tmp_path)
     (tmp_path / "file").touch()
     refused = recover(tmp_path, "-o", str(tmp_path / "file" / "below"))
-    why = f"{tmp_path / 'file' / 'below'}: the folder cannot be made (Not a directory); name another one"
+    why = f"{tmp_path / 'file' / 'below'}: the folder cannot be made (Not a directory); name another folder"
     assert (refused.returncode, refused.stderr) == (1, f"iolens recover: {why}\n")
     assert recover(tmp_path, "-o", str(tmp_path / "not" / "there")).returncode == 0
     assert len(list((tmp_path / "not" / "there").glob("*.darshan"))) == 1
@@ -295,7 +295,7 @@ def test_recover_takes_the_job_that_is_named(tmp_path: Path, two_projects: tuple
 def test_recover_takes_all_after_a_list_of_them(tmp_path: Path, two_projects: tuple[Path, Path]) -> None:
     mine, other = two_projects
     said = recover_in(tmp_path, mine, "--all")
-    assert said[0] == "Logs will be made of these jobs:"
+    assert said[0] == "Logs of these jobs will be made:"
     assert [line.rpartition(", in ")[2] for line in said[1:3]] == [f"{mine}/logs", f"{other}/logs"]
     assert (len(harness.logs(mine)), len(harness.logs(other)), len(said)) == (1, 1, 5)
 

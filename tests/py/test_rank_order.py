@@ -130,7 +130,9 @@ def test_the_command_writes_both_files(
     alone = tmp_path / "alone"
     assert main([*options[:-1], str(alone)]) == 0
     assert [path.name for path in alone.iterdir()] == ["MPICH_RANK_ORDER"], "which names no host"
-    assert "no rankfile: 2 nodes need as many hosts, and 0 are known; give --hosts" in capsys.readouterr().out
+    assert (
+        "no rankfile was written: 2 nodes need as many hosts, but 0 are known; give --hosts" in capsys.readouterr().out
+    )
     refused = tmp_path / "refused"
     assert main([*options[:-1], str(refused), "--hosts", "n1"]) == 2
     assert not refused.exists()
@@ -149,11 +151,11 @@ def test_the_rankfile_names_no_core_that_the_nodes_do_not_have(monkeypatch: pyte
 def test_a_log_without_messages(capsys: pytest.CaptureFixture[str]) -> None:
     log = Path(__file__).parents[1] / "data" / "iolens" / "mpi_calls.darshan"
     assert main(["rank-order", str(log)]) == 1
-    assert "does not say who sent to whom; record it with iolens run --trace mpi" in capsys.readouterr().err
+    assert "does not record which rank sent to which; record it with iolens run --trace mpi" in capsys.readouterr().err
 
 
 def test_a_job_with_collective_calls_alone(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     calls = {key: value for key, value in tables().items() if key in ("mpi_calls", "region_names")}
     monkeypatch.setattr("iolens.log.read_log", lambda path: job_of({}, 2, **calls))
     assert main(["rank-order", "any.darshan"]) == 1
-    assert "no rank sent a message to another one" in capsys.readouterr().err
+    assert "no rank sent a message to another" in capsys.readouterr().err

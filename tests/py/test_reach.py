@@ -39,8 +39,8 @@ def test_env_may_take_away_what_is_preloaded(command: str, why: str | None) -> N
 @pytest.mark.parametrize(
     ("at", "bytes_there", "why"),
     [
-        (18, b"\xf3\x00", "is built for another kind of processor"),
-        (4, b"\x01", "is built for another kind of processor"),
+        (18, b"\xf3\x00", "is built for another type of processor"),
+        (4, b"\x01", "is built for another type of processor"),
         (2000, b"/lib/ld-musl-x86_64.so.1", "is built for another C library (musl)"),
         (0, b"#!/b", None),
     ],

@@ -109,7 +109,7 @@ def test_lustre_targets_in_order() -> None:
     ]
     assert [target.fill for target in targets] == [0.25, 0.5, 0.01]
     assert gaps(targets) == tuple(range(2, 10))
-    assert summary(targets) == "3 of 3 targets take new files, 1% to 50% full; not listed: 2-9"
+    assert summary(targets) == "3 of 3 targets accept new files, 1% to 50% full; not listed: 2-9"
     assert table(targets).splitlines()[1] == "    0  work-OST0000  100.0 GiB   25%  in order"
 
 
@@ -148,7 +148,7 @@ def test_a_tool_that_hangs_or_fails_ends_in_a_sentence(tmp_path: Path, monkeypat
     with pytest.raises(IolensError, match="no answer within"):
         LUSTRE.targets(tmp_path, None)
     (tmp_path / "lfs").unlink()
-    with pytest.raises(IolensError, match="the command lfs was not found; it comes with the Lustre client"):
+    with pytest.raises(IolensError, match="the command lfs was not found; the Lustre client contains it"):
         LUSTRE.targets(tmp_path, None)
 
 
@@ -233,7 +233,7 @@ def test_cephfs_a_directory_without_a_layout_takes_that_of_the_nearest_above(
     assert CEPHFS.set_stripes
     inner = tmp_path / "a" / "b"
     inner.mkdir(parents=True)
-    with pytest.raises(IolensError, match="ask a file"):
+    with pytest.raises(IolensError, match="give a file"):
         CEPHFS.get_stripes(inner)
     attributes[str(tmp_path), "ceph.dir.layout"] = CEPH
     assert CEPHFS.get_stripes(inner) == Layout(1, 4 * MIB, pool="cephfs_data", object_size=8 * MIB)
@@ -250,7 +250,7 @@ def test_cephfs_a_directory_without_a_layout_takes_that_of_the_nearest_above(
 
 def test_cephfs_what_is_no_layout_and_who_may_not_set_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert CEPHFS.set_stripes
-    with pytest.raises(IolensError, match="told no layout"):
+    with pytest.raises(IolensError, match="gave no layout"):
         parse_layout("stripe_unit=x")
 
     def refuse(*_: object) -> None:
@@ -272,7 +272,7 @@ def test_more_stripes_than_targets_are_refused_before_the_first_run(
     check_targets(runs[:1], tmp_path, LUSTRE, None)
     install(tmp_path, monkeypatch, "lfs", "no answer", code=5)
     check_targets(runs, tmp_path, LUSTRE, None)
-    assert "how many targets take files is not known: lfs df -v" in capsys.readouterr().err
+    assert "the number of targets that accept files is unknown: lfs df -v" in capsys.readouterr().err
     with pytest.raises(UsageError, match=r"storage\.pool: emulated storage has no pools"):
         check_pool("flash", Backend("emulated", holds=lambda path: True))
 

@@ -16,9 +16,9 @@ from iolens.lab.storage.plain import PLAIN
 
 
 def test_a_file_system_without_stripes_says_what_to_do(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"no stripes on this file system .* iolens stripe mount"):
+    with pytest.raises(UsageError, match=r"this file system has no stripes .* iolens stripe mount"):
         set_stripes(tmp_path, Layout(2, 2**20))
-    with pytest.raises(UsageError, match="no stripes"):
+    with pytest.raises(UsageError, match="has no stripes"):
         get_stripes(tmp_path)
 
 
@@ -69,7 +69,7 @@ def test_the_targets_of_an_emulated_mount_are_always_in_order(
     make_mount(tmp_path)
     assert main(["stripe", "targets", str(tmp_path)]) == 0
     shown = capsys.readouterr().out.splitlines()
-    assert shown[0] == f"{tmp_path}: 12 of 12 targets take new files"
+    assert shown[0] == f"{tmp_path}: 12 of 12 targets accept new files"
     assert shown[2].split() == ["0", "OST0000", "n/a", "n/a", "in", "order"]
 
 

@@ -35,7 +35,7 @@ def taken(folder: Path) -> bool:
         with alone(folder):
             pass
     except IolensError as error:
-        return "in use by another sweep that is under way, or by the last run of one that was killed" in str(error)
+        return "in use by another sweep, or by the last run of a killed sweep" in str(error)
     return False
 
 

@@ -179,7 +179,7 @@ def test_a_search_whose_first_runs_fail_stops(
     Path("tiny.yaml").write_text(text)
     assert main(["tune", "tiny.yaml", "--budget", "5"]) == 1
     assert len(json.loads(Path("results/tiny/tuning.json").read_text())["steps"]) == 2, "default and rule of thumb"
-    assert "every run failed, and there is nothing to search by" in capsys.readouterr().out
+    assert "every run failed, so the search has no results to use" in capsys.readouterr().out
 
 
 def test_what_cannot_be_tuned_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -193,7 +193,7 @@ def test_what_cannot_be_tuned_is_said(tmp_path: Path, capsys: pytest.CaptureFixt
 
 
 def test_a_matrix_that_is_too_large_is_refused() -> None:
-    with pytest.raises(UsageError, match="has 6000 settings, and a search takes at most 5000"):
+    with pytest.raises(UsageError, match="has 6000 settings, but a search takes at most 5000"):
         search_of(grid(matrix={"stripe_count": tuple(range(1, 101)), "cb_buffer_size": tuple(range(1, 61))}))
 
 

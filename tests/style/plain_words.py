@@ -1,8 +1,8 @@
-"""Check the words of comments and docstrings: `make check` runs it over the product, or over the files named.
+"""Check the words of comments, docstrings, messages and documents: `make check` runs it over all files, or those named.
 
-A comment is a sentence that a reader understands without the code. Two faults can be seen by a machine: beginnings such
-as "Of the …", "What is …" or "Whether …", which leave a sentence without a verb, and words that today's English has
-given up.
+A reader understands a sentence without the code. A machine can see three faults: beginnings such as "Of the …",
+"What is …" or "Whether …", which leave a comment without a verb; words that today's English has given up; and sentences
+of documents that are too long to follow.
 """
 
 from __future__ import annotations
@@ -17,9 +17,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 HEADLESS = re.compile(r"(Of|What|Whether|Which)\b(?![^.]*\?)")
-ARCHAIC = re.compile(r"\b(heeds?|heeded|unasked|hitherto|whence|thereof|therein|nought|betwixt)\b")
+ARCHAIC = re.compile(
+    r"\b(heeds?|heeded|unasked|hitherto|whence|thither|hither|thereof|therein|thereby|whereof|wherein|nought|betwixt"
+    r"|notwithstanding|aught|lest|amongst|whilst)\b"
+)
+HEADLESS_MESSAGE = re.compile(r"(Of|Whether) [a-z]\w* \w+")
+TESTS = "tests"
+LONGEST_SENTENCE = 35
+"""Largest number of words in a sentence of a document."""
+
 C_TEXT = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|/\*.*?\*/|//[^\n]*', re.DOTALL)
-PYTHON, C = (".py",), (".c", ".h", ".def")
+PYTHON, C, DOCUMENTS = (".py",), (".c", ".h", ".def"), (".md",)
 
 
 def python_texts(source: str) -> Iterator[tuple[int, str]]:
@@ -47,26 +55,73 @@ def c_texts(source: str) -> Iterator[tuple[int, str]]:
         before = line if found[0].startswith("//") else -1
 
 
+def python_messages(source: str) -> Iterator[tuple[int, str]]:
+    """Yields line and text of each string that is no docstring: messages, captions and help texts."""
+    tree = ast.parse(source)
+    docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
+            yield node.lineno, node.value
+
+
+def c_messages(source: str) -> Iterator[tuple[int, str]]:
+    """Yields line and text of each string of C."""
+    for found in C_TEXT.finditer(source):
+        if found[0].startswith('"'):
+            yield source.count("\n", 0, found.start()) + 1, found[0].strip('"')
+
+
+def sentences(document: str) -> Iterator[tuple[int, str]]:
+    """Yields line and text of each sentence of a Markdown document, without code, brackets, tables, headings."""
+    prose = re.sub(r"```.*?```|<!--.*?-->", lambda code: "\n" * code[0].count("\n"), document, flags=re.DOTALL)
+    for paragraph in re.finditer(r"(?:^(?!\s*$|\||#| {4}).+\n?)+", prose, re.MULTILINE):
+        line = prose.count("\n", 0, paragraph.start()) + 1
+        for item in re.split(r"\n(?=\s*(?:[-*+]|\d+\.) )", paragraph[0]):
+            shown = re.sub(r" \([^()]*\)", "", re.sub(r"`[^`]*`", "code", re.sub(r"\]\([^)]*\)", "]", item)))
+            for sentence in re.split(r"(?<=[.:;?!])\s+", shown):
+                yield line, " ".join(sentence.split())
+            line += item.count("\n") + 1
+
+
 def faults(path: Path) -> list[str]:
     """Returns a line for each fault in a file: where it stands, and what to write instead."""
     source = path.read_text(encoding="utf-8")
-    texts = python_texts(source) if path.suffix in PYTHON else c_texts(source)
+    if path.suffix in DOCUMENTS:
+        found = [_archaic(path, line, text) for line, text in enumerate(source.splitlines(), 1)]
+        for line, text in sentences(source):
+            words = len(re.findall(r"[\w'-]*\w", text))
+            if words > LONGEST_SENTENCE:
+                found.append(f"{path}:{line}: {words} words in a sentence: make two of it: {text[:60]} …")
+        return [fault for fault in found if fault]
+    comments, messages = (python_texts, python_messages) if path.suffix in PYTHON else (c_texts, c_messages)
     found = []
-    for line, text in sorted(texts):
-        head, word = HEADLESS.match(text.strip()), ARCHAIC.search(text)
-        if head:
+    for line, text in sorted(comments(source)):
+        head = HEADLESS.match(text.strip())
+        if head and TESTS not in path.parts:
             found.append(f'{path}:{line}: begins with "{head[1]}": begin with the subject, or with a verb')
-        if word:
-            found.append(f'{path}:{line}: "{word[0]}": use a word that everybody uses')
-    return found
+        found.append(_archaic(path, line, text))
+    for line, text in messages(source) if TESTS not in path.parts else ():
+        head = HEADLESS_MESSAGE.match(text)
+        if head:
+            found.append(f'{path}:{line}: a message begins with "{head[1]}": begin with the subject')
+        found.append(_archaic(path, line, text))
+    return [fault for fault in found if fault]
+
+
+def _archaic(path: Path, line: int, text: str) -> str:
+    """Returns the fault of a text with a word that is out of use, or an empty text."""
+    word = ARCHAIC.search(text)
+    return f'{path}:{line}: "{word[0]}": use a word that everybody uses' if word else ""
 
 
 def tracked() -> list[Path]:
-    """Returns the tracked files outside of the tests in the languages that are checked."""
-    listed = subprocess.run(["git", "ls-files", ":!tests"], capture_output=True, text=True, check=False).stdout.split(
-        "\n"
-    )
-    return [Path(name) for name in listed if name.endswith(PYTHON + C) and Path(name).exists()]
+    """Returns the tracked files in the languages that are checked, without the list of old changes."""
+    listed = subprocess.run(["git", "ls-files", ":!CHANGELOG.md"], capture_output=True, text=True, check=False)
+    return [
+        Path(name)
+        for name in listed.stdout.split("\n")
+        if name.endswith(PYTHON + C + DOCUMENTS) and Path(name).exists()
+    ]
 
 
 def main(names: list[str]) -> int:

@@ -135,13 +135,13 @@ def test_a_snapshot_makes_its_folder_or_says_why_not(waiting: subprocess.Popen[s
     assert Path(done.stdout.strip()).parent == Path("absent/too")
     (tmp_path / "file").touch()
     done = live(tmp_path, "4711", "--snapshot", "-o", "file/below")
-    why = "file/below: the folder cannot be made (Not a directory); name another one"
+    why = "file/below: the folder cannot be made (Not a directory); name another folder"
     assert (done.returncode, done.stderr) == (1, f"iolens live: {why}\n")
     assert waiting.poll() is None
 
 
 def test_no_such_job(tmp_path: Path) -> None:
-    assert "no job runs here under the profiler" in live(tmp_path).stdout
+    assert "no job runs under the profiler on this node" in live(tmp_path).stdout
     done = live(tmp_path, "4711")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("iolens live: no job 4711 runs here under the profiler")

@@ -134,5 +134,5 @@ def test_what_cannot_be_installed_is_said_with_the_reason(tmp_path: Path, monkey
     with pytest.raises(IolensError, match=r"^no index was reached$"):
         lustre_driver.install()
     os.unlink(tmp_path / "setup.sh")
-    with pytest.raises(IolensError, match="install iolens with one that has, or run from a clone"):
+    with pytest.raises(IolensError, match="install iolens with an MPI that has it, or work in a clone"):
         lustre_driver.install()

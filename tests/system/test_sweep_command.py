@@ -181,7 +181,7 @@ def test_a_failed_run_stays_until_another_try_is_asked_for(tmp_path: Path) -> No
     assert (status, "2 of 2 runs to do" in said, "exit code" in said) == (0, True, False), said
     record = json.loads((points / "way-one" / "rep-1" / "run.json").read_text())
     assert record["status"] == "ok"
-    assert record["failed_before"][0]["reason"].startswith("exit code 3: cannot (all of it: ")
+    assert record["failed_before"][0]["reason"].startswith("exit code 3: cannot (full output: ")
     kept = points / "way-one" / record["failed_before"][0]["folder"]
     assert (kept / "stderr.txt").read_text().strip().startswith("cannot")
     assert "exit code 3: cannot" in (tmp_path / "results" / "bad" / "runs.csv").read_text()

@@ -285,7 +285,7 @@ def test_a_run_that_takes_too_long_is_ended_and_leaves_its_log(tmp_path: Path) -
         outcome = execute([str(program)], setup)
         if begun.exists():
             break
-    assert outcome.reason == f"it took longer than {limit} s and was ended"
+    assert outcome.reason == f"it ran longer than {limit} s and was ended"
     assert outcome.exit_code != 0
     assert outcome.seconds < 1000
     assert outcome.logs

@@ -14,7 +14,7 @@ static const char USAGE[] =
     "usage: mpirun -np P alignment [options]\n\n";
 
 static const char NOTES[] =
-    "\nHints heeded: cb_nodes, cb_buffer_size, striping_unit, romio_lustre_co_ratio.\n"
+    "\nHints used: cb_nodes, cb_buffer_size, striping_unit, romio_lustre_co_ratio.\n"
     "Data file: DIR/alignment.out. Exit status: 0 verified, 1 wrong data or I/O error, 2 bad usage.\n";
 
 // clang-format off

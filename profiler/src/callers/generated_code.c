@@ -228,9 +228,10 @@ static void collect(const struct iolens_transport *transport, struct buffer *row
 
 const struct process_table table_generated_code = {
     .name = "generated_code",
-    .meaning = "A function that the program generated while it ran, and that an address in `call_nodes` "
-               "without an object "
-               "lies in, from the file /tmp/perf-PID.map that the compiler of a script writes when asked to",
+    .meaning =
+        "A function that the program generated while it ran; addresses in `call_nodes` without an object "
+        "lie in such functions. From the file /tmp/perf-PID.map, which the compiler of a script writes on "
+        "request",
     TABLE_ROWS(COLUMNS),
     .on_demand = true,
     .state_of = TABLE_call_nodes,

@@ -57,5 +57,5 @@ def _layout_said(layout: Layout | None, known: list[tuple[Layout, str]]) -> tupl
         return None, ""
     for other, title in known:
         if set(other.files) & set(layout.files) and (other.count, other.size) != (layout.count, layout.size):
-            return None, _wrapped(f"Lay the file out as “{title}” says.")
+            return None, _wrapped(f"Use the layout of the file that “{title}” gives.")
     return layout, stripes_text(layout.count, layout.size)

@@ -24,54 +24,62 @@ class Limit:
 
 
 TABLE: tuple[Limit, ...] = (
-    Limit("least_seconds", 0.5, "s", "I/O of the slowest rank below this is too short for advice"),
-    Limit("least_gain", 0.01, "of the run", "findings that can gain less are not said"),
-    Limit("worth_gain", 0.05, "of the run", "findings that can gain less are `low`: not worth it"),
-    Limit("high_gain", 0.20, "of the run", "findings that can gain as much are `high`"),
-    Limit("few_calls", 1000, "calls", "fewer transfers are not called many"),
-    Limit("small_transfer", 100 * _KIB, "B", "transfers up to this are small; counted in Darshan's size ranges"),
-    Limit("small_share", 0.5, "of calls", "share of small transfers from which a file is called so"),
-    Limit("few_ranks", 4, "ranks", "jobs of fewer ranks are not told to spread work over ranks"),
-    Limit("one_rank_share", 0.9, "of bytes", "a rank with this share of the bytes does the job's I/O alone"),
-    Limit("much_bytes", 64 * _MIB, "B", "transfers of less in all are not told to go parallel"),
-    Limit("meta_share", 0.5, "of I/O time", "share of open, close, stat and seek from which metadata is said"),
-    Limit("large_transfer", _MIB, "B", "transfers from this size on need no gathering"),
-    Limit("random_share", 0.2, "of calls", "share of accesses that go back from which a file is read at random"),
-    Limit("sync_share", 0.5, "of writes", "syncs for each write from which they are too many"),
-    Limit("few_syncs", 20, "calls", "fewer syncs of a rank on a file are not called many"),
-    Limit("least_alignment", 64 * _KIB, "B", "smaller blocks are pages, which cost nothing when shared on one node"),
-    Limit("unaligned_share", 0.5, "of calls", "share of transfers inside blocks from which a file is unaligned"),
-    Limit("enough_stripes", 8, "stripes", "more stripes are not asked for"),
-    Limit("many_files", 100, "files", "from so many files on their layout matters to metadata"),
-    Limit("uneven", 2, "times the mean", "what a rank or target may move before it is called uneven"),
-    Limit("straggler", 1.5, "times the median", "time from which a rank, host or target is slow"),
-    Limit("crowd", 8, "ranks", "with fewer, one that is slow says little about the others"),
-    Limit("sieving_share", 0.5, "of bytes asked for", "bytes read beyond them from which sieving is said"),
-    Limit("amplification", 1.3, "times", "bytes written for each byte given"),
-    Limit("again", 2, "times", "how often a byte may be read or written"),
-    Limit("input_size", 64 * _MIB, "B", "files up to this can be read by one rank and handed on"),
-    Limit("reopens", 10, "opens", "opens of a file by a rank from which it should stay open"),
-    Limit("many_ranks", 512, "ranks", "from so many on, a file for each is too many"),
+    Limit("least_seconds", 0.5, "s", "shortest I/O time of the slowest rank that gets advice"),
+    Limit("least_gain", 0.01, "of the run", "findings that can save less are not reported"),
+    Limit("worth_gain", 0.05, "of the run", "findings that can save less are `low`: not worth the work"),
+    Limit("high_gain", 0.20, "of the run", "findings that can save this much or more are `high`"),
+    Limit("few_calls", 1000, "calls", "smallest number of transfers that is called many"),
+    Limit("small_transfer", 100 * _KIB, "B", "largest transfer that is called small; counted in Darshan's size ranges"),
+    Limit("small_share", 0.5, "of calls", "smallest share of small transfers that makes a finding"),
+    Limit("few_ranks", 4, "ranks", "smallest job that is advised to spread work over ranks"),
+    Limit("one_rank_share", 0.9, "of bytes", "a rank with this share of the bytes counts as doing the job's I/O alone"),
+    Limit("much_bytes", 64 * _MIB, "B", "smallest amount of data for which parallel I/O is advised"),
+    Limit("meta_share", 0.5, "of I/O time", "smallest share of open, close, stat and seek that makes a finding"),
+    Limit("large_transfer", _MIB, "B", "smallest transfer that needs no gathering"),
+    Limit("random_share", 0.2, "of calls", "smallest share of accesses going back that is called random access"),
+    Limit("sync_share", 0.5, "of writes", "smallest number of syncs per write that is too many"),
+    Limit("few_syncs", 20, "calls", "smallest number of syncs of a rank on a file that is called many"),
     Limit(
-        "imbalance", 0.2, "of its time", "computing beyond the mean of the rank that computes longest (POP: 1 - 0.8)"
+        "least_alignment",
+        64 * _KIB,
+        "B",
+        "smallest block that counts; smaller ones are pages, which ranks of a node share at no cost",
     ),
-    Limit("late_share", 0.5, "of receives", "receives whose message was there before"),
-    Limit("many_messages", 100000, "messages", "fewer small messages are not called many"),
-    Limit("eager_share", 0.5, "of messages", "messages of the sizes just above the eager limit"),
-    Limit("collective_share", 0.1, "of the run", "time in one collective, waiting left out"),
-    Limit("core_wait", 0.2, "of the run", "time in which a rank was ready to run and had no processor"),
-    Limit("blind_bytes", _MIB, "B", "bytes of MPI-IO that POSIX may miss, in buffers or another layer"),
-    Limit("overlap", 1.2, "times the run", "I/O time of a rank beyond which it must overlap"),
-    Limit("process_rate", 4 * _GIB, "B/s", "what one process can get from storage over a network"),
-    Limit("device_rate", 0, "B/s", "what the storage can do for the whole job; 0: not known"),
-    Limit("far_rank", 4, "times the mean", "time of a shared file's slowest rank from which it is far from the others"),
-    Limit("above_posix", 3, "times", "time of independent MPI-IO over that of POSIX below it"),
-    Limit("repeats", 100, "times", "how often one small place may be read or written"),
-    Limit("seek_share", 2, "for each transfer", "seeks from which they are many"),
-    Limit("every_share", 0.95, "of calls", "share of unaligned transfers from which none is aligned"),
-    Limit("crowded_target", 64, "ranks", "ranks for each target in use from which these are few"),
-    Limit("chunk_factor", 8, "times", "bytes of a chunk over those of an access"),
-    Limit("cold_factor", 2, "times", "how much faster the same bytes may be read again"),
+    Limit(
+        "unaligned_share",
+        0.5,
+        "of calls",
+        "smallest share of transfers beginning inside a block that makes a file unaligned",
+    ),
+    Limit("enough_stripes", 8, "stripes", "largest number of stripes that is advised"),
+    Limit("many_files", 100, "files", "smallest number of files for which the layout matters to metadata"),
+    Limit("uneven", 2, "times the mean", "largest amount that a rank or target may move without being called uneven"),
+    Limit("straggler", 1.5, "times the median", "shortest time that makes a rank, host or target slow"),
+    Limit("crowd", 8, "ranks", "smallest number of ranks among which a slow rank is reported"),
+    Limit("sieving_share", 0.5, "of bytes asked for", "smallest excess of bytes read that is reported as data sieving"),
+    Limit("amplification", 1.3, "times", "smallest number of bytes written per byte of the program that is reported"),
+    Limit("again", 2, "times", "smallest number of times a byte is read or written that is reported"),
+    Limit("input_size", 64 * _MIB, "B", "largest file that one rank can read and broadcast"),
+    Limit("reopens", 10, "opens", "smallest number of opens of a file by a rank that is too many"),
+    Limit("many_ranks", 512, "ranks", "smallest number of ranks for which a file per rank is too many"),
+    Limit("imbalance", 0.2, "of its time", "computing time of the slowest rank beyond the mean (POP: 1 - 0.8)"),
+    Limit("late_share", 0.5, "of receives", "receives that began after their message had arrived"),
+    Limit("many_messages", 100000, "messages", "smallest number of small messages that is called many"),
+    Limit("eager_share", 0.5, "of messages", "messages with sizes just above the eager limit"),
+    Limit("collective_share", 0.1, "of the run", "time in one collective function, without waiting"),
+    Limit("core_wait", 0.2, "of the run", "time in which a rank was ready to run but had no processor"),
+    Limit("blind_bytes", _MIB, "B", "share of MPI-IO's bytes that POSIX may miss because of buffers or another layer"),
+    Limit("overlap", 1.2, "times the run", "I/O time of a rank above which threads must have overlapped"),
+    Limit("process_rate", 4 * _GIB, "B/s", "highest rate that one process can get from storage over a network"),
+    Limit("device_rate", 0, "B/s", "highest rate of the storage for the whole job; 0: unknown"),
+    Limit("far_rank", 4, "times the mean", "shortest time of a shared file's slowest rank that is far from the others"),
+    Limit("above_posix", 3, "times", "time of independent MPI-IO divided by the time of POSIX below it"),
+    Limit("repeats", 100, "times", "smallest number of accesses to one small place that is reported"),
+    Limit("seek_share", 2, "for each transfer", "smallest number of seeks that is called many"),
+    Limit("every_share", 0.95, "of calls", "share of unaligned transfers that counts as all"),
+    Limit("crowded_target", 64, "ranks", "smallest number of ranks per used target that makes targets few"),
+    Limit("chunk_factor", 8, "times", "bytes of a chunk divided by the bytes of an access"),
+    Limit("cold_factor", 2, "times", "smallest speed-up of a second read that is reported"),
 )
 """The thresholds in the order of the documentation."""
 
@@ -100,7 +108,7 @@ def from_file(path: Path) -> Limits:
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise UsageError(f"{path} cannot be read as YAML: {' '.join(str(error).split())}") from error
     if not isinstance(said, dict):
-        raise UsageError(f"{path} holds no thresholds: write KEY: VALUE, one a line")
+        raise UsageError(f"{path} holds no thresholds; write one line KEY: VALUE for each")
     return changed([], {**DEFAULTS, **{_known(str(key)): _number(str(key), value) for key, value in said.items()}})
 
 
@@ -118,5 +126,5 @@ def _number(key: str, value: object) -> float:
     except ValueError:
         found = -1.0
     if not 0 <= found < float("inf"):
-        raise UsageError(f"threshold {key}: {value!r} is no number from 0 on")
+        raise UsageError(f"threshold {key}: {value!r} is not a number of at least 0")
     return found

@@ -11,13 +11,13 @@ def hints_text(lines: Iterable[str]) -> str:
     """Returns a hints file, `key value` a line, and how it is given to ROMIO and by `iolens run`."""
     return "\n".join(
         [
-            "Put these hints into hints.txt, or into the MPI_Info of MPI_File_open:",
+            "Put these hints into hints.txt or into the MPI_Info of MPI_File_open:",
             "",
             *(f"  {line}" for line in lines),
             "",
             "  export ROMIO_HINTS=$PWD/hints.txt",
             "    (MPICH, Intel MPI, Open MPI with OMPI_MCA_io=romio321)",
-            "or, for a trial without a change to the program:",
+            "or try them without a change to the program:",
             "",
             """  iolens run --hints "*:$(tr ' \\n' '=,' < hints.txt | sed 's/,$//')" -- ...""",
         ]
@@ -52,7 +52,7 @@ Describe each rank's part by a view, and write it in one collective call:
 """A remedy that replaces independent or small accesses by collective ones."""
 
 BROADCAST = """\
-Read by one rank, and hand the data on:
+Let one rank read, and broadcast the data:
 
   C        if (rank == 0) read_input(buffer, bytes);
            MPI_Bcast(buffer, bytes, MPI_BYTE, 0, MPI_COMM_WORLD);

@@ -40,6 +40,6 @@ def small(job: Job, limits: Limits, kind: str, chosen: Callable[[Records], np.nd
     evidence = (
         f"{say.percent(few[mask].sum() / total)} of {say.count(total, word)} {'from' if kind == 'READ' else 'to'} "
         f"{say.files(job, by_count['id'])} carry at most {say.size(limits['small_transfer'])} "
-        f"({say.size(moved / total)} on average) and took {say.seconds(spent)} of the slowest rank."
+        f"({say.size(moved / total)} on average) and took {say.seconds(spent)} on the slowest rank."
     )
     return Seen(evidence, spent, f"It assumes that these {word}s take no time on the slowest rank.", remedy)

@@ -112,7 +112,7 @@ def _gain_words(one: _Weighed, limits: Limits, job: Job) -> str:
     """Returns the gain for people."""
     gain = one.gain
     if gain is None:
-        return "about the numbers, not the speed" if one.note else "this log does not bound the gain"
+        return "a note on the numbers, not on the speed" if one.note else "this log gives no upper bound of the gain"
     bound = f"at most {say.at_most(upper_bound(job, gain))} of the run"
     words = f"about {say.percent(gain)} of the run" if job.coarse else bound
     if is_close(gain, limits):

@@ -1,4 +1,4 @@
-"""`iolens activity N`: run an exercise of the course, and say whether it came out as the course says."""
+"""`iolens activity N`: run an exercise of the course, and say whether it agrees with the course."""
 
 from __future__ import annotations
 
@@ -26,8 +26,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "activity", metavar="N", help="the number of an activity in course/, or a folder with one of your own"
     )
-    parser.add_argument("--language", choices=("en", "pt"), help="of the answers (default: what LANG asks for, or en)")
-    parser.add_argument("--full", action="store_true", help="run the program's solver too, where it is left out")
+    parser.add_argument(
+        "--language", choices=("en", "pt"), help="language of the answers (default: the language of LANG, or en)"
+    )
+    parser.add_argument(
+        "--full", action="store_true", help="also run the program's solver, which exercises leave out to be quick"
+    )
     parser.add_argument(
         "--set",
         action="append",
@@ -36,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a key of the experiment, such as repetitions=10",
     )
     parser.add_argument("--results", type=Path, default=Path("results"), metavar="DIR", help="default: results")
-    parser.add_argument("--no-report", action="store_true", help="leave the comparison PDF out")
+    parser.add_argument("--no-report", action="store_true", help="do not write the comparison PDF")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -69,7 +73,9 @@ def _folder_of(activity: str) -> Path:
 def _with_solver(experiment: Experiment) -> Experiment:
     """Returns the experiment with the solver that its arguments leave out."""
     if "--io-only" not in experiment.arguments:
-        raise UsageError(f"--full: {experiment.program} of {experiment.name} has no solver that was left out")
+        raise UsageError(
+            f"--full: {experiment.program} of {experiment.name} leaves no solver out; run it without --full"
+        )
     arguments = tuple(word for word in experiment.arguments if word != "--io-only")
     return replace(experiment, arguments=arguments, repeated=())
 

@@ -11,19 +11,20 @@ from iolens.errors import UsageError
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
     parser.description = (
-        "Say what bounds a run, what would make its I/O faster, with text to paste, and how much of the run that can "
-        "gain at most. A healthy or tiny job gets nothing. Rules and thresholds are in report/ADVICE.md."
+        "Print what limits a run, which changes would make its I/O faster (with text to paste), and how much of the "
+        "run time each can save at most. A healthy or very short job gets no advice. report/ADVICE.md explains the "
+        "rules and thresholds."
     )
     parser.add_argument("logs", type=Path, nargs="*", metavar="LOG", help="a log of iolens or Darshan (3.0 or later)")
-    parser.add_argument("--json", action="store_true", help="print JSON instead: one object a log, one a line")
+    parser.add_argument("--json", action="store_true", help="print JSON instead: one line with one object for each log")
     parser.add_argument(
         "--write-hints",
         type=Path,
         metavar="FILE",
-        help="write the MPI-IO hints of the advice on one log as a hints file",
+        help="write the MPI-IO hints of the advice into this file; for one log",
     )
     parser.add_argument(
-        "--threshold", action="append", default=[], metavar="KEY=VALUE", help="set a threshold; can be repeated"
+        "--threshold", action="append", default=[], metavar="KEY=VALUE", help="set a threshold; may be repeated"
     )
     parser.add_argument(
         "--mtbf",
@@ -31,8 +32,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="HOURS",
         help="mean time between failures of the job's nodes: also say how often its checkpoints are worth it",
     )
-    parser.add_argument("--rules", action="store_true", help="print the rules and thresholds there are, as Markdown")
-    parser.add_argument("--thresholds", type=Path, metavar="YAML", help="thresholds in a file, KEY: VALUE a line")
+    parser.add_argument("--rules", action="store_true", help="print all rules and thresholds as Markdown")
+    parser.add_argument(
+        "--thresholds", type=Path, metavar="YAML", help="a file of thresholds, with one line KEY: VALUE for each"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -43,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
         print(rules_text())
         return 0
     if not args.logs:
-        raise UsageError("name a log, such as job.darshan; --rules prints what is looked for")
+        raise UsageError("name a log, such as job.darshan; --rules prints the rules")
     from iolens.advise import diagnosed
     from iolens.advise.limits import DEFAULTS, changed, from_file
     from iolens.log import read_log

@@ -15,22 +15,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
     parser.description = (
         "Write a log with the same counters and times, in which user, job number, hosts, program, arguments and every "
-        "component of every path are pseudonyms. Folders keep their structure. What iolens does not know to be "
-        "harmless is left out. Darshan's tools read the result."
+        "component of every path are pseudonyms. Folders keep their structure. Data that may hold names in a form "
+        "unknown to iolens is left out. Darshan's tools read the result."
     )
     parser.add_argument("log", type=Path, metavar="LOG", help="a log of iolens or Darshan (3.0 or later)")
     parser.add_argument(
         "-o", "--output", type=Path, metavar="OUT", help="the log to write (default: anonymous-<number>.darshan here)"
     )
     parser.add_argument(
-        "--key", metavar="KEY", help="a secret: logs made with the same one have the same pseudonyms (default: chance)"
+        "--key",
+        metavar="KEY",
+        help="a secret; the same name has the same pseudonym in all logs written with the "
+        "same key (default: a random key)",
     )
     parser.add_argument(
         "--keep",
         type=lambda text: text.split(","),
         default=[],
         metavar="WHAT,...",
-        help="leave as they are: extensions (of files), mounts (mount points), program (its name)",
+        help="do not replace these: extensions (of files), mounts (mount points), program (its name)",
     )
 
 
@@ -38,9 +41,9 @@ def run(args: argparse.Namespace) -> int:
     """Writes the anonymous log and say where; 0 if done."""
     unknown = set(args.keep) - set(KEEPS)
     if unknown:
-        raise UsageError(f"--keep {','.join(sorted(unknown))}: there is only {', '.join(KEEPS)}")
+        raise UsageError(f"--keep {','.join(sorted(unknown))} is unknown; choose from {', '.join(KEEPS)}")
     if args.key == "":
-        raise UsageError("--key is empty; leave it out, and chance makes one")
+        raise UsageError("--key is empty; give a secret, or leave --key out for a random one")
     from iolens.log import read_log
     from iolens.log.anonymize import anonymize
     from iolens.log.container import open_container
@@ -52,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
     _write_new(output, made.data)
     read_log(output)
     for name in made.left_out:
-        print(f"anonymize: the {name} was left out, for iolens does not know what it says")
+        print(f"anonymize: left out: {name}; it may hold names, and iolens does not know its format")
     print(f"anonymize: {output}")
     return 0
 
@@ -68,7 +71,7 @@ def _write_new(path: Path, data: bytes) -> None:
             file.write(data)
         os.link(aside, path)
     except FileExistsError as error:
-        raise IolensError(f"{path} is there already; remove it, or name another one with -o") from error
+        raise IolensError(f"{path} exists already; remove it, or name another file with -o") from error
     except OSError as error:
         raise IolensError(f"{path} cannot be written ({error.strerror})") from error
     finally:

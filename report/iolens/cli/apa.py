@@ -43,7 +43,7 @@ _FUNCTIONS = """
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
-    parser.epilog = "The steps: iolens run --sample, iolens apa, look at its file, iolens run --apa."
+    parser.epilog = "Four steps: iolens run --sample; iolens apa; edit the file that it writes; iolens run --apa."
     parser.add_argument("log", type=Path, metavar="LOG", help="a log recorded with iolens run --sample")
 
 
@@ -55,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
     job = read_log(args.log)
     found = own_functions(job)
     if found is None:
-        raise IolensError(f"{args.log}: there are no samples in this log (iolens run --sample takes them)")
+        raise IolensError(f"{args.log} has no samples; record the program with iolens run --sample")
     groups = "mpi,io" if job.nprocs > 1 else "io"
     program = Path(job.exe.split(" ")[0]).name
     print(_HEAD.format(program=program, log=args.log, groups=groups), end="")

@@ -21,31 +21,41 @@ _LEAST = 2**20
 _TRUSTED = 0.5
 """Largest error of a calibration's own runs up to which the model can be said to describe the storage."""
 
-_DOUBT = "Do not believe what is predicted with it."
+_DOUBT = "Do not trust predictions made with it."
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
     parser.epilog = (
-        "Seven kinds of short IOR runs: five are fitted, and two predicted, to say how good the model is. Start "
-        "it where the ranks would run: on the compute nodes, in a batch job. Then: iolens predict LOG --model FILE."
+        "Runs seven kinds of short IOR tests. The model is fitted to five of them, and its error is measured on the "
+        "other two. Start the command where the ranks would run: on the compute nodes, in a batch job. Then use the "
+        "model: iolens predict LOG --model FILE."
     )
-    parser.add_argument("directory", type=Path, metavar="DIR", help="on the file system, for the files of the runs")
-    parser.add_argument("-o", "--output", type=Path, metavar="FILE", default=Path("model.yaml"), help="the model")
-    parser.add_argument("--size", type=size, default="256M", help="bytes of the large runs (256M)")
     parser.add_argument(
-        "--repeat", type=positive, default=3, metavar="N", help="runs of each kind; the fastest counts (3)"
+        "directory", type=Path, metavar="DIR", help="directory on the file system, for the files of the runs"
+    )
+    parser.add_argument("-o", "--output", type=Path, metavar="FILE", default=Path("model.yaml"), help="the model")
+    parser.add_argument("--size", type=size, default="256M", help="bytes that each large run moves (default: 256M)")
+    parser.add_argument(
+        "--repeat",
+        type=positive,
+        default=3,
+        metavar="N",
+        help="runs of each kind, of which the fastest counts (default: 3)",
     )
     parser.add_argument(
         "--start",
         type=Path,
         metavar="FILE",
-        help="what is known already: targets, sizes, and where to begin (ost.yaml)",
+        help="model to begin with: number of targets, sizes, first values (default: ost.yaml)",
     )
     parser.add_argument(
-        "--targets", type=positive, metavar="N", help="targets of the file system, instead of the start's"
+        "--targets",
+        type=positive,
+        metavar="N",
+        help="number of the file system's targets, in place of the number in --start",
     )
-    parser.add_argument("--logs", type=Path, metavar="DIR", help="keep logs and output of the runs here")
+    parser.add_argument("--logs", type=Path, metavar="DIR", help="keep logs and output of the runs in this folder")
 
 
 def size(text: str) -> int:
@@ -93,7 +103,7 @@ def _model_text(found: Calibration, start: Model) -> str:
     lines = [
         "# Written by iolens calibrate. Fitted: " + ", ".join(seen) + ".",
         f"# All other keys are those of {start.origin}.",
-        "# Errors (predicted over measured I/O time, less 1): of the runs that were fitted, "
+        "# Errors (predicted over measured I/O time, less 1): of the fitted runs, "
         + ", ".join(f"{name}: {error:+.1%}" for name, error in found.fit.errors.items())
         + "; of others, "
         + ", ".join(f"{name}: {error:+.1%}" for name, error in found.held_out.items())
@@ -112,7 +122,7 @@ def _table(found: Calibration, start: Model) -> str:
 
     lines = [f"{'parameter':16} {'fitted':>12}"]
     for key in FITTED:
-        note = "  not told by these runs: as it was" if key in found.fit.unseen else ""
+        note = "  not determined by these runs; unchanged" if key in found.fit.unseen else ""
         lines.append(f"{key:16} {found.fit.model.values[key]:12.4g}{note}")
     lines += ["", f"{'run':32} {'error of I/O time':>18}"]
     lines += [f"{name:32} {error:>+18.1%}" for name, error in found.fit.errors.items()]
@@ -120,7 +130,11 @@ def _table(found: Calibration, start: Model) -> str:
     if found.largest > _TRUSTED:
         lines += [
             "",
-            f"The model does not describe this storage: one of these runs is {found.largest:.0%} off. {_DOUBT}",
+            f"The model does not describe this storage: for one of these runs its error is {found.largest:.0%}. "
+            f"{_DOUBT}",
         ]
-    lines += ["", f"Kept from {start.origin}: all other parameters; write-behind and copies in memory are not fitted."]
+    lines += [
+        "",
+        f"All other parameters are those of {start.origin}; write-behind and copies in memory are not fitted.",
+    ]
     return "\n".join(lines)

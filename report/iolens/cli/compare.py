@@ -18,21 +18,29 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
     parser.epilog = (
-        "One sweep's folder: the comparison of its settings. Several sweeps of the same settings: the same, with the "
-        "sweep as one more setting. Sweeps of other settings: each setting beside the others. Anything else, two or "
-        "more: logs, folders of runs or of repetitions, and outputs of NPB and its BT-IO, BTIO, IOR (text, JSON, CSV), "
-        "mdtest, MAPL's simulators, OSU micro-benchmarks, each held against the first."
+        "With the folder of one sweep, compares its settings. With several sweeps of the same settings, the sweep is "
+        "one more setting. With sweeps of different settings, every setting of all is shown beside the others. "
+        "Otherwise takes two or more logs, folders of runs or of repetitions, and outputs of NPB and its BT-IO, BTIO, "
+        "IOR (text, JSON, CSV), mdtest, MAPL's simulators and OSU micro-benchmarks, and compares each with the first."
     )
     parser.add_argument(
-        "paths", type=Path, nargs="+", metavar="PATH", help="a sweep's folder, or two or more logs, outputs, folders"
+        "paths",
+        type=Path,
+        nargs="+",
+        metavar="PATH",
+        help="the folder of a sweep, or two or more logs, outputs or folders",
     )
-    add_output(parser, "PATH/comparison.FORMAT of one sweep, else comparison.FORMAT in this folder")
+    add_output(
+        parser,
+        "the file to write (default: PATH/comparison.FORMAT for one sweep, else comparison.FORMAT in "
+        "the current folder)",
+    )
     parser.add_argument(
         "--device-rate",
         type=float,
         default=0.0,
         metavar="MIB_PER_S",
-        help="the most that storage that is not emulated can take, MiB/s: a line over the bars",
+        help="the highest rate of the real storage in MiB/s, drawn as a line over the bars",
     )
     parser.add_argument("--csv", type=Path, metavar="DIR", help="write every table as CSV into DIR")
     parser.add_argument("--json", type=Path, metavar="DIR", help="write every table as JSON into DIR")
@@ -45,9 +53,11 @@ def run(args: argparse.Namespace) -> int:
     from iolens.lab.sweep.results import load_results
 
     if args.device_rate < 0:
-        raise UsageError(f"--device-rate {args.device_rate:g}: a rate is more than 0 MiB/s")
+        raise UsageError(f"--device-rate {args.device_rate:g} is not a rate; give MiB/s, more than 0")
     if len(args.paths) == 1 and args.paths[0].is_file():
-        raise UsageError(f"{args.paths[0]} alone is nothing to compare; give a sweep's folder, or two logs or outputs")
+        raise UsageError(
+            f"{args.paths[0]} alone cannot be compared; give the folder of a sweep, or two or more logs or outputs"
+        )
     if len(args.paths) > 1 and not all(map(is_sweep, args.paths)):
         _compare_subjects(args)
         return 0

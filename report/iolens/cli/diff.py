@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
     parser.epilog = (
-        "Each but the first is held against the first. Outputs: of NPB and its BT-IO, BTIO, IOR (text, JSON, CSV), "
-        "mdtest, MAPL's simulators, OSU micro-benchmarks; a log X.darshan beside X.out is read too."
+        "Compares each PATH with the first. Reads outputs of NPB and its BT-IO, BTIO, IOR (text, JSON, CSV), mdtest, "
+        "MAPL's simulators and OSU micro-benchmarks, and with X.out also the log X.darshan in the same folder."
     )
     parser.add_argument(
-        "paths", type=Path, nargs="+", metavar="PATH", help="a log, a benchmark's output, a run, or a folder of them"
+        "paths", type=Path, nargs="+", metavar="PATH", help="a log, a benchmark's output, a run, or a folder of these"
     )
-    parser.add_argument("--all", action="store_true", help="also the numbers that are the same")
-    parser.add_argument("--json", action="store_true", help="one JSON object in place of the tables")
+    parser.add_argument("--all", action="store_true", help="also print the numbers that are equal")
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of tables")
 
 
 def run(args: argparse.Namespace) -> int:

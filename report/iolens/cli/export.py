@@ -30,7 +30,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("log", type=Path, metavar="LOG", help="a log of iolens")
     parser.add_argument("--format", choices=tuple(_ENDINGS), required=True, help="the viewer's format")
     parser.add_argument(
-        "-o", "--output", type=Path, metavar="FILE", help="default: beside the log, with its name; - is standard output"
+        "-o",
+        "--output",
+        type=Path,
+        metavar="FILE",
+        help="file to write (default: next to the log, with the log's name; - is standard output)",
     )
     parser.add_argument(
         "--symbols",
@@ -38,11 +42,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="DIR",
-        help="a folder with programs, libraries or "
-        "their debug files, when they are no longer where they ran; may be repeated",
+        help="a folder with the program, its libraries or their debug files, if they were moved since the run; may be "
+        "repeated",
     )
     parser.add_argument("--all-threads", action="store_true", help=ALL_THREADS)
-    parser.add_argument("--running", action="store_true", help="leave out samples of threads that waited")
+    parser.add_argument("--running", action="store_true", help="leave out samples of waiting threads")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -97,8 +101,10 @@ def _time_line(job: Job, search: list[Path], without: frozenset[tuple[int, int]]
     text, left_out = chrome(job, search, without)
     how = "iolens run --dxt traces transfers, and --timeline adds samples (--sample) and MPI calls (--trace mpi)"
     if '"ph": "X"' not in text and '"ph": "C"' not in text:
-        raise IolensError(f"{job.path}: nothing in this log has a time of its own; {how}")
+        raise IolensError(f"{job.path}: no event of this log has a time of its own; {how}")
     if '"ph": "X"' not in text:
-        return text.encode(), [f"bytes over time alone: no call of this log has a time of its own; {how}"]
-    notes = [f"{left_out} of the shortest events are left out, for viewers do not open more"] if left_out else []
+        return text.encode(), [
+            f"only bytes over time are exported, because no call of this log has a time of its own; {how}"
+        ]
+    notes = [f"{left_out} of the shortest events are left out, because viewers cannot open more"] if left_out else []
     return text.encode(), notes

@@ -10,23 +10,32 @@ from pathlib import Path
 def _positive(text: str) -> int:
     """Returns a number of processes."""
     if not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text}: give a whole number from 1 on")
+        raise argparse.ArgumentTypeError(f"{text} is not a whole number of at least 1")
     return int(text)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
-    parser.add_argument("folders", type=Path, nargs="+", metavar="FOLDER", help="logs lie in it or below it")
-    parser.add_argument("-o", "--output", type=Path, required=True, metavar="STORE", help="folder of the data set")
+    parser.add_argument("folders", type=Path, nargs="+", metavar="FOLDER", help="a folder with logs in it or below it")
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        required=True,
+        metavar="STORE",
+        help="folder of the data set, made if absent, made if absent",
+    )
     parser.add_argument(
         "-j",
         "--jobs",
         type=_positive,
         default=len(os.sched_getaffinity(0)),
         metavar="N",
-        help="processes that read logs (default: one for each core)",
+        help="number of processes that read logs (default: one per core)",
     )
-    parser.add_argument("--no-advice", action="store_true", help="leave out what `iolens advise` finds; quicker")
+    parser.add_argument(
+        "--no-advice", action="store_true", help="leave out the findings of `iolens advise`; this is quicker"
+    )
     parser.add_argument(
         "--dask-scheduler",
         metavar="ADDRESS",

@@ -20,7 +20,7 @@ def _block(text: str) -> int:
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from error
     if size == 0 or size % 2**21:
-        raise argparse.ArgumentTypeError(f"{text} is not a multiple of 2M, the transfer of that phase")
+        raise argparse.ArgumentTypeError(f"{text} is not a multiple of 2M, the transfer size of this phase")
     return size
 
 
@@ -35,9 +35,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Returns the options of `iolens io500`."""
     usual = Scale()
     parser.epilog = WHY_INVALID
-    parser.add_argument("--np", type=_count, default=usual.ranks, metavar="N", help="ranks (default: %(default)s)")
     parser.add_argument(
-        "--directory", type=Path, default=Path("."), metavar="DIR", help="where the data goes (default: .)"
+        "--np", type=_count, default=usual.ranks, metavar="N", help="number of ranks (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--directory", type=Path, default=Path("."), metavar="DIR", help="folder for the data (default: .)"
     )
     parser.add_argument("--results", type=Path, default=Path("results"), metavar="DIR", help="default: results")
     amounts = {
@@ -53,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--profiler", choices=preload.PROFILERS, default="iolens", help="iolens, the site's Darshan, or none"
     )
-    parser.add_argument("--dry-run", action="store_true", help="print what each phase would be asked to do")
+    parser.add_argument("--dry-run", action="store_true", help="print the command of each phase, and run none")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -61,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
     scale = Scale(args.np, args.easy_block, args.hard_segments, args.easy_items, args.hard_items)
     directory = args.directory.resolve()
     if not directory.is_dir():
-        raise UsageError(f"--directory {args.directory} is not a folder")
+        raise UsageError(f"--directory {args.directory} is not a folder; make it first")
     if args.dry_run:
         for phase in PHASES:
             print(f"{phase.name}: {phase.program} {' '.join(options_of(phase, scale, directory / 'io500-data'))}")

@@ -12,16 +12,19 @@ from iolens.foreign import printable
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
     parser.epilog = (
-        "Compile with gcc -g -fsave-optimization-record: it leaves FILE.opt-record.json.gz beside each object file. "
-        "Then iolens run --sample, and this. A letter belongs to the line, or to the last "
-        "loop of its function that begins before it. Whole loop nests are shown: each loop has a column with its "
+        "First compile with gcc -g -fsave-optimization-record, which writes FILE.opt-record.json.gz next to each "
+        "object file. Then record the program with iolens run --sample. In the listing a letter belongs to its line, "
+        "or to the last loop of the function that begins before the line. Whole loop nests are shown: each loop has a "
+        "column with its "
         "letters, < in its first line and > in its last; + where GCC says nothing."
     )
     parser.add_argument("log", type=Path, metavar="LOG", help="a log recorded with iolens run --sample")
-    parser.add_argument("--source", type=Path, metavar="DIR", required=True, help="where the source files are")
-    parser.add_argument("--records", type=Path, metavar="DIR", help="where GCC's records are, if not in --source")
-    parser.add_argument("--lines", type=int, metavar="N", default=20, help="how many lines (default 20)")
-    parser.add_argument("--csv", action="store_true", help="the table alone, as CSV")
+    parser.add_argument("--source", type=Path, metavar="DIR", required=True, help="folder of the source files")
+    parser.add_argument(
+        "--records", type=Path, metavar="DIR", help="folder of GCC's optimization records, if they are not in --source"
+    )
+    parser.add_argument("--lines", type=int, metavar="N", default=20, help="number of lines (default: 20)")
+    parser.add_argument("--csv", action="store_true", help="print only the table, as CSV")
 
 
 def run(args: argparse.Namespace) -> int:

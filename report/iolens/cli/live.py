@@ -17,11 +17,13 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
-    parser.add_argument("job", nargs="?", type=int, metavar="JOB", help="job id or process id; default: list all jobs")
-    parser.add_argument("--interval", type=float, default=2.0, metavar="S", help="seconds between looks (default 2)")
-    parser.add_argument("--once", action="store_true", help="look twice, print the second look, and end")
-    parser.add_argument("--snapshot", action="store_true", help="write what was recorded so far as a log, and end")
-    parser.add_argument("-o", "--output", type=Path, default=Path(), metavar="DIR", help="folder of the snapshot")
+    parser.add_argument("job", nargs="?", type=int, metavar="JOB", help="job id or process id (default: list all jobs)")
+    parser.add_argument(
+        "--interval", type=float, default=2.0, metavar="S", help="seconds between two updates (default: 2)"
+    )
+    parser.add_argument("--once", action="store_true", help="read twice, print the second reading, and end")
+    parser.add_argument("--snapshot", action="store_true", help="write the records so far as a log, and end")
+    parser.add_argument("-o", "--output", type=Path, default=Path(), metavar="DIR", help="folder for the snapshot")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -30,17 +32,17 @@ def run(args: argparse.Namespace) -> int:
     from iolens.pages.output import make_folder
 
     if args.interval <= 0:
-        raise UsageError(f"--interval {args.interval}: a number of seconds above 0 is needed")
+        raise UsageError(f"--interval {args.interval} is not a number of seconds above 0")
     jobs = snapshot.running_jobs()
     if args.snapshot:
         if args.job is None and len(jobs) != 1:
-            raise UsageError(f"{len(jobs)} jobs run here; name the one to take a snapshot of")
+            raise UsageError(f"{len(jobs)} jobs run here; add the id of the job to take a snapshot of")
         chosen = jobs[0] if args.job is None else snapshot.chosen(jobs, args.job)
         make_folder(args.output)
         try:
             print(snapshot.take(chosen, args.output))
         except OSError as error:
-            raise IolensError(f"no snapshot into {args.output}: {error.strerror}") from error
+            raise IolensError(f"the snapshot could not be written to {args.output}: {error.strerror}") from error
     elif args.job is None:
         _list_jobs(jobs)
     else:
@@ -64,7 +66,7 @@ def _list_jobs(jobs: Sequence[list[Spool]]) -> None:
     if seen:
         screen().table(jobs_table(seen))
     else:
-        print(f"no job runs here under the profiler (looked in {' and '.join(map(str, default_folders()))})")
+        print(f"no job runs under the profiler on this node (searched {' and '.join(map(str, default_folders()))})")
 
 
 def _watch(job: list[Spool], interval: float, once: bool) -> None:

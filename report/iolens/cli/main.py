@@ -11,37 +11,61 @@ from importlib import import_module
 from iolens import __version__
 from iolens.cli.ending import exit_code_of, secure_streams
 
-COMMANDS: dict[str, str] = {
-    "run": "run a program under the profiler",
-    "report": "make the summary of a log, or of a folder of logs as one job, as PDF or HTML",
-    "show": "print the summary of one log in the terminal",
-    "apa": "propose from samples what the next run should trace",
-    "table": "print any table of a log, as text, CSV or JSON",
-    "advise": "say what would make a run's I/O faster, and by how much at most",
-    "rank-order": "find the order of ranks that keeps most bytes on a node",
-    "export": "write samples and traces for other viewers",
-    "listing": "show the hot source lines with what the compiler did to them",
-    "live": "see what running jobs do, and take snapshots of them",
-    "recover": "make logs of jobs that ended without writing theirs",
-    "ingest": "take many logs into one data set",
-    "fleet": "report on a data set of many jobs",
-    "anonymize": "replace the names in a log by pseudonyms",
-    "sweep": "run an experiment's matrix of settings",
-    "tune": "find a good setting of an experiment's matrix in a few runs",
-    "perform": "do one run of a sweep, inside a batch job",
-    "compare": "hold sweeps, logs, runs or outputs side by side as PDF or HTML",
-    "diff": "say what differs between logs, outputs or folders of repetitions",
-    "check": "hold a run against an earlier one and fail if a number grew too much",
-    "activity": "do an exercise of the course, and say what came out",
-    "workloads": "list the bundled programs, or build them with your MPI",
-    "completion": "print the script that lets a shell complete commands and options",
-    "doctor": "say what was found on this machine, what works here, and what does not and why",
-    "calibrate": "fit the model of storage to a file system",
-    "predict": "say what a traced run would take at other settings",
-    "stripe": "set or get the stripes of a directory or file",
-    "io500": "run the phases of IO500 at a small scale and score them",
-    "selfbench": "measure what the profiler costs on this machine",
+_GROUPS: dict[str, dict[str, str]] = {
+    "record a program": {
+        "run": "run a program under the profiler; it leaves a log",
+    },
+    "understand a log": {
+        "report": "write the report of a log, or of a folder of logs as one job, as PDF or HTML",
+        "show": "print the summary of one log in the terminal",
+        "advise": "say which change would make a run's I/O faster, and by how much at most",
+        "table": "print any table of a log, as text, CSV or JSON",
+    },
+    "compare": {
+        "diff": "print the differences between logs, outputs or folders of repetitions",
+        "compare": "show sweeps, logs, runs or outputs side by side, as PDF or HTML",
+    },
+    "find the best settings": {
+        "sweep": "run a program with every combination of the settings in an experiment file",
+    },
+    "look deeper into one program": {
+        "apa": "propose, from the samples of one run, the functions to trace in the next run",
+        "listing": "show the hottest source lines, with the compiler's notes on them",
+        "rank-order": "find the order of ranks that keeps most bytes on a node",
+        "export": "write samples and traces for other viewers",
+    },
+    "jobs that still run, or were killed": {
+        "live": "watch running jobs, and take snapshots of them",
+        "recover": "make logs of jobs that ended without writing one",
+    },
+    "many logs, and logs for others": {
+        "ingest": "collect many logs in one data set",
+        "fleet": "report on a data set of many jobs",
+        "anonymize": "replace the names in a log by pseudonyms",
+        "check": "compare a run with an earlier one, and fail if a number grew too much",
+    },
+    "settings with fewer runs, and storage": {
+        "tune": "find a good setting of an experiment in a few runs",
+        "predict": "predict the run time of a traced run with other settings",
+        "calibrate": "fit the model of storage to a file system",
+        "stripe": "set or show the stripes of a directory or file",
+        "perform": "do one run of a sweep inside a batch job",
+    },
+    "bundled programs, and this machine": {
+        "workloads": "list the bundled programs, or build them with your MPI",
+        "activity": "do an exercise of the course, and check its results",
+        "io500": "run the phases of IO500 at a small scale and score them",
+        "selfbench": "measure the cost of the profiler on this machine",
+        "doctor": "check this machine: what works, what does not, and why",
+        "completion": "print the script that lets a shell complete commands and options",
+    },
 }
+"""Commands by task, each with its one line of help; the groups of the eight most needed commands come first."""
+
+_COMMON = 4
+"""Number of groups that `iolens --help` shows at the top."""
+
+COMMANDS = {name: about for group in _GROUPS.values() for name, about in group.items()}
 """Command name to one-line help; the module `iolens.cli.<name>` has `add_arguments(parser)` and `run(args) -> int`."""
 
 _DRAWING = {"activity", "compare", "fleet", "predict", "report", "sweep", "tune"}
@@ -52,15 +76,29 @@ _OBJECTS = 50_000
 
 
 def _front_parser() -> argparse.ArgumentParser:
-    """Returns the parser of `iolens` itself, which names the commands and loads the modules of none."""
+    """Returns the parser of `iolens` itself, which lists the commands by task and loads no module of a command."""
     parser = argparse.ArgumentParser(
-        prog="iolens", description="See where a parallel program's I/O time goes, and what would fix it."
+        prog="iolens",
+        usage="iolens [-h] [--version] COMMAND ...",
+        description="Find out where a parallel program's I/O time goes, and which change would make it faster.",
+        epilog=_commands_by_task(),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"iolens {__version__}")
-    commands = parser.add_subparsers(dest="subcommand", metavar="COMMAND", required=True)
-    for name, about in COMMANDS.items():
-        commands.add_parser(name, help=about)
+    commands = parser.add_subparsers(dest="subcommand", metavar="COMMAND", required=True, help=argparse.SUPPRESS)
+    for name in COMMANDS:
+        commands.add_parser(name)
     return parser
+
+
+def _commands_by_task() -> str:
+    """Returns the list of commands for `iolens --help`: the common ones first, then all others by task."""
+    lines = []
+    for position, (task, group) in enumerate(_GROUPS.items()):
+        if position == _COMMON:
+            lines += ["Other commands", ""]
+        lines += [f"{task}:", *(f"  {name:<11} {about}" for name, about in group.items()), ""]
+    return "\n".join([*lines, "`iolens COMMAND --help` explains a command and its options."])
 
 
 def command_parser(name: str) -> argparse.ArgumentParser:

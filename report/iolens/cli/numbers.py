@@ -8,5 +8,5 @@ import argparse
 def positive(text: str) -> int:
     """Returns a whole number of at least one; raises what argparse says of a wrong value."""
     if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text} is no whole number above 0")
+        raise argparse.ArgumentTypeError(f"{text} is not a whole number above 0")
     return int(text)

@@ -14,18 +14,16 @@ _FORMATS = {"pdf": (".pdf",), "html": (".html", ".htm")}
 def add_output(parser: argparse.ArgumentParser, usual: str) -> None:
     """Declares -o and --format; `usual` is the default name, in which FORMAT stands for its suffix."""
     parser.add_argument(
-        "-o", "--output", type=_document_name, metavar="FILE", help=f"the PDF or HTML to write (default: {usual})"
+        "-o", "--output", type=_document_name, metavar="FILE", help=f"the PDF or HTML file to write (default: {usual})"
     )
-    parser.add_argument("--format", choices=_FORMATS, help="pdf or html (default: what FILE ends in, else pdf)")
+    parser.add_argument("--format", choices=_FORMATS, help="pdf or html (default: by the ending of FILE, else pdf)")
 
 
 def _document_name(text: str) -> Path:
     """Returns the path of a document to write; raises if its ending promises something else."""
     path = Path(text)
     if not any(path.suffix.lower() in endings for endings in _FORMATS.values()):
-        raise argparse.ArgumentTypeError(
-            f"{text}: what is written is a PDF or an HTML page; give a name that ends in .pdf or .html"
-        )
+        raise argparse.ArgumentTypeError(f"{text} must end in .pdf or .html, because a PDF or an HTML page is written")
     return path
 
 
@@ -37,5 +35,5 @@ def output_of(args: argparse.Namespace, usual: Path) -> Path:
         return usual.with_name(f"{usual.name}.{args.format or 'pdf'}")
     path = Path(args.output)
     if args.format and path.suffix.lower() not in _FORMATS[args.format]:
-        raise UsageError(f"--format {args.format} and --output {path} name different formats; leave one out")
+        raise UsageError(f"--format {args.format} and --output {path} name different formats; leave one of them out")
     return path

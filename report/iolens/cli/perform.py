@@ -13,7 +13,9 @@ _ENDED = 143
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
-    parser.add_argument("folder", type=Path, metavar="FOLDER", help="the run's, with the task.json of `iolens sweep`")
+    parser.add_argument(
+        "folder", type=Path, metavar="FOLDER", help="folder of the run, with the task.json of `iolens sweep`"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -38,6 +40,6 @@ def run(args: argparse.Namespace) -> int:
         except IolensError as error:
             outcome = failed(1, str(error))
         except KeyboardInterrupt:
-            outcome = failed(_ENDED, "the batch job was ended during the run: by its time limit, or on request")
+            outcome = failed(_ENDED, "the batch job was ended during the run, by its time limit or by somebody")
     write_outcome(folder, outcome)
     return outcome.exit_code

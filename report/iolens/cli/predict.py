@@ -19,18 +19,25 @@ _DRIVERS = ("lustre", "generic")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
     parser.epilog = (
-        "Lists (1,4,16) give every combination. The model is that of the emulated targets (storage/ost.yaml) unless "
-        "--model names another one, such as `iolens calibrate` writes. Trace the run with: iolens run --dxt."
+        "Lists such as 1,4,16 give every combination. The model is the one of the emulated targets "
+        "(storage/ost.yaml), unless --model names another, for example from `iolens calibrate`. Trace the run with "
+        "iolens run --dxt."
     )
     parser.add_argument("log", type=Path, metavar="LOG", help="a log recorded with iolens run --dxt")
     parser.add_argument("--stripes", type=numbers(int), metavar="LIST", help="stripe counts")
     parser.add_argument("--stripe-size", type=numbers(parse_size), metavar="LIST", help="stripe sizes")
     parser.add_argument("--aggregators", type=numbers(int), metavar="LIST", help="aggregators, cb_nodes")
     parser.add_argument("--cb-buffer", type=numbers(parse_size), metavar="LIST", help="cb_buffer_size")
-    parser.add_argument("--driver", choices=_DRIVERS, help="ROMIO's Lustre driver, or its generic one")
-    parser.add_argument("--model", type=Path, metavar="FILE", help="parameters of the storage")
+    parser.add_argument("--driver", choices=_DRIVERS, help="ROMIO's Lustre driver or its generic driver")
+    parser.add_argument("--model", type=Path, metavar="FILE", help="file with the parameters of the storage")
     parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="write the JSON there, for `iolens compare`")
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        metavar="FILE",
+        help="write the predictions as JSON to this file, for `iolens compare`",
+    )
 
 
 def run(args: argparse.Namespace) -> int:

@@ -23,21 +23,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "and DIR/MPICH_RANK_ORDER in the folder that the job starts in. Measure before and after: bytes are not time."
     )
     parser.add_argument("log", type=Path, metavar="LOG", help="a log recorded with iolens run --trace mpi")
-    parser.add_argument("--ranks-per-node", type=positive, metavar="N", default=0, help="default: as the job ran")
     parser.add_argument(
-        "--order", default="custom", help="the order to write: custom (default), SMP, round-robin, folded"
+        "--ranks-per-node",
+        type=positive,
+        metavar="N",
+        default=0,
+        help="ranks on a node (default: as in the recorded job)",
     )
     parser.add_argument(
-        "--hosts", metavar="HOST,...", default="", help="hosts for the rankfile; default: those of the log"
+        "--order", default="custom", help="the order to write: custom (default), SMP, round-robin or folded"
+    )
+    parser.add_argument(
+        "--hosts", metavar="HOST,...", default="", help="hosts for the rankfile (default: the hosts in the log)"
     )
     parser.add_argument(
         "--cores",
         type=positive,
         metavar="N",
         default=0,
-        help="cores of a node for the rankfile; default: a core a rank, as far as the job's nodes had so many",
+        help="cores of a node for the rankfile (default: one core per rank, if the job's nodes had enough)",
     )
-    parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="write rankfile and MPICH_RANK_ORDER into DIR")
+    parser.add_argument(
+        "-o", "--output", type=Path, metavar="DIR", help="write the files rankfile and MPICH_RANK_ORDER into DIR"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -53,16 +61,20 @@ def run(args: argparse.Namespace) -> int:
     table = replace(RANK_ORDERS, metric=lambda one: rank_orders(one, args.ranks_per_node)).table(job)
     if table is None and sent(job) is None and mpi_rows(job) is not None:
         raise IolensError(
-            f"{args.log}: no rank sent a message to another one; no order is better for collective calls alone"
+            f"{args.log}: no rank sent a message to another; for collective calls alone no order is better"
         )
     if table is None:
-        raise IolensError(f"{args.log}: the log does not say who sent to whom; record it with {RANK_ORDERS.source}")
+        raise IolensError(
+            f"{args.log}: the log does not record which rank sent to which; record it with {RANK_ORDERS.source}"
+        )
     known = {order.name: order for order in orders(job, args.ranks_per_node)}
     if args.order not in known:
-        raise UsageError(f"no order {args.order}; there are {', '.join(known)}")
+        raise UsageError(f"{args.order} is not an order; choose from {', '.join(known)}")
     print(flat(table))
     if max(known["SMP"].nodes) == 0:
-        print("\nAll ranks are on one node, where every order is alike; --ranks-per-node N looks at several nodes.")
+        print(
+            "\nAll ranks are on one node, where the order makes no difference; --ranks-per-node N shows several nodes."
+        )
     if args.output:
         write(job, known[args.order], args)
     return 0
@@ -91,7 +103,7 @@ def write(job: Job, order: Order, args: argparse.Namespace) -> None:
     hosts = [host.strip() for host in args.hosts.split(",") if host.strip()]
     hosts = hosts or list(info.get("hosts", []) if isinstance(info, dict) else [])
     if args.hosts and len(hosts) < nodes:
-        raise UsageError(f"--hosts: {nodes} nodes need as many hosts, and {len(hosts)} are given")
+        raise UsageError(f"--hosts: {nodes} nodes need as many hosts, but {len(hosts)} are given")
     remark = f"order {order.name} for {len(order.nodes)} ranks, from {job.path.name}"
     files = {"MPICH_RANK_ORDER": mpich_order(order.nodes, remark)}
     if len(hosts) >= nodes:
@@ -102,4 +114,7 @@ def write(job: Job, order: Order, args: argparse.Namespace) -> None:
             aside.write_text(text, encoding="utf-8")
         print(f"rank-order: {args.output / name}")
     if "rankfile" not in files:
-        print(f"rank-order: no rankfile: {nodes} nodes need as many hosts, and {len(hosts)} are known; give --hosts")
+        print(
+            f"rank-order: no rankfile was written: {nodes} nodes need as many hosts, but {len(hosts)} are known; "
+            f"give --hosts"
+        )

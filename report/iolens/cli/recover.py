@@ -23,35 +23,41 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         nargs="*",
         metavar="FOLDER",
-        help="take the jobs whose spools lie in these folders, of several nodes too; without one, this node's spools "
-        "are searched, and only jobs are taken whose log belongs in the current folder or below it",
+        help="recover the jobs whose spools lie in these folders, also spools of several nodes; without a folder, "
+        "this node's spools are searched, and only jobs are recovered whose log belongs in the current folder or "
+        "below it",
     )
     parser.add_argument(
         "--job",
         action="append",
         default=[],
         metavar="JOB",
-        help="take this job alone, wherever its log belongs: its job id, or the id of one of its processes; repeatable",
+        help="recover only this job, wherever its log belongs: a job id, or the id of one of its processes; may be "
+        "repeated",
     )
     parser.add_argument(
-        "--all", action="store_true", help="take every job of yours that has ended on this node, after a list of them"
+        "--all", action="store_true", help="list all of your jobs that ended on this node, and recover them"
     )
     parser.add_argument(
-        "-o", "--output", type=Path, metavar="DIR", help="write the logs there, not where the jobs would have"
+        "-o",
+        "--output",
+        type=Path,
+        metavar="DIR",
+        help="write the logs into this folder, instead of the folders that the jobs were to use",
     )
     parser.add_argument(
         "--collect",
         type=Path,
         metavar="DIR",
-        help="move this node's spools of ended processes to a folder that all nodes share; inside a Slurm job those of "
-        "that job, unless others are named; `iolens recover DIR` makes the logs then",
+        help="move this node's spools of ended processes to a folder that all nodes share; inside a Slurm job only "
+        "the spools of that job, unless others are named; afterwards `iolens recover DIR` makes the logs",
     )
-    parser.add_argument("--list", action="store_true", help="only say what there is, of this folder and of others")
+    parser.add_argument("--list", action="store_true", help="only list the jobs, those of other folders too")
     parser.add_argument(
         "--clean",
         action="store_true",
-        help="remove the spools of these jobs, once they have ended, without making logs; with --all or a FOLDER, also "
-        "files that are no spools for this version",
+        help="remove the spools of these jobs without making logs, if the jobs have ended; with --all or a FOLDER, "
+        "also files that this version cannot read as spools",
     )
 
 
@@ -61,7 +67,7 @@ def run(args: argparse.Namespace) -> int:
     from iolens.lab.recovery import recover
 
     if args.all and (args.job or args.folders):
-        raise UsageError("--all takes every job, and --job or a FOLDER takes some; give one of them")
+        raise UsageError("--all takes every job, but --job or a FOLDER takes some; give only one of them")
     if args.collect:
         return _collect(args)
     choice = _choice(args)
@@ -93,7 +99,7 @@ def _settle_unusable(unusable: Sequence[Unusable], clean: bool) -> None:
         removed = clean and recover.is_abandoned(one)
         if removed:
             Path(one.spool).unlink(missing_ok=True)
-        word = "removed" if removed else "it may be in use, so it stays" if clean else "`--clean --all` removes it"
+        word = "removed" if removed else "it may be in use and was kept" if clean else "`--clean --all` removes it"
         print(f"{one.spool}: cannot be used, {one.unusable}; {word}")
 
 
@@ -116,7 +122,7 @@ def _settle(job: Sequence[Spool], args: argparse.Namespace) -> bool:
     log = recover.recover_job(job, args.output.resolve() if args.output else None)
     vanished = log is None and not recover.remaining(job)
     lost = "its spools vanished meanwhile; the job itself or another recovery took them"
-    print(f"{_label(job)}: {log or (lost if vanished else 'no log could be written; its spools stay')}")
+    print(f"{_label(job)}: {log or (lost if vanished else 'no log could be written; its spools were kept')}")
     return vanished or log is not None
 
 
@@ -140,7 +146,7 @@ def _announce(jobs: Sequence[Sequence[Spool]], clean: bool) -> None:
     """Prints the ended jobs that will be taken, before the first of them is."""
     ended = [job for job in jobs if _state(job) == "ended without its log"]
     if ended:
-        print("The spools of these jobs will be removed:" if clean else "Logs will be made of these jobs:")
+        print("The spools of these jobs will be removed:" if clean else "Logs of these jobs will be made:")
     for job in ended:
         print(f"  {_label(job)}, in {job[0].folder}")
 
@@ -159,10 +165,10 @@ def _collect(args: argparse.Namespace) -> int:
     from iolens.lab.recovery.choice import Choice
 
     if args.folders:
-        raise UsageError("--collect takes spools of this node alone; leave the other folders out")
+        raise UsageError("--collect takes the spools of this node only; leave the folders out")
     job = os.environ.get("SLURM_JOB_ID", "")
     own = job.isdecimal() and not (args.job or args.all)
     moved, left = rescue.collect(args.collect.resolve(), Choice((job,)) if own else _choice(args))
     if moved or left:
-        print(f"{os.uname().nodename}: {moved} spools moved to {args.collect}, {left} stay")
+        print(f"{os.uname().nodename}: {moved} spools were moved to {args.collect}, {left} were left here")
     return int(left > 0)

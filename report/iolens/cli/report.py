@@ -23,9 +23,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         nargs="+",
         metavar="LOG",
-        help="a log of iolens or Darshan (3.0 or later), or a folder: one document of all logs in it and below it",
+        help="a log of iolens or Darshan (3.0 or later), or a folder: one report of all logs in it and below it",
     )
-    add_output(parser, "LOG.FORMAT in this folder")
+    add_output(parser, "LOG.FORMAT in the current folder")
     parser.add_argument("--csv", type=Path, metavar="DIR", help="write every table as CSV into DIR")
     parser.add_argument("--json", type=Path, metavar="DIR", help="write every table as JSON into DIR")
     parser.add_argument("--parquet", type=Path, metavar="DIR", help="write every table as Parquet into DIR")
@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Writes a document per log and say where; 0 if all are done."""
     if args.output and len(args.logs) > 1:
-        raise UsageError(f"--output names one document, but {len(args.logs)} logs are given; leave it out")
+        raise UsageError(f"--output names one file, but {len(args.logs)} logs are given; leave --output out")
     from iolens.pages.export import export, need_folders
 
     folders = {"csv": args.csv, "json": args.json, "parquet": args.parquet}

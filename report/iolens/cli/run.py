@@ -63,7 +63,7 @@ def _samples_per_second(text: str) -> float:
     try:
         rate = float(text)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"{text} is no number; write -- before the command") from None
+        raise argparse.ArgumentTypeError(f"{text} is not a number; write -- before the command") from None
     if not LEAST_HZ <= rate <= LARGEST_HZ:
         raise argparse.ArgumentTypeError(f"{text} is not from {LEAST_HZ:g} to {LARGEST_HZ:g} samples per second")
     return rate
@@ -74,14 +74,14 @@ def _events_to_keep(text: str) -> int:
     if text.isdecimal() and 0 < int(text) <= LARGEST_EVENTS:
         return int(text)
     raise argparse.ArgumentTypeError(
-        f"{text} is no number of events from 1 to {LARGEST_EVENTS}; write -- before the command"
+        f"{text} is not a number of events from 1 to {LARGEST_EVENTS}; write -- before the command"
     )
 
 
 def _counters_to_keep(text: str) -> str:
     """Returns groups or events of the processor, of which the profiler judges the names; raises if there are none."""
     if not text.replace(",", " ").split():
-        raise argparse.ArgumentTypeError(f"{text!r} names no group and no event; --list-hwpc prints them")
+        raise argparse.ArgumentTypeError(f"{text!r} is neither a group nor an event; --list-hwpc prints all")
     return text
 
 
@@ -89,7 +89,7 @@ _OPTIONS: Mapping[str, dict[str, Any]] = {
     "--output": {
         "type": Path,
         "metavar": "DIR",
-        "help": "keep log, output and run.json in this folder",
+        "help": "write log, output and run.json into this folder",
     },
     "--profiler": {
         "choices": preload.PROFILERS,
@@ -99,7 +99,7 @@ _OPTIONS: Mapping[str, dict[str, Any]] = {
     "--storage-mount": {
         "type": Path,
         "metavar": "DIR",
-        "help": "emulate object storage targets below this folder",
+        "help": "emulate object storage targets in this folder",
     },
     "--hints": {
         "type": hints_of_files,
@@ -108,82 +108,86 @@ _OPTIONS: Mapping[str, dict[str, Any]] = {
     },
     "--io-component": {
         "choices": IO_COMPONENTS,
-        "help": "ROMIO's Lustre driver, where a path is on Lustre or emulated (installs Intel MPI at first use unless "
-        "the program's own MPI has it), or the MPI-IO of Open MPI",
+        "help": "MPI-IO layer: ROMIO's Lustre driver, for files on Lustre or on emulated storage (installs Intel MPI "
+        "at first use unless the program's own MPI has the driver), or Open MPI's own MPI-IO",
     },
     "--container": {
         "nargs": "?",
         "const": ANY,
         "choices": (ANY, *RUNTIMES),
         "metavar": "RUNTIME",
-        "help": f"record inside of the container that the command starts, with {', '.join(RUNTIMES)} (one by another "
-        "name: say which it is)",
+        "help": f"record inside the container that the command starts with {', '.join(RUNTIMES)}; name the RUNTIME if "
+        f"its command has another name",
     },
     "--dxt": {
         "action": "store_true",
-        "help": "trace every single transfer (DXT), not only counters",
+        "help": "record every single transfer (DXT), in addition to counters",
     },
     "--sample": {
         "type": _samples_per_second,
         "nargs": "?",
         "const": _DEFAULT_HZ,
         "metavar": "HZ",
-        "help": f"interrupt every thread so often a second (default {_DEFAULT_HZ:g}) and count where it is; with "
-        "PYTHONPERFSUPPORT=1 in the environment CPython 3.12 or later tells the names of Python functions",
+        "help": f"interrupt every thread HZ times a second (default: {_DEFAULT_HZ:g}) and record the function where "
+        f"it is; with PYTHONPERFSUPPORT=1 in the environment, CPython 3.12 or later gives the names of Python "
+        f"functions",
     },
     "--timer": {
         "choices": ("wall", "cpu"),
         "default": "wall",
-        "help": "what --sample runs by: all time, or the processor's",
+        "help": "clock of --sample: elapsed time (wall) or processor time (cpu)",
     },
     "--timeline": {
         "type": _events_to_keep,
         "nargs": "?",
         "const": _DEFAULT_EVENTS,
         "metavar": "N",
-        "help": f"keep the times of the first N samples and MPI calls of each process, too (default {_DEFAULT_EVENTS})",
+        "help": f"also keep the times of the first N samples and MPI calls of each process (default: "
+        f"{_DEFAULT_EVENTS})",
     },
     "--list-groups": {
         "action": "store_true",
-        "help": "print the groups of --trace, and which can be met on this machine",
+        "help": "print the groups of --trace, and say which of them this machine has",
     },
     "--hwpc": {
         "type": _counters_to_keep,
         "metavar": "GROUP,...",
-        "help": "count these groups (numbers or names) or events of the processor, for each rank, region and call "
-        "of functions that --trace names",
+        "help": "count these events of the processor, or groups of events (by number or name), for each rank, each "
+        "region, and each function of --trace",
     },
     "--list-hwpc": {
         "action": "store_true",
-        "help": "print the groups, and which events can be counted here",
+        "help": "print the groups of events, and say which events this machine can count",
     },
     "--trace": {
         "type": _groups_of_functions,
         "metavar": "GROUP,...",
-        "help": "groups of functions to count and time, such as mpi,blas,heap; --list-groups says which there are",
+        "help": "count and time the calls of these groups of functions, such as mpi,blas,heap; --list-groups prints "
+        "all groups",
     },
     "--apa": {
         "type": Path,
         "metavar": "FILE",
-        "help": "trace and count what this file of iolens apa says; --trace and --hwpc go before it",
+        "help": "trace and count as this file of iolens apa says; --trace and --hwpc take precedence",
     },
     "--callers": {
         "type": _callers_to_keep,
         "metavar": "N",
-        "help": f"how many callers of MPI (1) and of I/O functions (0) are told apart, 0 to {MOST_CALLERS}",
+        "help": f"number of callers to record for each call, 0 to {MOST_CALLERS} (default: 1 for MPI, 0 for I/O "
+        f"functions)",
     },
     "--mpi-sync": {
         "action": "store_true",
-        "help": "with --trace mpi: time a barrier before collectives",
+        "help": "with --trace mpi: time an added barrier before each collective call",
     },
     "--late-receives": {
         "action": "store_true",
-        "help": "with --trace mpi: count receives whose message was there before",
+        "help": "with --trace mpi: count receives that began after their message had arrived",
     },
     "--apart": {
         "action": "store_true",
-        "help": "a log for each rank, without MPI: for a job of which some ranks start without the profiler in a way "
-        "that cannot be seen in the command, and the others would wait for them",
+        "help": "write a log for each rank, without use of MPI; needed when some ranks of a job run without the "
+        "profiler, for which the others would wait",
     },
     "command": {
         "nargs": argparse.REMAINDER,
@@ -197,8 +201,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Returns the options of `iolens run`."""
     parser.usage = "iolens run [options] -- [launcher …] program [arguments …]"
     parser.epilog = (
-        "Without --output the log goes into this folder, or where IOLENS_LOGPATH (else DARSHAN_LOGPATH) says; "
-        "IOLENS_LOGFILE (else DARSHAN_LOGFILE) is its full name, and goes before that."
+        "Without --output the log is written into the current folder, or into the folder that IOLENS_LOGPATH (or "
+        "DARSHAN_LOGPATH) names. IOLENS_LOGFILE (or DARSHAN_LOGFILE) gives its full name and takes precedence."
     )
     for name, about in _OPTIONS.items():
         parser.add_argument(name, **about)
@@ -213,7 +217,7 @@ def run(args: argparse.Namespace) -> int:
         return _list_hwpc()
     words = args.command[1:] if args.command[:1] == ["--"] else args.command
     if not words:
-        raise UsageError("no command given; write it behind --, for example: iolens run -- mpirun -np 4 ./app")
+        raise UsageError("no command was given; write it after --, for example: iolens run -- mpirun -np 4 ./app")
     if args.container:
         _refuse_beside_container(args)
     settings: Mapping[str, str] = {}
@@ -294,10 +298,10 @@ def _refuse(args: argparse.Namespace, settings: Mapping[str, str]) -> None:
     if args.profiler != "iolens":
         for name in ("hwpc", "trace", "apa", "sample", "timeline", "callers", "mpi_sync", "late_receives"):
             if getattr(args, name) not in (None, False):
-                raise UsageError(f"--{name.replace('_', '-')} goes with the profiler iolens alone")
+                raise UsageError(f"--{name.replace('_', '-')} works only with the profiler iolens")
     counted = "--hwpc" if args.hwpc else f"{args.apa}: -Drtenv=PAT_RT_HWPC"
     for name, needed in _without_effect(args, settings):
-        raise UsageError(f"{name} does nothing without {needed}")
+        raise UsageError(f"{name} has no effect without {needed}; add it")
     from iolens.lab.run.judged import refuse_unknown
 
     refuse_unknown(settings, {**_OPTION_OF, "IOLENS_HWPC": counted})
@@ -323,10 +327,12 @@ def _without_effect(args: argparse.Namespace, settings: Mapping[str, str]) -> li
 def _refuse_beside_container(args: argparse.Namespace) -> None:
     """Raises for what needs more of this machine inside than the profiler."""
     if args.profiler != "iolens":
-        raise UsageError("--container goes with the profiler iolens alone")
+        raise UsageError("--container works only with the profiler iolens")
     for name in ("apa", "storage_mount", "io_component", "apart"):
         if getattr(args, name):
-            raise UsageError(f"--{name.replace('_', '-')} does not work with --container: what it needs is not inside")
+            raise UsageError(
+                f"--{name.replace('_', '-')} does not work with --container, because the container lacks what it needs"
+            )
 
 
 def _analysis(file: Path, program: str) -> dict[str, str]:

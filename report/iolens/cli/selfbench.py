@@ -16,13 +16,27 @@ from iolens.log import Job, read_log
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Returns the options of `iolens selfbench`."""
     parser.add_argument(
-        "--directory", type=Path, metavar="DIR", help="where its files go (/dev/shm, else the temporary folder)"
+        "--directory",
+        type=Path,
+        metavar="DIR",
+        help="folder for the files of the tests (default: /dev/shm, else the temporary folder)",
     )
-    parser.add_argument("--files", type=int, default=10000, metavar="N", help="files of the test of the end (10000)")
-    parser.add_argument("--pairs", type=int, default=400, metavar="N", help="pairs of blocks of calls (400)")
-    parser.add_argument("--jobs", type=int, default=10, metavar="N", help="processes, or pairs of jobs, started (10)")
     parser.add_argument(
-        "--log", type=Path, metavar="LOG", help="bound what recording this job cost: its calls, its begin, its end"
+        "--files",
+        type=int,
+        default=10000,
+        metavar="N",
+        help="number of files in the test of how long a program takes to end (default: 10000)",
+    )
+    parser.add_argument("--pairs", type=int, default=400, metavar="N", help="pairs of blocks of calls (default: 400)")
+    parser.add_argument(
+        "--jobs", type=int, default=10, metavar="N", help="processes, or pairs of jobs, to start (default: 10)"
+    )
+    parser.add_argument(
+        "--log",
+        type=Path,
+        metavar="LOG",
+        help="estimate an upper bound of the cost of recording this job: its calls, its start and its end",
     )
 
 
@@ -74,8 +88,8 @@ def _table(found: Sequence[Measured], files: int, pairs: int) -> str:
     ):
         rows.append([words, f"{values[0]:.1f}", *(f"{value - values[0]:+.1f}" for value in values[1:])])
     note = (
-        f"What each library adds; in brackets the 95 % interval of the median of {pairs} pairs of blocks (at most 200\n"
-        "with cold caches). Processes: processor time, medians; memory where their main ends, spool included."
+        f"Added cost of each library; in brackets the 95 % interval of the median of {pairs} pairs of blocks (at\n"
+        "most 200 with cold caches). Processes: median processor time; memory at the end of main, spool included."
     )
     return "\n".join([*_lay_out([titles, *rows]), note])
 
@@ -95,8 +109,8 @@ def _bound_table(job: Job, parts: Sequence[Part]) -> str:
         shares = f"{100 * part.low / run_time:.4f} to {100 * part.high / run_time:.4f} %"
         rows.append([part.what, str(part.count or ""), f"{part.low:.6f}", f"{part.high:.6f}", shares])
     note = (
-        f"{job.path.name}: {job.nprocs} ranks, {job.run_time:.2f} s. Calls between the cost with warm caches and with\n"
-        "cold ones; those of MPI-IO and those that move no data are charged as open and close. Begin and end: a job\n"
-        "of as many ranks that writes 8 bytes from each, in pairs; 95 % interval of the median of the difference."
+        f"{job.path.name}: {job.nprocs} ranks, {job.run_time:.2f} s. A call costs between the values with warm and\n"
+        "with cold caches; calls of MPI-IO and calls that move no data are charged as open and close. Start and end:\n"
+        "a job of as many ranks that writes 8 bytes from each, in pairs; 95 % interval of the median of the difference."
     )
     return "\n".join([*_lay_out(rows), note])

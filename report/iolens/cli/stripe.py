@@ -23,20 +23,33 @@ def size(text: str) -> int:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Returns the actions of `iolens stripe`."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-    setter = actions.add_parser("set", help="set the stripes of files made in a directory from now on")
-    setter.add_argument("-c", "--count", type=int, required=True, help="stripes of a file")
-    setter.add_argument("-S", "--size", type=size, default=2**20, help="bytes of a stripe, such as 1M (default)")
-    setter.add_argument("-i", "--start", type=int, default=ANY_TARGET, help="target of the first stripe (default: any)")
-    setter.add_argument("-p", "--pool", help="pool of targets, by its name (BeeGFS 7: its number)")
+    setter = actions.add_parser("set", help="set the stripes of files that will be made in a directory")
+    setter.add_argument("-c", "--count", type=int, required=True, help="number of number of stripes of a file")
+    setter.add_argument("-S", "--size", type=size, default=2**20, help="bytes of a stripe (default: 1M)")
+    setter.add_argument(
+        "-i",
+        "--start",
+        type=int,
+        default=ANY_TARGET,
+        help="number of the number of the target of the first stripe (default: any)",
+    )
+    setter.add_argument("-p", "--pool", help="pool of targets, by name (BeeGFS 7: by number)")
     setter.add_argument("path", type=Path, metavar="DIR")
-    getter = actions.add_parser("get", help="print the stripes of a file, or the default of a directory")
+    getter = actions.add_parser("get", help="print the number of stripes of a file, or the default of a directory")
     getter.add_argument("path", type=Path, metavar="PATH")
-    asker = actions.add_parser("targets", help="print the targets of a file system: how full, and which take no files")
-    asker.add_argument("-p", "--pool", help="those of this pool alone")
+    asker = actions.add_parser(
+        "targets", help="print the targets of a file system: how full they are, and which accept no files"
+    )
+    asker.add_argument("-p", "--pool", help="only the targets of this pool")
     asker.add_argument("path", type=Path, metavar="PATH")
     mounter = actions.add_parser("mount", help="make a directory an emulated file system with stripes")
     mounter.add_argument("path", type=Path, metavar="DIR")
-    mounter.add_argument("--config", type=Path, metavar="FILE", help="targets and their speeds (default: ost.yaml)")
+    mounter.add_argument(
+        "--config",
+        type=Path,
+        metavar="FILE",
+        help="file with the file with the targets and their speeds (default: ost.yaml)",
+    )
 
 
 def run(args: argparse.Namespace) -> int:

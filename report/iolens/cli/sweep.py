@@ -61,18 +61,18 @@ _CHOICES: tuple[tuple[str, dict[str, Any], str], ...] = (
     (
         "--confirm",
         {"type": _whole, "metavar": "N"},
-        "fresh runs of the best setting and the baseline (default: as many as repetitions; 0: none)",
+        "number of new runs of the best setting and of the baseline (default: as many as repetitions; 0: none)",
     ),
     (
         "--driver",
         {"choices": DRIVERS},
-        "what moves the data: ROMIO's Lustre driver (default where it can be had: in your MPI, or in Intel's, "
-        "installed at first use), the generic one of the usual MPI, or the toolkit's own transfers",
+        "code that moves the data: ROMIO's Lustre driver (default if your MPI has it, or Intel MPI, which is "
+        "installed at first use), the generic driver of your MPI, or transfers by iolens itself",
     ),
     ("--method", {"choices": ("full", "simple", "epio", "fortran")}, "BT-IO's method (default full)"),
-    ("--steps", {"type": int, "metavar": "N"}, "time steps (default: the class's)"),
-    ("--full", {"action": "store_true", "default": None}, "run the solver at every point"),
-    ("--dir", {"type": Path, "dest": "directory", "metavar": "DIR"}, "where the data files go"),
+    ("--steps", {"type": int, "metavar": "N"}, "time steps (default: as many as the class has)"),
+    ("--full", {"action": "store_true", "default": None}, "run the solver in every run"),
+    ("--dir", {"type": Path, "dest": "directory", "metavar": "DIR"}, "folder for the data files"),
 )
 """Options that shape a sweep of an NPB class, one row each; the names are the fields of `Choices`."""
 
@@ -84,16 +84,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--set", action="append", default=[], metavar="KEY=VALUE", help="a key of the file, such as repetitions=5"
     )
     parser.add_argument("--class", dest="npb_class", metavar="LETTER", help="sweep BT-IO at an NPB class instead")
-    parser.add_argument("--default", action="store_true", help="the quick sweep of `make run`")
+    parser.add_argument("--default", action="store_true", help="run the quick sweep of `make run`")
     for option, settings, text in _CHOICES:
         parser.add_argument(option, help=text, **settings)
-    parser.add_argument("--retry", action="store_true", help="do failed runs again; what they left is kept beside them")
-    parser.add_argument("--no-sweep", action="store_true", help="the complete run alone")
+    parser.add_argument(
+        "--retry",
+        action="store_true",
+        help="do failed runs again; the files of the failed runs are kept under another name",
+    )
+    parser.add_argument("--no-sweep", action="store_true", help="do only the complete run")
     parser.add_argument("--results", type=Path, default=Path("results"), metavar="DIR", help="default: results")
     parser.add_argument(
-        "--dry-run", action="store_true", help="print every command or script, and the room needed, and stop"
+        "--dry-run", action="store_true", help="print every command or script and the disk space needed, and stop"
     )
-    parser.add_argument("--no-report", action="store_true", help="leave the PDF out")
+    parser.add_argument("--no-report", action="store_true", help="do not write the PDF")
     parser.add_argument("--schema", action="store_true", help="print the JSON Schema of experiment.yaml, and stop")
 
 
@@ -105,10 +109,14 @@ def _experiment_of(args: argparse.Namespace) -> Experiment:
         raise UsageError("give one of: an experiment.yaml, --class LETTER, --default")
     if args.experiment:
         if given:
-            raise UsageError(f"with an experiment.yaml, {', '.join(sorted(given))} are set in that file")
+            raise UsageError(
+                f"an experiment.yaml sets {', '.join(sorted(given))} itself; leave the option out, or use --set"
+            )
         return load_experiment(args.experiment, args.set)
     if args.set:
-        raise UsageError("--set changes a key of an experiment.yaml; a class has options of its own")
+        raise UsageError(
+            "--set changes a key of an experiment.yaml; for a class use the options that `iolens sweep --help` lists"
+        )
     make = default_experiment if args.default else partial(class_experiment, args.npb_class)
     experiment = make(Choices(**given))  # refuses what cannot be before a driver is installed for it
     if "driver" in given or args.dry_run or args.no_sweep:
@@ -141,7 +149,7 @@ def carry_out(sweep: Sweep, report: bool) -> int:
     for record in bad:
         print(f"{record.id}: {record.status}: {record.reason}")
     for kept in sweep.failed:
-        print(f"{kept.id}: failed before, and kept: {kept.reason}")
+        print(f"{kept.id} failed in an earlier sweep and was not repeated: {kept.reason}")
     failed = len(sweep.failed) + sum(record.status == "failed" for record in bad)
     if failed:
         print(hint_of_retry(failed))
@@ -153,7 +161,7 @@ def carry_out(sweep: Sweep, report: bool) -> int:
 def hint_of_retry(failed: int) -> str:
     """Returns what a person who runs the sweep, by make or not, can do about failed runs."""
     option = "RETRY=1" if "MAKELEVEL" in os.environ else "--retry"
-    return f"{failed} failed; `{option}` does {'it' if failed == 1 else 'them'} again, and keeps what there is"
+    return f"{failed} failed; `{option}` does {'it' if failed == 1 else 'them'} again and keeps the others"
 
 
 def _print_plan(planned: Plan) -> None:
@@ -162,15 +170,15 @@ def _print_plan(planned: Plan) -> None:
         print(name)
     for text in (*planned.builds, *planned.texts):
         print(f"\n{text.rstrip()}")
-    need = "how much one run writes is not known"
+    need = "the amount that one run writes is unknown"
     if planned.volume:
         need = f"one run writes at most {planned.volume / 1e6:,.1f} MB"
     if planned.kept is None or planned.kept:
         amount = "an unknown amount" if planned.kept is None else f"{planned.kept / 1e6:,.1f} MB"
-        need += f", and {amount} of all these stays,"
-    took = "; how long they take is not known before one was done"
+        need += f", {amount} remain after all runs,"
+    took = "; their duration is unknown until one of them was done"
     if planned.seconds is not None:
-        took = f"; by those that were done, all take about {planned.seconds / 60:.1f} min"
+        took = f"; together they take about {planned.seconds / 60:.1f} min, judged by runs already done"
     runs = f"{len(planned.runs)} runs"
     if planned.confirming:
         runs += f", and up to {planned.confirming} that confirm the best setting"

@@ -31,18 +31,23 @@ their first rows alone; how many rows are hidden stands below. --csv and --json 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
     parser.epilog = _EPILOG
-    parser.add_argument("name", nargs="?", metavar="NAME", help="the table; --list names them all")
+    parser.add_argument("name", nargs="?", metavar="NAME", help="name of the table; --list prints all names")
     parser.add_argument("log", nargs="?", type=Path, metavar="LOG", help="a log of iolens or Darshan (3.0 or later)")
-    parser.add_argument("--list", action="store_true", help="name the tables, with those LOG has when it is given")
     parser.add_argument(
-        "--by", metavar="LEVEL,...", default="", help="levels, outermost first, such as function,caller,pe"
+        "--list", action="store_true", help="print the names of the tables; with LOG, of the tables that it has"
     )
-    parser.add_argument("--filter", metavar="CONDITION,...", default="", help="only these rows, such as 'pe<10'")
-    parser.add_argument("--no-threshold", action="store_true", help="every row, however small")
+    parser.add_argument(
+        "--by",
+        metavar="LEVEL,...",
+        default="",
+        help="group by these levels, outermost first, such as function,caller,pe",
+    )
+    parser.add_argument("--filter", metavar="CONDITION,...", default="", help="show only these rows, such as 'pe<10'")
+    parser.add_argument("--no-threshold", action="store_true", help="show every row, however small")
     parser.add_argument("--all-threads", action="store_true", help=ALL_THREADS)
     shape = parser.add_mutually_exclusive_group()
-    shape.add_argument("--csv", action="store_true", help="full numbers as CSV")
-    shape.add_argument("--json", action="store_true", help="full numbers as JSON, a list of rows")
+    shape.add_argument("--csv", action="store_true", help="print all digits, as CSV")
+    shape.add_argument("--json", action="store_true", help="print all digits, as JSON: a list of rows")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -62,10 +67,10 @@ def run(args: argparse.Namespace) -> int:
     exhibit = _asked(whole, args)
     frame = exhibit.every(job) if args.csv or args.json else exhibit.frame(job)
     if frame is None and args.filter and whole.rows(job) is not None:
-        raise IolensError(f"{args.log}: no row of the table {args.name} meets --filter '{args.filter}'")
+        raise IolensError(f"{args.log}: no row of the table {args.name} matches --filter '{args.filter}'")
     if frame is None:
-        needed = f"; needed is {exhibit.source}" if exhibit.source else ""
-        raise IolensError(f"{args.log}: there is nothing for the table {args.name} in this log{needed}")
+        needed = f"; the table needs {exhibit.source}" if exhibit.source else ""
+        raise IolensError(f"{args.log}: this log has no data for the table {args.name}{needed}")
     if args.csv:
         frame.to_csv(sys.stdout, index=False)
     elif args.json:
@@ -85,7 +90,7 @@ def _exhibit_of(name: str) -> Exhibit[Any]:
     if name not in known:
         near = get_close_matches(name, known, 3, 0.5)
         hint = f"; do you mean {' or '.join(near)}?" if near else ""
-        raise UsageError(f"no table {name}{hint} (iolens table --list names them)")
+        raise UsageError(f"there is no table {name}{hint} (iolens table --list prints all names)")
     return known[name]
 
 
@@ -98,11 +103,9 @@ def _asked(exhibit: Exhibit[Any], args: argparse.Namespace) -> Exhibit[Any]:
     if ask == Ask():
         return exhibit
     if not exhibit.asked:
-        raise UsageError(
-            f"the table {exhibit.name} has no levels: --by, --filter and --no-threshold do not hold for it"
-        )
+        raise UsageError(f"the table {exhibit.name} has no levels; leave --by, --filter and --no-threshold out")
     if ask.by and not exhibit.drilled:
-        raise UsageError(f"the table {exhibit.name} has no levels to go by; --filter holds for it")
+        raise UsageError(f"the table {exhibit.name} has no levels; leave --by out (--filter works)")
     check_levels(ask.by, exhibit.levels)
     if ask.every_thread and "state" not in exhibit.levels:
         raise UsageError(f"the table {exhibit.name} has no samples: leave --all-threads out")
@@ -137,7 +140,8 @@ def _how_to_see_all(exhibit: Exhibit[Any], frame: pd.DataFrame, job: Any) -> str
         return "--no-threshold shows them."
     every = exhibit.every(job) if exhibit.whole else None
     hidden = 0 if every is None else len(every) - len(frame)
-    return f"{hidden} more row{'s' if hidden != 1 else ''}: --csv and --json have them all." if hidden > 0 else ""
+    more = f"{hidden} more row{'s are' if hidden != 1 else ' is'}"
+    return f"{more} hidden; --csv and --json have every row." if hidden > 0 else ""
 
 
 def _numbers(title: str, frame: pd.DataFrame) -> Table:

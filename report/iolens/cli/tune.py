@@ -31,7 +31,9 @@ def _budget(text: str) -> Budget:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
-    parser.add_argument("experiment", type=Path, metavar="experiment.yaml", help="the sweep to search")
+    parser.add_argument(
+        "experiment", type=Path, metavar="experiment.yaml", help="experiment file of the sweep to search"
+    )
     parser.add_argument(
         "--set", action="append", default=[], metavar="KEY=VALUE", help="a key of the file, such as confirm=5"
     )
@@ -39,23 +41,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--budget",
         type=_budget,
         metavar="N|TIME",
-        help="runs of the search (8), or time with the runs that confirm (90s, 5min, 2h); "
-        "default: 8 runs, of a small matrix a third of its settings",
+        help="number of runs of the search, or time of all runs, those that confirm the result included (90s, 5min, "
+        "2h); default: 8 runs, or a third of the settings if the matrix is small",
     )
     parser.add_argument("--results", type=Path, default=Path("results"), metavar="DIR", help="default: results")
-    parser.add_argument("--dry-run", action="store_true", help="print what the search begins with, and stop")
-    parser.add_argument("--no-report", action="store_true", help="leave the PDF out")
+    parser.add_argument("--dry-run", action="store_true", help="print the first runs of the search, and stop")
+    parser.add_argument("--no-report", action="store_true", help="do not write the PDF")
 
 
 def run(args: argparse.Namespace) -> int:
     """Searches, confirm and report; 0 if a setting was found, 1 when no run can be compared."""
     experiment = load_experiment(args.experiment, args.set)
     if experiment.metric == "latency":
-        raise UsageError("report.metric: latency has a value for each size of message; use `iolens sweep`")
+        raise UsageError("report.metric: latency differs with the size of the message; use `iolens sweep`")
     if METRICS[experiment.metric].less_is_better:
-        raise UsageError(
-            f"report.metric: the search is for bandwidths, not for {experiment.metric}; use `iolens sweep`"
-        )
+        raise UsageError(f"report.metric: the search optimizes bandwidths, not {experiment.metric}; use `iolens sweep`")
     from iolens.lab.tune.search import search_of
 
     search = search_of(experiment)
@@ -76,7 +76,9 @@ def run(args: argparse.Namespace) -> int:
         tuning = run_tuning(tuning, progress)
     print(f"{len(tuning.trail.steps)} of {len(search.points)} settings were run: {tuning.trail.stopped}")
     if not tuning.measured:
-        print("no run can be compared; the reasons are above, and in the run.json of each below", folder)
+        print(
+            "no run can be compared; the reasons are printed above, and stand in the run.json of each run below", folder
+        )
         return 1
     if not args.no_report:
         _finish(folder)
@@ -87,7 +89,7 @@ def _confirmations(experiment: Experiment) -> str:
     """Returns in words how the result will be confirmed."""
     count = experiment.repetitions if experiment.confirm is None else experiment.confirm
     if not count:
-        return "no fresh runs to confirm the best (confirm: 0)"
+        return "no new runs to confirm the best (confirm: 0)"
     return f"{count} fresh {'run' if count == 1 else 'runs'} each of the best and of the default"
 
 
@@ -113,10 +115,13 @@ def _preview(experiment: Experiment, search: Search, allowed: Budget, folder: Pa
     for text in planned.texts:
         print(f"\n{text.rstrip()}")
     need = (
-        f"one run writes at most {planned.volume / 1e6:,.1f} MB" if planned.volume else "what a run writes is not known"
+        f"one run writes at most {planned.volume / 1e6:,.1f} MB"
+        if planned.volume
+        else "the amount that a run writes is unknown"
     )
     print(
-        f"\nThe model chooses further ones of {len(search.points)} settings by what these give: {allowed} in all. Then "
+        f"\nThe model chooses further runs among {len(search.points)} settings by the results of these: {allowed} in "
+        f"all. Then "
         f"{_confirmations(experiment)}.\n"
         f"{need} below {planned.data}, where {planned.free / 1e9:.2f} GB are free"
     )
@@ -132,7 +137,7 @@ def _finish(folder: Path) -> None:
     summary = write_comparison(load_results(folder), folder / "comparison.pdf", read_log)
     tell(summary)
     for path in _take_home(folder, summary):
-        print(f"to take home: {path}")
+        print(f"result: {path}")
     print(f"comparison: {summary.path}")
 
 

@@ -12,15 +12,19 @@ from iolens.lab.installation import find_program, source_of_workloads
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Returns the options of `iolens workloads`."""
     parser.add_argument(
-        "action", nargs="?", choices=("list", "build"), default="list", help="list them (default), or build them"
+        "action",
+        nargs="?",
+        choices=("list", "build"),
+        default="list",
+        help="list the programs (default), or build them",
     )
-    parser.add_argument("--mpicc", default="mpicc", metavar="COMMAND", help="the MPI's compiler (default mpicc)")
+    parser.add_argument("--mpicc", default="mpicc", metavar="COMMAND", help="compiler of the MPI (default: mpicc)")
     parser.add_argument(
         "-o",
         "--output",
         type=Path,
         metavar="DIR",
-        help="build into DIR/bin (default: a folder of your own, where iolens looks)",
+        help="build into DIR/bin (default: your own folder, where iolens searches)",
     )
 
 

@@ -83,7 +83,7 @@ def load_claims(path: Path, experiment: Experiment) -> list[Claim]:
         raise UsageError(f"{path}: {' '.join(str(error).split())}") from error
     claims = content.get("claims") if isinstance(content, dict) else None
     if not isinstance(claims, list) or not claims or set(content) != {"claims"}:
-        raise UsageError(f"{path}: the file has one key, claims, with a list")
+        raise UsageError(f"{path}: the file must have one key, claims, with a list")
     found = []
     for number, claim in enumerate(claims, 1):
         try:
@@ -96,10 +96,10 @@ def load_claims(path: Path, experiment: Experiment) -> list[Claim]:
 def claim_of(claim: Any, known: list[Point]) -> Claim:
     """Returns one claim; raises ValueError with what is wrong."""
     if not isinstance(claim, dict):
-        raise ValueError("a claim is a table")
+        raise ValueError("a claim must be a table")
     name = next((kind for kind in _KINDS if kind in claim), None)
     if name is None:
-        raise ValueError(f"a claim has one of the keys {', '.join(_KINDS)}")
+        raise ValueError(f"a claim must have one of the keys {', '.join(_KINDS)}")
     kind = _KINDS[name]
     allowed = {name, kind.other, kind.margin, "operation", *_TEXTS} - {""}
     unknown, missing = set(claim) - allowed, {name, kind.other, "says", "because", "otherwise"} - {"", *claim}
@@ -128,7 +128,7 @@ def claim_of(claim: Any, known: list[Point]) -> Claim:
 def _words_of(key: str, value: Any) -> Words:
     """Returns a text in every language."""
     if not isinstance(value, dict) or set(value) != set(LANGUAGES) or not all(value.values()):
-        raise ValueError(f"{key}: a text is a table with {' and '.join(LANGUAGES)}")
+        raise ValueError(f"{key}: a text must be a table with {' and '.join(LANGUAGES)}")
     return {language: " ".join(str(value[language]).split()) for language in LANGUAGES}
 
 

@@ -108,7 +108,7 @@ def _reaching(claim: Claim, runs: pd.DataFrame, speeds: list[float], results: Re
     """Returns how much of the bound by the storage's model a point reaches."""
     found = of_runs(runs, results.limits)
     if found is None:
-        return Outcome(claim, OPEN, problem="the storage has no model that tells a bound")
+        return Outcome(claim, OPEN, problem="the storage has no model that gives a bound")
     most, _ = found
     speed = family([speeds]).contrast([(1, 0)], risk)
     if speed.low is None or speed.high is None:

@@ -11,8 +11,8 @@ from iolens.metrics.statistics import Ratio
 
 SAID: Mapping[str, Mapping[str, str]] = {
     "en": {
-        "head": "What the course says, and what came out here",
-        YES: "came out as the course says",
+        "head": "Statements of the course, and results here",
+        YES: "agrees with the course",
         NO: "came out otherwise",
         SAME: "no difference here",
         OPEN: "not proven",
@@ -26,8 +26,8 @@ SAID: Mapping[str, Mapping[str, str]] = {
         "finds": "{have} of {all} logs have the finding {rule}",
         "logs": "{have} of {all} runs left {count} logs",
         "margin": "the same within {margin} %",
-        "nothing": "nothing to judge by: {problem}",
-        "leaves": "The interval leaves both answers open. More repetitions, or a quieter machine, make it narrower: "
+        "nothing": "cannot be judged: {problem}",
+        "leaves": "The interval allows both answers. More repetitions or a quieter machine make it narrower: "
         'run the same command with SET="repetitions=10".',
         "theory": "Theory",
         "together": "The intervals of one activity hold together, at 95 %.",

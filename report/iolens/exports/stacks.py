@@ -45,7 +45,7 @@ def stacks(job: Job, search: Sequence[Path] = (), running: bool = False, without
     """
     samples = job.private.get("samples")
     if samples is None or samples.empty:
-        raise IolensError(f"{job.path}: there are no samples in this log (iolens run --sample takes them)")
+        raise IolensError(f"{job.path} has no samples; record the program with iolens run --sample")
     chains = chains_of(job, search)
     period = 1.0 / rate(job)
     found = []
@@ -72,7 +72,7 @@ def rate(job: Job) -> float:
     """Periods per second, as asked for; IolensError in a log that does not say."""
     threads: pd.DataFrame | None = job.private.get("sampling")
     if threads is None or threads.empty or not threads["asked_hz"].max() > 0:
-        raise IolensError(f"{job.path}: how often samples were taken is not in this log")
+        raise IolensError(f"{job.path}: the sampling rate is missing in this log")
     return float(threads["asked_hz"].max())
 
 

@@ -93,7 +93,7 @@ class Store:
             frame: pd.DataFrame = self.connection.sql(query).to_arrow_table().to_pandas()
             return frame
         except AttributeError:
-            raise UsageError("the query gives no rows; begin it with SELECT") from None
+            raise UsageError("the query returns no rows; begin it with SELECT") from None
         except duckdb.Error as error:
             raise UsageError(f"the query cannot be answered: {str(error).splitlines()[0]}") from error
 
@@ -114,5 +114,5 @@ def _empty(columns: Mapping[str, str]) -> str:
 def open_store(folder: Path) -> Store:
     """Returns a store that is there; raises IolensError if the folder is none."""
     if not is_store(folder):
-        raise IolensError(f"{folder}: this folder is no store; make one with: iolens ingest LOGS -o {folder}")
+        raise IolensError(f"{folder}: this folder is not a store; make a store with: iolens ingest LOGS -o {folder}")
     return Store(folder)

@@ -58,7 +58,7 @@ def ingest(
     """
     for folder in folders:
         if not folder.is_dir():
-            raise UsageError(f"{folder}: there is no such folder")
+            raise UsageError(f"{folder}: this folder does not exist")
     make_store(store)
     known = known_logs(store)
     skipped = [0]
@@ -67,7 +67,9 @@ def ingest(
     try:
         taken = sum(run(batches), Taken())
     except OSError as error:
-        raise IolensError(f"{store}: cannot be written ({error.strerror or error}); run it again to go on") from error
+        raise IolensError(
+            f"{store}: cannot be written ({error.strerror or error}); run the same command again to continue"
+        ) from error
     return taken + Taken(unchanged=skipped[0])
 
 
@@ -174,7 +176,7 @@ def _on_processes(count: int) -> Any:
                 yield from (each.result() for each in waiting)
             except BrokenProcessPool:
                 raise IolensError(
-                    "a process that read logs was killed, perhaps for its memory; try fewer: -j 1"
+                    "a process that read logs was killed, perhaps because memory ran out; use fewer processes: -j 1"
                 ) from None
             finally:
                 pool.shutdown(cancel_futures=True)

@@ -31,7 +31,7 @@ def make_store(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()):
-            raise UsageError(f"{folder}: this folder is no store and not empty; name another one")
+            raise UsageError(f"{folder}: this folder is neither a store nor empty; name another folder")
         for table in COLUMNS:
             (folder / table).mkdir(exist_ok=True)
         (folder / _MARK).write_text(json.dumps({"iolens_store": SCHEMA}) + "\n")
@@ -47,7 +47,10 @@ def is_store(folder: Path) -> bool:
     except (OSError, ValueError, KeyError, TypeError):
         return False
     if version != SCHEMA:
-        raise IolensError(f"{folder}: this store has schema {version}, and this version reads {SCHEMA}; ingest anew")
+        raise IolensError(
+            f"{folder}: this store has schema {version}, but this version reads {SCHEMA}; make a new "
+            f"store with iolens ingest"
+        )
     return True
 
 

@@ -85,7 +85,7 @@ def need(extra: str, *packages: str) -> None:
     absent = [name for name in packages if find_spec(name) is None]
     if absent:
         command = installation_command(extra)
-        raise UsageError(f"the Python package {absent[0]} is needed for this; it is installed with: {command}")
+        raise UsageError(f"the Python package {absent[0]} is needed for this command; install it with: {command}")
 
 
 def schema_of(table: str) -> pa.Schema:

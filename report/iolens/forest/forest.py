@@ -77,7 +77,7 @@ def read_forest(folder: Path) -> Forest:
     """Returns all logs below a folder; raises IolensError if there is none that can be read."""
     logs = _logs_below(folder)
     if not logs:
-        raise IolensError(f"{folder}: no log ({_SUFFIX}) lies in this folder or below it")
+        raise IolensError(f"{folder}: this folder has no log ({_SUFFIX}) in it or below it")
     return _forest_of(folder, logs, sum(1 for _ in folder.rglob(_SPOOLS)))
 
 
@@ -89,7 +89,7 @@ def _forest_of(folder: Path, logs: Iterable[Path], spools: int = 0) -> Forest:
     rows = list(_rows_of(folder, logs, damaged, places, kinds))
     if not rows:
         first = damaged[0]
-        raise IolensError(f"{folder}: none of its {len(damaged)} logs can be read; {first.log} {first.reason}")
+        raise IolensError(f"{folder}: none of the {len(damaged)} logs can be read; {first.log} {first.reason}")
     rows = _newest(rows)
     processes, files, heat = zip(*rows, strict=True)
     return Forest(folder, processes, tuple(places), files, heat, kinds, tuple(damaged), spools)

@@ -138,4 +138,4 @@ def how_to_get_libraries() -> str:
     """Returns advice for missing libraries of the profiler, which an installed package contains."""
     if (CHECKOUT / "setup.sh").is_file():
         return "run `make build`"
-    return "install iolens again, for what was installed brings it along"
+    return "install iolens again, because the package contains it"

@@ -138,7 +138,7 @@ def portion(value: Any) -> float:
     try:
         number = float(found[1]) / 100 if found else float(value)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{value!r} is not a part of a whole, such as 5%") from error
+        raise ValueError(f"{value!r} is not a percentage, such as 5%") from error
     if not 0 < number < 1:
         raise ValueError(f"{value!r} is not between 0 and 100 %")
     return number
@@ -180,11 +180,13 @@ def _spread(value: dict[str, Any], each: Kind[int]) -> list[int]:
     """Returns the numbers of a range: from and to, both included, in steps of `step` or growing by a factor."""
     unknown = set(value) - {"from", "to", "step", "times"}
     if unknown or not {"from", "to"} <= set(value) or {"step", "times"} <= set(value):
-        raise ValueError(f"{value!r} is no range, such as {{from: 1, to: 16, times: 2}} or {{from: 2, to: 8, step: 2}}")
+        raise ValueError(
+            f"{value!r} is not a range, such as {{from: 1, to: 16, times: 2}} or {{from: 2, to: 8, step: 2}}"
+        )
     at, end = each(value["from"]), each(value["to"])
     step, times = each(value.get("step", 1)), positive(value.get("times", 1))
     if "times" in value and times == 1:
-        raise ValueError("a range that grows 1 times stays where it is")
+        raise ValueError("a range with the factor 1 does not grow; give a larger factor")
     if at > end:
         raise ValueError(f"a range from {value['from']} to {value['to']} has no level")
     if "times" not in value and (end - at) // step >= _MOST_LEVELS:
@@ -247,7 +249,9 @@ def variables(value: Any) -> dict[str, str]:
 def _compiler(value: Any) -> str:
     """Converts a C compiler: a command's name, or a path."""
     if not isinstance(value, str) or not re.fullmatch(_COMPILER, value):
-        raise ValueError(f"{value!r} is not a compiler's name, such as gcc, or whole path; its flags go into flags")
+        raise ValueError(
+            f"{value!r} is not a compiler's name, such as gcc, or whole path; put its flags into the key flags"
+        )
     return value
 
 
@@ -256,7 +260,7 @@ def _flags(value: Any) -> str:
     """Converts compiler flags; characters that a shell or make would interpret are rejected."""
     if not isinstance(value, str) or not re.fullmatch(_FLAGS, value):
         raise ValueError(
-            f"{value!r} is not flags in one text, such as '-O3 -march=native'; quotes, $ and the like cannot be used"
+            f"{value!r} is not a text with flags, such as '-O3 -march=native'; quotes, $ and the like cannot be used"
         )
     return " ".join(value.split())
 
@@ -286,7 +290,9 @@ def own_levels_schema() -> Schema:
 def own_levels(value: Any) -> dict[str, Change]:
     """Converts the levels of an experiment's own factor: a table of names, each with its changes."""
     if not isinstance(value, dict) or not value:
-        raise ValueError("an own factor is a table of levels, such as {posix: {arguments: [-a, POSIX]}, mpiio: {}}")
+        raise ValueError(
+            "a factor of your own must be a table of levels, such as {posix: {arguments: [-a, POSIX]}, mpiio: {}}"
+        )
     found: dict[str, Change] = {}
     for level, changes in value.items():
         if not isinstance(changes, dict | type(None)):

@@ -116,7 +116,7 @@ def _job_region(log: Container, data: bytes, names: Pseudonyms, paths: list[byte
     kept = [names.sentence(line) for line in lines if line.partition(b"=")[0] in _METADATA_KEPT]
     metadata = b"".join(line + b"\n" for line in [*kept, _MARK])
     if len(metadata) > METADATA:
-        raise LogError(log.path, "has no room in its metadata for the mark that it is anonymized")
+        raise LogError(log.path, "has too little space in its metadata for the note that it is anonymized")
     first, *mounts = _job_lines(log, data)
     rows = [_anonymous_mount(line, names) for line in mounts if b"\t" in line]
     room = _JOB_RECORD - 8 * count - METADATA - 1

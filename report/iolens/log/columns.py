@@ -110,7 +110,7 @@ def _parsed(line: bytes) -> Head:
     """Parses the header of a part."""
     header = json.loads(line)
     if not isinstance(header, dict):
-        raise ValueError("a table's header is not an object")
+        raise ValueError("the header of a table is not an object")
     if "columns" not in header:
         return Head(int(header["rows"]), None)
     columns: list[Column] = []

@@ -98,19 +98,19 @@ def open_container(path: Path) -> Container:
     wide = version >= WIDE
     size = 1328 if wide else 360
     if len(data) < size:
-        raise LogError(path, f"is cut off within its header ({len(data)} of {size} bytes)")
+        raise LogError(path, f"is truncated in its header ({len(data)} of {size} bytes)")
     if data[16] > 2:
         raise LogError(path, f"has an unknown compression ({data[16]})")
     names, modules = _header_map(data, order, version)
     for region in (names, *modules):
         if region.length and not size <= region.offset <= region.offset + region.length <= _MOST_BYTES:
-            raise LogError(path, f"is damaged: its {region.name} region lies outside any file")
+            raise LogError(path, f"is damaged: its {region.name} region lies outside the file")
     ends = [region.offset for region in (names, *modules) if region.offset > 0]
     job = Region("job", size, (names.offset or min(ends, default=len(data))) - size)
     if job.length <= 0:
         raise LogError(path, "is damaged: it has no job region")
     if size + job.length > len(data):
-        raise LogError(path, f"is cut off within its job region ({len(data)} of {size + job.length} bytes or more)")
+        raise LogError(path, f"is truncated in its job region ({len(data)} of {size + job.length} bytes or more)")
     names, modules = _what_is_there(names, len(data)), tuple(_what_is_there(each, len(data)) for each in modules)
     return Container(path, data, version, order, ("zlib", "bzip2", "none")[data[16]], job, names, modules)
 
@@ -130,7 +130,7 @@ def _format_of(path: Path, data: bytes) -> tuple[int, int]:
     found = (int(major), int(minor))
     if found not in _KNOWN_FORMATS:
         known = ", ".join(f"{a}.{b}" for a, b in _KNOWN_FORMATS)
-        raise LogError(path, f"is in log format {decoded(text)}, which is not known (known: {known})")
+        raise LogError(path, f"is in log format {decoded(text)}, which is unknown (known: {known})")
     return found
 
 
@@ -184,7 +184,7 @@ def inflated_pieces(log: Container, region: Region) -> Iterator[bytes]:
                 _check_room(room, limit)
                 yield piece
     except (ValueError, zlib.error, OSError, EOFError) as error:
-        raise LogError(log.path, f"is damaged: its {region.name} region does not inflate ({error})") from error
+        raise LogError(log.path, f"is damaged: its {region.name} region cannot be decompressed ({error})") from error
 
 
 def _inflated_limit(stored: memoryview) -> int:
@@ -195,7 +195,7 @@ def _inflated_limit(stored: memoryview) -> int:
 def _check_room(room: int, limit: int) -> None:
     """Raises ValueError if a region inflates to more bytes than it may."""
     if room < 0:
-        raise ValueError(f"it inflates to more than {limit >> 20} MiB")
+        raise ValueError(f"it is larger than {limit >> 20} MiB after decompression")
 
 
 def streams(compression: str, stored: memoryview) -> Iterator[bytes]:

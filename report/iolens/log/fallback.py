@@ -25,7 +25,7 @@ def read_with_darshan(path: Path, module: str) -> tuple[pd.DataFrame | None, str
         done = subprocess.run(command, capture_output=True, timeout=_SECONDS, check=False)
         found = json.loads(done.stdout)
     except subprocess.TimeoutExpired:
-        return None, f"the Python package darshan did not read it in {_SECONDS} s"
+        return None, f"the Python package darshan could not read it in {_SECONDS} s"
     except ValueError:
         return None, f"the Python package darshan failed on it (exit code {done.returncode})"
     if found["reason"]:
@@ -40,7 +40,7 @@ def _rows_of(path: str, module: str) -> tuple[list[dict[str, Any]], str]:
     try:
         from darshan.backend import cffi_backend as backend
     except (ImportError, OSError, RuntimeError):  # the package raises RuntimeError where its library is missing
-        return [], "install the Python package darshan, with its library, to read it"
+        return [], "install the Python package darshan with its library to read this module"
     log = backend.log_open(path)
     rows: list[dict[str, Any]] = []
     try:
@@ -48,7 +48,7 @@ def _rows_of(path: str, module: str) -> tuple[list[dict[str, Any]], str]:
             rows.append({"id": record["id"], "rank": record["rank"], **record["counters"], **record["fcounters"]})
     except Exception as error:
         return [], f"the Python package darshan cannot read it either ({error})"
-    return rows, "" if rows else "the Python package darshan finds no record of it"
+    return rows, "" if rows else "the Python package darshan finds no record of this module"
 
 
 if __name__ == "__main__":

@@ -59,7 +59,9 @@ def _layout_of(name: str, version: int, order: str) -> tuple[np.dtype[np.void], 
 
 def _left_out(records: int) -> str:
     """Returns a note about records of stdio files, which POSIX's first version has."""
-    return f"{records} records of stdio files, which this old version mixed in, are left out." if records else ""
+    if not records:
+        return ""
+    return f"{records} records of stdio files, which this old version of Darshan mixed in, are left out."
 
 
 def records_of(log: Container, region: Region, layout: np.dtype[np.void]) -> np.ndarray:
@@ -70,8 +72,8 @@ def records_of(log: Container, region: Region, layout: np.dtype[np.void]) -> np.
     if len(data) % layout.itemsize:
         raise LogError(
             log.path,
-            f"is damaged: its {region.name} region has {len(data)} bytes, "
-            f"which is no multiple of a record's {layout.itemsize}",
+            f"is damaged: its {region.name} region has {len(data)} bytes, which is not a multiple of the "
+            f"{layout.itemsize} bytes of a record",
         )
     return np.frombuffer(data, layout)
 
@@ -91,7 +93,7 @@ def _numbers(values: np.ndarray) -> tuple[np.ndarray, str]:
     wrong = ~np.isfinite(values)
     if not wrong.any():
         return values, ""
-    return np.where(wrong, -1.0, values), f"{int(wrong.sum())} values are no numbers and taken as not recorded."
+    return np.where(wrong, -1.0, values), f"{int(wrong.sum())} values are not numbers; they count as not recorded."
 
 
 def overflowed(values: np.ndarray, names: Sequence[str]) -> str:
@@ -105,4 +107,4 @@ def overflowed(values: np.ndarray, names: Sequence[str]) -> str:
     if not wrong:
         return ""
     more = f" and {len(wrong) - 3} other counters" if len(wrong) > 3 else ""
-    return f"{', '.join(wrong[:3])}{more} overflowed to negative values, which count as 0: sums are too small."
+    return f"{', '.join(wrong[:3])}{more} overflowed to negative values, which are counted as 0, so sums are too small."

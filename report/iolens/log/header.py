@@ -78,7 +78,7 @@ def read_names(log: Container) -> dict[int, str]:
     data = inflate(log, log.names) if log.names.length else b""
     pairs, whole = (_counted_names if log.format == (3, 0) else _ended_names)(data, log.order)
     if not (whole or log.names.cut):
-        raise LogError(log.path, "is damaged: its names region is cut off")
+        raise LogError(log.path, "is damaged: its names region is truncated")
     ids = struct.unpack(f"{log.order}{len(pairs)}Q", b"".join([key for key, _ in pairs]))
     names = [decoded(name) for _, name in pairs]
     found = dict(zip(ids, names, strict=True))

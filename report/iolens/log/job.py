@@ -91,7 +91,7 @@ class Job:
     def partial(self) -> tuple[str, ...]:
         """Returns the reasons why the log is not complete, in sentences; empty if it is."""
         reasons = [
-            f"{module.name}: the profiler ran out of room; some records are missing."
+            f"{module.name}: the profiler ran out of memory; some records are missing."
             for module in self.modules
             if module.partial
         ]
@@ -103,7 +103,7 @@ class Job:
         """Ways to move bytes that the program used and the profiler does not see, in sentences."""
         table = self.tables.get("unfollowed", Records({}))
         return tuple(
-            f"{call} was used on {int((counts > 0).sum())} rank(s); what it moved is not in this log."
+            f"{call} was used on {int((counts > 0).sum())} rank(s); the log does not contain the bytes that it moved."
             for call, counts in table.single.items()
             if call != "rank" and counts.any()
         )

@@ -103,7 +103,7 @@ def check_job(job: dict[str, Any]) -> None:
     """Raises ValueError if lists have another type, or if a rank refers to a host or program without a name."""
     for key, kind in _CONTAINERS.items():
         if not isinstance(job.get(key, kind()), kind):
-            raise ValueError(f"{key} is no {kind.__name__}")
+            raise ValueError(f"{key} is not a {kind.__name__}")
     hosts = job.get("hosts", [])
     if not all(isinstance(host, str) for host in hosts):
         raise ValueError("a host has no name")
@@ -111,11 +111,11 @@ def check_job(job: dict[str, Any]) -> None:
     if not all(isinstance(program, str) for program in programs):
         raise ValueError("a program has no name")
     if not all(type(program) is int and -1 <= program < len(programs) for program in job.get("rank_program", [])):
-        raise ValueError("a rank is of a program that is not named")
+        raise ValueError("a rank refers to an unknown program")
     numbers = [*job.get("ancestors", []), *job.get("begin", {}).values(), job.get("pid", 0)]
     if not all(type(number) is int for number in numbers):
-        raise ValueError("a number of its process is none")
+        raise ValueError("a number of its process is invalid")
     if type(job.get("processor", {}).get("peak", 0)) is not int:
-        raise ValueError("its processor's peak is no number")
+        raise ValueError("the peak of its processor is not a number")
     if not all(type(host) is int and 0 <= host < len(hosts) for host in job.get("rank_host", [])):
-        raise ValueError("a rank is on a host that is not named")
+        raise ValueError("a rank refers to an unknown host")

@@ -57,7 +57,7 @@ def _entry_of(log: Container, region: dict[str, Any]) -> Entry:
     if not isinstance(entry.name, str) or entry.kind not in _READERS:
         raise ValueError("a region has no name or is of an unknown kind")
     if not (isinstance(entry.offset, int) and isinstance(entry.length, int)):
-        raise ValueError("a region has no place")
+        raise ValueError("a region has no position")
     if not 0 <= entry.offset <= entry.offset + entry.length <= len(log.data):
         raise ValueError("a region lies outside the file")
     return entry

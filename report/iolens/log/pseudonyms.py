@@ -100,7 +100,7 @@ class Pseudonyms:
             elif key not in self.ids:
                 self.ids[key] = record_id(self.path(name)) if record_id(name) == key else self.unnamed(key)
         if len(set(self.ids.values())) < len(self.ids):
-            raise IolensError("two records of the log get the same pseudonym; take another --key")
+            raise IolensError("two records of the log would get the same pseudonym; give another --key")
 
     def unnamed(self, key: int) -> int:
         """Returns the new id of a record without a name."""

@@ -81,7 +81,7 @@ def job_of(log: Container, fields: JobFields, names: Mapping[int, str], private_
 def missing(log: Container, tables: Mapping[str, Found], private: bool, metadata: Mapping[str, str]) -> tuple[str, ...]:
     """Returns which parts are missing because the file was cut short, in sentences; empty for a complete log."""
     said = [
-        f"{region.name}: the file was cut short; "
+        f"{region.name}: the file is truncated; "
         + (
             f"only the first {len(tables[region.name]):,} rows are there."
             if region.name in tables
@@ -91,9 +91,11 @@ def missing(log: Container, tables: Mapping[str, Found], private: bool, metadata
         if region.cut
     ]
     if log.names.cut:
-        said.insert(0, "Names of files: the file was cut short; some or all are missing.")
+        said.insert(0, "Names of files: the file is truncated; some or all are missing.")
     if not private and metadata.get("lib_ver", "").startswith("iolens"):
-        said.append("The file was cut short: what iolens records beyond Darshan (hosts, hints, processes) is missing.")
+        said.append(
+            "The file is truncated: the data that iolens adds to Darshan's (hosts, hints, processes) is missing."
+        )
     return tuple(said)
 
 
@@ -107,7 +109,7 @@ def read_module(log: Container, region: Region) -> tuple[Found | None, str, str]
         return records, "", note
     elif region.name in MODULES:
         found, reason = read_with_darshan(log.path, region.name)
-        reason = reason and f"record version {region.version} is not known; {reason}"
+        reason = reason and f"record version {region.version} is unknown; {reason}"
         return found, reason, "read by libdarshan-util" if found is not None else ""
     return None, f"records of {region.name} in version {region.version} are not read", ""
 

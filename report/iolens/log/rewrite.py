@@ -41,7 +41,7 @@ def take_apart(log: Container) -> Contents:
     """Returns all regions of a log; raises LogError if one is damaged or cut off."""
     for region in (log.names, *log.modules):
         if region.cut:
-            raise LogError(log.path, f"is cut off within its {region.name} region: only a whole log can be rewritten")
+            raise LogError(log.path, f"is truncated in its {region.name} region: only a complete log can be rewritten")
     entries = entries_of(log)
     found = [PrivateRegion(e.name, e.kind, inflated(log, e)) for e in entries or ()]
     return Contents(

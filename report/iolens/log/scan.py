@@ -104,9 +104,9 @@ def _known_heat(region: Region | None) -> bool:
 def _reasons(log: Container, info: Mapping[str, Any]) -> tuple[str, ...]:
     """Returns the reasons why the log is not complete."""
     said = [
-        f"{one.name}: the profiler ran out of room; some records are missing." for one in log.modules if one.partial
+        f"{one.name}: the profiler ran out of memory; some records are missing." for one in log.modules if one.partial
     ]
-    said += [f"{one.name}: the file was cut short." for one in (log.names, *log.modules) if one.cut]
+    said += [f"{one.name}: the file is truncated." for one in (log.names, *log.modules) if one.cut]
     return (*said, *map(str, info.get("partial", ())))
 
 
@@ -147,7 +147,7 @@ def _read_heat(log: Container, region: Region) -> tuple[Heat, ...]:
         if bins < 0 or at > len(words):
             if region.cut:
                 break
-            raise LogError(log.path, f"is damaged: a record of its {region.name} region is cut off")
+            raise LogError(log.path, f"is damaged: a record of its {region.name} region is truncated")
         width = float(words[begin - 4 : begin - 3].view(np.float64)[0])
         if bins and width > 0:
             found.append(Heat(unsigned(key), rank, width, words[begin : begin + bins], words[begin + bins : at]))

@@ -37,7 +37,7 @@ _LUSTRE = {
 
 def damaged(log: Container, region: Region) -> LogError:
     """Returns the error for a record that does not end within its region."""
-    return LogError(log.path, f"is damaged: a record of its {region.name} region is cut off")
+    return LogError(log.path, f"is damaged: a record of its {region.name} region is truncated")
 
 
 def words_of(log: Container, region: Region) -> tuple[bytes, np.ndarray]:

@@ -61,7 +61,7 @@ def _counted(job: Job, module: str) -> float:
 
 def _remark(module: ModuleInfo) -> str:
     """Returns a remark about a module."""
-    said = "incomplete: the profiler ran out of room" if module.partial else ""
+    said = "incomplete: the profiler ran out of memory" if module.partial else ""
     return "; ".join(part for part in (said, module.unread and f"not read: {module.unread}", module.note) if part)
 
 

@@ -44,16 +44,17 @@ def common_clock(job: Job) -> CommonClock:
     found = clocks(job)
     if found is not None:
         worst = float(np.nanmax(found["uncertainty"]))
-        ends = " (when the job began; at its end they were not compared)" if np.isnan(found["end_offset"]).any() else ""
+        ends = " (at the start of the job, but not at its end)" if np.isnan(found["end_offset"]).any() else ""
         return CommonClock(
             worst,
-            f"The clocks of {len(found)} nodes were compared{ends}; each is put on rank 0's to {1e6 * worst:,.0f} µs.",
+            f"The clocks of {len(found)} nodes were compared{ends}; times of each node are converted to rank 0's clock "
+            f"with an error of at most {1e6 * worst:,.0f} µs.",
         )
     if job.nprocs == 1 or len(hosts) == 1:
-        return CommonClock(0.0, "All ranks read one clock.")
+        return CommonClock(0.0, "All ranks use the same clock.")
     if hosts:
         return CommonClock(
             None,
-            "The clocks of the nodes were not compared: all ranks are put on one axis by their first common barrier.",
+            "The clocks of the nodes were not compared: times of all ranks are aligned at their first common barrier.",
         )
-    return CommonClock(None, "The log does not say how its ranks' clocks fit together.")
+    return CommonClock(None, "The log does not record how the clocks of its ranks differ.")

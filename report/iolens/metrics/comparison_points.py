@@ -49,7 +49,7 @@ def _left_out(runs: pd.DataFrame, most: int, measured_name: str, planned: int, c
     """
     differing = runs[runs["answer.same"].isin([False])] if "answer.same" in runs else runs.head(0)
     if len(differing):
-        return f"its answer is {differing.loc[differing['answer.difference'].astype(float).idxmax(), 'answer.said']}"
+        return f"its answer {differing.loc[differing['answer.difference'].astype(float).idxmax(), 'answer.said']}"
     reasons = [reason for reason in runs["reason"] if isinstance(reason, str) and reason]
     reasons += [reason for attempts in runs["lost_attempts"] for reason in attempts]
     why = f": {reasons[0]}" if reasons else ""
@@ -60,4 +60,4 @@ def _left_out(runs: pd.DataFrame, most: int, measured_name: str, planned: int, c
         return f"{', '.join(ignored)} did not take effect"
     if count < planned or lost > count:
         return f"{lost} of {lost + count} runs lost{why}"
-    return "one run only, which says nothing about its spread" if count == 1 < most else ""
+    return "only one run, which does not show the spread" if count == 1 < most else ""

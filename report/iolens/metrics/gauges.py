@@ -29,7 +29,7 @@ _SOURCES = {
     "share": "POP: efficiencies of 0.8 are acceptable",
     "balance": "POP: efficiencies of 0.8 are acceptable",
     "size": "Lustre's default stripe size",
-    "stripes": "Lustre's manual: a stripe a writer, on targets that the log names",
+    "stripes": "Lustre's manual: one stripe per writer, on the targets in the log",
 }
 
 
@@ -120,7 +120,7 @@ def _mean_size(job: Job) -> float | None:
 
 def _no_sizes(job: Job) -> str:
     """Returns the reason why the size of a transfer is not known."""
-    return "STDIO alone: its buffer decides" if moved_once(job) else "no bytes were moved"
+    return "only STDIO, whose buffer sets the size" if moved_once(job) else "no bytes were moved"
 
 
 def targets_in_use(job: Job) -> tuple[float | None, float | None]:

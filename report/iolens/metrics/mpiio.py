@@ -47,8 +47,8 @@ def hints_unknown(job: Job) -> str:
     """Returns the reason why a log does not record hints."""
     info = job.private.get("job")
     if isinstance(info, dict) and "iolens" in info:
-        return f"iolens {info['iolens']} wrote none of them into this log"
-    return "Darshan counts them only; iolens records them"
+        return f"iolens {info['iolens']} wrote none into this log"
+    return "Darshan only counts them; iolens records them"
 
 
 @once_per_job

@@ -80,7 +80,7 @@ def target_rows(job: Job) -> Records | None:
 
 @once_per_job
 def stripe_ranks(job: Job, limit: int = 15) -> Records | None:
-    """Returns how many ranks share the stripes of a file; the files with most bytes first.
+    """Returns how many ranks share the number of stripes of a file; the files with most bytes first.
 
     Columns: path, stripes (that moved bytes), fewest_ranks, most_ranks (on one of them), ranks (of the file), bytes,
     fullest (the largest stripe's share of the bytes over an even share). None where `target_bytes` has a reason.
@@ -155,7 +155,7 @@ def stripe_records(job: Job) -> tuple[Records | None, str]:
         return single, ""
     traced, posix = job.records.get("DXT_POSIX"), job.records.get("POSIX")
     if traced is None or posix is None:
-        return None, "the log has sums per file only: neither bytes per target nor single transfers (DXT)"
+        return None, "the log has only sums per file, and neither bytes per target nor single transfers (DXT)"
     layouts = job.records["LUSTRE"]
     begins_at = np.append(run_begins(traced["id"]), len(traced))
     striped = np.repeat(among(traced["id"][begins_at[:-1]], layouts["id"]), np.diff(begins_at))
@@ -164,7 +164,7 @@ def stripe_records(job: Job) -> tuple[Records | None, str]:
         return None, "only some transfers were traced (DXT)"
     stdio = job.records.get("STDIO")
     if stdio is not None and any(stdio[name][among(stdio["id"], layouts["id"])].any() for name in _SENT):
-        return None, "stdio moved bytes as well, which are not traced (DXT)"
+        return None, "stdio also moved bytes, which DXT does not trace"
     return _from_traces(traced, layouts), ""
 
 

@@ -16,8 +16,8 @@ MEASURES = {
     "system_time": ("processor time in the kernel", "seconds"),
     "minor_faults": ("page faults served from memory", "times"),
     "major_faults": ("page faults that read from storage", "times"),
-    "voluntary_switches": ("times that it waited, giving its core away", "times"),
-    "involuntary_switches": ("times that its core was taken from it, or yielded by sched_yield", "times"),
+    "voluntary_switches": ("number of times that the process waited and gave up its core", "times"),
+    "involuntary_switches": ("number of times that the process lost its core, or gave it up by sched_yield", "times"),
 }
 """Columns of the region that are shown, their meaning and unit."""
 

@@ -29,7 +29,7 @@ RATIO = "quotient of geometric means, interval from the spread of either side's 
 
 _SUPPOSES = {
     GEOMETRIC: "if the runs scatter log-normally",
-    RATIO: "if the runs scatter log-normally, however differently",
+    RATIO: "if the runs scatter log-normally, with any spreads",
 }
 """Assumptions under which the coverage of a method holds."""
 
@@ -184,7 +184,7 @@ class Family:
 def family(groups: Sequence[Sequence[float]]) -> Family:
     """Returns groups of positive values as a family."""
     if any(not group or min(group) <= 0 for group in groups):
-        raise ValueError("a group of measurements needs one or more positive values")
+        raise ValueError("a group of measurements needs at least one positive value")
     return Family(groups, [_summary([math.log(value) for value in group]) for group in groups])
 
 

@@ -33,7 +33,7 @@ def unknown(job: Job) -> Records | None:
     rows += [(REMARKS, reason, NOTHING) for reason in job.remarks]
     lost = sum(mpiio.unseen(job).values())
     if lost:
-        rows.append(("how MPI-IO's bytes reached the files", "POSIX saw none of them", NUMBERS))
+        rows.append(("how MPI-IO's bytes reached the files", "POSIX recorded none of them", NUMBERS))
     rows += [(what, why, doubt) for what, why, doubt, holds in _gaps(job) if holds]
     return Records.of(["what", "why", "doubt"], rows) if rows else None
 
@@ -49,9 +49,9 @@ def _no_heatmap(job: Job) -> tuple[str, bool]:
     files = heat.where(heat["module"] != "STDIO") if printed else heat
     width = float(heat["width"][0]) if len(heat) else 0.0
     if len(files) and job.run_time <= (FEWEST_BINS - 1) * width:
-        return f"the run was too short for the bins of its heat map, of {width:g} s each", True
+        return f"the run was too short for its heat map, whose bins are {width:g} s wide", True
     few = len(files) > 0 and int(files["bin"].max()) + 1 < FEWEST_BINS
-    return f"the log's heat map ends within its first {FEWEST_BINS - 1} bins, of {width:g} s each", few
+    return f"the log's heat map ends within its first {FEWEST_BINS - 1} bins, which are {width:g} s wide", few
 
 
 def _computes_or_communicates(job: Job) -> bool:
@@ -69,13 +69,13 @@ def _gaps(job: Job) -> list[tuple[str, str, str, bool]]:
     return [
         (
             "computing and waiting apart",
-            "the log times I/O alone and has no processor times (iolens run would tell)",
+            "the log has times of I/O only, and no processor times (iolens run records them)",
             CAUSES,
             rank_time(job) is None,
         ),
         (
             "computing and MPI apart",
-            "MPI calls were not timed (iolens run --trace mpi or --sample would tell)",
+            "MPI calls were not timed (iolens run --trace mpi or --sample times them)",
             CAUSES,
             _computes_or_communicates(job),
         ),
@@ -99,7 +99,7 @@ def _gaps(job: Job) -> list[tuple[str, str, str, bool]]:
         ),
         ("places within files", "single transfers were not traced (DXT)", NOTHING, not set(TRACES) & set(records)),
         (
-            "begin and end to better than a second",
+            "start and end more precisely than to a second",
             "this format counts whole seconds",
             NUMBERS if job.coarse else NOTHING,
             job.whole_seconds,

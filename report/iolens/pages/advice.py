@@ -99,7 +99,7 @@ def _gauge_object(gauge: str, value: float, bound: float, good: bool | None, rea
 def write_hints(path: Path, found: Diagnosis) -> None:
     """Writes a hints file, `key value` a line, of the findings that are worth it."""
     if not found.hints:
-        raise IolensError(f"{path} was not written: nothing in the advice is a matter of MPI-IO hints")
+        raise IolensError(f"{path} was not written: no finding of the advice has MPI-IO hints")
     try:
         path.write_text("".join(f"{line}\n" for line in found.hints), encoding="utf-8")
     except OSError as error:

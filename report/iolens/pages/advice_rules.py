@@ -8,7 +8,7 @@ from iolens.advise.table import RULES
 
 def rules_text() -> str:
     """Returns both tables in Markdown."""
-    rules = ["| rule | it is said when | thresholds |", "|---|---|---|"]
+    rules = ["| rule | the finding is reported if | thresholds |", "|---|---|---|"]
     for rule in RULES:
         keys = ", ".join(f"`{key}`" for key in rule.limits)
         rules.append(f"| `{rule.id}`{' (note)' if rule.note else ''} | {rule.says} | {keys} |")

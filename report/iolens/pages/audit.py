@@ -41,7 +41,7 @@ def audit_page(evidence: Evidence) -> Page:
     """Returns the rules by their source, each kept, not kept or not to be known."""
     states = list(audit(evidence)["state"])
     said = ", ".join(f"{states.count(state)} {state}" for state in (KEPT, BROKEN, UNKNOWN))
-    lead = f"Of {len(RULES)} rules for measurements: {said}. Each was checked against what is recorded of the runs."
+    lead = f"{len(RULES)} rules for measurements: {said}. Each rule was checked against the records of the runs."
     blocks: list[Block] = [Text(lead)]
     for source, reference in SOURCES.items():
         table = replace(_AUDIT, metric=partial(_rows, source), title=source, note=f"{reference}.").tables(evidence)

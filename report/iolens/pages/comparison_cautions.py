@@ -171,7 +171,7 @@ def _reads_came_from(results: Results) -> list[str]:
     kind = "cold" if most <= HELD else "not cold"
     return [
         f"Reads were {kind}: after they were told to forget it, nodes held at most {most:.0%} of what was read back; "
-        "of the servers' caches nobody tells."
+        f"the caches of the servers are unknown."
     ]
 
 

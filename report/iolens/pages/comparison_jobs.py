@@ -47,7 +47,7 @@ def job_pages(comparison: Comparison, read: Callable[[Path], Job]) -> list[Page]
     if chosen.empty:
         return []
     shown = chosen.head(_MOST_JOBS)
-    intro = f"Of each setting, the job whose {comparison.measure.name} came nearest to the typical value"
+    intro = f"For each setting, the job whose {comparison.measure.name} came nearest to the typical value"
     intro += f"; the first {_MOST_JOBS} of {len(chosen)} settings." if len(chosen) > _MOST_JOBS else "."
     blocks: list[Block] = [Text(f"{intro} `iolens report LOG` makes the full summary of any of them.", "note")]
     for _, run in shown.iterrows():

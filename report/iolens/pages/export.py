@@ -22,7 +22,7 @@ def need_folders(folders: Mapping[str, Path | None]) -> None:
     for folder in filter(None, folders.values()):
         place = folder if folder.exists() else folder.parent
         if not place.is_dir() or not os.access(place, os.W_OK | os.X_OK):
-            raise IolensError(f"{folder}: no tables can be written there ({place} is no folder that can be written to)")
+            raise IolensError(f"{folder}: tables cannot be written there ({place} is not a writable folder)")
 
 
 def export(frames: Mapping[str, pd.DataFrame], prefix: str, folders: Mapping[str, Path | None]) -> list[Path]:

@@ -52,7 +52,7 @@ def _sentences(store: Store) -> list[str]:
     """Returns the first sentences of the report."""
     total = store.ask("totals").iloc[0]
     if not total["jobs"]:
-        return ["No job: no log that could be read was ingested."]
+        return ["No job: none of the ingested logs could be read."]
     said = [
         f"I/O took {words.percent(total['io_hours'], total['process_hours'])} of the processes' time: "
         f"{hours(total['io_hours'])} of {hours(total['process_hours'])} hours."
@@ -66,14 +66,14 @@ def _sentences(store: Store) -> list[str]:
     missing = int(total["jobs"] - total["advised"])
     if missing:
         said.append(
-            f"{words.plural(missing, 'job')} were ingested without advice, so what they could save is not known."
+            f"{words.plural(missing, 'job')} were ingested without advice, so their possible savings are unknown."
         )
     copies = int(store.ask("copies")["logs"][0])
     if copies:
         alike = "looks like a copy" if copies == 1 else "look like copies"
         said.append(
             f"{words.plural(copies, 'log')} {alike} of others (same user, job, times, bytes and size of the file): "
-            "they count as jobs of their own."
+            "they count as separate jobs."
         )
     return said
 

@@ -89,7 +89,8 @@ def _sentences(forest: Forest) -> list[str]:
         total, busy, waiting = (float(times[name].sum()) for name in ("wall", "cpu", "in_io"))
         said.append(
             f"They were on a processor for {words.percent(busy, total)} of it, in I/O without one for at most "
-            f"{words.percent(waiting, total)}; the rest they waited for children, pipes, locks or a core, or slept."
+            f"{words.percent(waiting, total)}; the rest of the time they waited for children, pipes, locks or a core, "
+            f"or slept."
         )
     again = files.read_again(forest)
     if again is not None:
@@ -111,7 +112,7 @@ def _sentences(forest: Forest) -> list[str]:
             f"run `iolens recover {shlex.quote(str(forest.folder))}`."
         )
     if forest.damaged:
-        said.append(f"{words.plural(len(forest.damaged), 'log')} cannot be read and are in no number here.")
+        said.append(f"{words.plural(len(forest.damaged), 'log')} cannot be read and are not included in any number.")
     return said
 
 

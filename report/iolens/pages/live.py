@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _MOST_FILES = 8
 _MOST_FUNCTIONS = 8
-_NO_SAMPLE = "(no sample: waits in the system, or is stopped)"
+_NO_SAMPLE = "(no sample: the thread waits in the system, or is stopped)"
 
 
 def jobs_table(jobs: Sequence[tuple[Sequence[Spool], Job]]) -> Table:
@@ -65,7 +65,7 @@ def _layers_table(job: Job, before: Job | None) -> Table:
         for one in layers_since(job, before)
     ]
     columns = ["layer", "files", "read", "written", "I/O time (s)", "reads now", "writes now"]
-    return Table("Layers", columns, rows, "Now: since the look before. I/O time: of the slowest rank.")
+    return Table("Layers", columns, rows, "Now: since the last update. I/O time: time of the slowest rank.")
 
 
 def _mpi_table(job: Job) -> Table | None:
@@ -84,7 +84,9 @@ def _mpi_table(job: Job) -> Table | None:
         )
     ]
     columns = ["function", "calls", "time (s)", "slowest rank (s)", "sent", "received"]
-    return Table("MPI calls that took most time", columns, rows, "Of an average rank; calls that have returned.")
+    return Table(
+        "MPI calls with the most time", columns, rows, "Values of an average rank, for calls that have returned."
+    )
 
 
 def _places_table(job: Job, before: Job | None) -> Table | None:
@@ -96,7 +98,7 @@ def _places_table(job: Job, before: Job | None) -> Table | None:
         [one.function or _NO_SAMPLE, one.group, rank_list(one.ranks), f"{one.share:.0f} %" if one.function else NONE]
         for one in found[:_MOST_FUNCTIONS]
     ]
-    note = "Samples of their first threads since the look before; of a system call that waits there are none yet."
+    note = "Samples of their first threads since the last update; a waiting system call has no samples yet."
     return Table("Where ranks are now", ["mostly in", "group", "ranks", "of their samples"], rows, note)
 
 

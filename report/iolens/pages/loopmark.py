@@ -59,7 +59,7 @@ def listing(
     for source, rows in found.groupby("source", sort=False):
         text = sources.get(str(source))
         if text is None:
-            parts.append(f"{source}: not found; its lines are in the table above")
+            parts.append(f"{source}: source file not found; its lines are in the table above")
             continue
         hot = {number(row.line): (words.points(row.share), row.letters) for row in rows.itertuples(index=False)}
         loops = loops_of(str(source), text)

@@ -15,13 +15,15 @@ def make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise IolensError(f"{folder}: the folder cannot be made ({error.strerror}); name another one") from error
+        raise IolensError(f"{folder}: the folder cannot be made ({error.strerror}); name another folder") from error
 
 
 def need_parent(path: Path) -> None:
     """Raises IolensError if the folder of a file to be written does not exist."""
     if not path.parent.is_dir():
-        raise IolensError(f"{path}: cannot be written (there is no folder {path.parent}; make it, or name another one)")
+        raise IolensError(
+            f"{path}: cannot be written (there is no folder {path.parent}; make it, or name another folder)"
+        )
 
 
 @contextmanager

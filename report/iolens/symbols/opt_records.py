@@ -72,7 +72,9 @@ def read_remarks(folder: Path) -> list[Remark]:
     """
     files = sorted(folder.rglob(_PATTERN))
     if not files:
-        raise IolensError(f"{folder}: no {_PATTERN} below it; compile with gcc -g -fsave-optimization-record")
+        raise IolensError(
+            f"{folder}: the folder has no {_PATTERN} in it or below it; compile with gcc -g -fsave-optimization-record"
+        )
     return [remark for file in files for remark in _remarks_of(file)]
 
 
@@ -84,7 +86,7 @@ def _remarks_of(file: Path) -> list[Remark]:
         names = dict(_passes_of(passes))
         return [remark for record in _flat(records) if (remark := _remark_of(record, names)) is not None]
     except (OSError, EOFError, ValueError, KeyError, TypeError) as error:
-        raise IolensError(f"{file}: is no optimization record of GCC ({error})") from error
+        raise IolensError(f"{file}: is not an optimization record of GCC ({error})") from error
 
 
 def _passes_of(passes: Iterable[dict[str, Any]]) -> Iterator[tuple[str, str]]:

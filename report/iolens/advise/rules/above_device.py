@@ -12,7 +12,7 @@ from iolens.metrics.share import slowest_seconds
 from iolens.metrics.use import by_file
 
 REMEDY = """\
-Measure the storage, not memory:
+Measure the storage instead of memory:
   - let the write end on the storage: fsync before the clock stops
     (ior -e), and write more than the nodes' memory;
   - read what another node wrote (ior -C), or drop the cache in between;
@@ -37,8 +37,8 @@ def check(job: Job, limits: Limits) -> Seen | None:
         if spent > 0 and moved / spent > limit:
             whose = "the device" if limits["device_rate"] else say.count(ranks, "process")
             said.append(
-                f"{say.size(moved)} were {past} in {say.seconds(spent)} of the slowest rank, {say.rate(moved, spent)}: "
-                f"more than {say.rate(limit, 1)}, what is taken as the most of {whose}."
+                f"{say.size(moved)} were {past} in {say.seconds(spent)} on the slowest rank, "
+                f"{say.rate(moved, spent)}: more than {say.rate(limit, 1)}, the highest rate assumed for {whose}."
             )
     return Seen(" ".join(said), None, "", REMEDY) if said else None
 
@@ -46,9 +46,10 @@ def check(job: Job, limits: Limits) -> Seen | None:
 RULE = Rule(
     id="above-device",
     title="Faster than the device",
-    says="bytes were read or written faster than `process_rate` for each process, or than `device_rate` where given",
+    says="bytes were read or written faster than `process_rate` for each process, or faster than `device_rate` if "
+    "given",
     limits=("process_rate", "device_rate", "much_bytes"),
-    why="Such a rate is the page cache's; it will not hold for more data, or on another day.",
+    why="This is the rate of the page cache. More data, or another day, will give a lower rate.",
     read_more="IO500 rules: https://io500.org/rules/submission",
     check=check,
     note=True,

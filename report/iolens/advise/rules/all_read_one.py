@@ -38,8 +38,8 @@ def check(job: Job, limits: Limits) -> Seen | None:
     if not files:
         return None
     evidence = (
-        f"Each of {say.count(job.nprocs, 'rank')} read the whole of {say.count(files, 'file')} of at most "
-        f"{say.size(largest)}, such as {example}; opening and reading took {say.seconds(spent)} of the slowest rank."
+        f"Each of {say.count(job.nprocs, 'rank')} read all of {say.count(files, 'file')} of at most "
+        f"{say.size(largest)}, such as {example}; opening and reading took {say.seconds(spent)} on the slowest rank."
     )
     bound = f"It assumes that one of {job.nprocs} ranks reads them, which saves 1 − 1/{job.nprocs} of the time."
     return Seen(evidence, spent * (1 - 1 / job.nprocs), bound, BROADCAST)
@@ -48,9 +48,9 @@ def check(job: Job, limits: Limits) -> Seen | None:
 RULE = Rule(
     id="all-read-one",
     title="All ranks read the same small files",
-    says="every rank read the whole of files of at most `input_size` that nobody wrote",
+    says="every rank read all of files of at most `input_size` that no rank wrote",
     limits=("few_ranks", "input_size"),
-    why="The servers answer the same question once for each rank, all at the same moment.",
+    why="The servers answer the same request from every rank at the same moment.",
     read_more="MPI 4.1, section 6.4 (broadcast); Spindle: https://github.com/hpc/Spindle",
     check=check,
 )

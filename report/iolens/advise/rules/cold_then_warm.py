@@ -10,8 +10,8 @@ from iolens.metrics.passes import cold_and_warm
 from iolens.metrics.use import most_first
 
 REMEDY = """\
-Do not average the first pass with the others: report it apart, or make all
-passes alike:
+Do not average the first pass with the others: report it separately, or make
+all passes alike:
   - cold: drop caches between passes (posix_fadvise(fd, 0, 0,
     POSIX_FADV_DONTNEED)), or read other data each time;
   - warm: leave the first pass out, and say so."""
@@ -36,7 +36,7 @@ RULE = Rule(
     title="Cold and warm cache in one run",
     says="a rank read bytes of a file again `cold_factor` times as fast as the first time (needs traces, DXT)",
     limits=("cold_factor", "much_bytes"),
-    why="One number for both describes neither.",
+    why="An average of both describes neither.",
     read_more="IO500 rules: https://io500.org/rules/submission",
     check=check,
     note=True,

@@ -46,9 +46,9 @@ runs differ:
 
   {commands}
 
-The library's own choice goes by the number of ranks and bytes and is often
-the best there is. Fewer and larger calls, or {immediate} with work
-before its wait, help with any."""
+The library chooses by the number of ranks and bytes, and often chooses
+best. Fewer and larger calls, or {immediate} with work before its wait, help
+with every algorithm."""
 
 
 def _commands(function: str, library: str, large: bool) -> tuple[str, str]:
@@ -75,7 +75,7 @@ def _transfer(rows: Records, ranks: int) -> tuple[float, str] | None:
     time, sync_time = each.sum(own["time"]), each.sum(own["sync_time"])
     if sync_time.any():
         seconds, waited = float(time.max()), float(sync_time.mean())
-        said = f"waiting in the timed barrier before it took {say.seconds(waited)} on average"
+        said = f"waiting in the timed barrier before the call took {say.seconds(waited)} on average"
         return None if waited > time.mean() else (seconds, said)
     least, most = float(time.min()), float(time.max())
     said = f"{say.seconds(least)} on the rank that waited least, {say.seconds(most)} on the one that waited longest"
@@ -122,11 +122,11 @@ def _communicators(job: Job) -> str:
 RULE = Rule(
     id="collective-algorithm",
     title="A collective call takes long to transfer",
-    says="one of the collectives in which all ranks need all others takes `collective_share` of the run or more, "
-    "without waiting for late ranks, which is at most half of it: by the timed barrier (`--mpi-sync`), else by the "
-    "rank that spends least time in it; ranks have a processor each (needs `iolens run --trace mpi`)",
+    says="a collective function in which all ranks need data of all others takes `collective_share` of the run or "
+    "more, and waiting for late ranks is at most half of its time, measured by the timed barrier (`--mpi-sync`) "
+    "or else by the rank with the least time in it; each rank has a processor (needs `iolens run --trace mpi`)",
     limits=("collective_share",),
-    why="Libraries choose an algorithm by size and ranks from tables that were measured on other machines.",
+    why="Libraries choose an algorithm by message size and number of ranks, from tables measured on other machines.",
     read_more="Open MPI: ompi_info --param coll tuned --level 9; MPICH: MPIR_CVAR_*_INTRA_ALGORITHM; Intel MPI: "
     "I_MPI_ADJUST family; Cray MPICH: man intro_mpi, MPICH_COLL_OPT_OFF",
     check=check,

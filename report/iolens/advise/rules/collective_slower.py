@@ -16,10 +16,10 @@ def check(job: Job, limits: Limits) -> Seen | None:
 RULE = Rule(
     id="collective-slower",
     title="Collective calls slower than independent ones",
-    says="in collective calls on a file the aggregators exchange data for longer than they access the file, though "
-    "each rank gives a large contiguous part and no view",
+    says="in collective calls on a file the aggregators exchange data for longer than they access the file, although "
+    "each rank gives a large contiguous part and sets no view",
     limits=("large_transfer",),
-    why="Collective buffering pays for many small pieces; large contiguous parts only travel twice.",
+    why="Collective buffering helps with many small pieces; large contiguous parts only travel twice.",
     read_more="https://github.com/pmodels/mpich/issues/7935; ROMIO hints romio_cb_write, romio_cb_read",
     check=check,
 )

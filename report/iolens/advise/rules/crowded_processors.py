@@ -11,8 +11,8 @@ from iolens.log import Job
 from iolens.metrics.processor.parts import COMPUTE
 
 REMEDY = """\
-Give each rank processors of its own, and look at what came of it
-(iolens table rank_places LOG):
+Give each rank its own processors, and check the result with
+iolens table rank_places LOG:
 
   Open MPI  mpirun --map-by core --bind-to core --report-bindings ...
             with threads: --map-by slot:PE=$OMP_NUM_THREADS
@@ -62,11 +62,11 @@ def check(job: Job, limits: Limits) -> Seen | None:
 RULE = Rule(
     id="crowded-processors",
     title="Ranks share processors",
-    says="a rank was ready to run and had no processor for `core_wait` of the run, outside MPI and I/O mostly, on "
-    "processors that other ranks may use, too (needs `iolens run --trace mpi`)",
+    says="a rank was ready to run but had no processor for `core_wait` of the run, mostly outside MPI and I/O, on "
+    "processors that other ranks may also use (needs `iolens run --trace mpi`)",
     limits=("core_wait",),
-    why="They take turns, and all others wait for them in MPI; a rank that polls for messages takes the turn of one "
-    "that computes.",
+    why="Ranks on one processor take turns, and all others wait for them in MPI; a rank that polls for messages takes "
+    "the turn of a rank that computes.",
     read_more="man mpirun (mapping and binding); man srun (--cpu-bind)",
     check=check,
     beside_io=True,

@@ -35,20 +35,25 @@ def check(job: Job, limits: Limits) -> Seen | None:
     evidence = (
         f"For {say.size(float(asked[rows].sum()))} of MPI-IO on {say.files(job, ids)}, POSIX read "
         f"{say.size(float(lower['BYTES_READ'][rows].sum()))} and wrote {say.size(written)}; "
-        f"{say.size(float(upper['BYTES_READ'][rows].sum()))} were to be read. The reads took "
-        f"{say.seconds(seconds[0])} of the slowest rank."
+        f"the program read {say.size(float(upper['BYTES_READ'][rows].sum()))}. The reads took "
+        f"{say.seconds(seconds[0])} on the slowest rank."
     )
     gain = float(np.dot(seconds, [read, again]))
-    bound = f"It is {say.percent(read)} of the read and {say.percent(again)} of the write time: bytes nobody asked for."
+    bound = (
+        f"It is {say.percent(read)} of the read and {say.percent(again)} of the write time: bytes that the program "
+        f"did not ask for."
+    )
     return Seen(evidence, gain, bound, f"{COLLECTIVE}\n\n{{hints}}", _HINTS)
 
 
 RULE = Rule(
     id="data-sieving",
-    title="Data sieving reads bytes that nobody asked for",
-    says="POSIX read more of a file than MPI-IO was asked to, by `sieving_share` of all bytes asked for or more",
+    title="Data sieving reads bytes that the program did not ask for",
+    says="POSIX read more of a file than the program asked MPI-IO for, by `sieving_share` of the requested bytes or "
+    "more",
     limits=("sieving_share",),
-    why="Holes between the parts of a rank are read along, and to write, read, changed and written back under a lock.",
+    why="Data sieving also reads the holes between the parts of a rank; for a write it reads, changes and writes back "
+    "whole ranges under a lock.",
     read_more="R. Thakur et al., Data Sieving and Collective I/O in ROMIO, 1999",
     check=check,
     gauges=("size",),

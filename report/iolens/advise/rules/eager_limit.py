@@ -22,10 +22,10 @@ Try a limit above these messages, and keep it only if the run gets shorter:
 
   {command}
 
-It costs a buffer for each such message under way, and one more copy of it:
-where large messages are copied straight from process to process (CMA,
-XPMEM, RDMA) a larger limit can be slower. Receives that are posted early
-(MPI_Irecv before the work) help at any limit."""
+It costs a buffer for each message under way, and one more copy of the
+message: where large messages are copied straight from process to process
+(CMA, XPMEM, RDMA) a larger limit can be slower. Receives that are posted
+early (MPI_Irecv before the work) help at any limit."""
 
 
 def _limit_in_use(job: Job) -> tuple[str, int] | None:
@@ -68,7 +68,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
     evidence = (
         f"{say.percent(near / messages)} of {say.count(messages, 'message')} have {say.size(SMALLEST[above])} or more, "
         f"up to {say.size(SMALLEST[above + 1])}; {name} is {say.size(size)}, header included. Sends, receives and "
-        f"waits took {say.seconds(spent)} of the slowest rank."
+        f"waits took {say.seconds(spent)} on the slowest rank."
     )
     bound = (
         "It assumes that sends, receives and waits take no time on the slowest rank; what a larger limit costs is not "
@@ -82,12 +82,11 @@ def check(job: Job, limits: Limits) -> Seen | None:
 RULE = Rule(
     id="eager-limit",
     title="Messages just above the eager limit",
-    says="`eager_share` of the point-to-point messages or more are of the class of sizes that begins at the eager "
-    "limit in use or at most four times above it, and these are `many_messages` or more (needs `iolens run --trace "
-    "mpi`)",
+    says="`eager_share` or more of the point-to-point messages have sizes in the range that begins between the eager "
+    "limit and four times this limit, and these are `many_messages` or more (needs `iolens run --trace mpi`)",
     limits=("eager_share", "many_messages"),
-    why="A message above the limit is not sent before its receiver has answered: one more round trip, and a wait for "
-    "a receive that is posted late.",
+    why="A message above the limit is sent only after its receiver has answered: this costs one more round trip, and "
+    "a wait if the receive is posted late.",
     read_more="Open MPI FAQ, tuning of the run-time parameters (btl_*_eager_limit); MPICH: MPIR_CVAR_*_EAGER_*",
     check=check,
     beside_io=True,

@@ -41,7 +41,7 @@ def dominated(job: Job, limits: Limits, contiguous: bool) -> Seen | None:
     ids, spent, access = times["id"][rows], *(float(times[name][rows].sum()) for name in ("exchange", "access"))
     evidence = (
         f"In collective calls on {say.files(job, ids)} aggregators spent {say.seconds(spent)} exchanging data and "
-        f"{say.seconds(access)} accessing the file ({say.size(float(each[rows[0]]))} of each rank a call)."
+        f"{say.seconds(access)} accessing the file ({say.size(float(each[rows[0]]))} per rank and call)."
     )
     if contiguous:
         return Seen(evidence, spent, _BOUND, INDEPENDENT, ("romio_cb_write disable", "romio_cb_read disable"))
@@ -67,11 +67,11 @@ def _beyond_posix(job: Job, limits: Limits) -> Seen | None:
     if above < 2 * access:
         return None
     evidence = (
-        f"Collective calls on {say.files(job, ids)} took {say.seconds(above)} of the slowest rank, POSIX below them "
-        f"{say.seconds(access)}: the rest is exchange of data and waiting for one another "
-        f"({say.size(float(_part_of_a_call(upper)[rows[0]]))} of each rank a call)."
+        f"Collective calls on {say.files(job, ids)} took {say.seconds(above)} on the slowest rank, POSIX below them "
+        f"{say.seconds(access)}: the rest is exchange of data and waiting for other ranks "
+        f"({say.size(float(_part_of_a_call(upper)[rows[0]]))} per rank and call)."
     )
-    bound = "It assumes that exchange and waiting take no time: MPI-IO's time less POSIX's, each of the slowest rank."
+    bound = "It assumes that exchange and waiting take no time: MPI-IO's time minus POSIX's, each on its slowest rank."
     return Seen(evidence, above - access, bound, REMEDY, _more_aggregators(job, ids[:1]))
 
 
@@ -93,35 +93,39 @@ def _more_aggregators(job: Job, ids: np.ndarray) -> tuple[str, ...]:
     return (f"cb_nodes {useful}", "cb_config_list *:*", _BUFFER) if 0 < active < useful else (_BUFFER,)
 
 
-_BOUND = "If the exchange took no time: mean time of the aggregators in collective calls beyond waiting and POSIX."
+_BOUND = (
+    "Assumes that the exchange takes no time: mean time of the aggregators in collective calls, without waiting and "
+    "POSIX."
+)
 
 REMEDY = """\
 {hints}
 
-Or exchange less: fewer, larger calls (all variables of a step in one), a
-decomposition whose parts are contiguous in the file, or a file for each
-group of ranks (MPI_Comm_split) that write among themselves. For arrays in
-blocks, put rows together by MPI_Alltoallv once, and write them by
-MPI_File_write_at."""
+Or exchange less: make fewer and larger calls (all variables of a step in
+one), use a decomposition whose parts are contiguous in the file, or write a
+file for each group of ranks (MPI_Comm_split). For arrays in blocks, put
+rows together by MPI_Alltoallv once, and write them by MPI_File_write_at."""
 
 INDEPENDENT = """\
-Each rank's part is large and contiguous: it needs no exchange.
+Each rank's part is large and contiguous, so no exchange is needed.
 
   C        MPI_File_write_at(file, offset, buffer, count, type, &status);
   Fortran  call MPI_File_write_at(file, offset, buffer, n, type, status)
   Python   file.Write_at(offset, array)
 
-or leave the calls, and switch collective buffering off for this file.
+or keep the collective calls, and switch collective buffering off for this
+file.
 
 {hints}"""
 
 RULE = Rule(
     id="exchange",
     title="Collective calls spend their time exchanging data",
-    says="in collective calls on a file the aggregators exchange data for longer than they access the file, and parts "
-    "of ranks are not large and contiguous; in logs without these times, MPI-IO takes twice the time of POSIX below it",
+    says="in collective calls on a file the aggregators exchange data for longer than they access the file, and the "
+    "parts of ranks are not large and contiguous; in logs without these times, MPI-IO takes twice as long as "
+    "POSIX below it",
     limits=("large_transfer",),
-    why="Then the network or the copying bounds the I/O, and a faster file system would not help.",
+    why="The network or the copying limits this I/O; a faster file system would not help.",
     read_more="https://github.com/pmodels/mpich/issues/7935 (arrays in blocks); ROMIO hint cb_nodes",
     check=check,
 )

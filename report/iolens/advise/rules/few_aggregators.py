@@ -55,10 +55,11 @@ def _whole(layout: Records | None, key: int, wanted: int) -> str:
 RULE = Rule(
     id="few-aggregators",
     title="Fewer aggregators than targets or nodes",
-    says="a collectively written file with much data has fewer writing ranks than stripes that hold its bytes or, "
-    "where its stripes are not known, than nodes",
+    says="fewer ranks write a collectively written file with much data than stripes hold its bytes, or, if its "
+    "stripes are unknown, than there are nodes",
     limits=("much_bytes",),
-    why="Each aggregator is one client with one link; targets without one of their own wait for their turn.",
+    why="Each aggregator is one client with one network link; targets without their own aggregator wait for their "
+    "turn.",
     read_more="ROMIO hints cb_nodes and cb_config_list: man MPI_File_open; MPI 4.1, section 14.2.8",
     check=check,
     gauges=("balance", "stripes"),

@@ -13,7 +13,7 @@ from iolens.metrics.share import slowest_seconds
 from iolens.metrics.use import by_file, joined
 
 REMEDY = """\
-Let the file system choose targets, and do not name the first one:
+Let the file system choose the targets; do not set the first target:
 
   lfs getstripe -d FOLDER              # is there an offset, or a pool?
   lfs setstripe -c 1 -i -1 FOLDER      # new files anywhere
@@ -36,8 +36,8 @@ def check(job: Job, limits: Limits) -> Seen | None:
     spent = slowest_seconds(job, "POSIX", own["id"], ("READ", "WRITE"))
     evidence = (
         f"{say.count(ranks, 'rank')} moved {say.size(float(moved.sum()))} to and from "
-        f"{say.count(len(targets), 'target')}; there are {named:,} or more, as their numbers tell. Transfers took "
-        f"{say.seconds(spent)} of the slowest rank."
+        f"{say.count(len(targets), 'target')}; by their numbers there are {named:,} or more. Transfers took "
+        f"{say.seconds(spent)} on the slowest rank."
     )
     bound = f"It assumes the same transfers over {named:,} targets instead of {len(targets):,}."
     return Seen(evidence, spent * (1 - len(targets) / named), bound, REMEDY)
@@ -46,10 +46,10 @@ def check(job: Job, limits: Limits) -> Seen | None:
 RULE = Rule(
     id="few-targets",
     title="Few targets for very many ranks",
-    says="`many_ranks` ranks or more move bytes of files of their own, at least `crowded_target` for each "
-    "target in use, though the log names twice as many targets",
+    says="`many_ranks` ranks or more use their own files, at least `crowded_target` ranks per used target, although "
+    "the log names twice as many targets",
     limits=("many_ranks", "crowded_target", "much_bytes"),
-    why="Ranks wait for one another at the targets in use while others are idle.",
+    why="Ranks wait for each other at the used targets while other targets are idle.",
     read_more="man lfs-setstripe(1); https://wiki.lustre.org/Configuring_Lustre_File_Striping",
     check=check,
     bounds="one target",

@@ -10,7 +10,7 @@ from iolens.metrics.share import slowest_seconds
 from iolens.metrics.use import by_file
 
 REMEDY = """\
-One file for each group of ranks, for example each node's:
+Write one file for each group of ranks, for example for each node:
 
   C        MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0,
                                MPI_INFO_NULL, &node);
@@ -20,7 +20,7 @@ One file for each group of ranks, for example each node's:
   ADIOS2   engine parameter NumAggregators
   HDF5     subfiling: H5Pset_fapl_subfiling
 
-Until then: a folder for each thousand files, and one stripe a file:
+Until then use a folder for each thousand files, and one stripe per file:
 
   lfs setstripe -c 1 FOLDER"""
 
@@ -38,7 +38,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
     evidence = (
         f"{say.count(job.nprocs, 'rank')} wrote {say.count(len(ids), 'file')} of their own, "
         f"{say.size(float(table['BYTES_WRITTEN'][chosen].mean()))} each on average; open, close and stat took "
-        f"{say.seconds(spent)} of the slowest rank."
+        f"{say.seconds(spent)} on the slowest rank."
     )
     bound = "It assumes that metadata calls on these files take no time on the slowest rank."
     return Seen(evidence, spent, bound, REMEDY)
@@ -46,10 +46,10 @@ def check(job: Job, limits: Limits) -> Seen | None:
 
 RULE = Rule(
     id="file-per-process",
-    title="A file for each of very many processes",
-    says="at least as many files are written by one rank each as there are ranks, and there are many ranks",
+    title="One file per process, with very many processes",
+    says="there are many ranks, and at least as many files that only one rank writes",
     limits=("many_ranks",),
-    why="One metadata server makes them all, and everything after the run has to open them all.",
+    why="One metadata server creates all these files, and every later step has to open them all.",
     read_more="https://docs.nersc.gov/performance/io/; H5Pset_fapl_subfiling",
     check=check,
     bounds="metadata",

@@ -18,7 +18,7 @@ Chunk datasets in the shape of an access, or cache a row of chunks:
   C        H5Pset_chunk_cache(access, slots, bytes_of_a_row, 1.0);
   Python   h5py.File(path, rdcc_nbytes=256 << 20, rdcc_nslots=1000003)
 
-Or access whole chunks, each once."""
+Or access whole chunks, and each chunk only once."""
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
@@ -45,7 +45,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
     evidence = (
         f"{say.count(float(calls[chosen].sum()), 'access')} of {say.size(each)} on average to "
         f"{say.count(int(chosen.sum()), 'dataset')} in chunks of up to {say.size(float(chunk[chosen].max()))}: for "
-        f"{say.size(asked)}, POSIX moved {say.size(through)} in {say.seconds(spent)} of the slowest rank."
+        f"these {say.size(asked)} POSIX moved {say.size(through)} in {say.seconds(spent)} on the slowest rank."
     )
     bound = "It is the time of the bytes that nobody asked for."
     return Seen(evidence, spent * (1 - asked / through), bound, REMEDY)
@@ -54,10 +54,11 @@ def check(job: Job, limits: Limits) -> Seen | None:
 RULE = Rule(
     id="hdf5-chunks",
     title="HDF5 chunks do not fit the accesses",
-    says="chunks hold `chunk_factor` times the bytes of a mean access of their dataset or more, there are "
-    "many accesses, and POSIX moved `amplification` times what HDF5 was asked for in its files",
+    says="chunks hold at least `chunk_factor` times the bytes of a mean access to their dataset, there are many "
+    "accesses, and POSIX moved `amplification` times the bytes requested from HDF5",
     limits=("chunk_factor", "amplification", "few_calls"),
-    why="HDF5 moves whole chunks: what is not in its chunk cache is read again for each access to a part of it.",
+    why="HDF5 moves whole chunks; a chunk that is not in the chunk cache is read again for each access to a part of "
+    "it.",
     read_more="https://docs.hdfgroup.org (Chunking in HDF5); man h5repack",
     check=check,
     before=("write-amplification",),

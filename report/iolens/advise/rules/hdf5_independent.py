@@ -10,7 +10,7 @@ from iolens.metrics.share import slowest_seconds
 from iolens.metrics.use import by_file, most_first
 
 REMEDY = """\
-Ask for collective transfers, in which all ranks take part:
+Use collective transfers, in which all ranks take part:
 
   C        transfer = H5Pcreate(H5P_DATASET_XFER);
            H5Pset_dxpl_mpio(transfer, H5FD_MPIO_COLLECTIVE);
@@ -34,8 +34,8 @@ def check(job: Job, limits: Limits) -> Seen | None:
     spent = slowest_seconds(job, "H5D", ids, ("READ", "WRITE"))
     evidence = (
         f"{say.count(number, 'independent read and write')} of {say.count(len(ids), 'dataset')} by several ranks, "
-        f"{say.size(float(moved[chosen].sum()) / number)} each on average, took {say.seconds(spent)} of the "
-        "slowest rank."
+        f"{say.size(float(moved[chosen].sum()) / number)} each on average, took {say.seconds(spent)} on the slowest "
+        f"rank."
     )
     return Seen(evidence, spent, "It assumes that all of these calls take no time on the slowest rank.", REMEDY)
 
@@ -43,10 +43,9 @@ def check(job: Job, limits: Limits) -> Seen | None:
 RULE = Rule(
     id="hdf5-independent",
     title="HDF5 datasets are accessed independently",
-    says="datasets of several ranks in files opened through MPI-IO have many calls, not large, and none "
-    "of them collective",
+    says="several ranks access datasets in files opened through MPI-IO by many calls, none of them large or collective",
     limits=("few_calls", "large_transfer"),
-    why="HDF5 through MPI-IO is independent unless the transfer property asks for collective calls.",
+    why="HDF5 through MPI-IO is independent unless the transfer property list requests collective calls.",
     read_more="https://docs.hdfgroup.org (Parallel HDF5, H5Pset_dxpl_mpio)",
     check=check,
     bounds="small transfers",

@@ -17,7 +17,7 @@ Let one rank read metadata for all, and keep it in memory:
            H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_LATEST);
            H5Pset_meta_block_size(access, 4 << 20);
 
-Open a dataset once, not in each step; write attributes on one rank."""
+Open a dataset once instead of in each step; write attributes on one rank."""
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
@@ -35,7 +35,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
     evidence = (
         f"{say.count(float(shared['OPENS'].sum()), 'open')} of {say.count(len(shared), 'dataset')} by several ranks: "
         f"metadata calls took {say.percent(meta / (meta + data))} of the time in these datasets, at most "
-        f"{say.seconds(spent)} of the slowest rank."
+        f"{say.seconds(spent)} on the slowest rank."
     )
     return Seen(evidence, spent, "It assumes that these metadata calls take no time on the slowest rank.", REMEDY)
 
@@ -43,8 +43,8 @@ def check(job: Job, limits: Limits) -> Seen | None:
 RULE = Rule(
     id="hdf5-metadata",
     title="HDF5 metadata calls of all ranks",
-    says="opening, closing and flushing of datasets of several ranks take `meta_share` of the time in "
-    "them or more, and there are many opens",
+    says="opening, closing and flushing of datasets that several ranks use takes at least `meta_share` of the time in "
+    "these datasets, and there are many opens",
     limits=("meta_share", "few_calls"),
     why="Each rank reads the same headers and B-trees of the file by itself, in small accesses.",
     read_more="https://docs.hdfgroup.org (H5Pset_all_coll_metadata_ops, H5Pset_coll_metadata_write)",

@@ -10,7 +10,7 @@ from iolens.metrics.share import slowest_seconds
 from iolens.metrics.use import by_file
 
 REMEDY = """\
-Put small values together:
+Put small values into one dataset:
 
   C        one dataset with one more dimension, or a compound type;
            attributes, or H5Pset_layout(create, H5D_COMPACT), for what is
@@ -32,17 +32,17 @@ def check(job: Job, limits: Limits) -> Seen | None:
     spent = slowest_seconds(job, "H5D", ids)
     evidence = (
         f"{say.count(len(ids), 'dataset')} moved {say.size(float(moved[chosen].mean()))} each on average, in "
-        f"{say.seconds(spent)} of the slowest rank."
+        f"{say.seconds(spent)} on the slowest rank."
     )
     return Seen(evidence, spent, "It assumes that calls on these datasets take no time on the slowest rank.", REMEDY)
 
 
 RULE = Rule(
     id="hdf5-tiny-datasets",
-    title="Tiny HDF5 datasets by thousands",
-    says="there are `few_calls` datasets or more that moved at most `small_transfer` each",
+    title="Thousands of tiny HDF5 datasets",
+    says="`few_calls` datasets or more moved at most `small_transfer` each",
     limits=("few_calls", "small_transfer"),
-    why="Each dataset is an object with a header of its own, which is created, opened and closed.",
+    why="Each dataset is an object with its own header, which is created, opened and closed.",
     read_more="https://docs.hdfgroup.org (compact storage, H5Pset_layout); h5py: low-level groups",
     check=check,
     bounds="metadata",

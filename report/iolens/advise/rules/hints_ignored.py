@@ -14,7 +14,7 @@ from iolens.metrics.use import under_mpiio
 from iolens.metrics.writers import posix_users
 
 REMEDY = """\
-Ask the library what it does (this is what the log's effective values are):
+Print the hints in effect (the log's effective values come from this call):
 
   C        MPI_File_get_info(file, &info);   /* print all keys */
   ROMIO    export ROMIO_PRINT_HINTS=1
@@ -72,9 +72,9 @@ def _contradiction(row: Hint, reported: bool, writers: int | None) -> str:
     if not wanted:
         return ""
     if reported and row.effective != wanted:
-        return f"{row.key}={wanted} was asked for, {row.effective or 'nothing'} is in effect"
+        return f"{row.key}={wanted} was requested, but {row.effective or 'no value'} is in effect"
     if row.key == "cb_nodes" and wanted.isdigit() and writers is not None and 0 < writers < int(wanted):
-        return f"cb_nodes={wanted} was asked for, {say.count(writers, 'rank')} wrote"
+        return f"cb_nodes={wanted} was requested, but {say.count(writers, 'rank')} wrote"
     return ""
 
 
@@ -90,11 +90,11 @@ def _writers_by_path(job: Job) -> dict[str, int]:
 
 RULE = Rule(
     id="hints-ignored",
-    title="Hints that are not in effect",
+    title="Hints are not in effect",
     says="an MPI-IO hint was requested or given, and the library reports another value, or fewer ranks wrote than "
     "`cb_nodes` asks for",
     limits=(),
-    why="What was tuned is not what ran.",
+    why="The run did not use the settings that were chosen for it.",
     read_more="MPI 4.1, section 14.2.8; MPI_File_get_info",
     check=check,
     before=("few-aggregators",),

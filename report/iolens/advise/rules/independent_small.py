@@ -31,7 +31,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
     evidence = (
         f"{say.count(float(single[chosen].sum()), 'independent MPI-IO call')} on {say.files(job, ids)}, "
         f"{say.size(moved / float(calls[chosen].sum()))} each on average, took "
-        f"{say.seconds(spent)} of the slowest rank."
+        f"{say.seconds(spent)} on the slowest rank."
     )
     return Seen(evidence, spent, "It assumes that all of these calls take no time on the slowest rank.", COLLECTIVE)
 
@@ -39,9 +39,9 @@ def check(job: Job, limits: Limits) -> Seen | None:
 RULE = Rule(
     id="independent-small",
     title="Small independent MPI-IO calls",
-    says="nine of ten MPI-IO calls on files of several ranks are independent, most are small, and there are many",
+    says="there are many MPI-IO calls on files of several ranks, most are small, and nine of ten are independent",
     limits=("small_transfer", "small_share", "few_calls"),
-    why="Only collective calls let the library put the pieces of all ranks together into large transfers.",
+    why="Only in collective calls can the library combine the pieces of all ranks into large transfers.",
     read_more="MPI 4.1, section 14.4.2; ROMIO: https://www.mcs.anl.gov/projects/romio",
     check=check,
     gauges=("size",),

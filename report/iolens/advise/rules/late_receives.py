@@ -11,7 +11,7 @@ _RECEIVES = ("MPI_Recv", "MPI_Irecv", "MPI_Sendrecv", "MPI_Sendrecv_replace")
 _TIMED = (*_RECEIVES, "MPI_Wait", "MPI_Waitall", "MPI_Waitany", "MPI_Waitsome")
 
 REMEDY = """\
-Post receives before the work whose result is sent:
+Post receives before the computation that they can overlap with:
 
   C        MPI_Irecv(halo, n, MPI_DOUBLE, neighbour, tag, comm, &request);
            compute_inner_cells();
@@ -39,8 +39,9 @@ def check(job: Job, limits: Limits) -> Seen | None:
         return None
     spent = slowest(of_functions(rows, _TIMED))
     evidence = (
-        f"The message of {say.percent(late / calls)} of {say.count(calls, 'receive')} was there before; receives and "
-        f"waits took {say.seconds(spent)} of the slowest rank."
+        f"{say.percent(late / calls)} of {say.count(calls, 'receive')} began after their message had arrived; "
+        f"receives and "
+        f"waits took {say.seconds(spent)} on the slowest rank."
     )
     return Seen(evidence, spent, "It assumes that receives and waits take no time on the slowest rank.", REMEDY)
 
@@ -48,10 +49,10 @@ def check(job: Job, limits: Limits) -> Seen | None:
 RULE = Rule(
     id="late-receives",
     title="Receives are posted late",
-    says="the message was there before for `late_share` of the receives, and these are many (needs "
-    "`IOLENS_LATE_RECEIVES=1` beside `--trace mpi`)",
+    says="`late_share` of the receives or more began after their message had arrived, and these are many (needs "
+    "`IOLENS_LATE_RECEIVES=1` with `--trace mpi`)",
     limits=("late_share", "few_calls"),
-    why="An unexpected message is copied twice, and a large one is not sent until its receive is posted.",
+    why="An unexpected message is copied twice, and a large message is not sent until its receive is posted.",
     read_more="MPI 4.1, section 3.5; man MPI_Irecv",
     check=check,
     beside_io=True,

@@ -13,7 +13,7 @@ from iolens.log import Job
 from iolens.metrics.use import by_file, most_first
 
 REMEDY = """\
-Let MPI decide whose turn it is, or use locks of the file system:
+Let MPI order the ranks, or use locks of the file system:
 
   C        MPI_Exscan, or a token passed by MPI_Send and MPI_Recv
   C        flock(fd, LOCK_EX), fcntl(fd, F_OFD_SETLKW, &lock)
@@ -39,10 +39,10 @@ def check(job: Job, limits: Limits) -> Seen | None:
 RULE = Rule(
     id="lock-files",
     title="Lock files are used",
-    says="files named as locks are used by several ranks, or opened often (`few_syncs`)",
+    says="files with names of lock files are used by several ranks or opened often (`few_syncs`)",
     limits=("few_syncs",),
-    why="Who waits for a lock file sleeps or polls: that time is not in the log's I/O, and on network "
-    "file systems such locks may fail.",
+    why="A rank that waits for a lock file sleeps or polls; the log does not count this time as I/O. On network file "
+    "systems lock files may fail.",
     read_more="man 2 open (O_EXCL on NFS); man 2 flock",
     check=check,
     note=True,

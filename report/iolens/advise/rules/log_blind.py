@@ -33,18 +33,19 @@ def check(job: Job, limits: Limits) -> Seen | None:
         if blind.any():
             rows = most_first(moved, blind)
             said.append(
-                f"MPI-IO moved {say.size(float(moved[rows].sum()))} on {say.files(job, table['id'][rows])}, POSIX saw "
-                "nothing of it: sizes, order, alignment and ratios of these files are not in the log."
+                f"MPI-IO moved {say.size(float(moved[rows].sum()))} on {say.files(job, table['id'][rows])}, but POSIX "
+                f"recorded none of it: sizes, order, alignment and ratios of these files are not in the log."
             )
     return Seen(" ".join(said), None, "", REMEDY) if said else None
 
 
 RULE = Rule(
     id="log-blind",
-    title="The log is blind for some bytes",
-    says="POSIX saw less than 1 % of what MPI-IO moved on a file, or the program used io_uring or raw io_submit",
+    title="The log does not show how some bytes were moved",
+    says="POSIX recorded less than 1 % of the bytes that MPI-IO moved on a file, or the program used io_uring or raw "
+    "io_submit",
     limits=("blind_bytes",),
-    why="Rules about sizes and order have nothing to look at: their silence means nothing here.",
+    why="Rules about sizes and order have no data, so the absence of their findings means nothing.",
     read_more="profiler/README.md; https://github.com/darshan-hpc/darshan/issues/984",
     check=check,
     note=True,

@@ -7,8 +7,9 @@ from iolens.advise.rule import Rule, Seen
 from iolens.log import Job
 
 REMEDY = """\
-Let the program end by itself: what a killed one did last may be missing. If
-the profiler ran out of room, give it more, or fewer files:
+Let the program end by itself: the last records of a killed program may be
+missing. If the profiler ran out of memory, give it more, or record fewer
+files:
 
   iolens   export IOLENS_MEMORY=2048                # MiB of a process
   Darshan  export DARSHAN_MODMEM=64 DARSHAN_NAMEMEM=64
@@ -26,10 +27,10 @@ def check(job: Job, limits: Limits) -> Seen | None:
 
 RULE = Rule(
     id="log-partial",
-    title="The log is not whole",
+    title="The log is incomplete",
     says="the log says that records are missing, or the process was killed",
     limits=(),
-    why="Sums and shares are lower bounds then.",
+    why="Sums and shares are lower bounds.",
     read_more="profiler/README.md; https://github.com/darshan-hpc/darshan/issues/970",
     check=check,
     note=True,

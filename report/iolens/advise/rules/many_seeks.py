@@ -10,13 +10,13 @@ from iolens.metrics.share import slowest_seconds
 from iolens.metrics.use import by_file, most_first
 
 REMEDY = """\
-Say where to read in the read itself, and do not ask for the position:
+Give the offset in the read call itself, without a seek:
 
   C        pread(fd, buffer, bytes, offset)      /* no lseek before it */
   Fortran  read (unit, pos=offset) values        ! access='stream'
   Python   os.pread(fd, bytes, offset); numpy.memmap(path, ...)
 
-Code that seeks to the end for the file's size: fstat once."""
+If the code seeks to the end for the file's size, call fstat once instead."""
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
@@ -38,7 +38,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         )
     if not said:
         return None
-    evidence = f"{'; '.join(said)}; metadata calls on them took {say.seconds(spent)} of the slowest rank."
+    evidence = f"{'; '.join(said)}; metadata calls on them took {say.seconds(spent)} on the slowest rank."
     return Seen(
         evidence, spent, "It assumes that all metadata calls on these files take no time on the slowest rank.", REMEDY
     )
@@ -47,9 +47,9 @@ def check(job: Job, limits: Limits) -> Seen | None:
 RULE = Rule(
     id="many-seeks",
     title="Many seeks for each read or write",
-    says="files have `seek_share` seeks for each read or write or more, and there are many",
+    says="files have many seeks, at least `seek_share` for each read or write",
     limits=("seek_share", "few_calls"),
-    why="A seek is a call that moves nothing; through stdio it throws the buffer away, too.",
+    why="A seek is a call that moves no data; in stdio it also discards the buffer.",
     read_more="man 2 pread; man 3 fseeko",
     check=check,
     bounds="metadata",

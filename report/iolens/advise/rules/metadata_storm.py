@@ -14,9 +14,9 @@ from iolens.metrics.use import by_file
 _CALLS = {"OPENS": "open", "STATS": "stat", "SEEKS": "seek"}
 
 REMEDY = """\
-Touch fewer files less often:
-  - open a file once and keep it open; read it by one rank, and MPI_Bcast
-    what it holds;
+Use fewer files, and open them less often:
+  - open a file once and keep it open; let one rank read it, and broadcast
+    the data (MPI_Bcast);
   - pack small files into one (HDF5, netCDF, ADIOS2; SquashFS for input);
   - Python environments: a container image, or a copy in /tmp or /dev/shm of
     each node;
@@ -48,9 +48,9 @@ def check(job: Job, limits: Limits) -> Seen | None:
 RULE = Rule(
     id="metadata-storm",
     title="Metadata calls dominate",
-    says="open, close, stat and seek take most of the I/O time, and there are many",
+    says="many calls of open, close, stat and seek take most of the I/O time",
     limits=("meta_share", "few_calls"),
-    why="They move no data, and one metadata server answers them for all ranks and all users.",
+    why="These calls move no data, and one metadata server answers them for all ranks and all users.",
     read_more="https://wiki.lustre.org/Data_on_MDT; man lfs-setstripe(1)",
     check=check,
     gauges=("balance", "size"),

@@ -10,7 +10,7 @@ from iolens.metrics.share import slowest_seconds
 from iolens.metrics.use import most_first, under_mpiio
 
 REMEDY = """\
-Look at what the MPI library does between the program and POSIX:
+Check these settings of the MPI library:
 
   C        MPI_File_set_atomicity(file, 0);      /* atomic mode locks */
            MPI_Type_contiguous(...)              /* rather than scattered */
@@ -36,17 +36,17 @@ def check(job: Job, limits: Limits) -> Seen | None:
     ids = upper["id"][most_first(above - beneath, chosen)]
     spent, access = (slowest_seconds(job, name, ids, ("READ", "WRITE")) for name in ("MPI-IO", "POSIX"))
     evidence = (
-        f"Independent MPI-IO calls on {say.files(job, ids)} took {say.seconds(spent)} of the slowest rank, POSIX below "
+        f"Independent MPI-IO calls on {say.files(job, ids)} took {say.seconds(spent)} on the slowest rank, POSIX below "
         f"them {say.seconds(access)}."
     )
-    return Seen(evidence, spent - access, "It is MPI-IO's time less POSIX's, each of the slowest rank.", REMEDY)
+    return Seen(evidence, spent - access, "It is MPI-IO's time minus POSIX's, each on its slowest rank.", REMEDY)
 
 
 RULE = Rule(
     id="mpiio-above-posix",
     title="MPI-IO takes far longer than POSIX below it",
-    says="independent MPI-IO calls take `above_posix` times the POSIX time below them or more, for files "
-    "whose bytes POSIX saw",
+    says="independent MPI-IO calls take at least `above_posix` times as long as the POSIX calls below them, for files "
+    "whose bytes POSIX recorded",
     limits=("above_posix",),
     why="The difference is locks, packing of scattered data, or waiting in the MPI library: a faster "
     "file system would not help.",

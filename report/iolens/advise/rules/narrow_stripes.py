@@ -32,7 +32,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
     evidence = (
         f"{say.files(job, ids[:1])}: {say.size(float(moved[first]))} between {say.count(ranks, 'rank')} and "
         f"{say.count(stripes, 'stripe')}{say.and_others(len(ids) - 1)}, {say.size(float(moved[rows].sum()))} "
-        f"in {say.seconds(spent)} of the slowest rank "
+        f"in {say.seconds(spent)} on the slowest rank "
         f"({say.rate(float(moved[rows].sum()), spent)})."
     )
     bound = f"It assumes the same transfers to {more} targets instead of {stripes}: 1 − {stripes}/{more} of their time."
@@ -43,11 +43,11 @@ def check(job: Job, limits: Limits) -> Seen | None:
 
 RULE = Rule(
     id="narrow-stripes",
-    title="One target, or few, for many ranks",
-    says="a file with much data that several ranks share has at most a quarter of the stripes that its ranks, its size "
-    "(`much_bytes` a stripe) and `enough_stripes` ask for",
+    title="Too few targets for many ranks",
+    says="a shared file with much data has at most a quarter of the stripes that its ranks, its size (`much_bytes` "
+    "per stripe) and `enough_stripes` call for",
     limits=("enough_stripes", "much_bytes"),
-    why="A file moves no faster than the targets that hold it.",
+    why="A file cannot be read or written faster than the targets that hold it.",
     read_more="https://docs.nersc.gov/performance/io/lustre/; man lfs-setstripe(1)",
     check=check,
     gauges=("stripes",),

@@ -14,13 +14,13 @@ from iolens.metrics.share import slowest_seconds
 from iolens.metrics.use import by_file, file_records
 
 REMEDY = """\
-Shorten the search, or do it where it is cheap:
+Shorten the search, or search where it is cheap:
 
   - a container image, or a copy of the environment in /tmp or /dev/shm of
     each node;
   - fewer folders in PYTHONPATH and LD_LIBRARY_PATH;
   - python -X importtime app.py      # which imports are not needed
-  - one rank looks, and broadcasts what it found (MPI_Bcast)."""
+  - let one rank search, and broadcast the result (MPI_Bcast)."""
 
 _LIBRARY = re.compile(r"/(lib|lib64|site-packages|dist-packages|[Pp]ython[^/]*)/|\.(py|pyc|so|pth|jl|R)\b")
 """Paths in which interpreters and loaders look for modules and libraries."""
@@ -43,21 +43,20 @@ def check(job: Job, limits: Limits) -> Seen | None:
     spent = slowest_seconds(job, "POSIX", ids, ("META",))
     calls = float((table["OPENS"] + table["STATS"])[untouched].sum())
     evidence = (
-        f"{say.count(len(ids), 'file')} of libraries and modules were opened or asked for and never read or written, "
-        f"up to {say.count(float(each))} by one rank: {say.count(calls, 'call')}, {say.seconds(spent)} of the "
-        "slowest rank."
+        f"{say.count(len(ids), 'file')} of libraries and modules were opened or looked up but never read or written, "
+        f"up to {say.count(float(each))} by one rank: {say.count(calls, 'call')}, {say.seconds(spent)} on the slowest "
+        f"rank."
     )
     return Seen(evidence, spent, "It assumes that these calls take no time on the slowest rank.", REMEDY)
 
 
 RULE = Rule(
     id="never-read",
-    title="A search through files that are never read",
-    says="a rank opens, or asks for, `many_files` files of libraries and modules or more, of which nothing is read or "
-    "written",
+    title="Search through files that are never read",
+    says="a rank opens or looks up `many_files` or more files of libraries and modules without reading or writing them",
     limits=("many_files",),
-    why="That is a search through folders, as a Python start-up does it, and all ranks ask the same "
-    "metadata server at once.",
+    why="This is a search through folders, as in the start of Python, and all ranks ask the same metadata server at "
+    "once.",
     read_more="`python -X importtime`; https://docs.nersc.gov/development/languages/python/parallel-python",
     check=check,
     bounds="metadata",

@@ -13,13 +13,13 @@ from iolens.metrics.share import slowest_seconds
 from iolens.metrics.use import by_file
 
 REMEDY = """\
-Write to the parallel file system, and copy what has to stay:
+Write to the parallel file system, and copy the results that you keep:
 
   cd "${SCRATCH:-$WORK}" && srun ./app && cp RESULT "$HOME"/
 
-Where there is none: one writer, or a file for each rank; or keep MPI-IO,
-and let one rank a node write: hints cb_nodes, romio_cb_write enable. For
-right results NFS has to be mounted with actimeo=0 or noac."""
+Without one, use one writer or a file for each rank; or keep MPI-IO and let
+one rank per node write (hints cb_nodes, romio_cb_write enable). NFS must be
+mounted with actimeo=0 or noac for correct results."""
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
@@ -37,8 +37,8 @@ def check(job: Job, limits: Limits) -> Seen | None:
     ids, total = table["id"][rows], float(moved[rows].sum())
     spent = slowest_seconds(job, "MPI-IO", ids)
     evidence = (
-        f"{say.files(job, ids)} on NFS: {say.size(total)} through MPI-IO by several ranks, in {say.seconds(spent)} of "
-        "the slowest."
+        f"{say.files(job, ids)} on NFS: {say.size(total)} through MPI-IO by several ranks, in {say.seconds(spent)} on "
+        f"the slowest."
     )
     return Seen(evidence, spent, "It assumes that MPI-IO takes no time on these files.", REMEDY)
 
@@ -46,7 +46,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
 RULE = Rule(
     id="nfs-mpiio",
     title="MPI-IO on NFS",
-    says="a file of several ranks was used through MPI-IO on a mount of type nfs",
+    says="several ranks used a file through MPI-IO on a mount of type nfs",
     limits=(),
     why="NFS has no coherent caches: MPI-IO locks and flushes at each access, and results may be wrong without noac.",
     read_more="ROMIO user's guide, section on NFS; man nfs(5)",

@@ -49,7 +49,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         )
     if not said:
         return None
-    evidence = f"{'; '.join(said)}, in {say.seconds(spent)} of the slowest rank."
+    evidence = f"{'; '.join(said)}, in {say.seconds(spent)} on the slowest rank."
     return Seen(evidence, spent, "It assumes that these collective calls take no time.", "{hints}", _HINTS)
 
 
@@ -63,11 +63,11 @@ def _users_of(job: Job, table: Records, kind: str) -> np.ndarray:
 
 RULE = Rule(
     id="not-aggregated",
-    title="Collective calls that did not aggregate",
-    says="collective calls on a file have about as many POSIX calls below them, by half of the ranks or more, neither "
-    "large nor larger than what a rank gave, and many",
+    title="Collective calls did not combine small transfers",
+    says="many collective calls on a file cause about as many POSIX calls by at least half of the ranks, and these "
+    "are neither large nor larger than the data of a rank",
     limits=("large_transfer", "few_calls"),
-    why="The program pays for collective calls and the file system still sees small pieces.",
+    why="The program pays for collective calls, but the file system still receives small pieces.",
     read_more="ROMIO hints romio_cb_write, romio_cb_read; MPI 4.1, section 14.2.8",
     check=check,
     gauges=("size",),

@@ -11,11 +11,11 @@ from iolens.metrics.share import slowest_seconds
 from iolens.metrics.use import among, by_file, most_first
 
 REMEDY = """\
-Ask, or tell, less often:
-  - a status, a counter, a step's number: write it once in some seconds;
-  - waiting for a file: inotifywait, or sleep between two looks;
-  - a value that does not change: read it once, and keep it;
-  - a lock file: flock(2), or one rank that grants turns by MPI."""
+Read or write less often:
+  - a status, a counter, a step number: write it once every few seconds;
+  - waiting for a file: use inotifywait, or sleep between two checks;
+  - a value that does not change: read it once and keep it in memory;
+  - a lock file: use flock(2), or let one rank grant turns by MPI."""
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
@@ -41,17 +41,17 @@ def check(job: Job, limits: Limits) -> Seen | None:
             )
     if not said:
         return None
-    evidence = f"{'; '.join(said)}; they took {say.seconds(spent)} of the slowest rank."
+    evidence = f"{'; '.join(said)}; they took {say.seconds(spent)} on the slowest rank."
     return Seen(evidence, spent, "It assumes that these calls take no time on the slowest rank.", REMEDY)
 
 
 RULE = Rule(
     id="one-place",
-    title="One small place is accessed without end",
-    says="a file whose bytes all lie within `small_transfer` is read or written `repeats` times over in "
-    "many calls of each rank that uses it",
+    title="One small place is accessed again and again",
+    says="each rank that uses a file of at most `small_transfer` bytes reads or writes it `repeats` times over in "
+    "many calls",
     limits=("small_transfer", "repeats", "few_calls"),
-    why="Each call costs its latency, and moves what was there already.",
+    why="Each call costs its latency, and moves data that was already there.",
     read_more="man inotify(7); man 2 lseek",
     check=check,
     bounds="small transfers",

@@ -24,16 +24,16 @@ def check(job: Job, limits: Limits) -> Seen | None:
     if found is None:
         return None
     evidence, spent = found
-    bound = f"It assumes {job.nprocs} ranks, each with an equal part of the read time of one."
+    bound = f"It assumes Assumes that {job.nprocs} ranks share the read time of one rank equally."
     return Seen(evidence, spent * (1 - 1 / job.nprocs), bound, REMEDY)
 
 
 RULE = Rule(
     id="one-reader",
     title="One rank reads for all",
-    says="one rank read nearly all bytes of a job of several ranks, and not on behalf of collective calls",
+    says="in a job of several ranks, one rank read nearly all bytes, without collective calls",
     limits=("few_ranks", "one_rank_share", "much_bytes"),
-    why="The others wait for it, and a single client cannot draw on all targets.",
+    why="The others wait for this rank, and a single client cannot use all targets.",
     read_more="MPI 4.1, chapter 14 (I/O)",
     check=check,
     gauges=("balance", "stripes"),

@@ -21,7 +21,7 @@ Let every rank write its own part of one file:
                                 MPI.MODE_CREATE | MPI.MODE_WRONLY)
            file.Write_at_all(offset, array)"""
 
-_MORE_TARGETS = "\n\nMore than one target then takes the bytes.\n{layout}"
+_MORE_TARGETS = "\n\nSeveral targets then receive the bytes.\n{layout}"
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
@@ -30,7 +30,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
     if found is None:
         return None
     evidence, spent = found
-    bound = f"It assumes {job.nprocs} ranks, each with an equal part of the write time of one."
+    bound = f"It assumes Assumes that {job.nprocs} ranks share the write time of one rank equally."
     layout = wider_layout(job, limits)
     remedy = f"{REMEDY}{_MORE_TARGETS}" if layout else REMEDY
     return Seen(evidence, spent * (1 - 1 / job.nprocs), bound, remedy, layout=layout)
@@ -39,9 +39,9 @@ def check(job: Job, limits: Limits) -> Seen | None:
 RULE = Rule(
     id="one-writer",
     title="One rank writes for all",
-    says="one rank wrote nearly all bytes of a job of several ranks, and not on behalf of collective calls",
+    says="in a job of several ranks, one rank wrote nearly all bytes, without collective calls",
     limits=("few_ranks", "one_rank_share", "much_bytes"),
-    why="The others wait for it, and a single client cannot fill a parallel file system.",
+    why="The others wait for this rank, and a single client cannot use the full rate of a parallel file system.",
     read_more="MPI 4.1, chapter 14 (I/O); https://docs.nersc.gov/performance/io/lustre/",
     check=check,
     gauges=("balance", "stripes"),

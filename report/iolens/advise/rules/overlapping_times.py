@@ -11,8 +11,8 @@ from iolens.log import Job
 from iolens.metrics.share import KINDS, rank_seconds
 
 REMEDY = """\
-Look at when things happened rather than at sums: the heat map, the files'
-first and last accesses, and single transfers:
+Look at times of events instead of sums: the heat map, the files' first and
+last accesses, and single transfers:
 
   iolens run --dxt -- ./app
   export DXT_ENABLE_IO_TRACE=1     # Darshan"""
@@ -29,7 +29,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         return None
     evidence = (
         f"The I/O times of rank {int(own.argmax())} add up to {say.seconds(most)} in a run of "
-        f"{say.seconds(job.run_time)}: threads did I/O at the same time, or waited in it (for a pipe or a lock)."
+        f"{say.seconds(job.run_time)}: threads did I/O at the same time, or waited in I/O calls (for a pipe or a lock)."
     )
     return Seen(evidence, None, "", REMEDY)
 
@@ -39,7 +39,7 @@ RULE = Rule(
     title="I/O times add up to more than the run",
     says="a rank's read, write and metadata times add up to `overlap` times the run time",
     limits=("overlap", "least_seconds"),
-    why="Shares and bounds are cut at the whole run then, and say little.",
+    why="Shares and bounds are limited to the run time here, and mean little.",
     read_more="https://github.com/darshan-hpc/darshan/issues/593",
     check=check,
     note=True,

@@ -10,7 +10,7 @@ from iolens.metrics.share import slowest_seconds
 from iolens.metrics.use import by_file, most_first
 
 REMEDY = """\
-Write together, or post first and wait together:
+Write collectively, or post requests and wait for all of them together:
 
   C        ncmpi_put_vara_double_all(file, variable, start, count, values);
            ncmpi_iput_vara_double(...); ncmpi_wait_all(file, n, requests,
@@ -33,8 +33,8 @@ def check(job: Job, limits: Limits) -> Seen | None:
     spent = slowest_seconds(job, "PNETCDF_VAR", ids, ("READ", "WRITE"))
     evidence = (
         f"{say.count(number, 'independent read and write')} of {say.count(len(ids), 'variable')} by several ranks, "
-        f"{say.size(float(moved[chosen].sum() / calls[chosen].sum()))} each on average, took {say.seconds(spent)} "
-        "of the slowest rank."
+        f"{say.size(float(moved[chosen].sum() / calls[chosen].sum()))} each on average, took {say.seconds(spent)} on "
+        f"the slowest rank."
     )
     return Seen(evidence, spent, "It assumes that all of these calls take no time on the slowest rank.", REMEDY)
 
@@ -42,9 +42,10 @@ def check(job: Job, limits: Limits) -> Seen | None:
 RULE = Rule(
     id="pnetcdf-independent",
     title="PnetCDF variables are accessed independently",
-    says="variables of several ranks have many calls, not large, and nine of ten are independent and blocking",
+    says="several ranks access variables by many calls that are not large, and nine of ten are independent and "
+    "blocking",
     limits=("few_calls", "large_transfer"),
-    why="Only collective calls let the library put the parts of all ranks together.",
+    why="Only in collective calls can the library combine the parts of all ranks.",
     read_more="https://parallel-netcdf.github.io (collective and nonblocking interfaces)",
     check=check,
     bounds="small transfers",

@@ -12,12 +12,12 @@ from iolens.metrics.share import slowest_seconds
 from iolens.metrics.use import among, by_file
 
 REMEDY = """\
-Define everything before the first data, or leave the header room:
+Define everything before the first data, or reserve space for the header:
 
   C        ncmpi__enddef(file, 1 << 20, 4, 0, 4);     /* 1 MiB of room */
   hints    nc_header_align_size 1048576
 
-Attributes that come later: write them with a fixed length first."""
+For attributes that come later, write values of a fixed length at the start."""
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
@@ -37,7 +37,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
     redefs = float(np.maximum(files["PNETCDF_FILE_REDEFS"], 0).sum())
     evidence = (
         f"{say.files(job, below['id'])}: {say.count(redefs, 'redefinition')}, and POSIX moved {say.size(moved)} for "
-        f"{say.size(given)} of variables, in {say.seconds(spent)} of the slowest rank."
+        f"{say.size(given)} of variables, in {say.seconds(spent)} on the slowest rank."
     )
     return Seen(evidence, spent * (1 - given / moved), "It is the time of the bytes beyond those of variables.", REMEDY)
 
@@ -45,10 +45,9 @@ def check(job: Job, limits: Limits) -> Seen | None:
 RULE = Rule(
     id="pnetcdf-redefine",
     title="ncmpi_enddef moves data",
-    says="a PnetCDF file was redefined, and below it `again` times what its variables were given was read "
-    "or written, or more",
+    says="a PnetCDF file was redefined, and POSIX moved at least `again` times the bytes of its variables",
     limits=("again", "much_bytes"),
-    why="A header that outgrows its room makes ncmpi_enddef move all variables behind it.",
+    why="If the header outgrows its space, ncmpi_enddef moves all variables behind it.",
     read_more="https://parallel-netcdf.github.io (ncmpi__enddef, nc_header_align_size)",
     check=check,
     before=("write-amplification",),

@@ -10,7 +10,7 @@ from iolens.metrics.share import slowest_seconds
 from iolens.metrics.use import without_mpiio
 
 REMEDY = """\
-Sort the accesses by offset, or read a whole range and pick from memory:
+Sort the accesses by offset, or read a whole range and select in memory:
 
   C        qsort(wanted, n, sizeof *wanted, by_offset);
            posix_fadvise(fd, begin, length, POSIX_FADV_WILLNEED);
@@ -42,16 +42,16 @@ def check(job: Job, limits: Limits) -> Seen | None:
         )
     if not said:
         return None
-    evidence = f"{'; '.join(said)}; they took {say.seconds(spent)} of the slowest rank."
+    evidence = f"{'; '.join(said)}; they took {say.seconds(spent)} on the slowest rank."
     return Seen(evidence, spent, "It assumes that these accesses take no time on the slowest rank.", REMEDY)
 
 
 RULE = Rule(
     id="random-access",
     title="Accesses out of order",
-    says="many transfers of files that MPI-IO does not know begin below the one before, and they are not large",
+    says="many transfers on files without MPI-IO begin at a lower offset than the transfer before, and are not large",
     limits=("random_share", "large_transfer", "few_calls"),
-    why="Read-ahead and write-behind work forward only; a disk has to move its head.",
+    why="Read-ahead and write-behind work forward only, and a disk has to move its head.",
     read_more="man posix_fadvise(2); https://docs.hdfgroup.org (chunking)",
     check=check,
     gauges=("size",),

@@ -10,7 +10,7 @@ from iolens.metrics.share import slowest_seconds
 from iolens.metrics.use import among, by_file, most_first, under_mpiio
 
 REMEDY = """\
-Read once, and keep the data in memory, or nearer:
+Read once, and keep the data in memory or on the node:
 
   Python   data = numpy.load(path)          # before the loop, not within
            functools.lru_cache on the function that reads
@@ -48,16 +48,16 @@ def check(job: Job, limits: Limits) -> Seen | None:
         )
     if not said:
         return None
-    evidence = f"{said[0][0].upper()}{'; '.join(said)[1:]}. These reads took {say.seconds(spent)} of the slowest rank."
+    evidence = f"{said[0][0].upper()}{'; '.join(said)[1:]}. These reads took {say.seconds(spent)} on the slowest rank."
     return Seen(evidence, gain, "It assumes that each byte is read once, without the repeated bytes' time.", REMEDY)
 
 
 RULE = Rule(
     id="read-again",
     title="The same bytes are read again and again",
-    says="each rank that used a file read `again` times its size or more (up to the highest offset read)",
+    says="each rank that used a file read at least `again` times its size (up to the highest offset read)",
     limits=("again", "much_bytes"),
-    why="What is in memory already need not come from storage; a page cache helps only while there is room.",
+    why="Data in memory need not be read from storage; the page cache helps only while memory is free.",
     read_more="https://docs.nersc.gov/performance/io/",
     check=check,
 )

@@ -10,7 +10,7 @@ from iolens.metrics.share import slowest_seconds
 from iolens.metrics.use import by_file, most_first
 
 REMEDY = """\
-Open before the loop, close after it:
+Open before the loop, and close after it:
 
   C        FILE *file = fopen(path, "a");
            for (step ...) fprintf(file, ...);
@@ -40,7 +40,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         return None
     evidence = (
         f"{say.count(opens, 'open')} of {say.count(files, 'file')}, such as {example}; with close, stat and seek after "
-        f"the first time they took {say.seconds(gain)} of the slowest rank."
+        f"the first time they took {say.seconds(gain)} on the slowest rank."
     )
     return Seen(
         evidence,
@@ -53,7 +53,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
 RULE = Rule(
     id="reopened",
     title="The same files are opened again and again",
-    says="files are opened `reopens` times or more by each rank that uses them, many times in all",
+    says="each rank opens the files that it uses at least `reopens` times, and there are many opens in all",
     limits=("reopens", "few_calls"),
     why="Each open and close asks the metadata server, and a close may flush.",
     read_more="https://docs.nersc.gov/performance/io/",

@@ -39,7 +39,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
     given, kept = float(written[rows].sum()), float(size[rows].sum())
     evidence = (
         f"{say.size(given)} went into {say.size(kept)} of {say.files(job, ids)}, each byte {given / kept:.1f} times on "
-        f"average; writes took {say.seconds(spent)} of the slowest rank."
+        f"average; writes took {say.seconds(spent)} on the slowest rank."
     )
     return Seen(
         evidence,
@@ -52,9 +52,9 @@ def check(job: Job, limits: Limits) -> Seen | None:
 RULE = Rule(
     id="rewriting",
     title="The same bytes are written again and again",
-    says="`again` times a file's size (up to the highest offset written) or more was written into it",
+    says="at least `again` times a file's size (up to the highest offset written) was written into the file",
     limits=("again", "much_bytes"),
-    why="Only the last version of a byte counts.",
+    why="Only the last version of each byte remains.",
     read_more="J. W. Young, CACM 17 (1974) 530, doi 10.1145/361147.361115",
     check=check,
 )

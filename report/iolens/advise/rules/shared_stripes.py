@@ -12,7 +12,7 @@ from iolens.metrics.share import slowest_seconds
 from iolens.metrics.use import by_file, joined, most_first
 
 REMEDY = """\
-Give each rank, or each aggregator, stripes of its own:
+Give each rank, or each aggregator, its own stripes:
   - one contiguous part of a rank, as large as a stripe{layout}
   - or collective writes through ROMIO's Lustre driver, which binds
     stripes to aggregators; elsewhere: striping_unit and cb_nodes as hints,
@@ -40,7 +40,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
     evidence = (
         f"Each of the {say.count(stripes)} stripes of {say.files(job, chosen['id'])} was written by "
         f"{say.count(fewest)} or more of {say.count(ranks, 'rank')}; writes took "
-        f"{say.seconds(spent)} of the slowest."
+        f"{say.seconds(spent)} on the slowest."
     )
     own = _OWN.replace("{ranks}", str(int(ranks))) if ranks <= limits["enough_stripes"] else ";"
     bound = "It assumes that these writes take no time on the slowest rank."
@@ -50,9 +50,9 @@ def check(job: Job, limits: Limits) -> Seen | None:
 RULE = Rule(
     id="shared-stripes",
     title="Several ranks write each stripe",
-    says="every stripe of a file with much data was written by two ranks or more, in transfers that are not small",
+    says="two ranks or more wrote every stripe of a file with much data, in transfers that are not small",
     limits=("much_bytes", "small_transfer", "enough_stripes"),
-    why="A stripe is one object with one set of locks: its writers wait for one another.",
+    why="A stripe is one object with one set of locks, so its writers wait for each other.",
     read_more="https://wiki.lustre.org/Lustre_Tuning; W. Liao, A. Choudhary, SC08",
     check=check,
 )

@@ -15,7 +15,7 @@ from iolens.metrics.share import KINDS, highest_records, seconds_in
 from iolens.metrics.use import among, by_file
 
 REMEDY = """\
-Find out what this rank does that others do not:
+Find out how this rank differs from the others:
 
   iolens table shared_files LOG    # its bytes and time beside the others'
   iolens table load_balance LOG    # is it slow in other files, too?
@@ -77,10 +77,10 @@ def _slow(job: Job, limits: Limits, name: str, chosen: np.ndarray) -> _Slow:
 RULE = Rule(
     id="slow-rank-of-file",
     title="One rank is far slower in a shared file",
-    says="the slowest rank of a file of `few_ranks` ranks or more takes `far_rank` times the mean of the "
-    "others, and it is neither an aggregator nor moves nearly all bytes",
+    says="the slowest rank of a file of at least `few_ranks` ranks takes `far_rank` times the mean of the others, is "
+    "no aggregator, and does not move nearly all bytes",
     limits=("few_ranks", "far_rank", "one_rank_share"),
-    why="All other ranks wait for it at the next barrier or collective call.",
+    why="All other ranks wait for this rank at the next barrier or collective call.",
     read_more="`iolens table shared_files`; Darshan's counters SLOWEST_RANK and F_SLOWEST_RANK_TIME",
     check=check,
     gauges=("balance",),

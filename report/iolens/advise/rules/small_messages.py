@@ -11,7 +11,7 @@ SENDS = ("MPI_Send", "MPI_Isend", "MPI_Ssend", "MPI_Rsend", "MPI_Bsend", "MPI_Is
 TIMED = (*SENDS, "MPI_Recv", "MPI_Irecv", "MPI_Wait", "MPI_Waitall", "MPI_Waitany", "MPI_Waitsome")
 
 REMEDY = """\
-Send what goes to the same rank in one message:
+Combine the data for a rank into one message:
 
   C        MPI_Pack_size / MPI_Pack into one buffer, then one MPI_Send; or
            MPI_Type_create_struct over all fields; or
@@ -36,7 +36,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
     spent = slowest(of_functions(rows, TIMED))
     evidence = (
         f"{say.percent(few / messages)} of {say.count(messages, 'message')} are below 256 bytes; sends, receives and "
-        f"waits took {say.seconds(spent)} of the slowest rank."
+        f"waits took {say.seconds(spent)} on the slowest rank."
     )
     return Seen(evidence, spent, "It assumes that sends, receives and waits take no time on the slowest rank.", REMEDY)
 
@@ -44,10 +44,10 @@ def check(job: Job, limits: Limits) -> Seen | None:
 RULE = Rule(
     id="small-messages",
     title="Very many small messages",
-    says="`small_share` of the point-to-point messages or more are below 256 bytes, and these are `many_messages` or "
+    says="`small_share` or more of the point-to-point messages are below 256 bytes, and these are `many_messages` or "
     "more (needs `iolens run --trace mpi`)",
     limits=("small_share", "many_messages"),
-    why="Each costs its latency, whatever it carries.",
+    why="Each message costs its latency, whatever its size.",
     read_more="MPI 4.1, sections 4.2 (packing) and 8.6 (neighbourhood collectives)",
     check=check,
     beside_io=True,

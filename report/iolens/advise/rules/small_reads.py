@@ -10,7 +10,7 @@ from iolens.advise.sizes import small
 from iolens.log import Job
 
 REMEDY = """\
-Read blocks of 1 MiB and more, and take the pieces out of memory:
+Read blocks of 1 MiB and more, and take the pieces from memory:
 
   C        setvbuf(file, NULL, _IOFBF, 4 << 20);      /* after fopen */
            posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
@@ -26,9 +26,9 @@ def check(job: Job, limits: Limits) -> Seen | None:
 RULE = Rule(
     id="small-reads",
     title="Many small reads",
-    says="most POSIX reads of files that MPI-IO does not know are small, and there are many",
+    says="there are many POSIX reads of files without MPI-IO, and most are small",
     limits=("small_transfer", "small_share", "few_calls"),
-    why="Each call costs a round trip to kernel or server, whatever it carries.",
+    why="Each call costs a round trip to kernel or server, whatever its size.",
     read_more="man posix_fadvise(2); https://docs.nersc.gov/performance/io/",
     check=check,
     gauges=("size",),

@@ -24,9 +24,9 @@ def check(job: Job, limits: Limits) -> Seen | None:
 RULE = Rule(
     id="small-writes",
     title="Many small writes",
-    says="most POSIX writes to files of one rank each are small, and there are many",
+    says="there are many POSIX writes to files of one rank each, and most are small",
     limits=("small_transfer", "small_share", "few_calls"),
-    why="Each call costs a round trip to kernel or server, whatever it carries.",
+    why="Each call costs a round trip to kernel or server, whatever its size.",
     read_more="man setvbuf(3); https://docs.nersc.gov/performance/io/",
     check=check,
     gauges=("size",),

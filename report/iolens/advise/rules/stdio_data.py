@@ -11,7 +11,7 @@ from iolens.metrics.share import slowest_seconds
 from iolens.metrics.use import among, by_file, most_first
 
 REMEDY = """\
-Write binary data in blocks, not numbers as text one by one:
+Write binary data in blocks instead of numbers as text one by one:
 
   C        setvbuf(file, NULL, _IOFBF, 4 << 20);
            fwrite(array, sizeof *array, n, file);      /* not fprintf each */
@@ -37,7 +37,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
     number, size = float(calls[rows].sum()), float(moved[rows].sum())
     evidence = (
         f"{say.count(number, 'stdio call')} on {say.files(job, ids)} moved {say.size(size)}, {say.size(size / number)} "
-        f"each, in {say.seconds(spent)} of the slowest rank."
+        f"each, in {say.seconds(spent)} on the slowest rank."
     )
     return Seen(evidence, spent, "It assumes that all of these calls take no time on the slowest rank.", REMEDY)
 
@@ -45,9 +45,9 @@ def check(job: Job, limits: Limits) -> Seen | None:
 RULE = Rule(
     id="stdio-data",
     title="Data through stdio in small pieces",
-    says="files other than standard streams have many small stdio calls each",
+    says="each of some files, other than standard streams, has many small stdio calls",
     limits=("small_transfer", "few_calls"),
-    why="Formatting and 4 KiB buffers make stdio slow for data; it also keeps MPI-IO from helping.",
+    why="Formatting and 4 KiB buffers make stdio slow for data, and stdio cannot use MPI-IO.",
     read_more="man setvbuf(3); https://docs.nersc.gov/performance/io/",
     check=check,
     bounds="small transfers",

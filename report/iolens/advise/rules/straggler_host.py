@@ -9,7 +9,7 @@ from iolens.log import Job
 from iolens.metrics.ranks import slow_hosts
 
 REMEDY = """\
-Leave the node out, and tell the site:
+Exclude the node, and tell your site:
 
   sbatch --exclude={hosts} ...
   lctl get_param osc.*.import | grep -A3 state      # on the node, Lustre
@@ -33,10 +33,10 @@ def check(job: Job, limits: Limits) -> Seen | None:
 
 RULE = Rule(
     id="straggler-host",
-    title="A node that is slow for the same bytes",
+    title="A node is slow for the same bytes",
     says="all ranks of a host take `straggler` times the median of the others for no more bytes",
     limits=("straggler",),
-    why="The run waits for its slowest node, and so will the next one there.",
+    why="The run waits for its slowest node, and so will the next run on this node.",
     read_more="`iolens table load_balance`; Lockwood et al., TOKIO, CUG 2018",
     check=check,
     gauges=("balance",),

@@ -12,14 +12,14 @@ from iolens.metrics.ranks import rank_times, slow_hosts, slow_targets
 from iolens.metrics.use import by_file
 
 REMEDY = """\
-Find out what is different about these ranks before changing the program:
+Find out how these ranks differ before you change the program:
 
   iolens table shared_files LOG    # their times beside the others'
   scontrol show job JOBID          # where they ran
   squeue -w NODE                   # what shares the node
   lfs getstripe FILE               # which targets they wrote to
 
-then exclude the node (sbatch -x NODE), or keep off the target."""
+then exclude the node (sbatch -x NODE), or avoid the target."""
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
@@ -47,9 +47,9 @@ def check(job: Job, limits: Limits) -> Seen | None:
 
 RULE = Rule(
     id="straggler-rank",
-    title="Ranks that are slow for the same bytes",
-    says="of `crowd` ranks or more, up to a quarter take `straggler` times the median for no more bytes than others, "
-    "and neither a host nor a target explains it",
+    title="Some ranks are slow for the same bytes",
+    says="among `crowd` ranks or more, at most a quarter take `straggler` times the median for no more bytes than "
+    "others, and neither a host nor a target explains their time",
     limits=("crowd", "straggler"),
     why="The run waits for its slowest rank.",
     read_more="`iolens table load_balance`; Lockwood et al., TOKIO, CUG 2018",

@@ -1,4 +1,4 @@
-"""A storage target that is slower than the others."""
+"""A storage target is slower than the others."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from iolens.log import Job
 from iolens.metrics.ranks import rank_times, slow_targets, target_speed
 
 REMEDY = """\
-Keep off these targets until the site has looked at them ({targets}):
+Avoid these targets until your site has checked them ({targets}):
 
   lfs df FOLDER                          # is a target full?
   lfs check osts                         # is it reachable?
@@ -37,11 +37,12 @@ def check(job: Job, limits: Limits) -> Seen | None:
 
 RULE = Rule(
     id="straggler-target",
-    title="A storage target that is slow",
-    says="two or more files of single ranks on a target are `straggler` times slower than those of as many bytes on "
-    "the median target, with a gap to all others; at most a quarter of four targets or more are so",
+    title="A storage target is slow",
+    says="two or more files of single ranks on a target are `straggler` times slower than files of as many bytes on "
+    "the median target, with a gap to all others; there are four targets or more, and at most a quarter of them "
+    "are slow",
     limits=("straggler",),
-    why="The run waits for the files on it.",
+    why="The run waits for the files on this target.",
     read_more="Lockwood et al., TOKIO, CUG 2018; man lfs-migrate(1)",
     check=check,
     gauges=("balance",),

@@ -44,8 +44,8 @@ def _too_large(job: Job, files: Records) -> Seen:
     spent = slowest_seconds(job, "POSIX", files["id"], ("READ", "WRITE"))
     evidence = (
         f"{say.files(job, files['id'][:1])}: {say.size(first['size'])} reach {used} of {stripes} stripes of "
-        f"{say.size(first['stripe_size'])}{say.and_others(len(files) - 1)}; transfers took {say.seconds(spent)} of the "
-        "slowest rank."
+        f"{say.size(first['stripe_size'])}{say.and_others(len(files) - 1)}; transfers took {say.seconds(spent)} on "
+        f"the slowest rank."
     )
     share = float((np.ceil(files["size"] / files["stripe_size"]) / files["stripes"]).min())
     bound = f"It assumes the same transfers to {count} targets instead of {used}: 1 − {used}/{count} of their time."
@@ -62,9 +62,9 @@ def _too_small(job: Job, files: Records) -> Seen:
     count = reached_stripes(int(first["stripes"]), unit, float(first["size"]))
     spent = slowest_seconds(job, "POSIX", files["id"], ("READ", "WRITE"))
     evidence = (
-        f"{say.files(job, files['id'][:1])}: transfers of {say.size(each)} on average go over stripes of "
+        f"{say.files(job, files['id'][:1])}: transfers of {say.size(each)} on average cross stripes of "
         f"{say.size(first['stripe_size'])}, {say.count(each / first['stripe_size'])} pieces each"
-        f"{say.and_others(len(files) - 1)}; they took {say.seconds(spent)} of the slowest rank."
+        f"{say.and_others(len(files) - 1)}; they took {say.seconds(spent)} on the slowest rank."
     )
     bound = "It assumes that these transfers take no time on the slowest rank."
     return Seen(evidence, spent, bound, "{layout}", layout=Layout(count, unit, tuple(files["id"].tolist())))
@@ -72,11 +72,11 @@ def _too_small(job: Job, files: Records) -> Seen:
 
 RULE = Rule(
     id="stripe-size",
-    title="Stripe size unfit for the transfers",
-    says="a striped file with much data fills half of its stripes or fewer, or several ranks write it in transfers of "
-    "four stripes and more",
+    title="The stripe size does not fit the transfers",
+    says="a striped file with much data fills at most half of its stripes, or several ranks write it in transfers of "
+    "four stripes or more",
     limits=("much_bytes",),
-    why="Too large, and targets stay idle; too small, and every rank talks to, and locks, every target.",
+    why="With too large stripes targets stay idle; with too small stripes every rank contacts and locks every target.",
     read_more="https://wiki.lustre.org/Configuring_Lustre_File_Striping",
     check=check,
     gauges=("stripes",),

@@ -19,7 +19,7 @@ _SYNCS = {
 """For each layer the calls that flush data, its writes, and the name of the call."""
 
 REMEDY = """\
-Force data out once a step, not once a write:
+Force data out once per step instead of once per write:
 
   C        for (...) write(fd, ...);  fsync(fd);       /* one fsync a step */
            remove O_SYNC and O_DSYNC from open();  fflush(file) at the end
@@ -44,7 +44,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         calls, wrote = float(forced[rows].sum()), float(written[rows].sum())
         evidence = (
             f"{say.count(calls)} calls of {call} for {say.count(wrote, 'write')} to {say.files(job, table['id'][rows])}"
-            f"; writes and syncs took {say.seconds(spent)} of the slowest rank."
+            f"; writes and syncs took {say.seconds(spent)} on the slowest rank."
         )
         if best is None or spent > (best.seconds or 0.0):
             bound = "It assumes that these writes and syncs take no time on the slowest rank; a log has their sum."
@@ -57,7 +57,7 @@ RULE = Rule(
     title="Data is forced out after nearly every write",
     says="fsync, MPI_File_sync or fflush is called nearly as often as write on a file, and often by each rank",
     limits=("sync_share", "few_syncs"),
-    why="Each one waits for the storage, and nothing can be gathered behind the program's back.",
+    why="Each sync waits for the storage, and prevents the system from gathering writes in the background.",
     read_more="man fsync(2)",
     check=check,
     gauges=("size",),

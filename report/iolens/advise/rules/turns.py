@@ -9,8 +9,9 @@ from iolens.log import Job
 from iolens.metrics.ranks import write_turns
 
 REMEDY = """\
-Drop the baton (a loop over ranks with MPI_Barrier, or MPI_Recv before and
-MPI_Send after writing): find offsets first, then write at the same time.
+Let ranks write at the same time: compute the offsets first, and remove the
+loop over ranks with MPI_Barrier, or the MPI_Recv before and MPI_Send after
+writing.
 
   C        MPI_Offset offset = 0;                   /* stays so on rank 0 */
            MPI_Exscan(&mine, &offset, 1, MPI_OFFSET, MPI_SUM, comm);
@@ -30,7 +31,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
     ranks, covered, longest = turns
     evidence = (
         f"{say.count(ranks, 'rank')} wrote one after the other, {say.seconds(longest)} at most each and "
-        f"{say.seconds(covered)} together, hardly two at the same time: the run waits for all of it."
+        f"{say.seconds(covered)} together, and hardly two at the same time: the run waits for all of them."
     )
     bound = "It assumes that all write at the same time, for as long as the longest of them."
     return Seen(evidence, covered - longest, bound, REMEDY)
@@ -39,9 +40,9 @@ def check(job: Job, limits: Limits) -> Seen | None:
 RULE = Rule(
     id="turns",
     title="Ranks write one after the other",
-    says="at least half of the ranks write, each busily, and their times of writing hardly overlap",
+    says="at least half of the ranks write, each for most of its time of writing, and these times hardly overlap",
     limits=("few_ranks",),
-    why="The run's time in I/O is then the sum over its ranks.",
+    why="The I/O time of the run is then the sum of the times of all ranks.",
     read_more="MPI 4.1, sections 6.11.2 (exscan) and 14.4.2",
     check=check,
     gauges=("balance",),

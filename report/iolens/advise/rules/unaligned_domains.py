@@ -41,7 +41,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
     share = float(lower["FILE_NOT_ALIGNED"][rows].sum() / (lower["READS"] + lower["WRITES"])[rows].sum())
     evidence = (
         f"{say.percent(share)} of the aggregators' transfers of {say.files(job, ids)} begin at no multiple of "
-        f"{say.size(unit)}; {say.count(int(writers[rows[0]]), 'rank')} write, in {say.seconds(spent)} of the slowest."
+        f"{say.size(unit)}; {say.count(int(writers[rows[0]]), 'rank')} write, in {say.seconds(spent)} on the slowest."
     )
     hints = (f"striping_unit {unit}", "romio_cb_write enable", f"cb_buffer_size {max(unit, 16 << 20) // unit * unit}")
     return Seen(evidence, spent, "It assumes that the writes of the slowest aggregator take no time.", "{hints}", hints)
@@ -49,11 +49,11 @@ def check(job: Job, limits: Limits) -> Seen | None:
 
 RULE = Rule(
     id="unaligned-domains",
-    title="File domains of aggregators across stripes",
-    says="several aggregators write a file in transfers that are not small, nor below three quarters of a block or "
-    "stripe, and mostly begin inside one",
+    title="File domains of aggregators begin inside stripes",
+    says="several aggregators write a file in transfers that are not small, have at least three quarters of a block "
+    "or stripe, and mostly begin inside a block or stripe",
     limits=("least_alignment", "unaligned_share", "small_transfer"),
-    why="Two aggregators that share a stripe take its lock away from each other in every collective call.",
+    why="Two aggregators that share a stripe take its lock from each other in every collective call.",
     read_more="W. Liao, A. Choudhary, SC08, doi 10.1109/SC.2008.5222722",
     check=check,
     before=("shared-stripes",),

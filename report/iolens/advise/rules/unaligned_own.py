@@ -36,7 +36,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
     evidence = (
         f"{say.percent(float(table['FILE_NOT_ALIGNED'][rows].sum() / calls[rows].sum()))} of "
         f"{say.count(float(calls[rows].sum()), 'transfer')} of {say.files(job, ids)} begin at no multiple of "
-        f"{say.size(float(unit[first]))}; they took {say.seconds(spent)} of the slowest rank."
+        f"{say.size(float(unit[first]))}; they took {say.seconds(spent)} on the slowest rank."
     )
     bound = "It assumes one target less for each transfer: its part of their time."
     remedy = REMEDY.replace("{unit}", say.size(float(unit[first]))).replace("{bytes}", str(int(unit[first])))
@@ -46,10 +46,11 @@ def check(job: Job, limits: Limits) -> Seen | None:
 RULE = Rule(
     id="unaligned-own",
     title="Every access begins inside a stripe",
-    says="nearly all (`every_share`) large transfers of a striped file of one rank begin inside a stripe, "
-    "so that each touches one target more",
+    says="nearly all (`every_share`) large transfers on a striped file of one rank begin inside a stripe, so that "
+    "each uses one more target",
     limits=("every_share", "much_bytes"),
-    why="A transfer that begins inside a stripe asks one target more than one that begins at its edge.",
+    why="A transfer that begins inside a stripe uses one more target than a transfer that begins at the edge of a "
+    "stripe.",
     read_more="man lfs-setstripe(1); H5Pset_alignment",
     check=check,
 )

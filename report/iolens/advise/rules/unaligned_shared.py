@@ -56,7 +56,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
     evidence = (
         f"{say.percent(share)} of the transfers of {say.files(job, ids)} begin at no multiple of {say.size(unit)}, "
         f"{say.size(float(table['BYTES_WRITTEN'][first]) / float(table['WRITES'][first]))} on average; "
-        f"writes took {say.seconds(spent)} of the slowest rank."
+        f"writes took {say.seconds(spent)} on the slowest rank."
     )
     remedy = REMEDY.replace("{unit}", say.size(unit)).replace("{bytes}", str(unit))
     return Seen(evidence, spent, "It assumes that these writes take no time on the slowest rank.", remedy)
@@ -64,11 +64,11 @@ def check(job: Job, limits: Limits) -> Seen | None:
 
 RULE = Rule(
     id="unaligned-shared",
-    title="Shared file written across its blocks",
-    says="independent writes of several ranks to one file are not small, nor below three quarters of a block "
-    "or stripe, and mostly begin inside one",
+    title="Writes to a shared file begin inside its blocks",
+    says="independent writes of several ranks to one file are not small, have at least three quarters of a block or "
+    "stripe, and mostly begin inside a block or stripe",
     limits=("least_alignment", "unaligned_share", "small_transfer"),
-    why="Two ranks that write into one block take its lock away from each other, each time with a flush.",
+    why="Two ranks that write into one block take its lock from each other, each time with a flush.",
     read_more="https://wiki.lustre.org/Lustre_Tuning; H5Pset_alignment",
     check=check,
     before=("shared-stripes",),

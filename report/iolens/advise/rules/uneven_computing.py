@@ -8,14 +8,14 @@ from iolens.advise.rule import Rule, Seen
 from iolens.log import Job
 
 REMEDY = """\
-See which ranks, and in which functions (iolens run --sample):
+Find the ranks, and their functions (iolens run --sample):
 
   iolens table load_balance LOG
   iolens table load_balance LOG --by group,function,pe
 
-then give each rank as much to do: parts of equal cost rather than of equal
-size (METIS or Zoltan with weights), tasks handed out on demand, or fewer
-ranks with threads that share the work."""
+then give each rank the same amount of work: parts of equal cost instead of
+equal size (METIS or Zoltan with weights), tasks handed out on demand, or
+fewer ranks with threads that share the work."""
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
@@ -35,7 +35,8 @@ def check(job: Job, limits: Limits) -> Seen | None:
     inside = float(in_parts(times, MPI_PARTS).mean())
     evidence = (
         f"Rank {longest} computed for {say.seconds(most)}, {say.count(len(times), 'rank')} for "
-        f"{say.seconds(mean)} on average (load balance {mean / most:.2f}); a rank spent {say.seconds(inside)} in MPI."
+        f"{say.seconds(mean)} on average (load balance {mean / most:.2f}); ranks spent {say.seconds(inside)} on "
+        f"average in MPI."
     )
     bound = "It assumes that all ranks compute as long as the mean: the rest of the longest one's time."
     return Seen(evidence, most - mean, bound, REMEDY)
@@ -44,10 +45,10 @@ def check(job: Job, limits: Limits) -> Seen | None:
 RULE = Rule(
     id="uneven-computing",
     title="Ranks compute unequally",
-    says="the rank that computes longest does so for longer than the mean by `imbalance` of its time (needs "
-    "`iolens run --trace mpi` or `--sample`)",
+    says="the rank that computes longest computes longer than the mean by `imbalance` of its time (needs `iolens run "
+    "--trace mpi` or `--sample`)",
     limits=("imbalance",),
-    why="The others wait for it in their next MPI call.",
+    why="The others wait for this rank in their next MPI call.",
     read_more="POP: load balance, https://pop-coe.eu/node/69",
     check=check,
     beside_io=True,

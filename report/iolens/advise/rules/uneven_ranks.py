@@ -16,8 +16,8 @@ Give each rank that does I/O the same number of bytes:
   C        part = total / ranks + (rank < total % ranks);
   Python   mine = numpy.array_split(data, comm.size)[comm.rank]
 
-or let collective calls even it out (their aggregators take equal file
-domains): MPI_File_write_at_all, hint romio_cb_write enable."""
+or use collective calls, whose aggregators take equal parts of the file:
+ MPI_File_write_at_all, hint romio_cb_write enable."""
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
@@ -39,8 +39,8 @@ def check(job: Job, limits: Limits) -> Seen | None:
         spent = seconds_of(job, what, kind)
         evidence = (
             f"Rank {int(moved.argmax())} {'wrote' if what == 'written' else what} {say.size(most)}, {most / mean:.1f} "
-            f"times the mean of {say.count(len(active), 'rank')}; {kind.lower()}s took {say.seconds(spent)} of the "
-            "slowest rank."
+            f"times the mean of {say.count(len(active), 'rank')}; {kind.lower()}s took {say.seconds(spent)} on the "
+            f"slowest rank."
         )
         if best is None or spent * (1 - mean / most) > (best.seconds or 0.0):
             bound = "It assumes as many bytes on each of these ranks: the mean, in the slowest rank's time."
@@ -64,7 +64,7 @@ RULE = Rule(
     title="Bytes unevenly over ranks",
     says="a rank moves more than twice (`uneven`) the mean of the ranks that move any, without collective calls",
     limits=("few_ranks", "uneven", "one_rank_share", "much_bytes"),
-    why="The others wait for the rank with most to do.",
+    why="The others wait for the rank with the most bytes.",
     read_more="DeRose, Homer, Johnson, Euro-Par 2007 (imbalance)",
     check=check,
     gauges=("balance",),

@@ -28,7 +28,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
     spent = slowest_seconds(job, "POSIX", job.records["LUSTRE"]["id"], ("READ", "WRITE")) if _both(job) else 0.0
     evidence = (
         f"Target {targets[moved.argmax()]} moved {say.size(most)}, {most / mean:.1f} times "
-        f"the mean of {say.count(len(targets), 'target')}; transfers took {say.seconds(spent)} of the slowest rank."
+        f"the mean of {say.count(len(targets), 'target')}; transfers took {say.seconds(spent)} on the slowest rank."
     )
     bound = "It assumes that all targets are as busy as their mean: the rest of the busiest one's time."
     return Seen(evidence, spent * (1 - mean / most), bound, "{layout}", layout=_even_layout(job, len(targets), limits))
@@ -53,7 +53,7 @@ def _both(job: Job) -> bool:
 RULE = Rule(
     id="uneven-targets",
     title="Bytes unevenly over targets",
-    says="one target moved twice the mean (`uneven`) of those used, and `narrow-stripes` is not said",
+    says="one target moved twice the mean (`uneven`) of the used targets, and `narrow-stripes` is not reported",
     limits=("uneven", "much_bytes"),
     why="The run waits for the busiest target while others are idle.",
     read_more="https://wiki.lustre.org/Configuring_Lustre_File_Striping",

@@ -13,14 +13,14 @@ from iolens.metrics.ranks import rank_times
 from iolens.metrics.use import by_file
 
 REMEDY = """\
-Find out whether it is the same in another run:
+Check if another run shows the same:
 
   iolens diff LOG OTHER_LOG            # are the same ranks slow again?
   iolens table load_balance LOG
 
-The same ranks: look at their nodes, files and targets. Other ranks: the
-storage was busy with others; fewer writers at a time (aggregators, or files
-for groups of ranks) make it even."""
+If the same ranks are slow, look at their nodes, files and targets. If other
+ranks are slow, the storage was busy with other jobs; fewer writers at a
+time (aggregators, or files for groups of ranks) make the times more equal."""
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
@@ -46,10 +46,11 @@ def check(job: Job, limits: Limits) -> Seen | None:
 RULE = Rule(
     id="uneven-times",
     title="Equal bytes take very unequal times",
-    says="`crowd` ranks or more moved as many bytes, the slowest takes twice (`uneven`) the mean, and no host, target "
-    "or few ranks explain it",
+    says="`crowd` ranks or more moved the same number of bytes, the slowest took twice (`uneven`) the mean, and "
+    "neither a host, a target nor a few ranks explain its time",
     limits=("crowd", "uneven"),
-    why="The run waits for the slowest rank: storage or network was shared with others, or served ranks in turn.",
+    why="The run waits for the slowest rank: the storage or the network was shared with other jobs, or served ranks "
+    "in turn.",
     read_more="Lockwood et al., TOKIO, CUG 2018; `iolens table load_balance`",
     check=check,
     gauges=("balance",),

@@ -27,8 +27,9 @@ def check(job: Job, limits: Limits) -> Seen | None:
     mean = float(table["moved"][rows].sum() / calls[rows].sum())
     evidence = (
         f"{say.files(job, ids)}: used by one rank, on {'up to ' if len(ids) > 1 else ''}"
-        f"{say.count(stripes, 'stripe')}, in transfers of less than one ({say.size(mean)} on average); open, close and "
-        f"stat took {say.seconds(spent)} of the slowest rank."
+        f"{say.count(stripes, 'stripe')}, in transfers smaller than a stripe ({say.size(mean)} on average); open, "
+        f"close and "
+        f"stat took {say.seconds(spent)} on the slowest rank."
     )
     bound = f"It assumes that one target is asked instead of {stripes}: 1 − 1/{stripes} of the metadata time."
     layout = Layout(1, None, tuple(ids.tolist()))
@@ -37,10 +38,10 @@ def check(job: Job, limits: Limits) -> Seen | None:
 
 RULE = Rule(
     id="wide-for-one",
-    title="Many stripes for a file of one rank",
-    says="a file that one rank uses has `enough_stripes` stripes or more, and its transfers are smaller than one",
+    title="A file of one rank has many stripes",
+    says="a file that one rank uses has `enough_stripes` stripes or more, and its transfers are smaller than a stripe",
     limits=("enough_stripes",),
-    why="No transfer uses two targets at once, and each open or stat asks all of them.",
+    why="No transfer uses two targets at once, but each open or stat asks all targets.",
     read_more="https://docs.nersc.gov/performance/io/lustre/; man lfs-setstripe(1)",
     check=check,
 )

@@ -27,7 +27,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
     evidence = (
         f"{say.count(len(ids), 'file')} have {say.count(stripes, 'stripe')} of {say.size(unit)}, but only "
         f"{say.size(data)} of data (medians); open, close and stat of them took "
-        f"{say.seconds(spent)} of the slowest rank."
+        f"{say.seconds(spent)} on the slowest rank."
     )
     bound = "It assumes that metadata calls on these files take no time on the slowest rank."
     return Seen(evidence, spent, bound, "{layout}", layout=Layout(1, None, tuple(ids.tolist())))
@@ -38,7 +38,7 @@ RULE = Rule(
     title="Small files on many targets",
     says="many files have four stripes or more and fill at most half of them",
     limits=("many_files",),
-    why="Each stripe is an object that open, stat and remove have to ask a server for.",
+    why="Each stripe is an object; open, stat and remove ask a server for every one of them.",
     read_more="https://docs.nersc.gov/performance/io/lustre/; man lfs-setstripe(1)",
     check=check,
     bounds="metadata",

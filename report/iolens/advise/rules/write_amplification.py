@@ -11,8 +11,8 @@ from iolens.metrics.share import slowest_seconds
 from iolens.metrics.use import among, by_file, most_first, under_mpiio
 
 REMEDY = """\
-HDF5 and netCDF-4 write fill values first, and chunks whole, each time that
-a part of one changes:
+HDF5 and netCDF-4 write fill values first, and write a whole chunk each time
+a part of it changes:
 
   C        H5Pset_fill_time(create, H5D_FILL_TIME_NEVER);
            nc_set_fill(file, NC_NOFILL, &old);
@@ -21,7 +21,7 @@ a part of one changes:
                                          fill_time='never')
   MPI-IO   hints romio_ds_write disable, romio_lustre_ds_in_coll disable
 
-Write whole chunks, each once."""
+Write whole chunks, and each chunk only once."""
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
@@ -57,18 +57,18 @@ def _said(job: Job, files: Records, layer: str, given: float) -> Seen:
     spent = slowest_seconds(job, "POSIX", files["id"], ("WRITE",))
     evidence = (
         f"{layer} was given {say.size(given)} for {say.files(job, files['id'])}, and POSIX wrote {say.size(written)}, "
-        f"{written / given:.1f} times as much, in {say.seconds(spent)} of the slowest rank."
+        f"{written / given:.1f} times as much, in {say.seconds(spent)} on the slowest rank."
     )
     return Seen(evidence, spent * (1 - given / written), "It is the time of the bytes beyond those given.", REMEDY)
 
 
 RULE = Rule(
     id="write-amplification",
-    title="More is written than was given",
-    says="POSIX wrote `amplification` times what MPI-IO was given for a file without data sieving, or what HDF5 was "
-    "given for its datasets",
+    title="More bytes are written than the program gave",
+    says="POSIX wrote `amplification` times the bytes that the program gave to MPI-IO for a file without data "
+    "sieving, or to HDF5 for its datasets",
     limits=("amplification", "sieving_share"),
-    why="The storage takes bytes that are filling, or written again.",
+    why="The storage receives fill values, or the same bytes again.",
     read_more="https://docs.hdfgroup.org (chunking, fill values); man nc_set_fill",
     check=check,
 )

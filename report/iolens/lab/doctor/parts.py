@@ -32,7 +32,8 @@ def libraries() -> Iterator[Finding]:
     """Checks the libraries that are preloaded."""
     needed = {"libiolens.so": "nothing is recorded", "libost.so": "no emulated storage targets"}
     needed |= {
-        f"libiolens-{flavour}.so": f"programs of that MPI ABI ({flavour}) leave a log per process, without MPI-IO"
+        f"libiolens-{flavour}.so": f"programs with this MPI ABI ({flavour}) write one log per process, without MPI-IO "
+        f"records"
         for flavour in get_args(Flavour)
     }
     for name, without in needed.items():

@@ -43,4 +43,4 @@ def preloaded() -> Iterator[Finding]:
         why = "the loader says so at the start of every program: unset LD_PRELOAD"
         yield Finding("LD_PRELOAD", f"{' '.join(missing)} is not there", works=False, remedy=why)
     elif given:
-        yield Finding("LD_PRELOAD", " ".join(given), None, "stands behind what `iolens run` preloads")
+        yield Finding("LD_PRELOAD", " ".join(given), None, "is loaded after the libraries that `iolens run` preloads")

@@ -58,14 +58,14 @@ def places() -> Iterator[Finding]:
         "this folder",
         f"{file_system(here)[0]}, {shutil.disk_usage(here).free / 1e9:.1f} GB free, {here}",
         writable,
-        "" if writable else "logs go here unless --output or IOLENS_LOGPATH says otherwise",
+        "" if writable else "logs are written here unless --output or IOLENS_LOGPATH names another folder",
     )
 
 
 def permissions() -> Iterator[Finding]:
     """Checks what the kernel permits a program."""
     paranoid = _PARANOID.read_text(encoding="ascii").strip() if _PARANOID.exists() else "no perf events"
-    yield Finding("perf_event_paranoid", f"{paranoid}; `iolens run --list-hwpc` says what can be counted")
+    yield Finding("perf_event_paranoid", f"{paranoid}; `iolens run --list-hwpc` prints the events that can be counted")
     works = single_copy_works()
     why = "" if works else "Open MPI is told to copy messages twice (its btl_vader_single_copy_mechanism=none)"
     yield Finding("process_vm_readv", "allowed" if works else "refused", None if not works else True, why)
@@ -97,5 +97,5 @@ def _compiler() -> Finding:
         return Finding("mpicc", "not there", None, "for `iolens workloads build`")
     version = output_of("mpicc", "--version").partition("\n")[0]
     if not any(letter.isdigit() for letter in version):
-        return Finding("mpicc", f"{path}, which finds no compiler", None, "for `iolens workloads build`")
+        return Finding("mpicc", f"{path}, which cannot find a compiler", None, "for `iolens workloads build`")
     return Finding("mpicc", f"{path}, {version}", works=True)

@@ -55,7 +55,10 @@ def perform_all(
     """
     data = directory / "io500-data"
     if data.exists():
-        raise IolensError(f"{data} is there already: another run is using it, or left it; remove it, or give another")
+        raise IolensError(
+            f"{data} exists already, from another run or from a run that was interrupted; remove it, or "
+            f"give another folder"
+        )
     outcomes: list[Outcome] = []
     try:
         for folder in {phase.folder for phase in PHASES}:

@@ -10,7 +10,7 @@ from typing import Any
 from iolens.errors import IolensError
 from iolens.lab.io500.phases import BANDWIDTH, RATE, Phase
 
-WHY_INVALID = "not a valid IO500 submission: phases are not held to 300 seconds, so caches may answer"
+WHY_INVALID = "not a valid IO500 submission: phases may be shorter than 300 seconds, so caches may serve them"
 _GIB, _KILO = 2**30, 1000.0
 
 
@@ -52,7 +52,7 @@ def score_of(outcomes: Sequence[Outcome]) -> Score:
     values = {unit: [one.value for one in outcomes if one.phase.unit == unit] for unit in (BANDWIDTH, RATE)}
     for one in outcomes:
         if one.value <= 0:
-            raise IolensError(f"{one.phase.name} came out as {one.value} {one.phase.unit}, so there is no score")
+            raise IolensError(f"{one.phase.name} gave {one.value} {one.phase.unit}, so no score can be computed")
     bandwidth, rate = geometric_mean(values[BANDWIDTH]), geometric_mean(values[RATE])
     return Score(bandwidth, rate, math.sqrt(bandwidth * rate))
 

@@ -75,12 +75,12 @@ def options_for(command: str, mapping: str | None, per_node: int | None) -> tupl
     starter = _starter_of(command)
     if starter is None:
         raise UsageError(
-            f"mpi.mapping, mpi.ranks_per_node: how {command} is told where ranks go is not known; known are "
+            f"mpi.mapping, mpi.ranks_per_node: iolens does not know how to place ranks with {command}; it knows "
             f"{', '.join(one.name for one in _STARTERS)}"
         )
     if mapping is not None and mapping not in starter.mappings:
         able = ", ".join(starter.mappings)
-        raise UsageError(f"mpi.mapping: {starter.name} has no mapping by {mapping}; it has {able}")
+        raise UsageError(f"mpi.mapping: {starter.name} cannot map ranks by {mapping}; it can map by {able}")
     mapped = starter.mappings[mapping] if mapping else ()
     spread = tuple(word.format(per_node) for word in starter.per_node) if per_node else ()
     if set(mapped[::2]) & set(spread[::2]):

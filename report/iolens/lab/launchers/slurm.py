@@ -41,12 +41,12 @@ _SHARED = 10.0
 
 _KEYS = {
     "nodes": (values.positive, "Nodes of a job"),
-    "ranks_per_node": (values.positive, "Ranks on each node; without it they are spread evenly"),
-    "time": (values.duration, "Seconds or hours:minutes:seconds that one run may take"),
-    "runs_per_job": (values.positive, "Runs that one job does, one after the other on the same nodes"),
-    "exclusive": (values.yes_or_no, "Nobody else on the nodes"),
+    "ranks_per_node": (values.positive, "Ranks on each node; without this key ranks are spread evenly"),
+    "time": (values.duration, "Longest time of one run, in seconds or hours:minutes:seconds"),
+    "runs_per_job": (values.positive, "Number of runs that one job does, one after the other on the same nodes"),
+    "exclusive": (values.yes_or_no, "No other jobs on the nodes"),
     "modules": (values.words, "Modules that the job loads"),
-    "start": (values.text, "What starts the ranks, such as srun --mpi=pmix"),
+    "start": (values.text, "Command that starts the ranks, such as srun --mpi=pmix"),
     "options": (values.words, "Further options of sbatch"),
     **{name: (values.text, f"Passed on to sbatch: {option}") for name, option in DIRECTIVES.items()},
 }
@@ -81,7 +81,10 @@ def run(tasks: Iterable[Task]) -> Generator[tuple[Task, Outcome], None, None]:
             time.sleep(0 if ended else period)
     finally:
         if jobs := sorted({handed.job for handed in under_way}):
-            say(f"Slurm goes on with {', '.join(map(str, jobs))}; the same command waits for what comes of it")
+            say(
+                f"The jobs {', '.join(map(str, jobs))} go on in Slurm; run the same command again to wait for their "
+                f"results"
+            )
 
 
 def _refill(left: Iterator[Sequence[Task]], under_way: list[Handed]) -> list[Handed]:
@@ -179,7 +182,7 @@ def _without_outcome(handed: Handed, job: Job) -> Outcome:
     for name in ("stdout.txt", "stderr.txt"):
         (handed.task.folder / name).touch()
     began = datetime.fromtimestamp(handed.submitted, timezone.utc).isoformat(timespec="seconds")
-    why = f"Slurm job {handed.job} ended ({job.state}) before this run did; what it said is in {handed.output}"
+    why = f"Slurm job {handed.job} ended ({job.state}) before this run ended; its output is in {handed.output}"
     return Outcome(handed.task.words, began, 0.0, 1, 0.0, logs_in(handed.task.folder), reason=why)
 
 
@@ -199,7 +202,9 @@ def _with_job(handed: Handed, outcome: Outcome, job: Job | None) -> Outcome:
 def _starter(flavour: mpi.Flavour | None) -> str:
     """Returns the MPI's own launcher, which starts its ranks through Slurm; raises if Slurm is not there either."""
     if states([]) is None:
-        raise IolensError("squeue does not answer; run this where Slurm's commands work, or set `launcher: local`")
+        raise IolensError(
+            "squeue does not answer; run this on a node where Slurm's commands work, or set `launcher: local`"
+        )
     return mpi.find_launcher(flavour)
 
 

@@ -42,7 +42,7 @@ def read_task(folder: Path) -> Task:
             }
         )
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise IolensError(f"{folder / _TASK} is no task of a sweep: {error}") from error
+        raise IolensError(f"{folder / _TASK} is not a task of a sweep: {error}") from error
 
 
 def write_outcome(folder: Path, outcome: Outcome) -> None:

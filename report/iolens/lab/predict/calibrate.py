@@ -158,7 +158,7 @@ def one_run(run: Run, layout: Layout, directory: Path, backend: Backend, folder:
         if outcome.exit_code != 0 or not outcome.logs:
             raise IolensError(f"the run for {run.shows} failed; its output is in {logs}")
         if health.valid is False:
-            raise IolensError(f"the run for {run.shows} must not be compared: {health.reason}")
+            raise IolensError(f"the run for {run.shows} cannot be used: {health.reason}")
         return read_recorded(read_log(outcome.logs[0]), layout)
     finally:
         shutil.rmtree(place, ignore_errors=True)

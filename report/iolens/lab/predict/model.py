@@ -48,7 +48,7 @@ def read_model(path: Path | None = None) -> Model:
         if not key:
             continue
         if not colon or (usual and key not in usual.values and key not in ERRORS):
-            raise UsageError(f"{source}, line {number}: no key of a model: {key}")
+            raise UsageError(f"{source}, line {number}: {key} is not a key of a model")
         values[key] = _number_of(value, f"{source}, line {number}: {key}")
     missing = [key for key in (usual.values if usual else ()) if key not in values]
     if missing:

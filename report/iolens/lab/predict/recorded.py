@@ -93,16 +93,19 @@ def read_recorded(job: Job, layout: Layout | None = None) -> Recorded:
     posix = _traced(job, "DXT_POSIX", layouts)
     mpiio = _traced(job, "DXT_MPIIO", layouts)
     if posix.empty and mpiio.empty:
-        raise IolensError(f"{job.path}: no single transfers of striped files in this log; record it with --dxt")
+        raise IolensError(f"{job.path}: this log has no single transfers of striped files; record the run with --dxt")
     if any(module.partial for module in job.modules if module.name.startswith("DXT")):
-        raise IolensError(f"{job.path}: its traces are not whole; record it with a larger IOLENS_DXT_MEMORY")
+        raise IolensError(
+            f"{job.path}: the traces in this log are incomplete; record the run with a larger IOLENS_DXT_MEMORY"
+        )
     _refuse_unknown(job, layouts)
     events = _read_events(job, layouts)
     remarks = []
     if events is None:
         events = _closes(job, posix, mpiio)
         remarks.append(
-            "The log does not say when files were closed: every rank is taken to close them once, at the end."
+            "The log does not record when files were closed. The prediction assumes that every rank closes each file "
+            "once, at the end."
         )
     collective = _whether_collective(job, mpiio, events)
     if job.anonymized and collective.any():
@@ -142,7 +145,7 @@ def _read_layouts(job: Job, layout: Layout | None) -> dict[int, Layout]:
         if layout is not None:
             traces = [job.frames[name] for name in ("DXT_POSIX", "DXT_MPIIO") if name in job.frames]
             return {int(file): layout for trace in traces for file in trace["id"].unique()}
-        raise IolensError(f"{job.path}: the log knows no stripes of any file, so nothing can be said of other ones")
+        raise IolensError(f"{job.path}: the log has no stripes of any file, so other stripes cannot be predicted")
     frame = frame.drop_duplicates(["id", "component"])
     several = frame["id"].duplicated(keep=False)
     if several.any():
@@ -173,13 +176,13 @@ def _refuse_unknown(job: Job, layouts: Mapping[int, Layout]) -> None:
         kinds = {"NB": "non-blocking", "SPLIT": "split collective"}
         for kind, words in kinds.items():
             if mine[[f"MPIIO_{kind}_READS", f"MPIIO_{kind}_WRITES"]].to_numpy().clip(0).sum():
-                raise IolensError(f"{job.path}: n/a: {words} transfers of MPI-IO cannot be replayed")
+                raise IolensError(f"{job.path}: n/a: {words} transfers through MPI-IO cannot be replayed")
     for module, counters in (("STDIO", ("STDIO_BYTES_READ", "STDIO_BYTES_WRITTEN")), ("POSIX", ("POSIX_MMAPS",))):
         frame = job.frames.get(module)
         mine = frame[frame["id"].isin(list(layouts))] if frame is not None else None
         if mine is not None and mine[list(counters)].to_numpy().clip(0).sum():
             what = "streams (stdio)" if module == "STDIO" else "memory mappings"
-            raise IolensError(f"{job.path}: n/a: what moved through {what} is not traced")
+            raise IolensError(f"{job.path}: n/a: the transfers through {what} were not traced")
 
 
 def _read_events(job: Job, layouts: Mapping[int, Layout]) -> pd.DataFrame | None:
@@ -228,7 +231,10 @@ def _whether_collective(job: Job, mpiio: pd.DataFrame, events: pd.DataFrame) -> 
     together = mine[["MPIIO_COLL_READS", "MPIIO_COLL_WRITES"]].sum().sum(axis=1)
     alone = mine[["MPIIO_INDEP_READS", "MPIIO_INDEP_WRITES"]].sum().sum(axis=1)
     if ((together > 0) & (alone > 0)).any():
-        raise IolensError(f"{job.path}: n/a: a file was used collectively and not, and the log does not tell when")
+        raise IolensError(
+            f"{job.path}: n/a: a file was used both by collective and by other calls, and the log does "
+            f"not record which came when"
+        )
     found: np.ndarray = mpiio["id"].map(together > 0).to_numpy(dtype=bool)
     return found
 

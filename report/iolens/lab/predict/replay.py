@@ -47,8 +47,8 @@ class Group:
         known = [part for part in parts if part is not None]
         if len(known) < len(parts):
             raise IolensError(
-                "n/a: the log does not say which bytes a collective call moves: its file view is not described, or "
-                "it goes by a shared file pointer; record the run with --dxt of this version"
+                "n/a: the log does not record the bytes that a collective call moves, because the file view is "
+                "missing or the call uses a shared file pointer; record the run with --dxt and this version"
             )
         return union(known)
 
@@ -76,7 +76,7 @@ def _groups_of(recorded: Recorded) -> dict[tuple[int, str, int], Group]:
         if kind == COLLECTIVE:
             sizes[file].add(len(calls))
             if len({call.writing for call in calls}) > 1:
-                raise IolensError("n/a: the ranks' collective calls on a file are not the same ones")
+                raise IolensError("n/a: the ranks made different collective calls on a file")
     if any(len(each) > 1 for each in sizes.values()):
         raise IolensError("n/a: the ranks made different numbers of collective calls on a file")
     return {key: Group(tuple(calls)) for key, calls in found.items()}

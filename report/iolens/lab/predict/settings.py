@@ -60,7 +60,7 @@ def _driver_of(recorded: Recorded, file: int) -> str:
         return GENERIC
     known = recorded.component or "an unknown one"
     raise IolensError(
-        f"n/a: collective calls went through {known}, whose rules are not modelled; record the run with ROMIO "
+        f"n/a: collective calls went through {known}, whose rules are not in the model; record the run with ROMIO "
         "(--io-component romio321 or lustre)"
     )
 

@@ -52,9 +52,10 @@ class WhatIf:
         if abs(self.own_error) <= _TRUSTED:
             return ""
         return (
-            f"Do not rely on these predictions: at the recorded settings the replay misses the measured I/O time by "
-            f"{100 * self.own_error:+.0f} %. The model is not that of the run's storage (--model names another one, "
-            "`iolens calibrate` makes one), or something else took the time."
+            f"Do not rely on these predictions: at the recorded settings the replay differs from the measured I/O "
+            f"time by {100 * self.own_error:+.0f} %. Either the model does not describe the run's storage (choose "
+            f"another with --model, or make one with `iolens calibrate`), or something that the model leaves out took "
+            f"the time."
         )
 
 
@@ -105,4 +106,4 @@ def read_what_if(folder: Path) -> WhatIf | None:
             points=points,
         )
     except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
-        raise IolensError(f"{path} is no file of predictions; make it again with iolens predict -o") from error
+        raise IolensError(f"{path} is not a file of predictions; make it again with iolens predict -o") from error

@@ -35,13 +35,13 @@ def rescue(run: str, logs: Path, why: str) -> tuple[list[Path], bool]:
         what = f"{job[0].program} ({len(job)} of {max(job[0].ranks, 1)} processes)"
         if _still_runs(job):
             command = f"iolens recover --job {job[0].pid} {where}"
-            say(f"{what} still runs and has no log yet; if it gets none, `{command}` makes it")
+            say(f"{what} still runs and has no log yet; if it ends without one, `{command}` makes the log")
             lacking = True
         elif log := recover_job(job, logs, why):
             made.append(log)
         elif remaining(job):
             command = f"iolens recover -o FOLDER --job {job[0].pid} {where}"
-            say(f"there is no log of {what}; `{command}` makes it of the records that lie there")
+            say(f"there is no log of {what}; `{command}` makes the log from the records in that folder")
             lacking = True
     return made, lacking
 

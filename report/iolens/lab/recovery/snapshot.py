@@ -33,9 +33,9 @@ def chosen(jobs: Sequence[list[Spool]], number: int) -> list[Spool]:
         pids = ", ".join(str(job[0].pid) for job in found)
         raise UsageError(f"{len(found)} jobs have the id {number}; name one by a process: {pids}")
     raise UsageError(
-        f"no job {number} runs here under the profiler, by what lies in "
-        f"{' and '.join(map(str, recover.default_folders()))}; it may run on another node, have ended, or keep no "
-        "spools (IOLENS_SPOOL)"
+        f"no job {number} runs under the profiler on this node (searched "
+        f"{' and '.join(map(str, recover.default_folders()))}); it may run on another node, have ended, or keep no "
+        f"spools (IOLENS_SPOOL)"
     )
 
 

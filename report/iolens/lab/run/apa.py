@@ -48,16 +48,18 @@ def read_apa(path: Path) -> Apa:
                 counters = _counters_of(option.removeprefix("-D"), f"{path}:{number}")
             elif option in ("-g", "-T"):
                 if not words:
-                    raise UsageError(f"{path}:{number}: {option} needs a name behind it, on the same line")
+                    raise UsageError(f"{path}:{number}: {option} needs a name after it, on the same line")
                 (groups if option == "-g" else functions).extend(filter(None, words.pop(0).split(",")))
             else:
-                raise UsageError(f"{path}:{number}: {option!a} is not understood; known are -g, -T, -w, -Drtenv=")
+                raise UsageError(f"{path}:{number}: {option!a} is unknown; use -g, -T, -w or -Drtenv=")
     try:
         groups = known_groups(groups)
     except UsageError as error:
         raise UsageError(f"{path}: {error}") from None
     if not (groups or functions or counters):
-        raise UsageError(f"{path}: asks for nothing: no line with -g, -T or -Drtenv={_COUNTERS[0]}= that is no comment")
+        raise UsageError(
+            f"{path}: requests nothing; write a line with -g, -T or -Drtenv={_COUNTERS[0]}= that is not a comment"
+        )
     return Apa(tuple(groups), counters, tuple(dict.fromkeys(functions)))
 
 
@@ -65,7 +67,7 @@ def _counters_of(setting: str, place: str) -> str:
     """Returns the groups of counters in `rtenv=PAT_RT_HWPC=GROUP`."""
     name, _, value = setting.removeprefix("rtenv=").partition("=")
     if not setting.startswith("rtenv=") or name not in _COUNTERS:
-        raise UsageError(f"{place}: -D{setting} is not understood; known is -Drtenv={_COUNTERS[0]}=GROUP")
+        raise UsageError(f"{place}: -D{setting} is unknown; use -Drtenv={_COUNTERS[0]}=GROUP")
     return value
 
 

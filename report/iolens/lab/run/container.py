@@ -45,12 +45,14 @@ def take_contained_apart(words: Sequence[str], name: str) -> Contained:
     """Returns the command's parts; `name` is the runtime's, or ANY. UsageError when it starts no container."""
     outer = take_apart(words)
     if len(outer.applications) != 1:
-        raise UsageError("--container takes one program, not several that `:` parts")
+        raise UsageError("--container takes one program, but `:` separates several here")
     rest = outer.words[outer.applications[0] :]
     runtime = runtime_of(rest[0]) if name == ANY else RUNTIMES[name]
     if runtime is None:
         known = ", ".join(RUNTIMES)
-        raise UsageError(f"{rest[0]} is none of {known}; where it is one by another name, say --container NAME")
+        raise UsageError(
+            f"{rest[0]} is not one of {known}; if it is one of them under another name, give --container NAME"
+        )
     started = take_start_apart(rest, runtime)
     return Contained(outer, started, take_apart(started.inside) if started.inside else None)
 
@@ -74,7 +76,7 @@ def contained(
     core = find_library("libiolens.so")
     if core is None:
         raise IolensError(
-            f"libiolens.so was not found, so there is nothing to bind into the container; {how_to_get_libraries()}"
+            f"libiolens.so was not found, so it cannot be bound into the container; {how_to_get_libraries()}"
         )
     adapters = [find_library(f"libiolens-{flavour}.so") for flavour in mpi.FLAVOURS]
     libraries = [*traced, *filter(None, adapters), core]
@@ -137,8 +139,10 @@ def _unable(parts: Contained, inside: Inside, what: str) -> str | None:
     missing = missing_libraries(inside)
     if not missing:
         return None
-    remedy = "bind them in and name their folder in LD_LIBRARY_PATH there, or take an image that has them"
-    sentence = f"{parts.program} needs {', '.join(missing)}, which {what} does not have; {remedy}"
+    remedy = (
+        "bind them into the container and name their folder in LD_LIBRARY_PATH there, or use an image that has them"
+    )
+    sentence = f"{parts.program} needs {', '.join(missing)}, which {what} lacks; {remedy}"
     if parts.started.head[-1] == "exec":
         return sentence
     say(sentence)

@@ -74,7 +74,7 @@ def look_inside(words: Sequence[str], what: str) -> Inside:
     if "=loader " not in done.stdout:
         said = [line.strip() for line in _COLOUR.sub("", done.stderr).splitlines() if line.strip()]
         why = next(filter(_COMPLAINT.search, said), said[-1] if said else "it says nothing")
-        raise IolensError(f"{what} cannot be looked into with a shell: {why}")
+        raise IolensError(f"{what} cannot be inspected with a shell: {why}")
     return read_answer(done.stdout)
 
 
@@ -92,13 +92,14 @@ def refusal(inside: Inside, what: str) -> str | None:
     """
     if not inside.loader:
         which = "has the C library musl (as Alpine has)" if inside.musl else "has no glibc"
-        return f"{what} {which}, and the profiler needs glibc; take an image with glibc, such as Debian's or Rocky's"
+        return f"{what} {which}, but the profiler needs glibc; use an image with glibc, such as Debian or Rocky Linux"
     lacking = re.findall(r"version `(GLIBC_[\d.]+)' not found", inside.libraries)
     if lacking:
         newest = max(lacking, key=lambda name: [int(part) for part in re.findall(r"\d+", name)])
         return (
-            f"{what} has an older C library than the profiler was built for ({newest} is missing); that of the wheel "
-            "needs only 2.28: use iolens as pip installs it, or set IOLENS_LIB to the folder iolens/parts/lib of it"
+            f"{what} has an older C library than the profiler was built for ({newest} is missing); the profiler in "
+            f"the wheel needs only glibc 2.28: install iolens with pip, or set IOLENS_LIB to the folder "
+            f"iolens/parts/lib of that installation"
         )
     broken = re.search(r"^.*(?:cannot open|error while loading|not found).*$", inside.libraries, re.MULTILINE)
     return f"the profiler cannot be loaded in {what}: {broken[0].strip()}" if broken else None

@@ -102,19 +102,20 @@ def take_start_apart(words: Sequence[str], runtime: Runtime) -> Started:
     if begin is None:
         wanted = " or ".join(f"`{runtime.name} {name}`" for name in runtime.subcommands)
         raise UsageError(
-            f"--container needs a command that starts a container, with {wanted}; a running one cannot be entered"
+            f"--container needs a command that starts a container, with {wanted}; iolens cannot enter a running "
+            f"container"
         )
     index = begin + 1
     while index < len(words) and words[index].startswith("-") and words[index] != "--":
         index += 1 + _takes_next(words[index], runtime)
     index += index < len(words) and words[index] == "--"
     if index >= len(words):
-        raise UsageError(f"no image found behind `{' '.join(words[: begin + 1])}` and its options")
+        raise UsageError(f"no image was found after `{' '.join(words[: begin + 1])}` and its options")
     options = tuple(words[begin + 1 : index])
     if not runtime.as_host and any(option in ("-d", "--detach", "--detach=true") for option in options):
-        raise UsageError(f"{runtime.name} would not wait for the container's end: leave --detach away")
+        raise UsageError(f"{runtime.name} would not wait for the container's end; leave --detach out")
     if words[index].startswith("instance://"):
-        raise UsageError(f"nothing can be bound into a container that runs already, such as {words[index]}")
+        raise UsageError(f"the profiler cannot be bound into a container that already runs, such as {words[index]}")
     return Started(runtime, tuple(words[: begin + 1]), options, words[index], tuple(words[index + 1 :]))
 
 
@@ -131,5 +132,5 @@ def _takes_next(option: str, runtime: Runtime) -> bool:
 def bound(runtime: Runtime, source: Path, target: str, writable: bool) -> list[str]:
     """Returns the option that shows a file or folder of this machine inside."""
     if set(str(source)) & set(":,"):
-        raise IolensError(f"{source} cannot be bound into a container: {runtime.name} parts its options at : and ,")
+        raise IolensError(f"{source} cannot be bound into a container: {runtime.name} splits its options at : and ,")
     return [runtime.bind, f"{source}:{target}{'' if writable else ':ro'}"]

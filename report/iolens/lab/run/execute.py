@@ -28,7 +28,7 @@ from iolens.lab.say import say
 if TYPE_CHECKING:
     from iolens.lab.storage.backend import Backend
 
-_APART = "ranks write a log each, without MPI: to write one they would wait for all ranks of the job"
+_APART = "each rank writes its own log without MPI, because one common log would need all ranks of the job"
 """Message if ranks get no adapter of their MPI because some of them cannot be recorded."""
 
 
@@ -82,7 +82,7 @@ def instrumented(words: Sequence[str], setup: Setup) -> tuple[list[str], Command
     """Returns the command line with the preload in place; raises if no application can be found in it."""
     command = take_apart(words)
     if command.application is None:
-        raise UsageError(f"no program found behind `{words[0]}` and its options")
+        raise UsageError(f"no program was found after `{words[0]}` and its options")
     settings = dict(setup.application)
     flavour = preload.flavour_of(command)
     if setup.profiler == "iolens":
@@ -190,7 +190,7 @@ def snapshots_on_request(run: str, setup: Setup) -> Iterator[None]:
         try:
             jobs = [job for job in running_jobs() if job[0].run == run]
             if not jobs:
-                say("no snapshot: no process of this run that runs here has recorded anything")
+                say("no snapshot was taken: no process of this run on this node has recorded anything")
             for job in jobs:
                 say(f"snapshot: {take(job, setup.logs)}")
         except (IolensError, OSError) as error:
@@ -217,7 +217,7 @@ def _wait_for(process: subprocess.Popen[bytes], run: str, timeout: float | None)
     try:
         return process.wait(timeout), None
     except subprocess.TimeoutExpired:
-        return end(process, run), f"it took longer than {timeout:g} s and was ended"
+        return end(process, run), f"it ran longer than {timeout:g} s and was ended"
     except KeyboardInterrupt:
         end(process, run)
         raise

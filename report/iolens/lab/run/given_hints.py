@@ -20,7 +20,9 @@ def hints_of_files(text: str) -> str:
     """
     entries = text.split(",")
     if not _ENTRY.match(entries[0]):
-        raise argparse.ArgumentTypeError(f"{text!r} does not begin with PATTERN:KEY=VALUE, such as '*:cb_nodes=4'")
+        raise argparse.ArgumentTypeError(
+            f"{text!r} does not begin with PATTERN:KEY=VALUE; write it like '*:cb_nodes=4'"
+        )
     return ",".join(_entry_of(entry) for entry in entries)
 
 

@@ -25,7 +25,7 @@ class Group:
 
 GROUPS = (
     Group("mpi", "messages, collectives, waits", part="the profiler's adapter for the program's MPI"),
-    Group("io", "stdio and sysio: files of the C library", part=_ALWAYS),
+    Group("io", "stdio and sysio: file functions of the C library", part=_ALWAYS),
     Group("mpiio", "MPI-IO", part=_ALWAYS),
     Group("pnetcdf", "PnetCDF", ("pnetcdf",)),
     Group("hdf5", "HDF5", ("hdf5", "hdf5_openmpi", "hdf5_mpich", "hdf5_serial")),
@@ -34,12 +34,12 @@ GROUPS = (
     Group("lapack", "LAPACK", ("lapack", "openblas", "mkl_rt")),
     Group("fftw", "FFTW", ("fftw3", "fftw3f", "mkl_rt")),
     Group("pthreads", "locks, conditions, barriers, joins of threads"),
-    Group("heap", "malloc and its kin, with bytes"),
+    Group("heap", "malloc and related functions, with bytes"),
     Group("omp", "OpenMP: parallel regions, barriers, critical sections", ("gomp", "omp", "iomp5")),
     Group("system", "processes, waiting, time"),
-    Group("math", "libm, what compilers leave of its calls"),
+    Group("math", "libm, as far as compilers keep the calls"),
     Group("lustre", "Lustre's library for users", ("lustreapi",)),
-    Group("functions", "the program's own, where it was built with -finstrument-functions"),
+    Group("functions", "the program's own functions, if it was built with -finstrument-functions"),
 )
 
 _KNOWN = {group.name: group for group in GROUPS}
@@ -63,7 +63,7 @@ def known_groups(names: Iterable[str]) -> list[str]:
             raise UsageError(f"the group {name} is {_REFUSED[name]}")
         if name not in _KNOWN:
             raise UsageError(
-                f"{name!r} is no group of functions; there are {', '.join((*_KNOWN, *_STANDS_FOR))} "
+                f"{name!r} is not a group of functions; choose from {', '.join((*_KNOWN, *_STANDS_FOR))} "
                 "(iolens run --list-groups says more)"
             )
     return list(dict.fromkeys(found))
@@ -87,7 +87,7 @@ def _state(group: Group) -> str:
     if found or not group.libraries:
         return f"works here{f' (lib{found[0]})' if found else ''}"
     wanted = " or ".join(f"lib{name}" for name in group.libraries)
-    return f"no {wanted} on this machine; one that a program brings along is met"
+    return f"no {wanted} on this machine; a program's own copy is traced"
 
 
 def listing() -> str:

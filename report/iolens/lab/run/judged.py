@@ -41,7 +41,9 @@ def refuse_unknown(settings: Mapping[str, str], asked: Mapping[str, str]) -> Non
     each variable.
     """
     if settings.get("IOLENS_HWPC") == "list":
-        raise UsageError(f"{asked.get('IOLENS_HWPC', 'IOLENS_HWPC')}: list is no group; --list-hwpc prints them")
+        raise UsageError(
+            f"{asked.get('IOLENS_HWPC', 'IOLENS_HWPC')}: list is not a group; --list-hwpc prints all groups"
+        )
     judged = {name: value for name, value in settings.items() if name.startswith(_OURS)}
     done = _under_profiler(judged) if judged else None
     for line in done.stderr.splitlines() if done else ():

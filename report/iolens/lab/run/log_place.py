@@ -63,7 +63,7 @@ def _make(folder: Path, asked: str) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UsageError(f"{asked}: {folder} cannot be made a folder: {error.strerror}") from error
+        raise UsageError(f"{asked}: the folder {folder} cannot be made: {error.strerror}") from error
     if not os.access(folder, os.W_OK | os.X_OK):
         raise UsageError(f"{asked}: no log can be written into {folder}: Permission denied")
 

@@ -77,8 +77,8 @@ def build_with_driver(name: str, starter: Callable[[mpi.Flavour | None], str]) -
     own = program.parent in [folder.resolve() for folder in folders_of_programs()]
     if not own and flavour != "mpich":
         raise UsageError(
-            f"{program} is linked with {flavour or 'no MPI'}, where no Lustre driver is; build it with an MPI that has "
-            f"one (`make lustre-driver` makes {INTEL_MPI / 'bin' / 'iolens-mpicc'}), or with MPICH"
+            f"{program} is linked with {flavour or 'no MPI'}, which has no Lustre driver; build it with an MPI that "
+            f"has this driver (`make lustre-driver` makes {INTEL_MPI / 'bin' / 'iolens-mpicc'}), or with MPICH"
         )
     install()
     if own:
@@ -121,8 +121,8 @@ def install() -> None:
     """
     if not (CHECKOUT / "setup.sh").is_file():
         raise IolensError(
-            "the MPI that iolens was installed with has no Lustre driver; install iolens with one that has, or run "
-            "from a clone, where `make lustre-driver` installs one"
+            "the MPI that iolens was installed with has no Lustre driver; install iolens with an MPI that has it, or "
+            "work in a clone and run `make lustre-driver` there"
         )
     surroundings = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
     said = ""

@@ -139,7 +139,7 @@ def _job_part(ranks: int, folder: Path, pairs: int) -> Part:
         taken = {id(command): seconds_of(command, environment) for command in order}
         differences.append(taken[id(recorded)] - taken[id(plain)])
     low, high, _ = median_interval(differences)
-    return Part(f"begin and end of a job of {ranks} rank{'s' * (ranks > 1)}", 1, max(low, 0.0), max(high, 0.0))
+    return Part(f"start and end of a job of {ranks} rank{'s' * (ranks > 1)}", 1, max(low, 0.0), max(high, 0.0))
 
 
 def _files_part(job: Job, measured: Measured, plain: Measured, files: int) -> Part:

@@ -38,7 +38,7 @@ def gaps(profiler: str, flavour: mpi.Flavour | None) -> list[str]:
     if find_library("libiolens.so") is None:
         return [f"libiolens.so was not found, so the program runs without the profiler; {how_to_get_libraries()}"]
     if flavour and find_library(f"libiolens-{flavour}.so") is None:
-        return [f"libiolens-{flavour}.so was not found, so every process writes a log of its own, without MPI-IO"]
+        return [f"libiolens-{flavour}.so was not found, so every process writes its own log, without MPI-IO records"]
     return []
 
 

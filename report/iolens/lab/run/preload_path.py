@@ -47,6 +47,7 @@ def _own_folder() -> Path:
         if stat.S_ISDIR(info.st_mode) and info.st_uid == os.geteuid() and not info.st_mode & 0o077:
             return folder
     raise IolensError(
-        "the libraries lie in a folder with a space or colon in its path, which the loader cannot take, and neither "
-        "XDG_RUNTIME_DIR nor /tmp nor /dev/shm has room for a link to it; set IOLENS_LIB to a folder without"
+        "the path of the libraries' folder has a space or colon, which the loader cannot handle, and no link to it "
+        "could be made in XDG_RUNTIME_DIR, /tmp or /dev/shm; set IOLENS_LIB to a folder without a space or colon in "
+        "its path"
     )

@@ -55,7 +55,7 @@ def _merge(logs: Sequence[Path]) -> Merged:
         rows.append(_process_row(job, found))
         parts.append(found[["path", "bytes_read", "bytes_written"]].assign(logs=1, seconds=found["seconds_sum"]))
     if not rows:
-        raise IolensError("none of the logs can be read, so there are no merged tables")
+        raise IolensError("no log could be read, so there are no merged tables")
     processes = pd.DataFrame(rows).sort_values(["started", "log"], kind="stable", ignore_index=True)
     sums = pd.concat(parts).groupby("path", as_index=False).sum()
     order = (sums["bytes_read"] + sums["bytes_written"]).sort_values(ascending=False, kind="stable").index
@@ -96,5 +96,5 @@ def collect(logs: Sequence[Path], folder: Path | None, program: str) -> Path:
         f"{len(total)} logs in {folder}: {len(merged.files)} files, "
         f"{total['bytes_read'].sum()} bytes read, {total['bytes_written'].sum()} bytes written"
     )
-    say(f"merged: {folder / _PROCESSES}, {folder / _FILES}; `iolens report {folder}` makes one document of them")
+    say(f"merged: {folder / _PROCESSES}, {folder / _FILES}; `iolens report {folder}` makes one report of them")
     return folder / str(total.loc[total["io_seconds"].idxmax(), "log"])

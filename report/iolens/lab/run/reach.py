@@ -40,9 +40,9 @@ def out_of_reach(words: Sequence[str]) -> str | None:
     if found is None:
         return None
     if runtime_of(found):
-        return "starts a container, and what runs inside is recorded with --container"
+        return "starts a container; record the program inside with --container"
     if _gains_rights(found):
-        return "gets rights that you do not have (setuid, setgid or file capabilities)"
+        return "runs with other rights than yours (setuid, setgid or file capabilities)"
     other = _foreign(Path(found))
     return "is statically linked" if other is None and mpi.is_static(Path(found)) else other
 
@@ -69,7 +69,7 @@ def _foreign(program: Path) -> str | None:
         return None
     ours = mpi.head_of(library, mpi.HEAD)
     if (head[4:6], head[18:20]) != (ours[4:6], ours[18:20]):
-        return "is built for another kind of processor"
+        return "is built for another type of processor"
     return "is built for another C library (musl)" if b"/ld-musl-" in head else None
 
 

@@ -28,7 +28,7 @@ def site_darshan() -> Path:
     for path in candidates:
         if path.is_file():
             return path
-    raise IolensError("no Darshan runtime was found; load its module, or set DARSHAN_LIB to the path of libdarshan.so")
+    raise IolensError("no Darshan library was found; load its module, or set DARSHAN_LIB to the path of libdarshan.so")
 
 
 def settings(library: Path, logs: Path, parallel: bool) -> Mapping[str, str]:

@@ -80,7 +80,7 @@ def get_targets(path: Path, pool: str | None = None) -> tuple[StorageTarget, ...
     backend = backend_at(path)
     if backend.targets is None:
         kind, mount = file_system(path)
-        raise UsageError(f"{kind} (mounted at {mount}) does not tell of targets; Lustre and emulated storage do")
+        raise UsageError(f"{kind} (mounted at {mount}) does not list its targets; Lustre and emulated storage do")
     if pool and not backend.pools:
         raise UsageError(f"{path} is on {backend.name} storage, which has no pools; leave --pool out")
     return backend.targets(path, pool)
@@ -90,8 +90,8 @@ def _no_stripes(path: Path) -> UsageError:
     """Returns the error for a file system without stripes."""
     kind, mount = file_system(path)
     return UsageError(
-        f"no stripes on this file system ({kind} at {mount}): use a directory on Lustre, BeeGFS "
-        "or CephFS, or emulate one: iolens stripe mount DIR"
+        f"this file system has no stripes ({kind} at {mount}); use a directory on Lustre, BeeGFS or CephFS, or "
+        f"emulate one with: iolens stripe mount DIR"
     )
 
 

@@ -18,7 +18,7 @@ from iolens.lab.storage.tool import ask
 _SMALLEST = 65536
 """Smallest chunk in bytes; a chunk is a power of two (ctl/internal/cmd/entry/flags.go of BeeGFS 8)."""
 
-_CLIENT = "beegfs (BeeGFS 8) and beegfs-ctl (BeeGFS 7) come with the tools of BeeGFS"
+_CLIENT = "the tools of BeeGFS contain beegfs (BeeGFS 8) and beegfs-ctl (BeeGFS 7)"
 
 
 def _on_beegfs(path: Path) -> bool:
@@ -30,7 +30,7 @@ def _set_stripes(directory: Path, layout: Layout) -> None:
     """Sets a directory's pattern; the tool checks the number of targets and the pool."""
     size = layout.stripe_size
     if size < _SMALLEST or size & (size - 1):
-        raise UsageError(f"a BeeGFS chunk is a power of two of at least 64 KiB, not {size} bytes")
+        raise UsageError(f"a BeeGFS chunk must be a power of two of at least 64 KiB, not {size} bytes")
     if layout.start != ANY_TARGET:
         raise UsageError("BeeGFS chooses the first target itself; leave --start out")
     place = str(directory.absolute())

@@ -36,7 +36,7 @@ def _set_stripes(directory: Path, layout: Layout) -> None:
     stripe unit.
     """
     if layout.stripe_size < _STRIPE_UNIT or layout.stripe_size % _STRIPE_UNIT:
-        raise UsageError(f"a stripe unit of CephFS is a multiple of 64 KiB, not {layout.stripe_size} bytes")
+        raise UsageError(f"a stripe unit of CephFS must be a multiple of 64 KiB, not {layout.stripe_size} bytes")
     if layout.start != ANY_TARGET or layout.stripe_count < 1:
         raise UsageError("CephFS chooses the targets itself: give a stripe count of at least 1, and no --start")
     known = nearest(directory)
@@ -65,9 +65,7 @@ def _get_stripes(path: Path) -> Layout:
     """
     found = nearest(path) if path.is_dir() else read(path, _OF_FILE)
     if found is None:
-        raise IolensError(
-            f"{path}: no directory up to the mount point has a layout of its own; ask a file, which has one"
-        )
+        raise IolensError(f"{path}: no directory up to the mount point has its own layout; give a file, which has one")
     return found
 
 
@@ -104,7 +102,7 @@ def parse_layout(text: str) -> Layout:
             object_size=int(values["object_size"]),
         )
     except (KeyError, ValueError) as error:
-        raise IolensError(f"CephFS told no layout: {text[:200]!r}") from error
+        raise IolensError(f"CephFS gave no layout: {text[:200]!r}") from error
 
 
 def _layout_command(count: int, size: int | None, pool: str | None) -> str:

@@ -89,7 +89,7 @@ def job_status(mount: Path, job: str) -> JobStatus:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise IolensError(f"the emulated storage left no account of the run at {path}") from error
+        raise IolensError(f"the emulated storage wrote no statistics of the run to {path}") from error
     return JobStatus(
         valid=content["valid"],
         reasons=tuple(content["reasons"]),
@@ -155,10 +155,11 @@ def set_stripes(directory: Path, layout: Layout) -> None:
     targets = int(_config_value(mount, "targets"))
     if not 1 <= layout.stripe_count <= targets or not ANY_TARGET <= layout.start < targets:
         raise UsageError(
-            f"{directory} has {targets} targets: at most that many stripes, first target 0 to {targets - 1}"
+            f"{directory} has {targets} targets; give at most {targets} stripes and a first target from 0 to "
+            f"{targets - 1}"
         )
     if layout.stripe_size < _PAGE or layout.stripe_size % _PAGE:
-        raise UsageError(f"a stripe is a multiple of {_PAGE} bytes, not {layout.stripe_size}")
+        raise UsageError(f"a stripe must be a multiple of {_PAGE} bytes, not {layout.stripe_size}")
     kept = f"{layout.stripe_count} {layout.stripe_size} {layout.start} {_born(directory)}\n"
     write_aside(_layout_file(mount, directory), kept)
 
@@ -203,7 +204,7 @@ EMULATED = Backend(
     as_lustre={"OST_AS_LUSTRE": "1"},
     mark="EMULATED STORAGE",
     caution=(
-        "The storage is emulated on this machine: how fast it is comes from a model of object storage "
-        "targets. Take the ratios home, and repeat the sweep on the real file system."
+        "The storage is emulated on this machine: its speed comes from a model of object storage targets. Use only "
+        "the ratios, and repeat the sweep on the real file system."
     ),
 )

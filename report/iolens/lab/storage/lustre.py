@@ -17,7 +17,7 @@ from iolens.lab.storage.tool import ask
 STRIPE_UNIT = 65536
 """Bytes; a stripe size is a multiple of it (lfs-setstripe(1))."""
 
-_CLIENT = "it comes with the Lustre client"
+_CLIENT = "the Lustre client contains it"
 
 
 def _on_lustre(path: Path) -> bool:
@@ -28,7 +28,7 @@ def _on_lustre(path: Path) -> bool:
 def _set_stripes(directory: Path, layout: Layout) -> None:
     """Sets a directory's default layout; `lfs` judges the count, the first target and the pool."""
     if layout.stripe_size < STRIPE_UNIT or layout.stripe_size % STRIPE_UNIT:
-        raise UsageError(f"a Lustre stripe is a multiple of 64 KiB, not {layout.stripe_size} bytes")
+        raise UsageError(f"a Lustre stripe must be a multiple of 64 KiB, not {layout.stripe_size} bytes")
     count, size, start = str(layout.stripe_count), str(layout.stripe_size), str(layout.start)
     pool = ["-p", layout.pool] if layout.pool else []
     _lfs("setstripe", "-c", count, "-S", size, "-i", start, *pool, str(directory.absolute()))

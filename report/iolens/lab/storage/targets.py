@@ -67,7 +67,7 @@ def summary(targets: Sequence[StorageTarget]) -> str:
     closed = without_files(targets)
     missing = f"; not listed: {_in_ranges(gaps(targets))}" if gaps(targets) else ""
     return (
-        f"{usable(targets)} of {len(targets)} targets take new files{full}"
+        f"{usable(targets)} of {len(targets)} targets accept new files{full}"
         f"{f'; these do not: {closed}' if closed else ''}{missing}"
     )
 

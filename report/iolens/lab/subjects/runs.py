@@ -44,7 +44,8 @@ def trial_of_file(path: Path) -> Trial:
     output = read_output(path)
     if output is None:
         raise UsageError(
-            f"{path}: neither a log nor an output that is read here ({', '.join(READERS)}), or its run did not end"
+            f"{path}: this is neither a log nor an output that iolens reads ({', '.join(READERS)}), or the run did "
+            f"not end"
         )
     beside = [path.with_name(name + LOG) for name in (path.name, path.stem)]
     log = next((one for one in beside if one.is_file()), None)

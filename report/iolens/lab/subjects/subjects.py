@@ -22,11 +22,11 @@ def read_subjects(paths: Sequence[Path]) -> Subjects:
     """
     found = [subject for path in paths for subject in subjects_of(path)]
     if len(found) < 2:
-        raise UsageError(f"{paths[0]} alone is nothing to compare; give two logs, outputs or folders, or more")
+        raise UsageError(f"{paths[0]} alone cannot be compared; give two or more logs, outputs or folders")
     if len(found) > MOST_SUBJECTS:
         raise UsageError(
-            f"these are {len(found)} subjects, and {MOST_SUBJECTS} are compared at most; give fewer, or the folders of "
-            "single settings"
+            f"{len(found)} subjects were given, but at most {MOST_SUBJECTS} can be compared; give fewer, or the "
+            f"folders of single settings"
         )
     labels = _distinct([one.label for one in found], [one.path for one in found])
     named = [Subject(label, one.path, one.trials, one.left_out) for label, one in zip(labels, found, strict=True)]
@@ -51,7 +51,7 @@ def _distinct(labels: Sequence[str], paths: Sequence[Path]) -> list[str]:
 def subjects_of(path: Path) -> list[Subject]:
     """Returns the subjects in a path."""
     if not path.exists():
-        raise UsageError(f"{path} is not there; give a log, a benchmark's output, or a folder of them")
+        raise UsageError(f"{path} does not exist; give a log, a benchmark's output, or a folder of these")
     if not path.is_dir():
         return [Subject(path.name.removesuffix(LOG), path, (trial_of_file(path),))]
     if (path / "run.json").is_file():
@@ -113,7 +113,7 @@ def _of_files(path: Path) -> Subject:
                 left_out.append(str(error))
     if not trials:
         why = f" ({left_out[0]})" if left_out else ""
-        raise UsageError(f"{path}: no log, no run.json and no benchmark's output in it{why}")
+        raise UsageError(f"{path}: the folder has no log, no run.json and no output of a benchmark{why}")
     _alike(path, trials)
     return Subject(path.name or str(path), path, tuple(trials), tuple(left_out))
 
@@ -123,8 +123,8 @@ def _alike(path: Path, trials: Sequence[Trial]) -> None:
     kinds = dict.fromkeys(map(_kind, trials))
     if len(kinds) > 1:
         raise UsageError(
-            f"{path}: its runs are no repetitions of one ({'; '.join(list(kinds)[:4])}); give each kind a folder of "
-            "its own, or name single files"
+            f"{path}: the runs in this folder are not repetitions of one run ({'; '.join(list(kinds)[:4])}); put each "
+            f"kind into its own folder, or name single files"
         )
 
 

@@ -30,8 +30,7 @@ def alone(*folders: Path) -> Iterator[None]:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 raise IolensError(
-                    f"{folder} is in use by another sweep that is under way, or by the last run of one that was "
-                    "killed; wait for it"
+                    f"{folder} is in use by another sweep, or by the last run of a killed sweep; wait until it ends"
                 ) from None
             except OSError:
                 continue

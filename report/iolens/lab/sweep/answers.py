@@ -60,16 +60,16 @@ def against(row: Row, base: Row | None) -> Row:
     if not row["answer"] and row["status"] == "failed":
         return {"answer.difference": None, "answer.same": None, "answer.said": "n/a: the run failed"}
     if not row["answer"]:
-        said = f"n/a: the program tells no answer; its own verification: {row['verification'] or 'n/a'}"
+        said = f"n/a: the program prints no answer; its own verification: {row['verification'] or 'n/a'}"
         return {"answer.difference": None, "answer.same": None, "answer.said": said}
     if base is None:
-        said = "n/a: no run of the baseline has an answer"
+        said = "n/a: no run of the baseline printed an answer"
         return {"answer.difference": None, "answer.same": None, "answer.said": said}
     where, difference = _greatest(row["answer"]["values"], base["answer"]["values"])
     tolerance = float(base["answer"]["tolerance"])
     same = difference <= tolerance
     apart = (
-        f"another than the baseline's: relative difference {part_text(difference)} in {where} "
+        f"differs from the baseline: relative difference {part_text(difference)} in {where} "
         f"(tolerance {part_text(tolerance)})"
     )
     said = SAME if same else apart

@@ -49,7 +49,7 @@ def set_up(experiment: Experiment, folder: Path, data: Path, wanted: Collection[
     components = list(dict.fromkeys(component for component, _ in wanted))
     check_recipes(experiment.program, [recipe for _, recipe in wanted])
     if LUSTRE in components and storage.as_lustre is None:
-        raise UsageError(f"mpi.io_component: the Lustre driver needs stripes, and {storage.name} storage has none")
+        raise UsageError(f"mpi.io_component: the Lustre driver needs stripes, but {storage.name} storage has none")
     usual = {component: _build_for(component, experiment.program, launcher) for component in components}
     builds = {
         built: usual[built[0]] if built[1].is_usual else built_anew(usual[built[0]], built, folder)

@@ -38,14 +38,16 @@ def check_workload(experiment: Experiment, workload: Workload, runs: Sequence[As
 def check_nodes(runs: Sequence[Asked], launcher: Launcher) -> None:
     """Raises if the matrix varies the number of nodes and the launcher cannot provide them."""
     if "nodes" not in launcher.keys and any("nodes" in asked.point for asked in runs):
-        raise UsageError(f"matrix.nodes: the launcher {launcher.name} has no nodes to choose")
+        raise UsageError(
+            f"matrix.nodes: the launcher {launcher.name} cannot choose nodes; leave nodes out of the matrix"
+        )
 
 
 def check_storage(runs: Sequence[Asked], data: Path, storage: Backend, launcher: Launcher) -> None:
     """Raises if stripes vary on storage that has none, or if several nodes would share storage in one node's memory."""
     nodes = max((launcher.nodes(asked.options) for asked in runs), default=1)
     if storage.one_node and nodes > 1:
-        raise UsageError(f"{storage.name} storage is one node's own, and {launcher.name} shall use {nodes} nodes")
+        raise UsageError(f"{storage.name} storage belongs to one node, but {launcher.name} is to use {nodes} nodes")
     varied = {name for asked in runs for name in asked.point}
     if storage.set_stripes is None and {"stripe_count", "stripe_size"} & varied:
         kind, mount = file_system(existing(data))
@@ -71,7 +73,7 @@ def check_targets(runs: Sequence[Asked], data: Path, storage: Backend, pool: str
     try:
         targets = storage.targets(data, pool)
     except IolensError as error:
-        say(f"how many targets take files is not known: {error}")
+        say(f"the number of targets that accept files is unknown: {error}")
         return
     if wanted > usable(targets):
         place = f"the pool {pool} of {data}" if pool else f"{data}"
@@ -83,7 +85,9 @@ def check_configuration(configuration: Path | None, storage: Backend) -> None:
     if configuration is None:
         return
     if storage.make is None:
-        raise UsageError(f"storage.configuration: {storage.name} storage takes no numbers; emulated storage does")
+        raise UsageError(
+            f"storage.configuration: {storage.name} storage has no configuration file; only emulated storage has one"
+        )
     if not configuration.is_file():
         raise UsageError(f"storage.configuration: {configuration} is not a file")
 

@@ -105,7 +105,7 @@ def driver_to_be_had(program: str = BTIO.program) -> str:
     try:
         build_with_driver(program, find_launcher)
     except IolensError as error:
-        say(f"{error}; so the sweep runs ROMIO's generic driver")
+        say(f"{error}; the sweep therefore runs ROMIO's generic driver")
         return _GENERIC
     return LUSTRE
 
@@ -123,7 +123,10 @@ def _experiment(
     checked in its first repetition if the solver is left out.
     """
     if choices.driver == LUSTRE_LIKE and choices.method != "full":
-        raise UsageError(f"the driver {LUSTRE_LIKE} has collective transfers alone: method full, not {choices.method}")
+        raise UsageError(
+            f"the driver {LUSTRE_LIKE} has only collective transfers; choose the method full instead of "
+            f"{choices.method}"
+        )
     stripe_size = fitting_stripe(npb.dump_bytes, max(choices.stripes))
     if stripe_size < 2**20:
         title += f", stripes of {short_size(stripe_size)}"

@@ -155,7 +155,7 @@ def complaint(path: Path) -> str:
             if (line and not line.strip("- ")) or (not line and said.endswith((".", "!", "?"))):
                 break
             said = f"{said} {line}".strip()
-    return f"{said} (all of it: {path})"
+    return f"{said} (full output: {path})"
 
 
 def judge(

@@ -125,51 +125,63 @@ class Key:
 
 
 FACTORS: Mapping[str, tuple[Kind[tuple[int, ...]], str]] = {
-    "stripe_count": (levels(positive), "Targets that each file is spread over"),
-    "stripe_size": (levels(size), "Bytes of a file on a target before the next one's turn"),
-    "aggregators": (levels(positive), "Ranks that write for the others in collective buffering: cb_nodes"),
+    "stripe_count": (levels(positive), "Number of targets of each file"),
+    "stripe_size": (levels(size), "Bytes of a file on one target before the next target follows"),
+    "aggregators": (levels(positive), "Ranks that write for all others in collective buffering: cb_nodes"),
     "cb_buffer_size": (levels(size), "Bytes that an aggregator gathers before it writes"),
     "ranks": (levels(positive), "MPI ranks"),
-    "nodes": (levels(positive), "Nodes that the ranks are spread over, where the launcher has any"),
+    "nodes": (levels(positive), "Number of nodes of the ranks, if the launcher can choose it"),
 }
 """Factors that every matrix can vary. Any other factor is the experiment's own: a table of levels and their changes."""
 
 KEYS: Mapping[str, Key] = {
     "name": Key("name", name, "The folder of the results"),
-    "title": Key("title", text, "What the report is called"),
-    "workload.program": Key("program", text, "A bundled workload, or a path, from the file's own folder or here"),
-    "workload.arguments": Key("arguments", words, "Its arguments; {directory} and {json} stand for the run's own"),
-    "workload.repeated": Key("repeated", words, "Arguments added in every repetition of a point but the first"),
+    "title": Key("title", text, "Title of the report"),
+    "workload.program": Key(
+        "program", text, "A bundled workload, or the path of a program, relative to this file or to the current folder"
+    ),
+    "workload.arguments": Key(
+        "arguments", words, "Arguments of the program; {directory} and {json} stand for paths of the run"
+    ),
+    "workload.repeated": Key("repeated", words, "Arguments added in every repetition of a point except the first"),
     "workload.ranks": Key("ranks", positive, "MPI ranks"),
     "workload.environment": Key("environment", variables, "Variables of every run"),
     "workload.compiler": Key("compiler", CHANGES["compiler"], "Build the bundled workload with this C compiler"),
-    "workload.flags": Key("flags", CHANGES["flags"], "Build it with these flags, in the place of the usual ones"),
-    "workload.volume": Key("volume", size, "Bytes that one run writes at most, where the arguments do not tell"),
-    "workload.timeout": Key("timeout", duration, "Seconds or hours:minutes:seconds after which a run is ended"),
-    "storage.kind": Key("storage", name_in(BACKENDS, DIRECTORY), "Where the data goes; directory: whatever it is on"),
-    "storage.directory": Key("directory", folder, "The folder of the data files"),
-    "storage.configuration": Key("configuration", folder, "Emulated: a file with the targets and their speeds"),
-    "storage.stripe_size": Key("stripe_size", size, "The stripe size where the matrix does not vary it"),
-    "storage.pool": Key("pool", text, "The pool of targets that files are laid out on, where the storage has pools"),
-    "mpi.io_component": Key("io_component", CHANGES["io_component"], "What moves the data: an MPI-IO implementation"),
+    "workload.flags": Key("flags", CHANGES["flags"], "Build the workload with these flags instead of the usual ones"),
+    "workload.volume": Key("volume", size, "Most bytes that one run writes, if the arguments do not tell"),
+    "workload.timeout": Key(
+        "timeout", duration, "Time after which a run is ended, in seconds or hours:minutes:seconds"
+    ),
+    "storage.kind": Key(
+        "storage", name_in(BACKENDS, DIRECTORY), "Kind of storage of the data; directory: the file system of the folder"
+    ),
+    "storage.directory": Key("directory", folder, "Folder of the data files"),
+    "storage.configuration": Key(
+        "configuration", folder, "For emulated storage: a file with the targets and their speeds"
+    ),
+    "storage.stripe_size": Key("stripe_size", size, "Stripe size, if the matrix does not vary it"),
+    "storage.pool": Key("pool", text, "Pool of targets for the files, if the storage has pools"),
+    "mpi.io_component": Key("io_component", CHANGES["io_component"], "The MPI-IO implementation that moves the data"),
     "mpi.hints": Key("hints", hint_table, "MPI-IO hints of every run"),
-    "mpi.ranks_per_node": Key("ranks_per_node", positive, "Ranks on each node, whatever the launcher"),
-    "mpi.mapping": Key("mapping", one_of(*MAPPINGS), "What gets one rank after the other"),
-    "together": Key("together", groups, "Factors that change side by side: first with first, second with second"),
-    "exclude": Key("exclude", _conditions, "Points for which one of these conditions holds are left out"),
+    "mpi.ranks_per_node": Key("ranks_per_node", positive, "Ranks on each node, with every launcher"),
+    "mpi.mapping": Key("mapping", one_of(*MAPPINGS), "Unit that receives consecutive ranks, such as core or node"),
+    "together": Key(
+        "together", groups, "Factors that change together: first level with first level, second with second"
+    ),
+    "exclude": Key("exclude", _conditions, "Conditions; points that meet one of them are left out"),
     "launcher": Key("launcher", name_in(LAUNCHERS), "What starts the ranks"),
     "repetitions": Key("repetitions", positive, "Runs of every point"),
-    "warm_up": Key("warm_up", count, "Runs before the first one of every call; they count for nothing"),
+    "warm_up": Key("warm_up", count, "Number of runs before the first run of every call; their results are not used"),
     "until.interval": Key("until_interval", portion, "More runs of the best points until their ratio is known so well"),
-    "until.ci": Key("until_interval", portion, "Another word for until.interval"),
-    "until.repetitions": Key("until_repetitions", positive, "But at most so many of each"),
+    "until.ci": Key("until_interval", portion, "Another name of until.interval"),
+    "until.repetitions": Key("until_repetitions", positive, "Largest number of runs of each point"),
     "until.minutes": Key("until_minutes", positive, "And for so long"),
-    "confirm": Key("confirm", count, "Fresh runs of the best setting and of the baseline"),
+    "confirm": Key("confirm", count, "Number of new runs of the best setting and of the baseline"),
     "keep.data": Key("keep_data", one_of(*WHEN), "Whose data files stay"),
-    "keep.log": Key("keep_log", one_of(*WHEN), "Whose logs stay, with the traces in them"),
-    "keep.output": Key("keep_output", one_of(*WHEN), "Whose standard output and error stay"),
+    "keep.log": Key("keep_log", one_of(*WHEN), "Runs whose logs are kept, with their traces"),
+    "keep.output": Key("keep_output", one_of(*WHEN), "Runs whose standard output and error are kept"),
     "first.arguments": Key("first", words, "Arguments of one complete run before the sweep"),
-    "report.metric": Key("metric", one_of(*METRICS), "What the settings are compared by"),
+    "report.metric": Key("metric", one_of(*METRICS), "Result by which settings are compared"),
     **{f"matrix.{factor}": Key(f"matrix.{factor}", *row) for factor, row in FACTORS.items()},
     **{
         f"{launcher.name}.{key}": Key(f"{launcher.name}.{key}", *row)

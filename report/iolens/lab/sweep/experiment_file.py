@@ -51,7 +51,7 @@ def load_experiment(path: Path, changes: Sequence[str] = ()) -> Experiment:
         elif section in LAUNCHERS:
             options.setdefault(section, {})[option] = value
         elif target in fields:
-            raise UsageError(f"{where}: {key}: that is said by another key already")
+            raise UsageError(f"{where}: {key}: another key already sets this")
         else:
             fields[target] = value
     for key in REQUIRED:
@@ -79,7 +79,7 @@ def _converted(key: str, where: str, node: yaml.Node) -> Any:
     """Returns the value of a key; raises UsageError if it is invalid or if the key is no valid name of a factor."""
     factor = key.removeprefix("matrix.")
     if key not in KEYS and (factor in FACTS or "." in factor):
-        raise UsageError(f"{where}: {key}: every run has a {factor} already; give the factor another name")
+        raise UsageError(f"{where}: {key}: {factor} is already a property of every run; give the factor another name")
     try:
         if factor != key and factor in LISTED:
             return listed_levels(factor, _plain(node))
@@ -92,13 +92,13 @@ def _with_points(experiment: Experiment, path: Path) -> Experiment:
     """Returns the experiment; raises if its matrix has no point left, or more points than a sweep can run."""
     many = math.prod(map(len, steps(experiment)))
     if many > _MOST_POINTS:
-        raise UsageError(f"{path}: matrix: {many} points are more than the {_MOST_POINTS} that a sweep may have")
+        raise UsageError(f"{path}: matrix: {many} points exceed the limit of {_MOST_POINTS} points for a sweep")
     try:
         left = points(experiment)
     except ValueError as error:
         raise UsageError(f"{path}: exclude: {error}") from error
     if not left:
-        raise UsageError(f"{path}: exclude: every point of the matrix is left out")
+        raise UsageError(f"{path}: exclude: these conditions exclude every point of the matrix")
     return experiment
 
 
@@ -116,7 +116,7 @@ def _check_groups(
         if len({len(matrix[name]) for name in group}) > 1:
             counts = ", ".join(f"{name} has {len(matrix[name])}" for name in group)
             raise UsageError(
-                f"{lines['together']}: together: factors that go together have equally many levels: {counts}"
+                f"{lines['together']}: together: factors in one group must have equally many levels: {counts}"
             )
     for condition in fields.get("exclude", ()):
         for name in sorted(names_in(parse(condition))):
@@ -184,7 +184,7 @@ def _flatten(node: yaml.MappingNode, prefix: str, path: str) -> list[tuple[str, 
         key = f"{prefix}{key_node.value}"
         where = f"{path}:{key_node.start_mark.line + 1}"
         if key in seen:
-            raise UsageError(f"{where}: the key {key} stands there twice")
+            raise UsageError(f"{where}: the key {key} occurs twice")
         seen.add(key)
         if key in KEYS or _is_own_factor(key, value):
             found.append((key, f"{path}:{value.start_mark.line + 1}", value))

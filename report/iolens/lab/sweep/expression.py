@@ -41,7 +41,9 @@ def parse(text: str) -> ast.expr:
     operators = (*_BINARY, *_COMPARISONS, *_UNARY, ast.And, ast.Or, ast.Load)
     for node in ast.walk(tree):
         if not isinstance(node, _KINDS + operators):
-            raise ValueError(f"{text!r}: a condition has settings, numbers, words, comparisons, + - * / % and or not")
+            raise ValueError(
+                f"{text!r}: a condition may contain settings, numbers, words, comparisons, + - * / % and or not"
+            )
         if isinstance(node, ast.Constant) and not isinstance(node.value, int | float | str):
             raise ValueError(f"{text!r}: {ast.unparse(node)} is neither a number nor a word")
     return tree
@@ -59,7 +61,7 @@ def holds(tree: ast.expr, settings: Mapping[str, int | str]) -> bool:
     try:
         return bool(_value_of(tree, settings))
     except (TypeError, ArithmeticError) as error:
-        raise ValueError(f"{ast.unparse(tree)!r} cannot be told for {dict(settings)}: {error}") from error
+        raise ValueError(f"{ast.unparse(tree)!r} cannot be evaluated for {dict(settings)}: {error}") from error
 
 
 def _value_of(node: ast.expr, settings: Mapping[str, int | str]) -> Any:
@@ -78,4 +80,4 @@ def _value_of(node: ast.expr, settings: Mapping[str, int | str]) -> Any:
     if isinstance(node, ast.Compare):
         terms = [_value_of(part, settings) for part in (node.left, *node.comparators)]
         return all(_COMPARISONS[type(op)](a, b) for op, a, b in zip(node.ops, terms, terms[1:], strict=False))
-    raise ValueError(f"{ast.unparse(node)!r} is no part of a condition")
+    raise ValueError(f"{ast.unparse(node)!r} cannot be part of a condition")

@@ -35,12 +35,12 @@ def _written(parameters: Mapping[str, Any], syncs: int | None) -> str:
     """Returns whether written data was flushed inside the timed part."""
     asked = [parameters[key] is True for key in _SYNCED if key in parameters]
     if any(asked):
-        return "n/a: a flush was asked for, but the log has no call of one" if syncs == 0 else "synced"
+        return "n/a: a flush was requested, but the log has no such call" if syncs == 0 else "synced"
     if syncs == 0 or (asked and syncs is None):
         return "not synced"
     if syncs is None:
-        return "n/a: no log tells whether data were synced"
-    return "n/a: data were synced, but nobody tells whether before the clock stopped"
+        return "n/a: no log shows if data were synced"
+    return "n/a: data were synced, but it is unknown if this happened before the clock stopped"
 
 
 def read(parameters: Mapping[str, Any], result: Mapping[str, Any]) -> str:
@@ -48,7 +48,5 @@ def read(parameters: Mapping[str, Any], result: Mapping[str, Any]) -> str:
     asked = [parameters[key] is True for key in _FORGOTTEN if key in parameters]
     if any(asked):
         known = isinstance((result.get("extra") or {}).get("cached_before_read"), int | float)
-        return (
-            "dropped" if known else "n/a: nobody tells what the nodes still held when they had been told to forget it"
-        )
-    return "not dropped" if asked else "n/a: the program does not tell whether pages were dropped before it read"
+        return "dropped" if known else "n/a: pages were to be dropped, but it is unknown how many stayed in memory"
+    return "not dropped" if asked else "n/a: the program does not report if pages were dropped before it read"

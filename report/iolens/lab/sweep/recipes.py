@@ -46,7 +46,7 @@ def check_recipes(program: str, recipes: Iterable[Recipe]) -> None:
     """Raises if a program cannot be rebuilt, or if a compiler is missing or unusable with an MPI."""
     asked = [recipe for recipe in recipes if not recipe.is_usual]
     if asked and (workload_of(program) is FOREIGN or "/" in program):
-        raise UsageError(f"compiler and flags: only bundled workloads are built here, and {program} is none of them")
+        raise UsageError(f"compiler and flags: only bundled workloads are built, but {program} is not one of them")
     for name in dict.fromkeys(recipe.compiler for recipe in asked if recipe.compiler):
         path = shutil.which(name)
         if path is None:
@@ -54,7 +54,8 @@ def check_recipes(program: str, recipes: Iterable[Recipe]) -> None:
         # An MPI compiler command that is told to use itself would start itself endlessly.
         if Path(name).name.startswith("mpi") or Path(path).resolve().name == _WRAPPER:
             raise UsageError(
-                f"compiler: {name} is an MPI's own command; name the C compiler that it shall use, such as gcc"
+                f"compiler: {name} is the compiler command of an MPI; name the C compiler that it should use, such as "
+                f"gcc"
             )
 
 
@@ -108,19 +109,19 @@ def _version_of(wrapper: str, recipe: Recipe) -> str:
     """Returns the first line of the compiler's version; raises if the MPI's command uses another compiler."""
     said = _first_line(output_of(*with_environment(take_apart([wrapper, "--version"]), recipe.variables)))
     if recipe.compiler and said != _first_line(output_of(recipe.compiler, "--version")):
-        raise UsageError(f"compiler: {wrapper} cannot be told to use {recipe.compiler}: it says that it is {said!r}")
+        raise UsageError(f"compiler: {wrapper} does not use {recipe.compiler}; it reports {said!r}")
     return said
 
 
 def _check_build(program: Path, base: Build, wrapper: str, recipe: Recipe) -> None:
     """Raises if the new build does not run as the usual build does."""
     if mpi.is_static(program):
-        raise UsageError(f"flags: {recipe.flags} links {program.name} statically, so that no profiler can reach it")
+        raise UsageError(f"flags: {recipe.flags} links {program.name} statically, so no profiler can be loaded into it")
     flavour = mpi.flavour_of_program(program)
     if flavour != base.flavour:
         raise IolensError(
-            f"{wrapper} builds for {flavour or 'no MPI'}, and {base.program} is {base.flavour}'s; "
-            "put the command of that MPI first on PATH"
+            f"{wrapper} builds for {flavour or 'no MPI'}, but {base.program} uses {base.flavour}; put the command of "
+            f"that MPI first on PATH"
         )
 
 

@@ -147,7 +147,7 @@ def load_results(directory: Path) -> Results:
     settings = tuple(dict.fromkeys(name for row in rows for name in row["settings"]))
     if taken := [name for name in settings if name in FACTS]:
         raise UsageError(
-            f"{directory}: {taken[0]} is a column of all runs; give that factor another name and sweep again"
+            f"{directory}: {taken[0]} is already a column of every run; give the factor another name and sweep again"
         )
     named = {name: levels for name in settings if (levels := _own_levels(experiment, name))}
     for row in rows:

@@ -37,7 +37,7 @@ def check_ranks_per_node(runs: Sequence[Asked], launcher: Launcher) -> None:
         nodes = launcher.nodes(asked.options) if launcher.elsewhere else len(allocation().nodes)
         if per_node and asked.ranks > nodes * per_node:
             where = "one node" if nodes == 1 else f"each of {nodes} nodes"
-            more = "" if launcher.elsewhere else f"; the launcher {launcher.name} has no more nodes here"
+            more = "" if launcher.elsewhere else f"; the launcher {launcher.name} has no more nodes"
             raise UsageError(
                 f"ranks_per_node: {per_node} on {where} are fewer than the {asked.ranks} ranks of run {asked.id}{more}"
             )

@@ -55,8 +55,8 @@ def full(error: OSError, folder: Path) -> Exception:
     if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
         return error
     return IolensError(
-        f"no room is left for the results in {folder} ({os.strerror(error.errno)}); finished runs are kept there: make "
-        "room, and the same command goes on"
+        f"the results in {folder} cannot be written ({os.strerror(error.errno)}); finished runs are kept: free some "
+        f"space, and run the same command again to continue"
     )
 
 

@@ -95,7 +95,7 @@ def search_of(experiment: Experiment) -> Search:
     found = points(experiment)
     if len(found) > _MOST_SETTINGS:
         raise UsageError(
-            f"the matrix has {len(found)} settings, and a search takes at most {_MOST_SETTINGS}: thin it out"
+            f"the matrix has {len(found)} settings, but a search takes at most {_MOST_SETTINGS}; remove some"
         )
     settings = tuple(features_of(experiment, point) for point in found)
     machines = draw(settings, _SEED)

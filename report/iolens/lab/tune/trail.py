@@ -68,4 +68,4 @@ def read_trail(folder: Path) -> Trail | None:
             machine=tuple(Trait(**trait) for trait in content["machine"]),
         )
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise IolensError(f"{path} cannot be read ({error}); remove it to begin the search anew") from error
+        raise IolensError(f"{path} cannot be read ({error}); remove it to start the search again") from error

@@ -128,9 +128,9 @@ def _why_stop(tuning: Tuning, choice: Choice | None) -> str:
     steps = tuning.trail.steps
     if choice is None:
         left = len(tuning.search.points) - len(tuning.measured) - len(tuning.failed)
-        return "no setting is expected to gain as much as a run is worth" if left else "every setting was run"
+        return "no setting is expected to save more than another run costs" if left else "every setting was run"
     if not tuning.measured and tuning.failed >= {place for place, _ in tuning.search.begin}:
-        return "every run failed, and there is nothing to search by"
+        return "every run failed, so the search has no results to use"
     spent = math.fsum(step.seconds for step in steps)
     return "" if tuning.budget.allows(len(steps), spent, tuning.reserved) else f"the budget of {tuning.budget} is spent"
 

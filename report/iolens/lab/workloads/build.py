@@ -85,7 +85,9 @@ def _source_here() -> Path:
     """Returns the folder above the workloads' source; raises IolensError if there is none."""
     source = source_of_workloads()
     if source is None:
-        raise IolensError("`make install` has built the workloads already, and this tree has no source of them")
+        raise IolensError(
+            "`make install` has built the workloads already, and this installation has no sources of them"
+        )
     return source
 
 

@@ -119,5 +119,5 @@ def result_of_ior(text: str) -> dict[str, Any]:
         "mpi": {},
         "files": [],
         "phases": phases,
-        "verification": {"status": "not performed", "detail": "IOR's own output does not tell"},
+        "verification": {"status": "not performed", "detail": "IOR's output does not contain it"},
     }

@@ -17,46 +17,46 @@ def _writing(evidence: Evidence) -> Finding:
     """Returns whether writing took long enough to leave caches behind."""
     known = [float(value) for value in evidence.known("write_seconds")]
     if not known:
-        return UNKNOWN, "No run tells how long it wrote."
+        return UNKNOWN, "No run reports how long it wrote."
     return (
         KEPT if min(known) >= _WRITING else BROKEN
-    ), f"The shortest wrote for {min(known):.3g} s, {_WRITING:.0f} s are asked for."
+    ), f"The shortest write phase took {min(known):.3g} s; the rule requires {_WRITING:.0f} s."
 
 
 def _other_client(evidence: Evidence) -> Finding:
     """Returns whether data was read by another node than the one that wrote it."""
     reads = [float(value) for value in evidence.known("bytes_read")]
     if reads and max(reads) == 0:
-        return KEPT, "Nothing that is measured reads."
+        return KEPT, "The measurements contain no reads."
     counts = [len(hosts) for hosts in evidence.known("hosts")]
     if counts and max(counts) == 1:
-        return BROKEN, "All ranks ran on one host: what it reads it wrote itself, and its page cache may hold it."
-    return UNKNOWN, "Nothing records which node wrote what another one reads."
+        return BROKEN, "All ranks ran on one host, which reads back its own data, perhaps from its page cache."
+    return UNKNOWN, "The records do not show if data were read by another node than wrote them."
 
 
 def _persistent(evidence: Evidence) -> Finding:
     """Returns whether data was sent to the storage before the clock stopped."""
     known = [int(value) for value in evidence.known("syncs")]
     if not known:
-        return UNKNOWN, "No run tells whether it called fsync."
+        return UNKNOWN, "No run reports if it called fsync."
     without = sum(value == 0 for value in known)
     if without:
-        return BROKEN, f"{without} of {len(known)} runs never called fsync or MPI_File_sync."
-    return KEPT, f"Every run that tells ({len(known)}) called fsync or MPI_File_sync."
+        return BROKEN, f"{without} of {len(known)} runs did not call fsync or MPI_File_sync."
+    return KEPT, f"All {len(known)} runs with a record of it called fsync or MPI_File_sync."
 
 
 def _beforehand(evidence: Evidence) -> Finding:
     """Returns whether files were made before the clock started."""
     if evidence.swept:
-        return KEPT, "Each run began in an empty folder of its own, which a sweep makes and removes."
-    return UNKNOWN, "Nothing records what lay in the folder before."
+        return KEPT, "Each run began in its own empty folder, which the sweep made and removed."
+    return UNKNOWN, "The records do not show if the folder had files before."
 
 
 def _one_storage(evidence: Evidence) -> Finding:
     """Returns whether all runs used the same storage."""
     known = evidence.known("file_system")
     if not known:
-        return UNKNOWN, "No run tells its file system."
+        return UNKNOWN, "No run reports its file system."
     if len(set(known)) > 1:
         return BROKEN, f"{len(set(known))} file systems: {some(known)}."
     missing = evidence.unknown("file_system")
@@ -71,8 +71,8 @@ def _same_code(evidence: Evidence) -> Finding:
     if len(set(known)) > 1:
         return BROKEN, f"{len(set(known))} programs: {some(known)}."
     if evidence.swept:
-        return KEPT, "A sweep repeats a run whose program or libraries have changed."
-    return UNKNOWN, f"{some(known) or 'The program'}: its name, and not what is in it, is recorded."
+        return KEPT, "A sweep repeats a run if its program or libraries have changed."
+    return UNKNOWN, f"{some(known) or 'The program'}: its name is recorded, but not its content."
 
 
 def _reduction(evidence: Evidence) -> Finding:
@@ -80,17 +80,17 @@ def _reduction(evidence: Evidence) -> Finding:
     known = set(evidence.known("file_system"))
     kinds = {kind for each in known for kind in str(each).split(", ")}
     if kinds & set(_REDUCING):
-        return UNKNOWN, f"{some(sorted(kinds & set(_REDUCING)))} can compress; no run tells whether it does."
+        return UNKNOWN, f"{some(sorted(kinds & set(_REDUCING)))} can compress; no run reports if compression was on."
     if kinds and kinds <= {"tmpfs", "ext4", "xfs", "ost"}:
-        return KEPT, f"{some(sorted(kinds))} stores what it is given."
-    return UNKNOWN, "Nothing records whether the storage compresses or deduplicates."
+        return KEPT, f"{some(sorted(kinds))} stores data without compression."
+    return UNKNOWN, "The records do not show if the storage compresses or deduplicates."
 
 
 CHECKS: Mapping[str, Callable[[Evidence], Finding]] = {
     "At least 300 s of writing": _writing,
-    "Data is read by another client than wrote it": _other_client,
-    "Data is persistent before the clock stops": _persistent,
-    "No files are made beforehand": _beforehand,
+    "Data is read by another client than the one that wrote it": _other_client,
+    "Data is on the storage before the clock stops": _persistent,
+    "No files are made before the start": _beforehand,
     "One storage system": _one_storage,
     "No changes to the code": _same_code,
     "No reduction that depends on the content": _reduction,

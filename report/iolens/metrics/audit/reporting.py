@@ -28,8 +28,8 @@ _FACTS: Mapping[str, str] = {
 def _base(evidence: Evidence) -> Finding:
     """Checks rule 1: every ratio names its base."""
     if evidence.base:
-        return KEPT, f"Ratios are to {evidence.base}."
-    return BROKEN, "No point is the base of a ratio."
+        return KEPT, f"Ratios are relative to {evidence.base}."
+    return BROKEN, "No ratios are shown."
 
 
 def _subset(evidence: Evidence) -> Finding:
@@ -49,11 +49,11 @@ def _means(evidence: Evidence) -> Finding:
     """Checks rule 3: typical values are geometric means."""
     repeated = {name: each for name, each in evidence.groups.items() if len(each) > 1 and min(each) > 0}
     if not repeated:
-        return KEPT, "No mean is taken of single runs."
+        return KEPT, "No mean is used for single runs."
     proper = harmonic_mean if evidence.rate else fmean
     apart = max(abs(geometric_mean(each) / proper(each) - 1) for each in repeated.values())
     name = "harmonic mean of the rates" if evidence.rate else "arithmetic mean of the times"
-    said = f"Geometric means, so that times and rates have the same ratios; the {name} is within {100 * apart:.2g} %."
+    said = f"Geometric means, which give times and rates the same ratios; the {name} is within {100 * apart:.2g} %."
     return (KEPT if apart <= _CLOSE else BROKEN), said
 
 
@@ -71,17 +71,18 @@ def _spread(evidence: Evidence) -> Finding:
     if single:
         return (
             BROKEN,
-            f"{len(single)} of {len(evidence.groups)} were measured once and have no interval: {some(single)}.",
+            f"{len(single)} of {len(evidence.groups)} were measured only once and have no interval: {some(single)}.",
         )
     fewest = min(map(len, evidence.groups.values()))
-    return KEPT, f"Every value has an interval, from {fewest} runs or more; what is the same in all runs is marked."
+    said = f"Every value has an interval from at least {fewest} runs; values that are equal in all runs are marked."
+    return KEPT, said
 
 
 def _normality(evidence: Evidence) -> Finding:
     """Checks rule 6: normality is not assumed without a check."""
     counts = [len(each) for each in evidence.groups.values()]
     if max(counts, default=0) < 2:
-        return KEPT, "Nothing is supposed: there are no intervals."
+        return KEPT, "No assumption is made, because there are no intervals."
     simulated = "" if evidence.by_block is None else "; report/STATISTICS.md tells how often they hold if it is not so"
     return BROKEN, (
         "Intervals suppose that runs scatter log-normally, which so few runs cannot show; runs far from the others "
@@ -93,11 +94,12 @@ def _sound(evidence: Evidence) -> Finding:
     """Checks rule 7: differences are tested by a sound method."""
     counts = [len(each) for each in evidence.groups.values()]
     if len(counts) < 2:
-        return UNKNOWN, "Less than two values are compared."
+        return UNKNOWN, "Fewer than two values are compared."
     if min(counts) < 2:
-        return BROKEN, "A value of one run differs from others for all we know by chance."
+        return BROKEN, "A value from a single run may differ from others by chance."
     if evidence.by_block is None:
-        return KEPT, "Banerjee's intervals of each ratio, unequal spreads allowed, together by Bonferroni."
+        said = "Ratios have Banerjee's intervals, which allow unequal spreads, with Bonferroni's correction for all."
+        return KEPT, said
     runs = "Runs are compared within blocks" if evidence.by_block else "Blocks are broken: means of runs are compared"
     return KEPT, f"{runs}; intervals hold together, with spreads moderated by those of other settings, odd ones apart."
 
@@ -106,7 +108,8 @@ def _centre(_: Evidence) -> Finding:
     """Checks rule 8: the centre suits the question."""
     return (
         UNKNOWN,
-        "Within a run the slowest process counts, over runs the typical value; what matters is yours.",
+        "Within a run the slowest process counts; over runs the typical value counts. Check that this suits your "
+        "question.",
     )
 
 
@@ -121,41 +124,41 @@ def _factors(evidence: Evidence) -> Finding:
 def _timing(evidence: Evidence) -> Finding:
     """Checks rule 10: the report says how time was measured and summarised."""
     if evidence.from_logs:
-        return KEPT, "The log's run time and I/O times, of an average process."
+        return KEPT, "The log's run time, and the I/O times of an average process."
     if evidence.swept:
         return (
             KEPT,
             "The workload's clock around each phase, between barriers; bytes over the time of the slowest rank.",
         )
-    return UNKNOWN, "Each log and benchmark has its own way to take time: see its documentation."
+    return UNKNOWN, "Each log and benchmark measures time in its own way: see its documentation."
 
 
 def _bounds(evidence: Evidence) -> Finding:
     """Checks rule 11: upper bounds of performance are shown."""
     if not evidence.bounded:
-        return BROKEN, "No bound is known: neither a model of the storage nor a device's rate."
+        return BROKEN, "No bound is known, because neither a model of the storage nor the rate of a device was given."
     return KEPT, f"A line shows the storage's bound for {evidence.bounded} of {len(evidence.groups)} values."
 
 
 def _plots(evidence: Evidence) -> Finding:
     """Checks rule 12: figures show the data, and lines join only points between which values make sense."""
     if evidence.joined:
-        return BROKEN, f"Lines join levels of {evidence.joined}, which are names."
-    return KEPT, "Intervals and single runs are drawn; lines join numbers only."
+        return BROKEN, f"Lines connect levels of {evidence.joined}, which are names and not numbers."
+    return KEPT, "Intervals and single runs are drawn; lines connect only numbers."
 
 
 CHECKS: Mapping[str, Callable[[Evidence], Finding]] = {
     "Name the base of every ratio, and its absolute value": _base,
-    "Say why a subset is shown": _subset,
+    "Give the reason if only a subset is shown": _subset,
     "Arithmetic mean of costs, harmonic mean of rates": _means,
-    "Do not average ratios, else geometrically": _ratios,
-    "Say whether a value is deterministic, else give an interval": _spread,
-    "Do not suppose normality unchecked": _normality,
+    "Do not average ratios; if you must, use the geometric mean": _ratios,
+    "Say if a value is deterministic; if not, give an interval": _spread,
+    "Do not assume a normal distribution without a check": _normality,
     "Compare by a sound test": _sound,
-    "Ask whether the centre or a percentile matters": _centre,
+    "Decide if the centre or a percentile matters": _centre,
     "Report all factors, levels and the set-up": _factors,
-    "Say how time was taken, synchronised and summarised": _timing,
+    "Explain how time was measured, synchronised and summarised": _timing,
     "Show bounds": _bounds,
-    "Plot what helps; join points only where values lie between": _plots,
+    "Use helpful plots; connect points only if values between them exist": _plots,
 }
 """Checks by the text of their rule, in their order."""

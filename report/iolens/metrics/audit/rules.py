@@ -16,7 +16,7 @@ SOURCES = {
     "Hoefler and Belli": "T. Hoefler, R. Belli: Scientific Benchmarking of Parallel Computing Systems, SC15, "
     "doi 10.1145/2807591.2807644",
     "IO500": "IO500's submission rules, https://io500.org/rules/submission",
-    "Set-up": "What Hoefler and Belli's rule 9 asks for, one by one",
+    "Set-up": "The items of Hoefler and Belli's rule 9",
 }
 """The sources of the rules."""
 

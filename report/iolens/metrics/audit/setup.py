@@ -35,7 +35,11 @@ def _alike(column: str, evidence: Evidence) -> Finding:
     missing = evidence.unknown(column)
     if len(set(known)) > 1:
         return BROKEN, f"{len(set(known))} different: {said}."
-    return (UNKNOWN, f"{said}; {missing} of {len(evidence.runs)} runs do not tell.") if missing else (KEPT, f"{said}.")
+    return (
+        (UNKNOWN, f"{said}; {missing} of {len(evidence.runs)} runs do not report it.")
+        if missing
+        else (KEPT, f"{said}.")
+    )
 
 
 def _memory(evidence: Evidence) -> Finding:
@@ -57,7 +61,7 @@ def _dates(evidence: Evidence) -> Finding:
     begin, end = known[0].date().isoformat(), known[-1].date().isoformat()
     said = begin if begin == end else f"{begin} to {end}"
     if span > _DAY:
-        return BROKEN, f"{said}: systems change in the meantime."
+        return BROKEN, f"{said}: the system may have changed in the meantime."
     return (UNKNOWN if len(known) < len(evidence.runs) else KEPT), f"{said}."
 
 
@@ -88,7 +92,7 @@ def load(evidence: Evidence) -> Finding:
         )
         return UNKNOWN, said
     most = max(before / cpus for before, cpus in runs)
-    own = " The runs before leave their own." if evidence.swept else ""
+    own = " Earlier runs of the sweep contribute to the load." if evidence.swept else ""
     return (KEPT if most <= _BUSY else BROKEN), f"Up to {most:.2g} for each processor before a run.{own}"
 
 
@@ -96,16 +100,16 @@ def _order(evidence: Evidence) -> Finding:
     """Returns whether the runs of what is compared alternate, so that drift meets all alike."""
     known = list(zip(evidence.runs["started"], evidence.runs["group"], strict=True))
     if not known or any(not moment for moment, _ in known):
-        return UNKNOWN, "Not all runs tell when they began."
+        return UNKNOWN, "Not all runs report when they began."
     if len(set(evidence.runs["group"])) < 2:
         return UNKNOWN, "One setting only."
     if len(known) == len({group for _, group in known}):
-        return UNKNOWN, "One run of each: no order makes up for drift."
+        return UNKNOWN, "There is one run of each setting, so no order can reveal drift."
     if len({moment for moment, _ in known}) < len({group for _, group in known}):
-        return UNKNOWN, "Their moments do not tell their order."
+        return UNKNOWN, "The start times do not show the order of the runs."
     stretches = [group for group, _ in groupby(group for _, group in sorted(known, key=lambda pair: str(pair[0])))]
     if len(stretches) == len(set(stretches)):
-        return BROKEN, "All runs of one stand before all of the next: a drift looks like a difference."
+        return BROKEN, "All runs of one setting come before all runs of the next, so a drift looks like a difference."
     return KEPT, f"The runs alternate: {len(stretches)} stretches of {len(set(stretches))} settings."
 
 
@@ -116,23 +120,23 @@ def _caches(evidence: Evidence) -> Finding:
     said = f"The page cache held {volume_text(min(held))} to {volume_text(max(held))} when runs began" if held else ""
     memory_of = [int(value) for value in evidence.known("memory")]
     if reads and max(reads) == 0:
-        return KEPT, f"{said + '; n' if said else 'N'}othing that is measured reads."
+        return KEPT, f"{said + '; t' if said else 'T'}he measurements contain no reads."
     if set(evidence.known("pages_read")) == {"modelled"} and not evidence.unknown("pages_read"):
-        return KEPT, "The storage's model keeps no page cache for reads."
+        return KEPT, "The model of the storage has no page cache for reads."
     left = [float(value) for value in evidence.known("cached_before_read")]
     if left and not evidence.unknown("cached_before_read"):
-        what = f"Of what is read back, nodes still held {max(left):.0%} at most after they were told to forget it"
-        return (KEPT if max(left) <= HELD else BROKEN), f"{what}; of the servers' caches nobody tells."
+        what = f"Nodes still held at most {max(left):.0%} of the data to read back after the request to drop it"
+        return (KEPT if max(left) <= HELD else BROKEN), f"{what}; the caches of the servers are unknown."
     if reads and memory_of and max(reads) < min(memory_of):
-        return BROKEN, f"{said or 'The cache is not recorded'}; what is read fits into memory and may come from there."
+        return BROKEN, f"{said or 'The cache is not recorded'}; the data fits into memory and may be read from there."
     return UNKNOWN, f"{said}." if said else "Not recorded."
 
 
 _WRITTEN: Mapping[str, Finding] = {
-    "modelled": (KEPT, "the storage's model times them, its clients' write-behind included"),
+    "modelled": (KEPT, "the model of the storage gives their times, including write-behind of the clients"),
     "bypassed": (KEPT, "the page cache was bypassed (O_DIRECT)"),
     "synced": (KEPT, "data were synced inside the timed part"),
-    "not synced": (BROKEN, "data were not synced inside the timed part, so that some may have been in memory alone"),
+    "not synced": (BROKEN, "data were not synced inside the timed part, so some may have been only in memory"),
 }
 """The meaning of the words in run.json about writes."""
 
@@ -141,22 +145,22 @@ def _written_pages(evidence: Evidence) -> Finding:
     """Checks whether the timed writes include the time until data reached the storage."""
     moved = [float(value) for value in evidence.known("bytes_written")]
     if moved and max(moved) == 0:
-        return KEPT, "Nothing that is measured writes."
+        return KEPT, "The measurements contain no writes."
     known = list(dict.fromkeys(str(word) for word in evidence.known("pages_written")))
     if not known:
         calls = [int(value) for value in evidence.known("syncs")]
         if calls and not any(calls):
             return (
                 BROKEN,
-                f"In no run that tells ({len(calls)}) was anything synced; some may have been in memory alone.",
+                f"None of the {len(calls)} runs with a record of it synced data; some may have been only in memory.",
             )
-        return UNKNOWN, "n/a: no run tells whether data were synced inside the timed part."
+        return UNKNOWN, "n/a: no run reports if data were synced inside the timed part."
     found = [_WRITTEN.get(word, (UNKNOWN, word)) for word in known]
     missing = evidence.unknown("pages_written")
     states = [state for state, _ in found] + [UNKNOWN] * bool(missing)
     said = f"Of writes: {'; in other runs '.join(text for _, text in found)}"
-    said += f"; {missing} of {len(evidence.runs)} runs do not tell" if missing else ""
-    fresh = ". The sweep drops no pages; every run has fresh files" if evidence.swept else ""
+    said += f"; {missing} of {len(evidence.runs)} runs do not report it" if missing else ""
+    fresh = ". The sweep drops no pages; every run writes new files" if evidence.swept else ""
     return next(state for state in (BROKEN, UNKNOWN, KEPT) if state in states), f"{said}{fresh}."
 
 
@@ -166,7 +170,8 @@ def _repetitions(evidence: Evidence) -> Finding:
     if not counts:
         return UNKNOWN, "No measurement can be used."
     said = f"{min(counts)}" if min(counts) == max(counts) else f"{min(counts)} to {max(counts)}"
-    return (KEPT if min(counts) >= _ENOUGH else BROKEN), f"{said} of each; {_ENOUGH} or more are asked for."
+    said += f" runs of each setting; the rule requires {_ENOUGH} or more."
+    return (KEPT if min(counts) >= _ENOUGH else BROKEN), said
 
 
 CHECKS: Mapping[str, Callable[[Evidence], Finding]] = {
@@ -179,8 +184,8 @@ CHECKS: Mapping[str, Callable[[Evidence], Finding]] = {
     "Made within a day": _dates,
     "Quiet machine": load,
     "Order of runs mixed": _order,
-    "Caches cold, or of no use": _caches,
-    "Writes not left in the page cache": _written_pages,
+    "Caches are cold or have no effect": _caches,
+    "Writes reach the storage, not only the page cache": _written_pages,
     "Enough repetitions": _repetitions,
 }
 """Checks by the text of their rule."""

@@ -101,7 +101,7 @@ def of_latencies(
         runs=frame_of(found),
         groups={label: each for label, each in groups.items() if each and label in timed},
         rate=False,
-        base=f"{baseline}, whose latencies stand in the tables",
+        base=f"{baseline}, whose latencies are in the tables",
         left_out=[(label, "no latencies") for label in dict.fromkeys(labels) if label not in timed],
         swept=True,
     )
@@ -137,7 +137,7 @@ def of_subjects(subjects: Subjects) -> Evidence:
         runs=frame_of(rows),
         groups=groups,
         rate=bool(ranked) and ranked[0][3] > 0,
-        base=f"A ({first}), whose values stand beside the others'" if ranked else "",
+        base=f"A ({first}), whose values are beside the others" if ranked else "",
         left_out=[(reason.partition(":")[0], reason) for one in subjects.all for reason in one.left_out],
         bounded=len(bounds(subjects, subjects.device_rate)),
     )

@@ -90,7 +90,7 @@ def _condition(text: str) -> Condition:
     """Returns one of them."""
     found = _CONDITION.fullmatch(text)
     if not found:
-        raise UsageError(f"{text}: a condition is a name, one of < <= = != >= > and a value, such as 'pe<10'")
+        raise UsageError(f"{text} is not a condition; write a name, one of < <= = != >= > and a value, such as 'pe<10'")
     name, relation, value = found.groups()
     return Condition(PE if name == "rank" else name, "=" if relation == "==" else relation, value)
 
@@ -105,12 +105,15 @@ def check_levels(asked: Sequence[str], known: Sequence[str]) -> None:
     """Raises UsageError if the table does not have a level, or if a level is requested twice."""
     unknown = [name for name in asked if name not in (*known, PE, EVERY_PE)]
     if unknown:
-        raise UsageError(f"no level {', '.join(unknown)}; this table has {', '.join((*known, PE))} (and {EVERY_PE})")
+        raise UsageError(
+            f"there is there is no level {', '.join(unknown)}; this table has {', '.join((*known, PE))} (and "
+            f"{EVERY_PE})"
+        )
     twice = [name for name in dict.fromkeys(asked) if asked.count(name) > 1]
     if twice:
-        raise UsageError(f"the level {', '.join(twice)} is there twice")
+        raise UsageError(f"the level {', '.join(twice)} is given twice")
     if EVERY_PE in asked[:-1]:
-        raise UsageError(f"{EVERY_PE} is the last level, if it is one")
+        raise UsageError(f"{EVERY_PE} can only be the last level")
 
 
 def matching_ranks(where: Sequence[Condition], ranks: int) -> int:
@@ -133,5 +136,7 @@ def kept(rows: Records, where: Sequence[Condition]) -> Records:
             rows = rows.where(one.holds(rows[one.name]))
         else:
             known = [name for name in rows.names if name != "rank"]
-            raise UsageError(f"no column {one.name} to filter by; this table has pe, {', '.join(known)}")
+            raise UsageError(
+                f"there is there is no column {one.name} to filter by; this table has pe, {', '.join(known)}"
+            )
     return rows

@@ -180,7 +180,7 @@ _SOFTWARE = frozenset(
 )
 """Events that the kernel counts; all others are the processor's."""
 
-NO_PEAK = "how many operations this processor can do in a cycle is not known"
+NO_PEAK = "the number of operations per cycle of this processor is unknown"
 
 _SEVERAL_REGIONS = 0xFFFFFFFE
 _TOGETHER = "(several)"

@@ -15,7 +15,7 @@ from iolens.metrics.processor.regions import with_regions
 from iolens.metrics.processor.traced import COLUMNS, EXCLUSIVE, EXCLUSIVE_LEAVES, LEAVES, group_rows, in_capitals
 from iolens.metrics.processor.traced_names import named
 
-INSIDE = "Times with what was called, in no sum"
+INSIDE = "Times that include called functions, and are in no sum"
 
 
 @once_per_job

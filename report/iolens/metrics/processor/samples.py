@@ -116,11 +116,11 @@ def why_no_lines(job: Job) -> str:
     if own.empty:
         return "no sample was in the program's own functions"
     if (own["source"] != "").any():
-        return "of code that is generated while it runs (Python) the functions are known, not the lines"
+        return "for code generated at run time (Python), functions are known but lines are not"
     if not (own["symbol"] != "").any():
-        return "the program's file is not here, was built anew since, or is stripped"
+        return "the program's file is missing, was rebuilt after the run, or is stripped"
     if not shutil.which("addr2line"):
-        return "this machine has no addr2line (binutils), which finds them"
+        return "this machine lacks addr2line (binutils), which finds source lines"
     return "the program has no debug information here (compile it with -g)"
 
 

@@ -136,7 +136,7 @@ def computation_step(job: Job) -> Step:
     if hot is not None:
         first = hot.iloc[0]
         said += f"; most samples at {first['source']}, {first['line']}: {first['share']:.1f} %"
-        said += " (what the compiler did there: iolens listing)"
+        said += " (iolens listing shows the compiler's notes)"
     elif profile(job) is not None:
         said += f"; lines n/a: {why_no_lines(job)}"
     threads = working_threads(job)

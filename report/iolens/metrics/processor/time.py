@@ -323,7 +323,7 @@ def efficiencies(job: Job) -> Records | None:
     idle = in_parts(each, tuple(part for part in OUTSIDE if part != COMPUTE))
     why = ""
     if float(each[UNKNOWN].mean()) > _CERTAIN * whole:
-        why = "not known: this log cannot tell computing from waiting in all of the time"
+        why = "unknown: this log cannot separate computing from waiting for all of the time"
     busy, present = float((compute + idle).max()), float((compute + idle + moved).max())
     found = (
         Efficiency("parallel efficiency", _known(float(compute.mean()) / whole, why), _PRODUCT, why),
@@ -340,13 +340,13 @@ def efficiencies(job: Job) -> Records | None:
             "serialisation and transfer",
             float("nan"),
             "the two factors of communication efficiency",
-            "not known: POP tells them apart by simulating an ideal network",
+            "unknown: POP separates them by simulating an ideal network",
         ),
         Efficiency(
             "computational scaling",
             float("nan"),
             "sum of c on the fewest ranks / sum of c on these",
-            "not known: takes runs on several numbers of ranks",
+            "unknown: needs runs on several numbers of ranks",
         ),
     )
     return Records.of([one.name for one in fields(Efficiency)], map(astuple, found))

@@ -43,7 +43,8 @@ CLOCKS: Exhibit[Job] = Exhibit(
         Column("at the end", "end_offset", words.offset),
         Column("known to", "uncertainty", words.offset),
     ],
-    note="All times are on the clock of PE 0: those of other nodes are moved by what lies between both offsets.",
+    note="All times are on the clock of PE 0: times of other nodes are corrected by an offset interpolated between "
+    "both values.",
 )
 
 MODULES: Exhibit[Job] = Exhibit(

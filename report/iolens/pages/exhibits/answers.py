@@ -60,7 +60,7 @@ ANSWERS: Exhibit[Comparison] = Exhibit(
         Column("greatest difference", "difference", difference),
         Column("answer", "answer"),
     ],
-    note="The answer that the program told of each run against that of the baseline, the first level of what changes "
-    "the build, all other settings being equal. They are the same where no number differs, relative to the baseline's, "
-    "by more than the tolerance of the program's own verification.",
+    note="The answer that the program printed in each run, compared with the answer of the baseline build at "
+    "otherwise equal settings. Two answers are the same if no number differs from the baseline's, relative to "
+    "it, by more than the tolerance of the program's own verification.",
 )

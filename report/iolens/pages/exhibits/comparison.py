@@ -113,7 +113,11 @@ def _bar_figures(comparison: Comparison, found: pd.DataFrame) -> Iterable[Figure
     if (comparison.points["bound_by"] == "device").any():
         throughput += " Black line: the bound that was given for the device."
     drawn = [(("value", "low", "high", measure.column), measure.axis, throughput)]
-    drawn += [] if measure.less_is_better else [(_TIME, "I/O time, s", "I/O time of the slowest rank, the same way.")]
+    drawn += (
+        []
+        if measure.less_is_better
+        else [(_TIME, "I/O time, s", "I/O time of the slowest rank, drawn in the same way.")]
+    )
     for columns, axis, caption in drawn:
         figure = grouped_bars(found, comparison.runs, comparison.factors, columns, axis, comparison.best)
         yield FigureBlock(figure, caption)

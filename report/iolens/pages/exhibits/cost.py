@@ -24,11 +24,14 @@ def _cost_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Returns shares of the run time."""
     from iolens.figures.cost import cost_bars
 
-    caption = "Share of the run time of an average process; at the right that of read, write and metadata together."
+    caption = (
+        "Share of the run time of an average process; the number at the right is the share of read, write and "
+        "metadata together."
+    )
     if {"MPI-IO", "POSIX"} <= set(found["module"]):
         caption += " MPI-IO contains the POSIX time below it."
     if (found[["read", "write", "meta"]].sum(axis=1) > _MORE * job.run_time).any():
-        caption += " Calls of threads overlap: together they took longer than the run, and the bar shows their parts."
+        caption += " Calls of several threads overlap: their times exceed the run time, and the bar shows their parts."
     yield FigureBlock(cost_bars(found, job.run_time), caption, title="Average I/O cost per process")
 
 
@@ -49,9 +52,9 @@ PERFORMANCE: Exhibit[Job] = Exhibit(
         Column("I/O time", "seconds", words.duration),
         Column("speed", ("mib_per_second", "seconds"), _measured_speed),
     ],
-    note="I/O time: of the slowest rank in its own files, plus that of the slowest rank of each shared file. Speed: "
-    "all bytes over that time (an estimate; n/a without bytes, or below 0.01 s of I/O). A layer's time contains that "
-    "of the layers below it.",
+    note="I/O time: time of the slowest rank in its own files, plus the time of the slowest rank of each shared file. "
+    "Speed: all bytes divided by that time (an estimate; n/a without bytes, or below 0.01 s of I/O). The time of "
+    "a layer contains the time of the layers below it.",
 )
 
 IO_COST: Exhibit[Job] = Exhibit(

@@ -55,10 +55,10 @@ COUNTERS: Exhibit[Job] = Exhibit(
     title="Counters of the processors",
     metric=counters.counters,
     columns=_COLUMNS,
-    note="Counted: the part of the time for which the event had a counter; values are scaled up to all of it. n/a: "
-    "this processor or its operator does not give the event, and nothing that needs it is derived. Nominal peak: the "
-    "operations of double precision that such a core can do in a cycle at most, from a table of processors and not "
-    "measured.",
+    note="Counted: the part of the time in which the event had a counter; values are scaled up to the whole time. "
+    "n/a: this processor does not offer the event, or its operator forbids it, so nothing is derived from it. "
+    "Nominal peak: the most double-precision operations per cycle of such a core, from a table of processors, "
+    "not measured.",
     asked=True,
     source="iolens run --hwpc GROUP",
 )
@@ -81,11 +81,11 @@ IO_CALLERS: Exhibit[Job] = Exhibit(
         Column("Calls", "calls", words.guarded),
         Column("bytes", "bytes", words.size),
     ],
-    note="Of an average rank, and of the ranks with the most, the median and the least. MPI-IO calls contain the POSIX "
-    "calls inside them: --filter group=POSIX or group=MPI-IO looks at one of the two.",
+    note="Values of an average rank, and of the ranks with the largest, median and smallest value. MPI-IO calls "
+    "contain the POSIX calls inside them: --filter group=POSIX or group=MPI-IO selects one of the two.",
     asked=True,
     drilled=True,
     levels=io_sites.LEVELS.known,
     apart=True,
-    source="a log that keeps the callers of I/O (the table io_sites)",
+    source="a log with the callers of I/O (the table io_sites)",
 )

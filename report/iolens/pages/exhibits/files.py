@@ -52,8 +52,8 @@ FILE_COUNTS: Exhibit[Job] = Exhibit(
         Column("average size", "average_size", words.size),
         Column("largest", "largest_size", words.size),
     ],
-    note="Through POSIX and STDIO. Size: the highest offset that was read or written; n/a where there is none. "
-    "Created: n/a, a log does not tell whether a file existed before.",
+    note="Through POSIX and STDIO. Size: the highest offset that was read or written; n/a if nothing was. Created: "
+    "n/a, because a log does not record if a file existed before.",
 )
 
 FILE_SYSTEMS: Exhibit[Job] = Exhibit(
@@ -74,7 +74,7 @@ FILE_SYSTEMS: Exhibit[Job] = Exhibit(
 
 COSTLY_FILES: Exhibit[Job] = Exhibit(
     name="costly_files",
-    title="Files that took most time or moved most bytes",
+    title="Files with the most time or the most bytes",
     metric=costly_files.costly_files,
     whole=costly_files.every_file,
     ranks=_ranks_of,

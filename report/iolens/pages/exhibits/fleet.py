@@ -73,9 +73,9 @@ APPLICATIONS: Exhibit[Store] = Exhibit(
     metric=_first("applications"),
     whole=_answer("applications"),
     columns=[Column("application", "application"), Column("users", "users", words.count), *_MOVED],
-    note="In I/O: time in read, write and metadata calls, summed over processes; with threads it may be more than "
-    "all. Could save: process hours that the best single remedy of each job can take away at most, with those of ranks "
-    "that wait for the slowest one in I/O; remedies of one job are not added up.",
+    note="In I/O: time in read, write and metadata calls, summed over processes; with threads it may exceed the "
+    "total. Could save: most process hours that the best single remedy of each job can save, including ranks "
+    "that wait for the slowest rank in I/O; remedies of one job are not added up.",
 )
 
 FILE_SYSTEMS: Exhibit[Store] = Exhibit(
@@ -111,9 +111,10 @@ OFFENDERS: Exhibit[Store] = Exhibit(
         Column("hours", "saved_hours", hours),
         Column("by", "remedy_for"),
     ],
-    note="At most: of the run time, by the remedy for what is named on the right; hours are that times processes. "
-    "`iolens advise` of the log (column `log` of an export) has the remedy.",
-    absent=lambda _: "Jobs with most to save: none. No finding of the advice has a bound above nothing.",
+    note="At most: largest part of the run time that the remedy for the finding on the right can save; hours are this "
+    "time multiplied by the number of processes. `iolens advise` prints the remedy for the log (column `log` of "
+    "an export).",
+    absent=lambda _: "Jobs with most to save: none. No finding of the advice has an upper bound above zero.",
 )
 
 RULES: Exhibit[Store] = Exhibit(
@@ -127,8 +128,8 @@ RULES: Exhibit[Store] = Exhibit(
         Column("applications", "applications", words.count),
         Column("could save, h", "saved_hours", hours),
     ],
-    note="Process hours at most, over the jobs whose log bounds the gain; findings of one job overlap and must not "
-    "be added.",
+    note="Upper bound in process hours, over the jobs whose log gives a bound; findings of one job overlap and must "
+    "not be added.",
 )
 
 

@@ -62,9 +62,9 @@ def _groups_note(forest: Forest) -> str:
     left = len(summary.groups(forest)) - _MOST_GROUPS
     more = f" {left:,} groups with less time in I/O are left out." if left > 0 else ""
     return (
-        "Indented: started by the one above. Processes that run the same program below equal parents are one row; "
-        "times in I/O are sums over them. From and to: since the first process began. A process that used no "
-        f"file has no log, and its children stand below the next one above it.{more}"
+        "Indented: started by the process above. Processes that run the same program below equal parents share a row; "
+        "their times in I/O are added. From and to: time since the first process began. A process that used no file "
+        f"has no log; its children are shown below the next process above it.{more}"
     )
 
 
@@ -105,8 +105,8 @@ HEAVIEST: Exhibit[Forest] = Exhibit(
         Column("written", "bytes_written", words.size),
         Column("log", "log"),
     ],
-    note="`iolens report` of such a log says more of the process, with advice. More than 100 %: threads did I/O side "
-    "by side, or a call copied from one file to another, which counts for both.",
+    note="`iolens report` of one of these logs shows more of the process, with advice. More than 100 %: threads did "
+    "I/O at the same time, or a call copied from one file to another and counts for both.",
 )
 
 WAITING: Exhibit[Forest] = Exhibit(
@@ -121,7 +121,7 @@ WAITING: Exhibit[Forest] = Exhibit(
         Column("in I/O at most, s", "in_io", words.seconds),
         Column("elsewhere at least, s", "elsewhere", words.seconds),
     ],
-    note="Sums over processes. Elsewhere: for children, pipes, locks, the network, a core, or asleep.",
+    note="Sums over processes. Elsewhere: waiting for children, pipes, locks, the network or a core, or asleep.",
     absent=lambda _: "Where processes waited: n/a, these logs have no processor times.",
 )
 
@@ -137,8 +137,8 @@ ROLES: Exhibit[Forest] = Exhibit(
         Column("read", "bytes_read", words.size),
     ],
     note="Handed over: written by one process and read by another. Scratch: written and read by the same process. "
-    "Input: only read. Output: only written. Size: the highest offsets touched. Standard streams are left out: what a "
-    "program prints into a redirected one counts for its process, and for no file.",
+    "Input: only read. Output: only written. Size: the highest offsets touched. Standard streams are left out: output "
+    "into a redirected stream counts for its process, but for no file.",
 )
 
 
@@ -181,8 +181,8 @@ HANDED_OVER: Exhibit[Forest] = Exhibit(
         Column("read", "bytes_read", words.size),
         Column("longest gap, s", "wait", words.seconds),
     ],
-    note="Gap: from the last call of the writers on a file to the first one of the readers; n/a where these began "
-    "before. What goes through pipes is in no file.",
+    note="Gap: time from the last call of the writers on a file to the first call of the readers; n/a if the readers "
+    "began before. Data in pipes belongs to no file.",
 )
 
 
@@ -223,8 +223,8 @@ HOSTS: Exhibit[Forest] = Exhibit(
         Column("in I/O, s", "io_seconds", words.seconds),
         Column("clock corrected by, s", "clock_step", words.seconds),
     ],
-    note="A host's processes are put on one clock: what its realtime clock was set by meanwhile is taken out. Clocks "
-    "of different hosts are taken as they are.",
+    note="Processes of a host share one clock, corrected for changes of the host's real-time clock. Clocks of "
+    "different hosts are not corrected.",
 )
 
 DAMAGED: Exhibit[Forest] = Exhibit(
@@ -297,8 +297,8 @@ def _activity_figure(forest: Forest, _: pd.DataFrame) -> Iterable[FigureBlock]:
     each = -(-count // len(written))
     row = "each process" if each == 1 else f"{each} processes that are neighbours in the tree"
     caption = (
-        f"Bytes of {row} in bins of {words.duration(width)}; white: none; above: all of them. Processes stand in the "
-        "order of the tree, from below. Look for pauses, and for processes that move bytes alone."
+        f"Bytes of {row} in bins of {words.duration(width)}; white: none; above: all of them. Processes are in the "
+        f"order of the tree, from the bottom. Look for pauses, and for processes that move bytes while others do not."
     )
     figure = activity_map(written, read, width, count, row="process")
     yield FigureBlock(figure, caption, title="Bytes over time")

@@ -160,7 +160,8 @@ CHOICES: Exhibit[Latencies] = Exhibit(
             lambda crowded: {True: "more ranks than processors", False: ""}.get(crowded, _NONE),
         ),
     ],
-    note="From the library's own words, and from sends that returned without a receiver; n/a: not told or looked for.",
+    note="From the library's own parameters, and from sends that returned without a receiver; n/a: not reported, or "
+    "not measured.",
 )
 
 IMPROVEMENT: Exhibit[Latencies] = Exhibit("latency", "Improvement over message size", _cells, draw=_improvement_figure)

@@ -40,7 +40,10 @@ def _size_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     total = found.iloc[0]
     if total["messages"]:
         counts = dict(zip(_BINS, (float(total[name]) for name in mpi.SIZES), strict=True))
-        caption = "Of an average rank. Look for many on the left: each has a price, however little it carries."
+        caption = (
+            "Values of an average rank. Look for many messages on the left: each message has a cost, even if it is "
+            "small."
+        )
         yield FigureBlock(message_bars(counts), caption, title="Messages by size")
 
 
@@ -50,7 +53,7 @@ def _peer_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
 
     matrix, group = peers.peer_matrix(job)
     caption = "" if group == 1 else f"A row and a column stand for {group} ranks. "
-    caption += "Look for pairs with far more than the others."
+    caption += "Look for pairs of ranks with far more bytes than the others."
     yield FigureBlock(peer_map(matrix, group), caption, title="Bytes by sender and receiver")
 
 
@@ -81,7 +84,7 @@ MPI_CALLS: Exhibit[Job] = Exhibit(
         Column("sent", "bytes_sent", words.size),
         Column("received", "bytes_received", words.size),
     ],
-    note="Of an average rank; shortest and longest of a single call on any. Imb. Time: slowest rank less mean; "
+    note="Times of an average rank; shortest and longest single call of any rank. Imb. Time: slowest rank minus mean; "
     "Imb. Time%: 100 (max - avg) / max N / (N - 1).",
     asked=True,
     drilled=True,
@@ -122,7 +125,7 @@ MPI_SITES: Exhibit[Job] = Exhibit(
     title="Time in MPI by call site",
     metric=mpi.mpi_sites,
     columns=[NAME, *shares("Time", "time"), Column("Calls", "calls", words.guarded)],
-    note="Of an average rank, and of the ranks with the most, the median and the least.",
+    note="Values of an average rank, and of the ranks with the largest, median and smallest value.",
     asked=True,
     drilled=True,
     levels=mpi.SITES.known,
@@ -142,7 +145,7 @@ MPI_PEERS: Exhibit[Job] = Exhibit(
         Column("Msg Count", "messages", words.count),
         Column("same node", ("on_node", "peer"), lambda same, peer: "" if peer < 0 else "yes" if same else "no"),
     ],
-    note="Point-to-point and one-sided messages, without those of collectives.",
+    note="Point-to-point and one-sided messages, without messages of collective calls.",
     draw=_peer_figure,
     asked=True,
     source=_SOURCE,
@@ -175,7 +178,7 @@ MPI_NODES: Exhibit[Job] = Exhibit(
         Column("Msg Bytes", "bytes", words.size),
         Column("Msg Count", "messages", words.count),
     ],
-    note="Point-to-point and one-sided messages of all ranks; those of collectives are in none of the rows.",
+    note="Point-to-point and one-sided messages of all ranks; messages of collective calls are not included.",
     source=_SOURCE,
 )
 
@@ -189,7 +192,7 @@ LATE_RECEIVES: Exhibit[Job] = Exhibit(
         Column("late", "late", words.count),
         Column("late, %", "share", words.points),
     ],
-    note="The message was there before its receive; of all ranks.",
+    note="Receives of all ranks that began after their message had arrived.",
     source="iolens run --trace mpi --late-receives, and a receive that was late",
 )
 
@@ -203,7 +206,7 @@ MPI_COMMUNICATORS: Exhibit[Job] = Exhibit(
         Column("used by ranks", "ranks", words.guarded),
         Column("of a rank, at most", "communicators", words.count),
     ],
-    note="Those that messages or collective calls went through.",
+    note="Communicators that messages or collective calls used.",
     source=_SOURCE,
     apart=True,
 )
@@ -254,7 +257,7 @@ MPI_SETTINGS: Exhibit[Job] = Exhibit(
         Column("ranks", "ranks", words.count),
         Column("from rank", "first", words.count, optional=True),
     ],
-    note="Eager limits in bytes, headers included, of what was open, and parameters that are not the library's own; "
-    "what mpirun sets stands in the environment. Components are those that were open.",
+    note="Components that were open, with their eager limits in bytes, headers included, and parameters that differ "
+    "from the library's defaults. Values that mpirun sets are in the environment.",
     source=_SOURCE,
 )

@@ -13,7 +13,7 @@ def no_hints(job: Job) -> str:
     if "MPI-IO" not in job.records:
         return ""
     if "mpiio_hints" in job.private:
-        return "MPI-IO hints: none was given, and the library told of none."
+        return "MPI-IO hints: the program gave none, and the library reported none."
     return f"MPI-IO hints: n/a, this log does not record them ({mpiio.hints_unknown(job)})."
 
 
@@ -28,8 +28,8 @@ HINTS: Exhibit[Job] = Exhibit(
         Column("from outside", "given", optional=True),
         Column("effective", "effective", lambda value: value or "n/a"),
     ],
-    note="Effective: what MPI_File_get_info said before the file was closed; n/a: it said nothing. Some libraries "
-    "repeat what they were given: compare with who really wrote.",
+    note="Effective: the value of MPI_File_get_info before the file was closed; n/a: it had none. Some libraries only "
+    "repeat the requested value: compare with the ranks that wrote.",
     absent=no_hints,
 )
 
@@ -54,7 +54,7 @@ AGGREGATORS: Exhibit[Job] = Exhibit(
 
 COLLECTIVES: Exhibit[Job] = Exhibit(
     name="collectives",
-    title="Collective MPI-IO: where the time of a rank went",
+    title="Collective MPI-IO: parts of the time of a rank",
     metric=mpiio.collective_time,
     columns=[
         Column("file", "path"),
@@ -66,9 +66,10 @@ COLLECTIVES: Exhibit[Job] = Exhibit(
         Column("file access, s", "access", words.seconds),
         Column("exchange, s", "exchange", words.seconds),
     ],
-    note="Means over these ranks. Waiting: until the last rank had entered the call; file access: POSIX time "
-    "meanwhile; exchange: the rest. Aggregators: ranks that accessed the file. n/a: ranks made different numbers of "
-    "calls, or POSIX saw none of them access the file.",
+    note="Means over these ranks. Waiting: time until the last rank had entered the call; file access: POSIX time "
+    "inside the call; exchange: the rest. Aggregators: ranks that accessed the file. n/a: ranks made different "
+    "numbers of "
+    "calls, or POSIX recorded none of them access the file.",
 )
 
 OTHER_MPIIO_CALLS: Exhibit[Job] = Exhibit(
@@ -81,6 +82,6 @@ OTHER_MPIIO_CALLS: Exhibit[Job] = Exhibit(
         Column("files", "files", words.count),
         Column("all ranks, s", "seconds", words.seconds),
     ],
-    note="Summed over all ranks; Darshan has no counters for these. Split ends: the second halves of split "
-    "collectives, in which they may do all of their work.",
+    note="Sums over all ranks; Darshan has no counters for these calls. Split ends: the second halves of split "
+    "collective calls, which may do all of the work.",
 )

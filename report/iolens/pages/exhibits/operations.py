@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from iolens.log import Job
 
 _ORDER = (
-    "Sequential: at a higher offset than the process's last access to the file. Consecutive: where that one ended; "
-    "only these let read-ahead and write-behind work at their best."
+    "Sequential: at a higher offset than the process's last access to the file. Consecutive: exactly where the last "
+    "access ended; only consecutive accesses make full use of read-ahead and write-behind."
 )
 
 
@@ -45,9 +45,9 @@ def _size_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     from iolens.figures.sizes import size_bars
 
     for name in dict.fromkeys(found["module"]):
-        caption = "Look for many accesses on the left: each has a price of its own, however little it carries."
+        caption = "Look for many accesses on the left: each access has a cost, even if it is small."
         if name != "POSIX":
-            caption = "Whole accesses, however many pieces they have."
+            caption = "Each access counts once, even if it has several pieces."
         yield FigureBlock(size_bars(operations.access_sizes(job, name).frame()), caption, title=f"Access sizes: {name}")
 
 

@@ -19,7 +19,8 @@ RANK_ORDERS: Exhibit[Job] = Exhibit(
         Column("with collectives", "with_collectives", words.points),
         Column("MPICH_RANK_ REORDER_METHOD", "method", lambda method: words.GUARD if method < 0 else str(method)),
     ],
-    note="Point-to-point and one-sided messages; collectives are taken as spread evenly over all pairs. Custom: found "
+    note="Point-to-point and one-sided messages; bytes of collective calls count as spread evenly over all pairs. "
+    "Custom: found "
     "from the messages; iolens rank-order writes it as files for Open MPI and MPICH, and looks at other numbers of "
     "ranks per node.",
     source="iolens run --trace mpi",

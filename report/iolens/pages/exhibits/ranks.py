@@ -70,7 +70,7 @@ RANK_BALANCE: Exhibit[Job] = Exhibit(
 
 PROCESSES: Exhibit[Job] = Exhibit(
     name="processes",
-    title="What the processes took of their nodes",
+    title="Memory and processor use of the processes",
     metric=processes.usage,
     columns=[
         Column("", "what"),
@@ -79,7 +79,7 @@ PROCESSES: Exhibit[Job] = Exhibit(
         Column("most", ("most", "unit"), amount),
         Column("rank", "most_rank", words.count),
     ],
-    note="From getrusage over the whole life of each process; of a killed one, until it last wrote its spool. Largest "
-    "resident set of all ranks: n/a, each has its largest at a time of its own.",
+    note="From getrusage over the whole life of each process; for a killed process, until it last wrote its spool. "
+    "Largest resident set of all ranks together: n/a, because ranks reach their largest at different times.",
     draw=_usage_figures,
 )

@@ -57,7 +57,7 @@ MEMORY: Exhibit[Job] = Exhibit(
     title="Largest resident set of the ranks",
     metric=process.memory,
     columns=[NAME, Column("HiMem", "max_rss", words.size), *shares("HiMem", "max_rss", "B")[2:]],
-    note="Of an average rank, and of those with the most, the median and the least.",
+    note="Values of an average rank, and of the ranks with the largest, median and smallest value.",
     asked=True,
     drilled=True,
     apart=True,
@@ -76,8 +76,9 @@ PROGRAM_TIME: Exhibit[Job] = Exhibit(
         Column("major faults", "major_faults", words.guarded),
         Column("core taken or yielded", "involuntary_switches", words.guarded),
     ],
-    note="Of an average rank, and of those with the most, the median and the least. Core taken or yielded: Linux's "
-    "involuntary switches; it counts sched_yield there too, which MPI calls while it waits where cores are few.",
+    note="Values of an average rank, and of the ranks with the largest, median and smallest value. Core taken or "
+    "yielded: Linux's involuntary switches, which include sched_yield; MPI calls sched_yield while it waits "
+    "if cores are few.",
     asked=True,
     drilled=True,
     apart=True,
@@ -89,7 +90,7 @@ def _balance_note(job: Job) -> str:
     """Returns a note about the rows."""
     said = (
         "Means over all ranks. Imb. Time: slowest rank less mean; Imb. Time%: 100 (max - avg) / max N / (N - 1). "
-        "MPI-IO: what its calls took beyond the POSIX time in them."
+        "MPI-IO: time of its calls without the POSIX time inside them."
     )
     if inclusive.inclusive_rows(job) is None:
         return said

@@ -81,7 +81,7 @@ HOT_LINES: Exhibit[Job] = Exhibit(
         Column("function", "function"),
         Column("source", ("source", "line"), lambda source, line: f"{source}:{line.removeprefix('line ')}"),
     ],
-    note="Per cent of all samples, those in libraries too. Most: of one rank.",
+    note="Percentage of all samples, those in libraries included. Most: the largest percentage of one rank.",
     absent=_no_lines,
     source=f"{_SOURCE}, of a program compiled with -g",
 )
@@ -99,8 +99,8 @@ SAMPLING: Exhibit[Job] = Exhibit(
         Column("callers cut", "cut", words.points),
         Column("time it took", "cost", words.points),
     ],
-    note="Threads of all ranks. In effect: interruptions per second; one that comes late counts for the periods it "
-    "missed.",
+    note="Threads of all ranks. In effect: interruptions per second; a late interruption counts for the periods that "
+    "it missed.",
     source=_SOURCE,
 )
 
@@ -122,7 +122,8 @@ CALLTREE: Exhibit[Job] = Exhibit(
     title="Call tree",
     metric=samples.calltree,
     columns=_COLUMNS,
-    note="From the outside to the inside; a row has its own samples and those of all it called.",
+    note="From the caller to the called function; a row counts its own samples and those of all functions that it "
+    "called.",
     asked=True,
     drilled=True,
     levels=(*samples.LEVELS.known, "frame"),
@@ -143,8 +144,8 @@ REGIONS: Exhibit[Job] = Exhibit(
         Column("shortest, s", "min_time", guarded_seconds),
         Column("longest, s", "max_time", guarded_seconds),
     ],
-    note="Of an average rank, its threads together. Time: without the regions inside; shortest and longest of a single "
-    "visit, with them. No sum with inner ones over regions that hold one another.",
+    note="Values of an average rank, over all of its threads. Time excludes inner regions; the shortest and longest "
+    "single visit include them. Sums that include inner regions are left out for regions that contain each other.",
     asked=True,
     drilled=True,
     levels=regions.LEVELS.known,

@@ -29,7 +29,7 @@ def _figure(_: object, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Returns efficiency over workers."""
     from iolens.figures.scaling import efficiency_lines
 
-    caption = "Efficiency against the fewest workers of each line; caps are intervals. What lacks to 100 % is lost."
+    caption = "Efficiency against the fewest workers of each line; caps are intervals. The distance to 100 % is lost."
     yield FigureBlock(efficiency_lines(found), caption)
 
 
@@ -48,9 +48,10 @@ def _exhibit(metric: Callable[[S], pd.DataFrame | None]) -> Exhibit[S]:
             Column("speed-up", "speedup", lambda value: f"{value:.2f}×"),
             Column("efficiency", ("efficiency", "low", "high"), _efficiency),
         ],
-        note="Base: the fewest workers, with their seconds. Strong: all points do the same work, speed-up is the ratio "
+        note="Base: the point with the fewest workers, with its seconds. Strong: all points do the same work, "
+        "speed-up is the ratio "
         "of times. Weak: each worker does the same, speed-up is the ratio of rates (bytes over time). Efficiency: "
-        f"speed-up over the ratio of workers. Ratios: {claim(RATIO, CONFIDENCE, together=True)}.",
+        f"speed-up divided by the ratio of workers. Ratios: {claim(RATIO, CONFIDENCE, together=True)}.",
         draw=_figure,
     )
 

@@ -62,7 +62,7 @@ def _path_figure(trail: Trail, found: pd.DataFrame) -> Iterable[FigureBlock]:
     from iolens.figures.search_path import search_path
 
     caption = (
-        "Each run of the search (dot; hollow: the default and the rule of thumb) with what the model expected of it "
+        "Each run of the search (dot; hollow: the default and the rule of thumb), the value that the model expected "
         "(bar: two standard deviations to either side), and the best so far (line). A failed run has no dot."
     )
     yield FigureBlock(search_path(found), caption)
@@ -99,8 +99,8 @@ STEPS: Exhibit[Trail] = Exhibit(
         Column("measured", ("bandwidth", "reason"), _measured),
         Column("best so far", "best", lambda value: _NONE if math.isnan(value) else number(value)),
     ],
-    note="Expected: what the model of the machine, fitted to the runs before, said of this one, with two standard "
-    "deviations to either side.",
+    note="Expected: prediction of the model of the machine, fitted to the earlier runs, with two standard deviations "
+    "to either side.",
     draw=_path_figure,
 )
 
@@ -109,6 +109,6 @@ MACHINE: Exhibit[Trail] = Exhibit(
     title="The machine that these runs describe",
     metric=_machine,
     columns=[Column("", "trait"), Column("fitted", ("value", "low", "high", "unit"), fitted)],
-    note="Median of the machines that fit the runs, and where 95 % of their weight lies; one end of that where the "
-    "runs did not need to know more. Nothing of it was read from the storage.",
+    note="Median over the machines that fit the runs, and the range with 95 % of their weight; only one end of the "
+    "range if the runs did not determine the other. All values come from the runs, none from the storage itself.",
 )

@@ -36,7 +36,7 @@ def _target_bytes_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]
         caption = "Read and written by all ranks. Look for targets with more than the others, and idle ones."
         yield FigureBlock(byte_bars(found), caption, title="Bytes per target")
     if len(found) > 1 and found["bytes_per_second"].notna().all():
-        caption = "Bytes over the time of all ranks in reads and writes. Look for a target far below the others."
+        caption = "Bytes divided by the time of all ranks in reads and writes. Look for a target far below the others."
         yield FigureBlock(speed_bars(found), caption, title="Speed of a process on each target")
 
 
@@ -152,8 +152,8 @@ STRIPE_RANKS: Exhibit[Job] = Exhibit(
         Column("most", "most_ranks", words.count),
         Column("fullest stripe", "fullest", words.ratio),
     ],
-    note="Ranks that read or wrote on a stripe: those that write there take its lock from one another. Fullest stripe: "
-    "its bytes over the mean of the file's stripes in use.",
+    note="Ranks that read or wrote on a stripe: writers of a stripe take its lock from each other. Fullest stripe: "
+    "its bytes divided by the mean of the file's used stripes.",
 )
 
 LUSTRE_CLIENT: Exhibit[Job] = Exhibit(
@@ -167,6 +167,6 @@ LUSTRE_CLIENT: Exhibit[Job] = Exhibit(
         Column("sum", ("sum", "unit"), _counted),
         Column("nodes", "nodes", words.count),
     ],
-    note="Of all programs on these nodes, not of this job alone. Bytes between client and storage targets differ from "
-    "those of programs by what the client keeps, reads ahead or has not yet written.",
+    note="Values of all programs on these nodes, not only of this job. Bytes between client and storage targets "
+    "differ from the programs' bytes by the data that the client keeps, reads ahead or has not yet written.",
 )

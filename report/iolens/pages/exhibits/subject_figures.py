@@ -102,7 +102,10 @@ def _time_figure(subjects: Subjects, found: pd.DataFrame) -> Iterable[FigureBloc
     """Draws where the time of an average process went."""
     from iolens.figures.subject_times import time_bars
 
-    caption = "A layer's time contains that of the layers below it. Mean over the logs of a subject; a line spans them."
+    caption = (
+        "The time of a layer contains the time of the layers below it. Bars are means over the logs of a subject; "
+        "lines show their range."
+    )
     yield FigureBlock(time_bars(found), caption)
 
 

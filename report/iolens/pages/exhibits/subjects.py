@@ -92,7 +92,7 @@ def _numbers_columns(subjects: Subjects) -> list[Column]:
 _MOST_CHANGES = 20
 """Functions of a profile that pages and terminals show; `--all` and exports have all."""
 
-_LACKING = "n/a: no log or output of it has this number."
+_LACKING = "n/a: none of its logs or outputs has this number."
 
 _STANDS = ("ratio", "ratio_low", "ratio_high", "standing")
 
@@ -256,7 +256,7 @@ FINDINGS: Exhibit[Subjects] = Exhibit(
     title="Findings that appeared, vanished, stayed",
     metric=findings,
     columns=_findings_columns,
-    note="At most this part of the run can be gained by its remedy, which `iolens advise LOG` prints.",
+    note="The remedy can save at most this part of the run; `iolens advise LOG` prints the remedy.",
 )
 
 SUBJECT_EXHIBITS: tuple[Exhibit[Subjects], ...] = (

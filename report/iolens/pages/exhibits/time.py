@@ -47,7 +47,7 @@ def how(job: Job) -> str:
         said.append("MPI synchronisation: with the timed barriers before collectives.")
     said += [meaning for part, meaning in _MEANINGS.items() if each[part].any()]
     if time.is_traced(job):
-        said.append("Calls of several threads at once are added, to the run time at most.")
+        said.append("Simultaneous calls of several threads are added, up to the run time.")
     return " ".join(said)
 
 
@@ -57,9 +57,9 @@ _MEANINGS = {
     parts.OPENMP: "In OpenMP's library: barriers, locks, idle workers and starts of parallel regions, from samples.",
     parts.POINT: "MPI point-to-point: with waits for requests.",
     parts.OFF_CORE: "Not on a core: asleep, or waiting for a core.",
-    parts.UNKNOWN: "Not told apart: outside I/O and MPI; nobody measured whether the rank was on a core meanwhile.",
+    parts.UNKNOWN: "Unknown: outside I/O and MPI; the log does not show if the rank was on a core.",
     parts.START: "Start and end: MPI_Init and MPI_Finalize.",
-    parts.PROFILER: "The profiler: what it added to MPI_Init, and samples taken in it.",
+    parts.PROFILER: "The profiler: time that it added to MPI_Init, and samples in its own code.",
 }
 """The meaning of each part, shown for a part that has any time."""
 
@@ -97,8 +97,8 @@ EFFICIENCIES: Exhibit[Job] = Exhibit(
         Column("value", ("value", "unknown"), _value),
         Column("definition", ("definition", "unknown"), lambda said, why: f"{said}; {why}" if why else said),
     ],
-    note="c: computing, w: waiting outside I/O and MPI, o: I/O, of a rank; T: the run time. 1 is best. Waiting and I/O "
-    "are factors of their own here; POP counts them as computing.",
+    note="c: computing, w: waiting outside I/O and MPI, o: I/O, of a rank; T: the run time. 1 is best. Waiting and "
+    "I/O are separate factors here; POP counts them as computing.",
     source=_SOURCE,
 )
 
@@ -136,7 +136,7 @@ STEPS: Exhibit[Job] = Exhibit(
         Column("what this log says", "evidence"),
         Column("table", "look"),
     ],
-    note="In this order; after each change, compare answers and times. The table: iolens table NAME LOG.",
+    note="Follow this order; after each change, compare answers and times. To see a table: iolens table NAME LOG.",
     source=_SOURCE,
 )
 
@@ -149,18 +149,18 @@ def _counted(calls: float) -> str:
 def _profile_note(job: Job) -> str:
     """Returns a note about the rows."""
     rest = "the rest of the run time" + (
-        "" if time.is_traced(job) or job.nprocs < 2 else ", MPI in it, for MPI was not traced (--trace mpi)"
+        "" if time.is_traced(job) or job.nprocs < 2 else ", including MPI, because MPI was not traced (--trace mpi)"
     )
     inside = (
-        f"{inclusive.INSIDE}: inclusive times of the program's own functions, and of those of libraries, which overlap "
-        "one another and rows above; Time%: of all time of the ranks."
+        f"{inclusive.INSIDE}: inclusive times of functions of the program and of libraries, which overlap each other "
+        f"and the rows above; Time%: share of the total time of the ranks."
         if inclusive.inclusive_rows(job) is not None
         else ""
     )
     sync = "MPI_SYNC: the timed barriers before collectives." if time.has_timed_barriers(job) else ""
     said = (
         "Means over all ranks, from timed calls. Imb. Time: slowest rank less mean; Imb. Time%: 100 (max - avg) / max "
-        "N / (N - 1). MPI-IO: what its calls took beyond the POSIX time in them.",
+        "N / (N - 1). MPI-IO: time of its calls without the POSIX time inside them.",
         sync,
         f"{profile_time.NOT_TRACED}: {rest}. Calls of several threads are added.",
         inside,

@@ -41,7 +41,7 @@ def activity_figure(job: Job, module: str) -> FigureBlock:
         "Look for ranks that move more than others, and for pauses." + _clock_words(job)
     )
     if not timespans.has_heatmap(job, module):
-        caption += " From traced calls (DXT), the bytes of each spread evenly over its time."
+        caption += " From traced calls (DXT); the bytes of a call are spread evenly over its time."
     figure = activity_map(written, read, width, job.nprocs)
     firsts = range(0, job.nprocs, each)
     rows = [f"rank {n}" if each == 1 else f"ranks {n} to {min(n + each, job.nprocs) - 1}" for n in firsts]
@@ -114,8 +114,7 @@ def _place_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
 
 
 _RANK_SPAN_NOTE = (
-    "Files of which the log knows the ranks one by one, without standard streams. Look for ranks that begin or end "
-    "late."
+    "Files for which the log has each rank separately, without standard streams. Look for ranks that begin or end late."
 )
 
 
@@ -138,8 +137,8 @@ def _beyond_the_end(job: Job, spans: pd.DataFrame) -> str:
     if late <= 0:
         return ""
     return (
-        f" The last access ends {words.seconds(late)} s after the end of the job in this log: "
-        "its times agree no better than that."
+        f" The last access ends {words.seconds(late)} s after the end of the job in this log: times in this log are "
+        f"no more precise than that."
     )
 
 
@@ -147,7 +146,7 @@ def _shared_span_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Bars a file."""
     from iolens.figures.timespans import shared_spans
 
-    caption = "From the first rank's begin to the last one's end. Look for reading and writing that overlap."
+    caption = "From the begin of the first rank to the end of the last rank. Look for overlaps of reading and writing."
     caption += _beyond_the_end(job, found)
     figure = shared_spans(found, job.run_time)
     yield FigureBlock(figure, caption, title="First to last access of files shared by all ranks")

@@ -45,11 +45,11 @@ TRACED: Exhibit[Job] = Exhibit(
     title="Traced functions",
     metric=traced_calls.traced_calls,
     columns=_columns,
-    note="Of an average rank. Exclusive: without the calls inside that the log has the time of (traced functions, MPI "
-    "where it is traced, files). Inclusive: a call inside another one of the same function is part of that call. Imb.% "
-    "is of exclusive times, or of inclusive ones in a log without. A rank stops counting a function of the program's "
-    "own after 100 000 calls of less than 10 us on average. Counters of a call, where --hwpc asked for them, are the "
-    "mean of the calls that have them (traced_counters).",
+    note="Values of an average rank. Exclusive: without inner calls whose time is in the log (traced functions, MPI "
+    "if it is traced, files). Inclusive: a call inside a call of the same function is part of the outer call. "
+    "Imb.% uses exclusive times, or inclusive times if the log has no others. A rank stops counting a function "
+    "of the program after 100 000 calls of less than 10 us on average. Counters of a call (--hwpc) are means "
+    "over the calls that have them (traced_counters).",
     asked=True,
     source="iolens run --trace GROUP or --apa FILE",
 )
@@ -74,10 +74,10 @@ TRACED_COUNTERS: Exhibit[Job] = Exhibit(
         Column("counted", "ran", words.points),
         Column("ranks with the first calls alone", "first", words.count, optional=True),
     ],
-    note="What a function called is in its counts, and so is reading counters there: about 1 us each. A rank stops "
-    "reading after the first 10 000, 20 000 ... calls of a function where it took more than a tenth of the time. "
-    "Counted: the part of the time for which the event had a counter; values are scaled up to all of it. n/a: "
-    "this processor or its operator does not give the event.",
+    note="Counts of a function include the functions that it called, and the reading of counters in them, about 1 us "
+    "each. A rank stops reading after the first 10 000, 20 000 ... calls of a function if reading took more than "
+    "a tenth of the time. Counted: the part of the time in which the event had a counter; values are scaled up "
+    "to the whole time. n/a: this processor does not offer the event, or its operator forbids it.",
     asked=True,
     apart=True,
     source="iolens run --trace GROUP --hwpc GROUP",
@@ -95,7 +95,8 @@ TRACING_COST: Exhibit[Job] = Exhibit(
         Column("of a call, s", "per_call", guarded_seconds),
         Column("Calls", "calls", words.guarded),
     ],
-    note="Of an average rank, and of the run time. Lower bounds: calls, times the shortest time that recording one "
-    "took in trials at the end of each process; reading counters (--hwpc) is not in it. n/a: a process was killed.",
+    note="Costs for an average rank, and shares of the run time. Lower bounds: calls, times the shortest time that "
+    "recording a call took in trials at the end of each process; reading counters (--hwpc) is not in it. "
+    "n/a: a process was killed.",
     source="iolens run --trace GROUP or --apa FILE",
 )

@@ -145,7 +145,7 @@ def _ranks_behind(block: Table, rows: int) -> tuple[Ranks | None, str]:
     if found is None or found.processes < 2 or len(found.rows) != rows:
         return None, ""
     if set(found.rows) <= {EVERY_RANK}:
-        return None, "All ranks used each of these files, and the log has their sums alone: no filter by rank."
+        return None, "All ranks used each of these files, and the log has only their sums: no filter by rank."
     return found, ""
 
 

@@ -24,7 +24,7 @@ _SINGLE = {"kind": "u1", "file": "u1", "rank": "u4", "offset": "f8", "length": "
 """Columns and the numbers that each is stored as, in the byte order of all computers with a browser."""
 
 _STILL = (
-    "The figures of this page are still, because the library that makes them interactive (uPlot) was not there when "
+    "The figures of this page are static, because the library that makes them interactive (uPlot) was missing when "
     "iolens was installed; packaging/plotting.sh fetches it."
 )
 

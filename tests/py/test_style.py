@@ -1,0 +1,82 @@
+"""The checks of words and of commit messages find the faults that they name, and nothing in good texts."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+STYLE = Path(__file__).parents[1] / "style"
+
+
+def check_of(name: str) -> ModuleType:
+    """Returns a check of the folder as a module."""
+    spec = importlib.util.spec_from_file_location(name, STYLE / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+LONG = " ".join(["word"] * 36)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "fault"),
+    [
+        ("a.py", '"""Returns all."""\nNAME = "Of an average rank."\n', 'a message begins with "Of"'),
+        ("a.py", '"""Whether it is so."""\n', 'begins with "Whether"'),
+        ("a.py", '"""Returns all."""\nNAME = f"{1} is heeded"\n', '"heeded"'),
+        ("a.py", '"""Returns all."""\n# Of all ranks.\n', 'begins with "Of"'),
+        ("a.c", 'int f(void) { return say("whence"); }\n', '"whence"'),
+        ("a.c", "/* What it is. */\n", 'begins with "What"'),
+        ("a.md", f"# Title\n\nShort. {LONG}.\n", "36 words"),
+        ("a.md", "It heeds them.\n", '"heeds"'),
+    ],
+)
+def test_a_fault_is_found(name: str, text: str, fault: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(text)
+    (found,) = check_of("plain_words").faults(tmp_path / name)
+    assert fault in found
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.py", '"""Returns the ranks of a job."""\nNAME = "Which ranks wait?"\n'),
+        ("a.c", "/* The ranks of a job. */\n"),
+        (
+            "a.md",
+            f"# Of titles\n\n| Of a table | {LONG} |\n\n```\n{LONG}\n```\n\nA word (`{LONG}`) and:\n- {LONG[:99]}\n",
+        ),
+    ],
+)
+def test_plain_text_has_no_fault(name: str, text: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(text)
+    assert check_of("plain_words").faults(tmp_path / name) == []
+
+
+@pytest.mark.parametrize(
+    ("message", "count"),
+    [
+        ("sampling: hold the signal back\n\nIt came too early.\n", 0),
+        ("advise, log: follow the words\n\nThey changed.\n", 0),
+        ("sampling: hold the signal back\n", 1),
+        ("hold the signal back\n\nIt came too early.\n", 1),
+        (f"sampling: {'x' * 70}\n\nIt came too early.\n", 1),
+    ],
+)
+def test_a_commit_names_its_part_and_its_reason(message: str, count: int) -> None:
+    assert len(check_of("commits").faults("abc", message)) == count
+
+
+def test_the_commits_since_the_rule_keep_it() -> None:
+    done = subprocess.run(
+        [sys.executable, STYLE / "commits.py"], cwd=STYLE, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (0, "")
