@@ -71,6 +71,7 @@ void posix_on_rename(const struct call *c, int olddir, const char *from, int new
 /* Closing takes the descriptor out before the real close, when its number is still this file's. */
 void posix_before_close(struct call *c, int fd);
 void posix_on_close(const struct call *c, int result);
+void posix_before_close_range(unsigned first, unsigned last, int flags);
 void posix_on_close_range(const struct call *c, unsigned first, unsigned last, int flags);
 
 void posix_on_aio_submit(const struct call *c, enum posix_direction direction, const struct aiocb *control);

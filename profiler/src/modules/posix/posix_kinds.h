@@ -15,13 +15,15 @@
 #define ON_MKSTEMP(...)                FN(__VA_ARGS__, OPENED(AT_FDCWD, pattern, 0, 0))
 #define ON_MKOSTEMP(...)               FN(__VA_ARGS__, OPENED(AT_FDCWD, pattern, flags, 0))
 
-#define ON_DUP(...)         FN(__VA_ARGS__, posix_on_dup(&c, ret, fd))
-#define ON_DUP2(...)        ON_DUP(__VA_ARGS__)
-#define ON_FCNTL(...)       FNV(__VA_ARGS__, (void)0, posix_on_fcntl(&c, ret, fd, command, (intptr_t)value))
-#define ON_FILENO(...)      FN(__VA_ARGS__, posix_on_fileno(&c, ret, stream))
-#define ON_CLOSE(...)       FNB(__VA_ARGS__, posix_before_close(&c, fd), posix_on_close(&c, ret))
-#define ON_CLOSEDIR(...)    FNB(__VA_ARGS__, posix_before_close(&c, dirfd(folder)), posix_on_close(&c, ret))
-#define ON_CLOSE_RANGE(...) FN(__VA_ARGS__, if (ret == 0) posix_on_close_range(&c, first, last, flags))
+#define ON_DUP(...)      FN(__VA_ARGS__, posix_on_dup(&c, ret, fd))
+#define ON_DUP2(...)     ON_DUP(__VA_ARGS__)
+#define ON_FCNTL(...)    FNV(__VA_ARGS__, (void)0, posix_on_fcntl(&c, ret, fd, command, (intptr_t)value))
+#define ON_FILENO(...)   FN(__VA_ARGS__, posix_on_fileno(&c, ret, stream))
+#define ON_CLOSE(...)    FNB(__VA_ARGS__, posix_before_close(&c, fd), posix_on_close(&c, ret))
+#define ON_CLOSEDIR(...) FNB(__VA_ARGS__, posix_before_close(&c, dirfd(folder)), posix_on_close(&c, ret))
+#define ON_CLOSE_RANGE(...)                                                                                  \
+    FNB(__VA_ARGS__, posix_before_close_range(first, last, flags),                                           \
+        if (ret == 0) posix_on_close_range(&c, first, last, flags))
 
 #define READ(offset, aligned)  posix_on_read(&c, fd, ret, offset, aligned)
 #define WROTE(offset, aligned) posix_on_write(&c, fd, ret, offset, aligned)
