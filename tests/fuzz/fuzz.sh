@@ -12,5 +12,5 @@ mapfile -t spools < <("$here/tests/fuzz/spools.sh" "$work/seeds" 2>/dev/null)
 mkdir "$work/work"
 "$here/build/asan/bin/fuzz-recover" -n "$1" -s "${2:-0}" "$work/work" "${spools[@]}" && spools_well=1 || spools_well=0
 "$here/.venv/bin/python" "$here/tests/fuzz/reader.py" --count $(($1 / 20)) --seed "${2:-0}"
-"$here/.venv/bin/python" "$here/tests/fuzz/commands.py" --count $(($1 / 1000)) --seed "${2:-0}"
+"$here/.venv/bin/python" "$here/tests/fuzz/fuzz_commands.py" --count $(($1 / 1000)) --seed "${2:-0}"
 [ "$spools_well" = 1 ]

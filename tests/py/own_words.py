@@ -42,7 +42,7 @@ def shape(line: str) -> str:
 
 def names_the_best(output: str) -> bool:
     """Whether a sweep on emulated storage named the best setting, or said that a busy disk cost it its runs."""
-    return "Best:" in output or BUSY in output
+    return any(word in output for word in ("Best:", "Confirmed:", "Not confirmed:", BUSY))
 
 
 def complaints(books: JobStatus) -> list[str]:

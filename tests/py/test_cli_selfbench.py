@@ -32,7 +32,7 @@ def test_a_log_gets_a_bound_from_its_calls(tmp_path: Path, capsys: pytest.Captur
     posix = read_log(log).frames["POSIX"]
     expected = sum(-(-int(posix[f"POSIX_{name}"].sum()) // 4) for name in CHARGED["POSIX"] if f"POSIX_{name}" in posix)
     assert f" {expected} " in next(line for line in bound.splitlines() if line.startswith("POSIX calls"))
-    begin_and_end = next(line for line in bound.splitlines() if line.startswith("begin and end"))
+    begin_and_end = next(line for line in bound.splitlines() if line.startswith("start and end of a job of 4 ranks"))
     assert begin_and_end.split()[9:12] == ["1", "0.500000", "0.500000"]
     assert "all" in parts
 

@@ -1,4 +1,4 @@
-"""Damaged logs through the commands: a fixed sample of tests/fuzz/commands.py, and what its long runs found."""
+"""Damaged logs through the commands: a fixed sample of tests/fuzz/fuzz_commands.py, and what its long runs found."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from iolens.metrics.grouping import Groups
 from iolens.pages import words
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "fuzz"))
-import commands
+import fuzz_commands
 
 
 def test_commands_answer_or_refuse(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(commands.reader, "read_with_darshan", lambda path, module: (None, "it is left out here"))
-    tally = commands.fuzz(count=40, seed=0)
+    monkeypatch.setattr(fuzz_commands.reader, "read_with_darshan", lambda path, module: (None, "it is left out here"))
+    tally = fuzz_commands.fuzz(count=40, seed=0)
     assert not tally.failures, tally.first
     assert tally.read > 100
 

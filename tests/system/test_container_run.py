@@ -76,12 +76,14 @@ def test_a_program_whose_libraries_are_not_inside_is_refused(place: Path) -> Non
     subprocess.run(["gcc", "-o", place / "work/program", source, "-L", place, "-lhere"], check=True)
     done = run(place, "--container", "--", "apptainer", "exec", "../image", "./program")
     assert done.returncode == 1
-    assert "./program needs libhere.so, which the container of ../image does not have; bind them in" in done.stderr
+    assert (
+        "./program needs libhere.so, which the container of ../image lacks; bind them into the container" in done.stderr
+    )
     assert len(done.stderr.splitlines()) == 1
 
 
 def test_a_container_is_not_recorded_unasked(place: Path) -> None:
     done = run(place, "--", "apptainer", "exec", "../image", "cat", "/etc/hostname")
     assert done.returncode == 0, done.stderr
-    assert "apptainer starts a container, and what runs inside is recorded with --container" in done.stderr
+    assert "apptainer starts a container; record the program inside with --container" in done.stderr
     assert "ld.so" not in done.stderr

@@ -46,5 +46,5 @@ def test_data_of_another_run_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "io500-data").mkdir()
     done = io500(tmp_path)
     assert done.returncode == 1
-    assert "io500-data is there already" in done.stderr
+    assert "io500-data exists already" in done.stderr
     assert (tmp_path / "io500-data").is_dir()

@@ -144,4 +144,4 @@ def test_no_such_job(tmp_path: Path) -> None:
     assert "no job runs under the profiler on this node" in live(tmp_path).stdout
     done = live(tmp_path, "4711")
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("iolens live: no job 4711 runs here under the profiler")
+    assert done.stderr.startswith("iolens live: no job 4711 runs under the profiler on this node")

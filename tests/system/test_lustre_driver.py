@@ -93,14 +93,14 @@ def test_one_word_runs_a_program_with_the_driver(tmp_path: Path) -> None:
 
 
 def test_a_program_of_another_mpi_is_refused_with_what_to_do() -> None:
-    with pytest.raises(UsageError, match="linked with no MPI, where no Lustre driver is; build it with an MPI that"):
+    with pytest.raises(UsageError, match="is linked with no MPI; the Lustre driver needs an MPI that has it"):
         build_with_driver("/bin/sh", lambda flavour: "mpirun")
 
 
 def test_storage_without_stripes_is_refused(tmp_path: Path) -> None:
     text = EXPERIMENT.replace("{kind: emulated, stripe_size: 64K}", f"{{kind: directory, directory: {tmp_path}}}")
     (tmp_path / "experiment.yaml").write_text(text, encoding="utf-8")
-    with pytest.raises(UsageError, match="the Lustre driver needs stripes, and plain storage has none"):
+    with pytest.raises(UsageError, match="the Lustre driver needs stripes, but plain storage has none"):
         prepare(load_experiment(tmp_path / "experiment.yaml"), tmp_path / "results")
 
 

@@ -110,7 +110,7 @@ def test_only_the_launcher_differs_from_a_sweep_on_this_machine(folder: Path, cl
             assert record["took_effect"]["stripe_count"] is True
     refused = sweep(folder, cluster, "storage.kind=emulated")
     assert refused.returncode == 2
-    assert "emulated storage is one node's own, and slurm shall use 2 nodes" in refused.stderr
+    assert "emulated storage belongs to one node, but slurm is to use 2 nodes" in refused.stderr
 
 
 def test_a_job_has_runs_of_one_shape_which_srun_starts_on_its_nodes(folder: Path, cluster: dict[str, str]) -> None:
@@ -222,7 +222,7 @@ def test_a_run_that_takes_too_long_takes_no_time_from_the_next_one_of_its_job(
     done = sweep(folder, cluster, *endless, "slurm.time=2", started)
     assert done.returncode == 1, done.stdout + done.stderr
     found = records(folder)
-    assert [record["reason"] for record in found.values()] == ["it took longer than 2 s and was ended"] * 2
+    assert [record["reason"] for record in found.values()] == ["it ran longer than 2 s and was ended"] * 2
     assert len({record["batch"]["job"] for record in found.values()}) == 1
 
 

@@ -72,7 +72,7 @@ def test_the_build_that_computes_something_else_is_found_and_named(swept: Path) 
     }
     found = compare(results.runs, results.settings, results.measure)
     assert found.points.loc[found.best, "label"] == "build usual"
-    assert "its answer is another than the baseline's: relative difference" in verdict_and_notes(results, found)
+    assert "its answer differs from the baseline: relative difference" in verdict_and_notes(results, found)
     assert "another one in 1: build single." in verdict_and_notes(results, found)
 
 

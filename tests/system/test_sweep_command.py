@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
 import subprocess
@@ -106,7 +107,7 @@ def test_the_best_setting_was_confirmed_by_fresh_runs(swept: tuple[Path, dict[st
         return
     assert len(fresh) == 4
     assert all(json.loads(path.read_text())["id"].startswith("confirm/") for path in fresh)
-    assert "Fresh runs" in output
+    assert re.search(r"(C|Not c)onfirmed: .* gives", " ".join(output.split())) or BUSY in output
 
 
 @pytest.mark.mpi
@@ -167,7 +168,8 @@ def test_a_failed_run_stays_until_another_try_is_asked_for(tmp_path: Path) -> No
 
     def swept(*options: str) -> tuple[int, str]:
         line = [*IOLENS, "sweep", str(experiment), "--results", str(tmp_path / "results"), "--no-report", *options]
-        done = subprocess.run(line, capture_output=True, text=True, check=False)
+        alone = {name: value for name, value in os.environ.items() if name != "MAKELEVEL"}
+        done = subprocess.run(line, capture_output=True, text=True, check=False, env=alone)
         return done.returncode, done.stdout
 
     status, said = swept()
@@ -175,7 +177,7 @@ def test_a_failed_run_stays_until_another_try_is_asked_for(tmp_path: Path) -> No
     assert "2 failed; `--retry` does them again" in said
     mended.touch()
     status, said = swept()
-    assert (status, said.count("failed before, and kept: exit code 3: cannot")) == (1, 2)
+    assert (status, said.count("failed in an earlier sweep and was not repeated: exit code 3: cannot")) == (1, 2)
     assert "0 of 2 runs to do" in said
     status, said = swept("--retry")
     assert (status, "2 of 2 runs to do" in said, "exit code" in said) == (0, True, False), said

@@ -6,11 +6,14 @@ import itertools
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from iolens.errors import IolensError, UsageError
 from iolens.lab.recovery import recover
 from iolens.lab.recovery.recover import Spool
-from iolens.log import Job
+
+if TYPE_CHECKING:
+    from iolens.log import Job
 
 MARK = ".snapshot-"
 """Part of the name of a log that was made while its job was running."""

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from iolens.errors import IolensError
 from iolens.lab.run.allocation import allocation
-from iolens.log import read_log
 
 
 def hosts_of(logs: Sequence[Path], ranks: int = 1) -> list[str]:
@@ -23,6 +22,8 @@ def hosts_of(logs: Sequence[Path], ranks: int = 1) -> list[str]:
 
 def _hosts_in(log: Path) -> list[str]:
     """Returns the hosts that a log names; none when it cannot be read or is another profiler's."""
+    from iolens.log import read_log
+
     try:
         job = read_log(log).private.get("job")
     except (IolensError, OSError):

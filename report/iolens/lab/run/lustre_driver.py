@@ -77,8 +77,8 @@ def build_with_driver(name: str, starter: Callable[[mpi.Flavour | None], str]) -
     own = program.parent in [folder.resolve() for folder in folders_of_programs()]
     if not own and flavour != "mpich":
         raise UsageError(
-            f"{program} is linked with {flavour or 'no MPI'}, which has no Lustre driver; build it with an MPI that "
-            f"has this driver (`make lustre-driver` makes {INTEL_MPI / 'bin' / 'iolens-mpicc'}), or with MPICH"
+            f"{program} is linked with {flavour or 'no MPI'}; the Lustre driver needs an MPI that has it: build the "
+            f"program with {INTEL_MPI / 'bin' / 'iolens-mpicc'} (`make lustre-driver` makes it), or with MPICH"
         )
     install()
     if own:

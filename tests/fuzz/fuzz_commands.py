@@ -1,6 +1,6 @@
 """Damaged logs through the commands that read logs: an answer or a sentence and an exit code, and nothing else.
 
-    python tests/fuzz/commands.py [--count N] [--seed S]
+    python tests/fuzz/fuzz_commands.py [--count N] [--seed S]
 
 Number S + i makes the i-th damage, as in reader.py; half of them are done to one column of a private table, because
 most commands read those. Logs that the reader refuses are left out. Exit code 1 when a command ended in another way;
