@@ -143,7 +143,7 @@ def _sampled_openmp(job: Job, ranks: int) -> np.ndarray:
     rows = _of_busiest_threads(rows[rows["rank"].between(0, ranks - 1)])
     who, count = rows["rank"].to_numpy(np.int64), rows["samples"].to_numpy(float)
     inside = np.bincount(who, count * (rows["group"] == OMP).to_numpy(), ranks)
-    return job.run_time * inside / np.maximum(np.bincount(who, count, ranks), 1.0)
+    return np.asarray(job.run_time * inside / np.maximum(np.bincount(who, count, ranks), 1.0))
 
 
 def _called_mpi(mpi: Records, ranks: int) -> Parts:
