@@ -241,12 +241,9 @@ def test_runs_that_warm_up_count_for_nothing(sweep_of: Any, tmp_path: Path) -> N
     sweep = sweep_of(EVEN, "warm_up=2", "until.ci=0.1%", "until.repetitions=4", "confirm=1")
     assert run_sweep(sweep, Told()) == []
     assert sorted(line for _, _, line in told[:2]) == ["warm-up/rep-1", "warm-up/rep-2"]
-    assert [(done, total) for done, total, _ in told] == [
-        *[(0, 6)] * 2,
-        *[(done, 6) for done in range(1, 7)],
-        *[(7, 8), (8, 8)],
-        *[(9, 10), (10, 10)],
-    ]
+    measured = [*[(0, 6)] * 2, *[(done, 6) for done in range(1, 7)], (7, 8), (8, 8)]
+    confirmed = [(9, 10), (10, 10)]  # none if the baseline came out best, which the order of the runs decides
+    assert [(done, total) for done, total, _ in told] in (measured, measured + confirmed)
     assert len(load_results(sweep.folder).runs) == 8
     before = (tmp_path / "starts").read_text()
     assert run_sweep(sweep_of(EVEN, "warm_up=2", "until.ci=0.1%", "until.repetitions=4", "confirm=1"), Progress()) == []
