@@ -103,8 +103,9 @@ in_fresh_directory 1 profiled {program()} "$([ -n "$SLURM_RESTART_COUNT" ] && ec
     job = done.stdout.strip()
     wait_until(lambda: list(scratch.glob("*/ready")))
     subprocess.run(["scontrol", "requeue", job], env=cluster, check=True)
-    # Slurm would hold the job back for two minutes before it starts it again.
-    sooner = ["scontrol", "update", f"JobId={job}", "StartTime=now"]
+    # Slurm would hold the job back for two minutes before it starts it again. In the second of the requeue itself it
+    # would refuse the job for good, because it revokes what was permitted up to that second.
+    sooner = ["scontrol", "update", f"JobId={job}", "StartTime=now+2"]
     state = ["squeue", "--noheader", "--format=%t", f"--jobs={job}"]
     wait_until(lambda: subprocess.run(state, env=cluster, capture_output=True, text=True, check=True).stdout == "PD\n")
     subprocess.run(sooner, env=cluster, check=True)
