@@ -1,4 +1,4 @@
-"""How often a sweep's intervals hold and find what is there, on made-up runs whose truth is known.
+"""Measures how often a sweep's intervals hold and find what is there, on made-up runs whose truth is known.
 
     python tests/bench/coverage.py [SWEEPS]
 

@@ -125,5 +125,5 @@ def settings_of(comparison: Comparison, index: int | None) -> tuple[Any, ...]:
 
 
 def cautions(results: Results, comparison: Comparison) -> list[str]:
-    """What a comparison says before its numbers, and after them."""
+    """Returns the sentences that a comparison prints before its numbers and after them."""
     return [*doubts(results, comparison), *origins(results, comparison)]

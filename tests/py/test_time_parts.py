@@ -51,14 +51,9 @@ def library() -> Path:
 
 @pytest.mark.parametrize("options", [(), ("--sample",)], ids=["plain", "sampled"])
 @pytest.mark.parametrize("mode", list(PROGRAMS))
-def test_each_program_is_named_for_what_it_is(
-    mode: str, options: tuple[str, ...], tmp_path: Path, capsys, request: pytest.FixtureRequest
-) -> None:
+def test_each_program_is_named_for_what_it_is(mode: str, options: tuple[str, ...], tmp_path: Path, capsys) -> None:
     """On a machine that has no core to spare, any of them that wants one may be short of cores, and is then said to
     be."""
-    if mode == "asks" and options:
-        why = "from samples, a loop of poll() that never waits is sometimes taken for waiting"
-        request.applymarker(pytest.mark.xfail(reason=why, strict=False))
     program = harness.build_program("time_parts", "-fopenmp")
     words = ["-m", "iolens.cli.main", "run", *options, "--output", str(tmp_path / "out"), "--", program, mode]
     subprocess.run([sys.executable, *words, str(SECONDS)], check=True, timeout=PATIENCE, capture_output=True)

@@ -1,4 +1,4 @@
-"""How often a job's checkpoints are worth their time, in words."""
+"""A sentence on the interval between checkpoints that loses least time."""
 
 from __future__ import annotations
 

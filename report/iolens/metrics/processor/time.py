@@ -189,9 +189,11 @@ def _outside_parts(
     off = whole - on_core
     waited = np.where(told, np.minimum(np.nan_to_num(use.runnable), off), off)
     asleep = np.where(told, off - waited, 0.0)
-    running, still = (outside, outside) if ran is None else (ran, outside - ran)
+    # A system call that never waits looks like a wait to the samples: the kernel's count of time off the cores decides.
+    still = outside if ran is None else np.minimum(outside - ran, off)
+    running = outside if ran is None else outside - still
     most = np.minimum(on_core, running)
-    floor = np.zeros_like(outside) if ran is None else ran - waited
+    floor = np.zeros_like(outside) if ran is None else running - waited
     computed = np.clip(np.maximum(np.maximum(on_core - inside, least), floor), 0.0, most)
     rested = np.maximum(asleep - inside, 0.0 if ran is None else np.where(told, still - waited, 0.0))
     rested = np.clip(rested, 0.0, outside - computed)
