@@ -126,7 +126,8 @@ def test_the_parts_of_the_time_agree_with_the_samples(job: Job) -> None:
     assert (begin > 0).all()
     started = calls[["MPI_Init", "MPI_Finalize"]].sum()
     assert parts["start and end"] * RANKS == pytest.approx(started, abs=0.5)  # ranks begin one after the other
-    assert parts["the profiler"] * RANKS == pytest.approx(begin.sum())
+    # A rank that begins late can have calls that add up to more than the run: all its parts are then scaled down.
+    assert parts["the profiler"] * RANKS == pytest.approx(begin.sum(), rel=0.02)
 
 
 def test_the_profile_by_time_adds_up_and_has_the_sums_of_the_raw_tables(
@@ -143,7 +144,7 @@ def test_the_profile_by_time_adds_up_and_has_the_sums_of_the_raw_tables(
     assert functions.loc["MPI_Isend", "calls"] == run[1][0]
     parts = time.time_parts(job).frame().set_index("part")["seconds"]
     moved = groups["time"].reindex(["POSIX", "STDIO", "MPI-IO"]).sum()
-    assert moved == pytest.approx(parts[[name for name in parts.index if name.startswith("I/O")]].sum())
+    assert moved == pytest.approx(parts[[name for name in parts.index if name.startswith("I/O")]].sum(), rel=0.02)
     outside = parts[[name for name in parts.index if name in OUTSIDE]].sum()
     assert groups.loc["USER", "time"] == pytest.approx(outside, abs=0.05 * job.run_time)
     assert groups.loc["IOLENS", "time"] * RANKS == pytest.approx(job.private["rank_places"]["begin_time"].sum())

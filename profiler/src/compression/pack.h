@@ -1,7 +1,7 @@
 /* Writes zlib streams (RFC 1950, RFC 1951) in deflate's fixed codes, without zlib: loading that library took
  * as long as a short program, and programs may have another one of the same name.
  *
- * Of many similar rows of one size, bytes equal to those of the previous row become a match at one fixed
+ * Rows of one size are often alike: bytes equal to those of the previous row become a match at one fixed
  * distance, and all others become literals. That takes a tenth of the time of zlib at its fastest level, and
  * the result is a tenth larger. In any other bytes, matches are searched at the latest place with the same
  * four. */
