@@ -20,8 +20,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import man
-from iolens.cli import completion
 from iolens.cli.described import commands
+from iolens.cli.machine import completion
 
 ROOT = Path(__file__).resolve().parents[1]
 PARTS = "iolens/parts"

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import sys
 
-from iolens.metrics.statistics import family
+from iolens.metrics.statistics.intervals import family
 
 
 def main() -> None:

@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from iolens.metrics.paired import Design, design
+from iolens.metrics.statistics.paired import Design, design
 
 NOISE = 0.05
 """Spread of the runs of a point, as a standard deviation of logarithms."""

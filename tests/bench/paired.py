@@ -7,7 +7,7 @@ import math
 import statistics
 import sys
 
-from iolens.metrics.statistics import family
+from iolens.metrics.statistics.intervals import family
 
 
 def main() -> None:

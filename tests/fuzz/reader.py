@@ -27,7 +27,7 @@ from types import FrameType
 from iolens.log import LogError, container, read_log, reader
 from iolens.log.rewrite import Contents, put_together, take_apart
 from iolens.pages.exhibits.job import JOB_EXHIBITS
-from iolens.pages.job import write_job
+from iolens.pages.job.document import write_job
 from mutate import mutate, mutate_json
 
 LOGS = sorted((Path(__file__).parents[1] / "data").rglob("*.darshan"))

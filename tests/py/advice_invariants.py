@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from iolens.advise import Diagnosis, Finding
 from iolens.advise.table import RULES
 from iolens.log import Job
-from iolens.metrics.ranks import io_span_share
-from iolens.metrics.striping import file_stripes, striped_files
-from iolens.pages.job_advice import all_findings, first_action, spoken
+from iolens.metrics.files.striping import file_stripes, striped_files
+from iolens.metrics.job.ranks import io_span_share
+from iolens.pages.job.advice import all_findings, first_action, spoken
 
 QUIET = ("Nothing worth", "Hardly worth", "Too short", "Nothing to judge")
 NO_FAULT = "no rule found a fault"

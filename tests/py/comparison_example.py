@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from iolens.lab.sweep.results import Results, load_results
-from iolens.metrics.comparison import Comparison, compare
-from iolens.pages.comparison_cautions import doubts, origins
+from iolens.metrics.comparison.results import Comparison, compare
+from iolens.pages.comparison.cautions import doubts, origins
 
 MIB = 2**20
 BYTES = 100 * MIB

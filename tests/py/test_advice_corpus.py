@@ -12,7 +12,7 @@ from iolens.advise import Finding, Verdict, diagnosis, rules
 from iolens.advise.finding import SEVERITIES
 from iolens.advise.table import RULES
 from iolens.log import read_log
-from iolens.pages.advice import as_json, as_text
+from iolens.pages.job.advice_lists import as_json, as_text
 
 TESTS = Path(__file__).parents[1]
 KNOWN = {rule.id for rule in RULES}

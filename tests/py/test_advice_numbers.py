@@ -13,9 +13,9 @@ from iolens.advise.limits import DEFAULTS
 from iolens.advise.rule import Layout, Rule, Seen
 from iolens.advise.rules import exchange
 from iolens.advise.standing import HARDLY, NOTHING, standing
-from iolens.metrics.ost import clearly_slow
+from iolens.metrics.files.ost import clearly_slow
 from iolens.pages.exhibits.cost import PERFORMANCE
-from iolens.pages.job_words import verdicts
+from iolens.pages.job.words import verdicts
 from job_example import MIB, frame
 from test_advise_rules import job, layouts, own_files, said
 

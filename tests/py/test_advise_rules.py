@@ -19,9 +19,9 @@ from iolens.advise.limits import DEFAULTS, changed, from_file
 from iolens.cli.main import main
 from iolens.errors import UsageError
 from iolens.log import Job, read_log
-from iolens.metrics.share import io_seconds, slowest_seconds
-from iolens.metrics.writers import moved_by_rank
-from iolens.pages.advice_rules import rules_text
+from iolens.metrics.files.writers import moved_by_rank
+from iolens.metrics.job.share import io_seconds, slowest_seconds
+from iolens.pages.job.advice_rules import rules_text
 from job_example import MIB, frame, job_of
 from processor_example import use
 

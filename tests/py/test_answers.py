@@ -26,10 +26,10 @@ from iolens.lab.sweep.recipes import check_recipes
 from iolens.lab.sweep.results import Results, load_results
 from iolens.lab.workloads.build import complaint
 from iolens.lab.workloads.recipe import USUAL, Recipe
-from iolens.metrics.comparison import Comparison, compare
-from iolens.pages import comparison_words as words
-from iolens.pages.comparison_remedy import folded, remedy
-from iolens.pages.exhibits.answers import answers
+from iolens.metrics.comparison.results import Comparison, compare
+from iolens.pages.comparison import words
+from iolens.pages.comparison.remedy import folded, remedy
+from iolens.pages.exhibits.sweep.answers import answers
 
 ROOT = Path(__file__).resolve().parents[2]
 NORMS = [0.5, 2.0]

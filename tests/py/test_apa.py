@@ -9,13 +9,14 @@ from pathlib import Path
 import pandas as pd
 import profiler_harness as harness
 import pytest
-from iolens.cli.apa import functions, lines
+from iolens.cli.read.apa import functions, lines
 from iolens.errors import UsageError
 from iolens.lab.run.apa import Apa, find_functions, read_apa, settings_of
 from iolens.log import read_log
-from iolens.metrics.processor import nodes, own_functions
-from iolens.metrics.processor.own_functions import size_of
-from iolens.metrics.processor.traced_calls import traced_calls
+from iolens.metrics.processor.mpi import nodes
+from iolens.metrics.processor.sampled import own_functions
+from iolens.metrics.processor.sampled.own_functions import size_of
+from iolens.metrics.processor.traced.calls import traced_calls
 from processor_example import job, resolved, tables
 
 SOURCE = harness.ROOT / "tests/c/traced_functions.c"

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from iolens import __version__
 from iolens.cli.main import main, parse
-from iolens.cli.run import LARGEST_EVENTS, LARGEST_HZ, LEAST_HZ, MOST_CALLERS
+from iolens.cli.record.run import LARGEST_EVENTS, LARGEST_HZ, LEAST_HZ, MOST_CALLERS
 from iolens.errors import UsageError
 from iolens.lab.run.judged import refuse_unknown
 
@@ -143,7 +143,7 @@ def test_an_unknown_class_is_refused_before_a_driver_is_installed(
     def install() -> str:
         raise AssertionError("asked for a driver")
 
-    monkeypatch.setattr("iolens.cli.sweep.driver_to_be_had", install)
+    monkeypatch.setattr("iolens.cli.lab.sweep.driver_to_be_had", install)
     assert main(["sweep", "--class", "Q"]) == 2
     assert "unknown class 'Q'" in capsys.readouterr().err
 

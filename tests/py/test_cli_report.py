@@ -15,10 +15,10 @@ import pytest
 from iolens.cli.main import main
 from iolens.log import read_log
 from iolens.pages.blocks import Table
-from iolens.pages.cells import NUMBER
 from iolens.pages.exhibits.job import JOB_EXHIBITS
-from iolens.pages.terminal import screen
-from iolens.pages.text import MOST_ROWS, pair, table_text
+from iolens.pages.job.terminal import screen
+from iolens.pages.text.cells import NUMBER
+from iolens.pages.text.lines import MOST_ROWS, pair, table_text
 
 LOGS = sorted((Path(__file__).parents[1] / "data").rglob("*.darshan"))
 SMALL = next(path for path in LOGS if path.name == "mpi-io-test-x86_64-3.5.0.darshan")

@@ -14,11 +14,11 @@ from iolens.cli.main import main
 from iolens.lab.subjects.subjects import read_subjects
 from iolens.lab.sweep.observe import observed, spread
 from iolens.log import read_log
-from iolens.metrics.cost import io_cost
-from iolens.metrics.subject_bound import bounds
-from iolens.metrics.subject_shapes import activities, sizes, times
+from iolens.metrics.job.cost import io_cost
+from iolens.metrics.subjects.bounds import bounds
+from iolens.metrics.subjects.shapes import activities, sizes, times
 from iolens.pages.blocks import Table
-from iolens.pages.exhibits.subjects import differences, grouped_tables
+from iolens.pages.exhibits.subjects.tables import differences, grouped_tables
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 ADVICE = DATA.parent / "advice" / "logs"

@@ -14,11 +14,11 @@ import pytest
 from comparison_example import GRID, MIB, cautions, change, compared, settings_of, stripes_model, write_run, write_sweep
 from iolens.errors import IolensError, UsageError
 from iolens.lab.sweep.results import FACTS, load_results
-from iolens.metrics import statistics as st
-from iolens.metrics.comparison import compare
-from iolens.pages import comparison_words as words
-from iolens.pages.comparison_numbers import number
-from iolens.pages.exhibits.comparison import POINTS
+from iolens.metrics.comparison.results import compare
+from iolens.metrics.statistics import intervals as st
+from iolens.pages.comparison import words
+from iolens.pages.comparison.numbers import number
+from iolens.pages.exhibits.sweep.comparison import POINTS
 
 
 def test_every_run_is_one_row(tmp_path: Path) -> None:

@@ -8,14 +8,14 @@ from itertools import pairwise
 import pandas as pd
 import pytest
 from comparison_example import MIB, write_sweep
-from iolens.figures.compare_bars import grouped_bars
-from iolens.figures.compare_effects import effect_forest, ratio_ticks
-from iolens.figures.compare_heatmap import heatmap
-from iolens.figures.compare_interaction import interaction_lines, nice_ticks
-from iolens.figures.compare_ranking import MOST, ranking
-from iolens.figures.compare_style import reach
+from iolens.figures.comparison.bars import grouped_bars
+from iolens.figures.comparison.effects import effect_forest, ratio_ticks
+from iolens.figures.comparison.heatmap import heatmap
+from iolens.figures.comparison.interaction import interaction_lines, nice_ticks
+from iolens.figures.comparison.levels import reach
+from iolens.figures.comparison.ranking import MOST, ranking
 from iolens.lab.sweep.results import load_results
-from iolens.metrics.comparison import Comparison, compare
+from iolens.metrics.comparison.results import Comparison, compare
 from matplotlib.collections import PathCollection
 from matplotlib.figure import Figure
 

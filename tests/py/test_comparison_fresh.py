@@ -13,10 +13,10 @@ from iolens.lab.sweep.confirm import confirming
 from iolens.lab.sweep.experiment import Experiment
 from iolens.lab.sweep.results import load_results
 from iolens.log import read_log
-from iolens.metrics.comparison import Comparison, compare
-from iolens.pages import comparison_words as words
-from iolens.pages.comparison import write_comparison
-from iolens.pages.comparison_remedy import remedy
+from iolens.metrics.comparison.results import Comparison, compare
+from iolens.pages.comparison import words
+from iolens.pages.comparison.document import write_comparison
+from iolens.pages.comparison.remedy import remedy
 
 MATRIX = {"stripe_count": [1, 4], "aggregators": [1, 4]}
 BEST, BASE = {"stripe_count": 4, "aggregators": 4}, {"stripe_count": 1, "aggregators": 1}

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from comparison_example import cautions, change, compared, settings_of, write_run, write_sweep
 from iolens.lab.sweep.results import load_results
-from iolens.metrics.comparison import compare
-from iolens.pages import comparison_words as words
-from iolens.pages.comparison_remedy import remedy
-from iolens.pages.exhibits.comparison import BRIEF, POINTS
+from iolens.metrics.comparison.results import compare
+from iolens.pages.comparison import words
+from iolens.pages.comparison.remedy import remedy
+from iolens.pages.exhibits.sweep.comparison import BRIEF, POINTS
 
 
 @pytest.mark.parametrize("status", ["ok", "invalid"])

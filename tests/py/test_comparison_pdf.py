@@ -17,8 +17,8 @@ from iolens.cli.main import main
 from iolens.errors import IolensError
 from iolens.lab.sweep.results import load_results
 from iolens.log import read_log
-from iolens.metrics.comparison import bounded, compare
-from iolens.pages.comparison import write_comparison
+from iolens.metrics.comparison.results import bounded, compare
+from iolens.pages.comparison.document import write_comparison
 
 GRID = {"stripe_count": [1, 2, 4], "aggregators": [1, 2, 4], "cb_buffer_size": [MIB, 16 * MIB]}
 

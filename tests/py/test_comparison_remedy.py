@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from comparison_example import GRID, MIB, cautions, change, compared, write_sweep
 from iolens.lab.sweep.results import load_results
-from iolens.metrics.bound import bound
-from iolens.metrics.comparison import compare
-from iolens.pages import comparison_words as words
-from iolens.pages.comparison_driver import driver_marks, driver_notes
-from iolens.pages.comparison_remedy import remedy
+from iolens.metrics.comparison.results import compare
+from iolens.metrics.files.bound import bound
+from iolens.pages.comparison import words
+from iolens.pages.comparison.driver import driver_marks, driver_notes
+from iolens.pages.comparison.remedy import remedy
 
 
 def test_the_remedy_can_be_pasted(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from iolens.metrics.comparison_scatter import split_runs
+from iolens.metrics.comparison.scatter import split_runs
 
 
 @pytest.mark.parametrize(

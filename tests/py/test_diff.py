@@ -10,11 +10,11 @@ import pytest
 from comparison_example import write_run, write_sweep
 from iolens.cli.main import main
 from iolens.lab.subjects.subjects import read_subjects
-from iolens.metrics.aligned import aligned
-from iolens.metrics.statistics import family
-from iolens.metrics.subject_facts import listed
-from iolens.metrics.subject_files import aligned_files, keys_of
-from iolens.metrics.subjects import Output, Subject, Subjects, Trial, Value
+from iolens.metrics.statistics.intervals import family
+from iolens.metrics.subjects.aligned import aligned
+from iolens.metrics.subjects.facts import listed
+from iolens.metrics.subjects.files_aligned import aligned_files, keys_of
+from iolens.metrics.subjects.subject import Output, Subject, Subjects, Trial, Value
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 LOGS = [DATA / "darshan" / f"mpi-io-test-x86_64-{version}.darshan" for version in ("3.4.0", "3.5.0")]

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
-from pkgutil import iter_modules
+from pkgutil import walk_packages
 from types import FrameType, ModuleType
 from typing import Any
 
@@ -19,15 +19,15 @@ import iolens.pages.exhibits
 import numpy as np
 import pandas as pd
 import pytest
-from iolens.figures.activity import activity_map
+from iolens.figures.job.activity import activity_map
 from iolens.log import read_log
 from iolens.pages.exhibit import Column, Exhibit, frames
 from iolens.pages.exhibits import fleet, forest
 from iolens.pages.exhibits.cost import PERFORMANCE
 from iolens.pages.exhibits.job import JOB_EXHIBITS
 from iolens.pages.export import export
-from iolens.pages.job import write_job
-from iolens.pages.terminal import Screen, show_job
+from iolens.pages.job.document import write_job
+from iolens.pages.job.terminal import Screen, show_job
 
 DATA = Path(__file__).parents[1] / "data"
 LOGS = [
@@ -51,7 +51,7 @@ def metric_calls(run: Any) -> Counter[tuple[Any, ...]]:
             return
         others = [frame.f_locals[name] for name in code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount]]
         if code.co_name != "answer" and all(isinstance(each, (str, int)) for each in others):
-            calls[(Path(code.co_filename).stem, code.co_name, *others)] += 1
+            calls[(str(Path(code.co_filename).relative_to(METRICS)), code.co_name, *others)] += 1
 
     sys.setprofile(enter)
     try:
@@ -72,9 +72,10 @@ def test_each_metric_is_computed_once_per_log(path: Path, tmp_path: Path) -> Non
         export(frames(JOB_EXHIBITS, job), "job.", {"csv": tmp_path, "json": tmp_path})
 
     calls = metric_calls(everything)
-    assert {("cost", "io_cost"), ("files", "all_files"), ("timespans", "spans")} <= set(calls)
-    looked_up = {("private", "records", name) for name in ("regions", "sampling")}
-    unkept = {("operations", "sized_layers"), *looked_up}
+    wanted = {("job/cost.py", "io_cost"), ("files/overview.py", "all_files"), ("times/timespans.py", "spans")}
+    assert wanted <= set(calls)
+    looked_up = {("processor/sampled/private.py", "records", name) for name in ("regions", "sampling")}
+    unkept = {("job/operations.py", "sized_layers"), *looked_up}
     assert {call: count for call, count in calls.items() if count > 1 and call not in unkept} == {}
 
 
@@ -86,28 +87,15 @@ def test_another_log_has_answers_of_its_own() -> None:
     assert len({tuple(PERFORMANCE.frame(job)["bytes_written"]) for job in (first, second)}) == 2
 
 
-OTHERS = (
-    *(
-        "job",
-        "comparison",
-        "answers",
-        "latency",
-        "subjects",
-        "subject_figures",
-        "scaling",
-        "search",
-        "forest",
-        "fleet",
-        "what_if",
-    ),
-)
-"""Files of `pages/exhibits` that hold the list, or exhibits of something else than a job."""
+OTHERS = ("job", "forest", "fleet", "sweep", "subjects")
+"""Files and folders of `pages/exhibits` that hold the list, or exhibits of something else than a job."""
 
 
 def declared() -> list[Exhibit[Any]]:
     """The exhibits of a job in the files of `pages/exhibits`."""
-    names = [one.name for one in iter_modules(iolens.pages.exhibits.__path__) if one.name not in OTHERS]
-    modules = [import_module(f"iolens.pages.exhibits.{name}") for name in names]
+    exhibits = iolens.pages.exhibits
+    names = [one.name.split(".") for one in walk_packages(exhibits.__path__, f"{exhibits.__name__}.")]
+    modules = [import_module(".".join(name)) for name in names if name[3] not in OTHERS and name[-1] != "every"]
     return [value for module in modules for value in vars(module).values() if isinstance(value, Exhibit)]
 
 

@@ -12,22 +12,22 @@ import pandas as pd
 import pytest
 from iolens.advise import Finding, diagnosis, verdict
 from iolens.log import Job, read_log
-from iolens.metrics.gauges import gauges
-from iolens.metrics.mpiio import byte_ratios, collective_time, unseen
-from iolens.metrics.share import io_seconds
-from iolens.metrics.timespans import rank_spans
-from iolens.metrics.unknown import unknown
-from iolens.pages import job_advice
+from iolens.metrics.job.gauges import gauges
+from iolens.metrics.job.mpiio import byte_ratios, collective_time, unseen
+from iolens.metrics.job.share import io_seconds
+from iolens.metrics.job.unknown import unknown
+from iolens.metrics.times.timespans import rank_spans
 from iolens.pages.blocks import Block, FigureBlock, Row, Table, Text
 from iolens.pages.exhibits.cost import IO_COST, PERFORMANCE
 from iolens.pages.exhibits.overview import GAUGES, UNKNOWN
 from iolens.pages.exhibits.overview import said as said_of
 from iolens.pages.exhibits.timeline import mapped_layers
-from iolens.pages.flow import GAP, side_by_side
-from iolens.pages.job import PAGES, meeting_ranks, write_job
-from iolens.pages.job_words import facts, main_file_system, verdicts
+from iolens.pages.job import advice as job_advice
+from iolens.pages.job.document import PAGES, meeting_ranks, write_job
+from iolens.pages.job.words import facts, main_file_system, verdicts
 from iolens.pages.layout import laid_out
-from iolens.pages.text import table_text
+from iolens.pages.pdf.flow import GAP, side_by_side
+from iolens.pages.text.lines import table_text
 from job_example import MIB, frame, job_of
 
 DATA = Path(__file__).parents[1] / "data" / "darshan"

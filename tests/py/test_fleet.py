@@ -20,8 +20,8 @@ from iolens.fleet.ingest import Taken, ingest
 from iolens.fleet.rows import Met, rows_of
 from iolens.fleet.store import parts_of
 from iolens.log import LogError, read_log
-from iolens.metrics.files import all_files
-from iolens.metrics.share import io_mean_seconds
+from iolens.metrics.files.overview import all_files
+from iolens.metrics.job.share import io_mean_seconds
 
 pytest.importorskip("duckdb", reason="duckdb is not installed; `./setup.sh test` does it")
 pytest.importorskip("pyarrow", reason="pyarrow is not installed; `./setup.sh test` does it")

@@ -19,8 +19,8 @@ from iolens.foreign import checked, printable
 from iolens.lab.outputs.outputs import read_output
 from iolens.log import container
 from iolens.log.rewrite import PrivateRegion, put_together, take_apart
-from iolens.pages.exhibits.drilled import INDENT
 from iolens.pages.exhibits.job import JOB_EXHIBITS
+from iolens.pages.exhibits.processor.drilled import INDENT
 
 LOGS = sorted((Path(__file__).resolve().parents[1] / "data/iolens").glob("*.darshan"))
 

@@ -20,7 +20,7 @@ from iolens.forest import activity, files, summary
 from iolens.forest.forest import Forest, read_forest
 from iolens.forest.label import label
 from iolens.forest.tree import clocks, tree_of
-from iolens.metrics.files import all_files
+from iolens.metrics.files.overview import all_files
 from patience import PATIENCE
 
 DATA = Path(__file__).resolve().parents[1] / "data"

@@ -10,8 +10,8 @@ from xml.etree import ElementTree
 import pytest
 from iolens.cli.main import main
 from iolens.errors import UsageError
-from iolens.metrics.gate import BROKEN, HELD, OPEN, judge, limit_of
-from iolens.metrics.subjects import Output, Subject, Trial, Value
+from iolens.metrics.subjects.gate import BROKEN, HELD, OPEN, judge, limit_of
+from iolens.metrics.subjects.subject import Output, Subject, Trial, Value
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 OLD, NEW = (DATA / "darshan" / f"mpi-io-test-x86_64-{version}.darshan" for version in ("3.4.0", "3.5.0"))

@@ -14,12 +14,12 @@ from iolens.errors import IolensError
 from iolens.log import read_log
 from iolens.pages.blocks import FigureBlock, Page, Row, Table, Text
 from iolens.pages.document import write_document
-from iolens.pages.evidence import EVIDENCE
 from iolens.pages.exhibits.job import JOB_EXHIBITS
 from iolens.pages.exhibits.timeline import SHARED_SPANS
 from iolens.pages.html.page import document
 from iolens.pages.html.parts import cells
-from iolens.pages.job import write_job
+from iolens.pages.job.document import write_job
+from iolens.pages.job.evidence import EVIDENCE
 from matplotlib.figure import Figure
 from test_pages_document import chart
 

@@ -19,7 +19,7 @@ from iolens.lab.sweep.plan import plan
 from iolens.lab.sweep.romio import effective_hints
 from iolens.lab.sweep.sweep import full
 from iolens.lab.workloads.btio import BTIO, CLASSES, data_bytes
-from iolens.metrics.settings import NamedLevel, sorted_levels
+from iolens.metrics.comparison.settings import NamedLevel, sorted_levels
 
 GOOD = """name: small
 workload:

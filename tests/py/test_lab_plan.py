@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from iolens.cli import sweep
+from iolens.cli.lab import sweep
 from iolens.cli.main import main
 from iolens.errors import UsageError
 from iolens.lab.launchers.launcher import Task

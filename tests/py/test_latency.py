@@ -14,11 +14,11 @@ from comparison_example import write_run
 from iolens.errors import IolensError
 from iolens.lab.sweep.results import load_results
 from iolens.log import read_log
-from iolens.metrics.latency import LatencyComparison, compare_latencies, over_sizes
+from iolens.metrics.comparison.latency import LatencyComparison, compare_latencies, over_sizes
 from iolens.pages.blocks import FigureBlock, Table, Text
-from iolens.pages.comparison import write_comparison
-from iolens.pages.exhibits.latency import CHOICES, Latencies
-from iolens.pages.latency import latency_pages, verdict
+from iolens.pages.comparison.document import write_comparison
+from iolens.pages.comparison.latency import latency_pages, verdict
+from iolens.pages.exhibits.sweep.latency import CHOICES, Latencies
 
 SIZES = (1, 1024, 4 * 2**20)
 SPEED = {"default": 1.0, "flat": 2.0, "quick": 0.5}

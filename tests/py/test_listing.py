@@ -11,10 +11,10 @@ import pandas as pd
 import pytest
 from iolens.cli.main import main
 from iolens.errors import IolensError
-from iolens.metrics.processor import feedback
-from iolens.metrics.processor.feedback import best, loop_tags
-from iolens.metrics.processor.loop_nests import loops_of
-from iolens.pages.loopmark import feedback_table, listing
+from iolens.metrics.processor.sampled import feedback
+from iolens.metrics.processor.sampled.feedback import best, loop_tags
+from iolens.metrics.processor.sampled.loop_nests import loops_of
+from iolens.pages.job.loopmark import feedback_table, listing
 from iolens.symbols.opt_records import Remark, function_of, plain_name, read_remarks
 from processor_example import job
 

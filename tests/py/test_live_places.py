@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pandas as pd
-from iolens.metrics.progress import Standing, stands
+from iolens.metrics.job.progress import Standing, stands
 
 NAMES = ["rank", "group", "function", "samples"]
 

@@ -8,8 +8,9 @@ from collections import defaultdict
 
 import pytest
 from iolens.advise import say
-from iolens.metrics import costly_files, files
-from iolens.metrics.families import FEWEST, families, family_name
+from iolens.metrics.files import costly_files
+from iolens.metrics.files import overview as files
+from iolens.metrics.files.families import FEWEST, families, family_name
 from job_example import frame, job, job_of
 
 PLOTS = [

@@ -13,14 +13,17 @@ import pytest
 from darshan.backend import cffi_backend as backend
 from iolens.log import Job, read_log
 from iolens.log.fixed import overflowed
-from iolens.metrics import balance, cost, files, mpiio, operations, timespans
+from iolens.metrics.files import overview as files
+from iolens.metrics.files.writers import moved_by_rank
+from iolens.metrics.job import balance, cost, mpiio, operations
+from iolens.metrics.job.ranks import rank_times
 from iolens.metrics.processor.io import rank_io
-from iolens.metrics.ranks import rank_times
-from iolens.metrics.writers import moved_by_rank
-from iolens.pages import job_words, words
-from iolens.pages.cells import NUMBER
+from iolens.metrics.times import timespans
+from iolens.pages import words
 from iolens.pages.exhibits.mpiio import no_hints
 from iolens.pages.exhibits.operations import OPERATIONS, PATTERN
+from iolens.pages.job import words as job_words
+from iolens.pages.text.cells import NUMBER
 from job_example import MIB, frame, job, small_job
 
 LOGS = sorted((Path(__file__).parents[1] / "data").rglob("*.darshan"))

@@ -9,10 +9,11 @@ from typing import Any
 import pandas as pd
 import pytest
 from iolens.log import Job
-from iolens.metrics import balance, cost, mpiio, processes, timespans
+from iolens.metrics.files.writers import moved_by_rank
+from iolens.metrics.job import balance, cost, mpiio, processes
+from iolens.metrics.job.ranks import rank_times
 from iolens.metrics.processor.io import rank_io
-from iolens.metrics.ranks import rank_times
-from iolens.metrics.writers import moved_by_rank
+from iolens.metrics.times import timespans
 from iolens.pages.exhibits.ranks import PROCESSES, RANK_BALANCE
 from job_example import MIB, SHARED, frame, job, small_job
 

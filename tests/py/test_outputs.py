@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from iolens.lab.outputs.outputs import READERS, read_output
-from iolens.metrics.subjects import Output
+from iolens.metrics.subjects.subject import Output
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 MIB = 2**20

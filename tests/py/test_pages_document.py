@@ -11,16 +11,16 @@ import numpy as np
 import pandas as pd
 import pytest
 from iolens.errors import IolensError
+from iolens.figures.job.timespans import shared_spans
 from iolens.figures.style import HALF_WIDTH, canvas, styled
-from iolens.figures.timespans import shared_spans
 from iolens.log import read_log
 from iolens.pages import words
 from iolens.pages.blocks import FigureBlock, Page, Row, Table, Text
 from iolens.pages.document import write_document
-from iolens.pages.fonts import PLAIN, text_width
-from iolens.pages.grid import capped, column_widths
-from iolens.pages.job import about_log, rank_balance
-from iolens.pages.shorten import broken, shorten
+from iolens.pages.job.document import about_log, rank_balance
+from iolens.pages.pdf.fonts import PLAIN, text_width
+from iolens.pages.text.grid import capped, column_widths
+from iolens.pages.text.shorten import broken, shorten
 from matplotlib.figure import Figure
 
 needs_poppler = pytest.mark.skipif(shutil.which("pdftotext") is None, reason="poppler-utils is not installed")

@@ -12,9 +12,9 @@ from types import ModuleType
 
 import pandas as pd
 import pytest
-from iolens.metrics.paired import design
-from iolens.metrics.run_blocks import run_blocks, run_order
-from iolens.metrics.student import t_quantile
+from iolens.metrics.statistics.paired import design
+from iolens.metrics.statistics.run_blocks import run_blocks, run_order
+from iolens.metrics.statistics.student import t_quantile
 
 BENCH = Path(__file__).parents[1] / "bench" / "coverage.py"
 

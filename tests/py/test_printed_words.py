@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 from iolens.advise import diagnosis
 from iolens.log import Job, read_log
-from iolens.metrics.settings import part_text, seconds_text, volume_text
-from iolens.pages import advice, words
+from iolens.metrics.comparison.settings import part_text, seconds_text, volume_text
+from iolens.pages import words
 from iolens.pages.blocks import Block, FigureBlock, Page, Row, Table, Text
-from iolens.pages.job import PAGES
-from iolens.pages.job_advice import spoken
+from iolens.pages.job import advice_lists as advice
+from iolens.pages.job.advice import spoken
+from iolens.pages.job.document import PAGES
 from iolens.pages.layout import laid_out
 
 TESTS = Path(__file__).parents[1]

@@ -15,27 +15,18 @@ from iolens.advise.limits import DEFAULTS
 from iolens.cli.main import main
 from iolens.log import Job, read_log
 from iolens.log.records import as_records
-from iolens.metrics.processor import (
-    balance,
-    io_sites,
-    mpi,
-    nodes,
-    parts,
-    peers,
-    rank_order,
-    regions,
-    samples,
-    steps,
-    time,
-)
+from iolens.metrics.processor import balance, io_sites, regions, steps, time
 from iolens.metrics.processor.ask import Ask, conditions, levels
-from iolens.metrics.processor.groups import called_name, group_of, mpi_name
+from iolens.metrics.processor.mpi import calls as mpi
+from iolens.metrics.processor.mpi import nodes, peers, rank_order
 from iolens.metrics.processor.regions import SEVERAL
-from iolens.metrics.subject_values import EFFICIENT, WENT, values_of
-from iolens.metrics.subjects import Trial
+from iolens.metrics.processor.sampled import parts, samples
+from iolens.metrics.processor.sampled.groups import called_name, group_of, mpi_name
+from iolens.metrics.subjects.subject import Trial
+from iolens.metrics.subjects.values import EFFICIENT, WENT, values_of
 from iolens.pages.exhibits.job import JOB_EXHIBITS
-from iolens.pages.exhibits.time import how
-from iolens.pages.job import write_job
+from iolens.pages.exhibits.processor.time import how
+from iolens.pages.job.document import write_job
 from processor_example import every_rank, job, resolved, tables, use
 
 FULL = Path(__file__).parents[1] / "advice" / "logs" / "x-btio-full.darshan"

@@ -9,18 +9,19 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from iolens.cli.main import main
-from iolens.cli.table import depth_heads
+from iolens.cli.read.table import depth_heads
 from iolens.errors import UsageError
 from iolens.log.records import as_records
-from iolens.metrics.processor import balance, files, inclusive, process, profile_time, steps
+from iolens.metrics.processor import balance, files, process, steps
 from iolens.metrics.processor.ask import Ask, conditions, levels
-from iolens.metrics.processor.drill import TOGETHER, Measures, drill
 from iolens.metrics.processor.imbalance import imbalance, imbalance_percent, load_balance
-from iolens.metrics.processor.traced_calls import traced_calls
+from iolens.metrics.processor.sampled import inclusive, profile_time
+from iolens.metrics.processor.sampled.drill import TOGETHER, Measures, drill
+from iolens.metrics.processor.traced.calls import traced_calls
 from iolens.pages import words
 from iolens.pages.blocks import Table
-from iolens.pages.exhibits.drilled import guarded_seconds
-from iolens.pages.tabular import flat
+from iolens.pages.exhibits.processor.drilled import guarded_seconds
+from iolens.pages.text.tabular import flat
 from processor_example import every_rank, job
 
 DATA = Path(__file__).parents[1] / "data"

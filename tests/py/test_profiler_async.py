@@ -9,7 +9,7 @@ import profiler_harness as harness
 import pytest
 from iolens.log import Job, read_log
 from iolens.pages.blocks import Text
-from iolens.pages.job import PAGES
+from iolens.pages.job.document import PAGES
 from iolens.pages.layout import laid_out
 
 

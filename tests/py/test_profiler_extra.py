@@ -7,8 +7,8 @@ from pathlib import Path
 import profiler_harness as harness
 import pytest
 from iolens.log import read_log
+from iolens.metrics.job.share import io_mean_seconds
 from iolens.metrics.processor.io import rank_io
-from iolens.metrics.share import io_mean_seconds
 from iolens.pages.exhibits.files import OTHER_CALLS
 
 

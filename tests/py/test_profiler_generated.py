@@ -15,8 +15,8 @@ import profiler_harness as harness
 import pytest
 from iolens.exports.stacks import stacks
 from iolens.log.reader import read_log
-from iolens.metrics.processor.own_functions import own_functions
-from iolens.metrics.processor.samples import sample_rows
+from iolens.metrics.processor.sampled.own_functions import own_functions
+from iolens.metrics.processor.sampled.samples import sample_rows
 from iolens.symbols.chains import Frame
 from iolens.symbols.generated import generated_line, generated_names
 from iolens.symbols.lines import Line

@@ -14,7 +14,7 @@ import pytest
 from iolens.lab.run.groups import GROUPS, libraries
 from iolens.log import read_log
 from iolens.metrics.processor.regions import region_paths
-from iolens.metrics.processor.traced_calls import tracing_cost
+from iolens.metrics.processor.traced.calls import tracing_cost
 
 SOURCES = harness.ROOT / "tests/c"
 LISTS = harness.ROOT / "profiler/src/trace"

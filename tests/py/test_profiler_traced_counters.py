@@ -14,8 +14,8 @@ import pytest
 from iolens.cli.main import main
 from iolens.lab.run.groups import libraries
 from iolens.log import Job, read_log
-from iolens.metrics.processor.traced_calls import traced_calls
-from iolens.metrics.processor.traced_counters import traced_counters
+from iolens.metrics.processor.traced.calls import traced_calls
+from iolens.metrics.processor.traced.counters import traced_counters
 
 PAGES, CALLS, THREADS, DEEPEST = 50, 20, 100, 64
 RECOVER = harness.BUILD / "bin/iolens-recover"

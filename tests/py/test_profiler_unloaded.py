@@ -8,7 +8,7 @@ from pathlib import Path
 import profiler_harness as harness
 from iolens.log import read_log
 from iolens.metrics.processor.ask import Ask, levels
-from iolens.metrics.processor.samples import profile
+from iolens.metrics.processor.sampled.samples import profile
 
 LIBRARY = """
 static volatile double sum;

@@ -12,13 +12,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from iolens.cli.main import main
-from iolens.cli.rank_order import cores_of
+from iolens.cli.read.rank_order import cores_of
 from iolens.lab.run import mpi, openmpi
 from iolens.log import Job
 from iolens.log.records import Records
-from iolens.metrics.processor import rank_order
-from iolens.metrics.processor.rank_order import Order
-from iolens.pages.placement import mpich_order, rankfile
+from iolens.metrics.processor.mpi import rank_order
+from iolens.metrics.processor.mpi.rank_order import Order
+from iolens.pages.job.placement import mpich_order, rankfile
 from patience import PATIENCE
 from processor_example import job, tables
 
@@ -141,10 +141,10 @@ def test_the_command_writes_both_files(
 def test_the_rankfile_names_no_core_that_the_nodes_do_not_have(monkeypatch: pytest.MonkeyPatch) -> None:
     """16 ranks took turns on a node of two: mpirun refuses slot 2."""
     places = Records({"cpu_count": np.array([2, 4])})
-    monkeypatch.setattr("iolens.metrics.processor.rank_places.node_places", lambda job: places)
+    monkeypatch.setattr("iolens.metrics.processor.mpi.rank_places.node_places", lambda job: places)
     made = job_of({(0, 1): 1}, 16)
     assert cores_of(made, Order("SMP", 1, (0,) * 16)) == 2
-    monkeypatch.setattr("iolens.metrics.processor.rank_places.node_places", lambda job: None)
+    monkeypatch.setattr("iolens.metrics.processor.mpi.rank_places.node_places", lambda job: None)
     assert cores_of(made, Order("SMP", 1, (0,) * 16)) == 16
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from iolens.metrics.processor.mpi import late_receives
-from iolens.metrics.processor.rank_places import communicators, processors, rank_places
+from iolens.metrics.processor.mpi.calls import late_receives
+from iolens.metrics.processor.mpi.rank_places import communicators, processors, rank_places
 from processor_example import job
 
 

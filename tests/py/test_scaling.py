@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 from comparison_example import write_run
-from iolens.figures.compare_bars import grouped_bars
+from iolens.figures.comparison.bars import grouped_bars
 from iolens.lab.subjects.subjects import read_subjects
 from iolens.lab.sweep.results import load_results
 from iolens.log import read_log
-from iolens.metrics import scaling
-from iolens.metrics.comparison import Comparison, compare
-from iolens.metrics.scaling import Measured
-from iolens.pages.comparison import write_comparison
-from iolens.pages.comparison_words import subtitle
+from iolens.metrics.comparison import scaling
+from iolens.metrics.comparison.results import Comparison, compare
+from iolens.metrics.comparison.scaling import Measured
+from iolens.pages.comparison.document import write_comparison
+from iolens.pages.comparison.words import subtitle
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 Speed = Callable[[int, int], float]

@@ -8,8 +8,8 @@ import re
 from collections.abc import Sequence
 
 import pytest
-from iolens.metrics import statistics as st
-from iolens.metrics import student
+from iolens.metrics.statistics import intervals as st
+from iolens.metrics.statistics import student
 
 PUBLISHED_T = [
     # probability, degrees of freedom, t: the tables printed in any statistics book

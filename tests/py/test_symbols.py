@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from iolens.metrics.processor.samples import place_of
+from iolens.metrics.processor.sampled.samples import place_of
 from iolens.symbols.chains import RECORDER, SOME_CALL, call_chains, of_a_wait
 from iolens.symbols.elf import read_elf
 from iolens.symbols.resolve import resolve

@@ -15,8 +15,10 @@ import profiler_harness as harness
 import pytest
 from iolens.cli.main import main
 from iolens.log import Job, read_log
-from iolens.metrics.processor import nodes, parts, samples, threads, time
+from iolens.metrics.processor import threads, time
 from iolens.metrics.processor.ask import Ask
+from iolens.metrics.processor.mpi import nodes
+from iolens.metrics.processor.sampled import parts, samples
 from iolens.symbols.chains import Frame
 from patience import PATIENCE
 from processor_example import RANKS, every_rank, job, resolved, tables, use

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 from iolens.figures.style import canvas, mark, styled
-from iolens.pages import points
 from iolens.pages.html.svg import svg
+from iolens.pages.pdf import points
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 

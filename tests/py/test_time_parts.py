@@ -12,10 +12,11 @@ import numpy as np
 import profiler_harness as harness
 import pytest
 from iolens.cli.main import main
-from iolens.figures.time_shares import total_time_bar
+from iolens.figures.job.time_shares import total_time_bar
 from iolens.log import read_log
-from iolens.metrics.processor import parts, time
-from iolens.metrics.processor.largest import CROWDED, largest_part
+from iolens.metrics.processor import time
+from iolens.metrics.processor.sampled import parts
+from iolens.metrics.processor.sampled.largest import CROWDED, largest_part
 from patience import PATIENCE
 
 SECONDS = 1.0

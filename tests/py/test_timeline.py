@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from iolens.log import Job, read_log
-from iolens.metrics import timeline, timespans, traces
-from iolens.metrics.spread import Spread
+from iolens.metrics.times import timeline, timespans, traces
+from iolens.metrics.times.spread import Spread
 
 DATA = Path(__file__).parents[1] / "data"
 TRACED = next(DATA.rglob("treddy_mpi-io-test*.darshan"))

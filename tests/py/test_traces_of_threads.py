@@ -9,8 +9,9 @@ import pandas as pd
 import pytest
 from iolens.cli.main import main
 from iolens.log import container, dxt, read_log
-from iolens.metrics import ost, passes, traces
-from iolens.metrics.traces import threads
+from iolens.metrics.files import ost, passes
+from iolens.metrics.times import traces
+from iolens.metrics.times.traces import threads
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 LOG = DATA / "darshan/dxt-threads-3.5-dev.darshan"

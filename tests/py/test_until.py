@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from comparison_example import MIB, compared, write_run, write_sweep
 from iolens.lab.sweep.until import unsure_points
-from iolens.pages import comparison_words as words
+from iolens.pages.comparison import words
 
 FACTOR = {"stripe_count": [1, 2, 4]}
 

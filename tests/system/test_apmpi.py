@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from iolens.cli.main import main
 from iolens.log import Job, read_log
-from iolens.metrics.processor.samples import sample_rows
+from iolens.metrics.processor.sampled.samples import sample_rows
 from mpi_libraries import ROOT, library
 from patience import PATIENCE
 

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from iolens.exports.chrome import chrome
 from iolens.log import Job, read_log
-from iolens.metrics.clocks import clocks, common_clock
+from iolens.metrics.times.clocks import clocks, common_clock
 from mpi_libraries import ROOT, library, need_several_programs
 from patience import PATIENCE
 

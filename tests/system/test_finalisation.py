@@ -11,7 +11,7 @@ import pytest
 from iolens.lab.run import mpi
 from iolens.lab.run.execute import Setup, instrumented
 from iolens.log import Job, read_log
-from iolens.metrics.mpiio import aggregators
+from iolens.metrics.job.mpiio import aggregators
 from mpi_libraries import need_several_programs
 from mpi_library import FLAVOUR, PRELOAD
 from patience import PATIENCE

@@ -18,7 +18,7 @@ from iolens.lab.storage.layout import Layout
 from iolens.lab.sweep.experiment_file import load_experiment
 from iolens.lab.sweep.prepare import prepare
 from iolens.log import read_log
-from iolens.metrics.mpiio import file_ranks
+from iolens.metrics.job.mpiio import file_ranks
 from lustre_driver import build
 from own_words import BUSY
 

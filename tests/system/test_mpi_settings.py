@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from iolens.log import Job, read_log
-from iolens.metrics.processor.mpi_settings import eager_limits, mpi_settings
+from iolens.metrics.processor.mpi.settings import eager_limits, mpi_settings
 from mpi_libraries import ROOT, MpiLibrary, library, need_several_programs
 from patience import PATIENCE
 

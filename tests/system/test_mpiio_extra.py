@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from iolens.log import read_log
-from iolens.metrics.share import extra_seconds
+from iolens.metrics.job.share import extra_seconds
 from iolens.pages.exhibits.mpiio import OTHER_MPIIO_CALLS
 from test_profiler_mpi import programs, start, the_log
 

@@ -18,7 +18,7 @@ import darshan
 import pandas as pd
 import pytest
 from iolens.cli.main import main
-from iolens.cli.table import text_of
+from iolens.cli.read.table import text_of
 from iolens.exports.chrome import chrome
 from iolens.exports.collapsed import collapsed
 from iolens.exports.hatchet import hatchet
@@ -26,11 +26,12 @@ from iolens.exports.pprof import pprof
 from iolens.exports.speedscope import speedscope
 from iolens.exports.stacks import stacks
 from iolens.log import Job, read_log
-from iolens.metrics.processor import profile_time, samples, time
+from iolens.metrics.processor import time
 from iolens.metrics.processor.ask import Ask, levels
-from iolens.metrics.processor.parts import OUTSIDE
+from iolens.metrics.processor.sampled import profile_time, samples
+from iolens.metrics.processor.sampled.parts import OUTSIDE
 from iolens.pages.exhibits.job import JOB_EXHIBITS
-from iolens.pages.job import write_job
+from iolens.pages.job.document import write_job
 from mpi_libraries import ROOT, library
 from patience import PATIENCE
 

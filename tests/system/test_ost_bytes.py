@@ -7,12 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from iolens.figures.targets import byte_bars
+from iolens.figures.job.targets import byte_bars
 from iolens.lab.storage.backends import set_stripes
 from iolens.lab.storage.emulated import EMULATED, JobStatus, job_status, make_mount
 from iolens.lab.storage.layout import Layout
 from iolens.log import Job, read_log
-from iolens.metrics.ost import stripe_ranks, target_bytes
+from iolens.metrics.files.ost import stripe_ranks, target_bytes
 from iolens.pages.exhibits.striping import TARGET_BYTES
 from mpi_libraries import ROOT, library
 from own_words import complaints

@@ -12,7 +12,7 @@ from iolens.lab.run import mpi
 from iolens.log import read_log
 from iolens.log.anonymize import program as program_of
 from iolens.log.pseudonyms import Pseudonyms
-from iolens.pages.job_words import facts, title
+from iolens.pages.job.words import facts, title
 from mpi_libraries import need_several_programs
 from mpi_library import FLAVOUR, PRELOAD
 from patience import PATIENCE

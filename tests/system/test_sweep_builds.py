@@ -11,8 +11,8 @@ from comparison_example import cautions
 from iolens.cli.main import main
 from iolens.lab.sweep.alone import alone
 from iolens.lab.sweep.results import Results, load_results
-from iolens.metrics.comparison import Comparison, compare
-from iolens.pages import comparison_words as words
+from iolens.metrics.comparison.results import Comparison, compare
+from iolens.pages.comparison import words
 
 EXPERIMENT = """
 name: builds

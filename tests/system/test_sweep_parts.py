@@ -27,7 +27,7 @@ from iolens.lab.sweep.sweep import run_sweep
 from iolens.lab.workloads.workload import Workload
 from iolens.lab.workloads.workloads import WORKLOADS
 from iolens.log import read_log
-from iolens.pages.comparison import write_comparison
+from iolens.pages.comparison.document import write_comparison
 
 # The storage: its layout is a file in the folder, and it loses the first try of one run.
 

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 from iolens.cli.main import main
 from iolens.log import read_log
-from iolens.metrics.processor import parts, steps, time
-from iolens.metrics.processor.largest import largest_part
+from iolens.metrics.processor import steps, time
+from iolens.metrics.processor.sampled import parts
+from iolens.metrics.processor.sampled.largest import largest_part
 from mpi_libraries import ROOT, library
 from patience import PATIENCE
 

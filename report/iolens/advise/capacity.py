@@ -8,9 +8,9 @@ from iolens.advise.limits import Limits
 from iolens.advise.rule import Layout
 from iolens.log import Job
 from iolens.log.records import Records
-from iolens.metrics.about import host_ranks
-from iolens.metrics.striping import file_stripes, striped_files
-from iolens.metrics.use import by_file, most_first, rows_of
+from iolens.metrics.files.striping import file_stripes, striped_files
+from iolens.metrics.files.use import by_file, most_first, rows_of
+from iolens.metrics.job.about import host_ranks
 
 
 def reached_stripes(stripes: int, unit: int, size: float) -> int:

@@ -16,10 +16,10 @@ from iolens.advise.table import RULES
 from iolens.advise.weigh import weighed
 from iolens.log import Job
 from iolens.log.records import Records
-from iolens.metrics.gauges import gauges
+from iolens.metrics.files.use import by_file
+from iolens.metrics.job.gauges import gauges
+from iolens.metrics.job.unknown import CAUSES, NOTHING, NUMBERS, RECORDS, REMARKS, TRANSFERS, unknown
 from iolens.metrics.once import once_per_job
-from iolens.metrics.unknown import CAUSES, NOTHING, NUMBERS, RECORDS, REMARKS, TRANSFERS, unknown
-from iolens.metrics.use import by_file
 from iolens.missing import is_nan
 
 NOTHING_TO_GAIN = "nothing to gain"

@@ -10,7 +10,7 @@ from iolens.advise.limits import Limits
 from iolens.advise.standing import HARDLY, INCOMPLETE, NOTHING, SHORT, WHOLE_SECONDS, standing, upper_bound
 from iolens.advise.table import RULES
 from iolens.log import Job
-from iolens.metrics.ranks import io_span_seconds, io_span_share
+from iolens.metrics.job.ranks import io_span_seconds, io_span_share
 
 _HOW = "Read, write and metadata time of the slowest rank, shared files by their slowest one."
 
@@ -106,7 +106,7 @@ def _nothing_found(found: Sequence[Finding], outside: Sequence[str]) -> str:
 
 def _known_parts(job: Job) -> dict[str, float]:
     """Returns the shares (0 to 1) of an average rank's time by part; empty where the log does not know them."""
-    from iolens.metrics.processor.largest import shares
+    from iolens.metrics.processor.sampled.largest import shares
 
     return shares(job)
 
@@ -148,7 +148,7 @@ def beside_io(job: Job, limits: Limits, share: float | None) -> Verdict | None:
     is_profiled = bool({"mpi_calls", "samples"} & set(job.private))
     if job.run_time < limits["least_seconds"] or (not is_profiled and (share or 0.0) >= limits["worth_gain"]):
         return None
-    from iolens.metrics.processor.largest import largest_part
+    from iolens.metrics.processor.sampled.largest import largest_part
 
     found = largest_part(job)
     if found is None or found.kind == "io":
@@ -166,8 +166,8 @@ def _hottest(job: Job, kind: str) -> str:
     """Returns the function with most samples, where that explains the largest part: the program's own function with
     most of all samples for computing, the function that waited longest for time asleep or blocked."""
     from iolens.metrics.processor.ask import Ask, conditions, levels
-    from iolens.metrics.processor.groups import USER
-    from iolens.metrics.processor.samples import profile
+    from iolens.metrics.processor.sampled.groups import USER
+    from iolens.metrics.processor.sampled.samples import profile
 
     if kind not in ("compute", "threads", "blocked", "children"):
         return ""

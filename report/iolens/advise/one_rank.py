@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from iolens.advise import say
 from iolens.advise.limits import Limits
 from iolens.log import Job
-from iolens.metrics.share import slowest_seconds
-from iolens.metrics.use import by_file
-from iolens.metrics.writers import moved_by_rank
+from iolens.metrics.files.use import by_file
+from iolens.metrics.files.writers import moved_by_rank
+from iolens.metrics.job.share import slowest_seconds
 
 
 @dataclass(frozen=True)

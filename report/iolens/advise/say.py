@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from pathlib import PurePosixPath
 
 from iolens.log import Job
-from iolens.metrics.families import FEWEST, families, family_name
-from iolens.metrics.files import paths
-from iolens.metrics.settings import seconds_text as seconds
-from iolens.metrics.settings import volume_text as size
+from iolens.metrics.comparison.settings import seconds_text as seconds
+from iolens.metrics.comparison.settings import volume_text as size
+from iolens.metrics.files.families import FEWEST, families, family_name
+from iolens.metrics.files.overview import paths
 
 __all__ = ["and_others", "at_most", "count", "files", "number", "percent", "rate", "seconds", "size"]
 

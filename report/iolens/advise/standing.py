@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from iolens.advise.limits import Limits
 from iolens.log import Job
-from iolens.metrics.ranks import io_span_seconds, io_span_share
+from iolens.metrics.job.ranks import io_span_seconds, io_span_share
 
 UNKNOWN = "unknown"
 """The log has no time of I/O."""

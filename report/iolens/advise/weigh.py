@@ -13,7 +13,7 @@ from iolens.advise.rule import Rule, Seen
 from iolens.advise.standing import UNKNOWN, WHOLE_SECONDS, is_close, standing, upper_bound
 from iolens.advise.table import RULES
 from iolens.log import Job
-from iolens.metrics.ranks import io_span_seconds
+from iolens.metrics.job.ranks import io_span_seconds
 
 
 def weighed(job: Job, limits: Limits, notes: bool = True) -> tuple[Finding, ...]:

@@ -51,7 +51,7 @@ def _summarise(log: Path, pdf: Path, verbose: bool) -> None:
     from iolens.pages.exhibit import frames
     from iolens.pages.exhibits.job import JOB_EXHIBITS
     from iolens.pages.export import export
-    from iolens.pages.job import write_job
+    from iolens.pages.job.document import write_job
 
     job = read_log(log)
     # The form of a document follows its name, and here any name shall get a PDF.

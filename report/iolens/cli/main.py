@@ -11,47 +11,47 @@ from importlib import import_module
 from iolens import __version__
 from iolens.cli.ending import exit_code_of, secure_streams
 
-_GROUPS: dict[str, dict[str, str]] = {
-    "record a program": {
+_GROUPS: dict[tuple[str, str], dict[str, str]] = {
+    ("record", "record a program"): {
         "run": "run a program under the profiler; it leaves a log",
     },
-    "understand a log": {
+    ("read", "understand a log"): {
         "report": "write the report of a log, or of a folder of logs as one job, as PDF or HTML",
         "show": "print the summary of one log in the terminal",
         "advise": "say which change would make a run's I/O faster, and by how much at most",
         "table": "print any table of a log, as text, CSV or JSON",
     },
-    "compare": {
+    ("read", "compare"): {
         "diff": "print the differences between logs, outputs or folders of repetitions",
         "compare": "show sweeps, logs, runs or outputs side by side, as PDF or HTML",
     },
-    "find the best settings": {
+    ("lab", "find the best settings"): {
         "sweep": "run a program with every combination of the settings in an experiment file",
     },
-    "look deeper into one program": {
+    ("read", "look deeper into one program"): {
         "apa": "propose, from the samples of one run, the functions to trace in the next run",
         "listing": "show the hottest source lines, with the compiler's notes on them",
         "rank-order": "find the order of ranks that keeps most bytes on a node",
         "export": "write samples and traces for other viewers",
     },
-    "jobs that still run, or were killed": {
+    ("record", "jobs that still run, or were killed"): {
         "live": "watch running jobs, and take snapshots of them",
         "recover": "make logs of jobs that ended without writing one",
     },
-    "many logs, and logs for others": {
+    ("site", "many logs, and logs for others"): {
         "ingest": "collect many logs in one data set",
         "fleet": "report on a data set of many jobs",
         "anonymize": "replace the names in a log by pseudonyms",
         "check": "compare a run with an earlier one, and fail if a number grew too much",
     },
-    "settings with fewer runs, and storage": {
+    ("lab", "settings with fewer runs, and storage"): {
         "tune": "find a good setting of an experiment in a few runs",
         "predict": "predict the run time of a traced run with other settings",
         "calibrate": "fit the model of storage to a file system",
         "stripe": "set or show the stripes of a directory or file",
         "perform": "do one run of a sweep inside a batch job",
     },
-    "bundled programs, and this machine": {
+    ("machine", "bundled programs, and this machine"): {
         "workloads": "list the bundled programs, or build them with your MPI",
         "activity": "do an exercise of the course, and check its results",
         "io500": "run the phases of IO500 at a small scale and score them",
@@ -60,13 +60,18 @@ _GROUPS: dict[str, dict[str, str]] = {
         "completion": "print the script that lets a shell complete commands and options",
     },
 }
-"""Commands by task, each with its one line of help; the groups of the eight most needed commands come first."""
+"""Commands by folder of `iolens.cli` and task, each with its one line of help; the eight most needed come first."""
 
 _COMMON = 4
 """Number of groups that `iolens --help` shows at the top."""
 
 COMMANDS = {name: about for group in _GROUPS.values() for name, about in group.items()}
-"""Command name to one-line help; the module `iolens.cli.<name>` has `add_arguments(parser)` and `run(args) -> int`."""
+"""Command name to one-line help."""
+
+_MODULES = {
+    name: f"iolens.cli.{folder}.{name.replace('-', '_')}" for (folder, _), group in _GROUPS.items() for name in group
+}
+"""Command name to its module, which has `add_arguments(parser)` and `run(args) -> int`."""
 
 _DRAWING = {"activity", "compare", "fleet", "predict", "report", "sweep", "tune"}
 """Commands that may draw."""
@@ -94,7 +99,7 @@ def _front_parser() -> argparse.ArgumentParser:
 def _commands_by_task() -> str:
     """Returns the list of commands for `iolens --help`: the common ones first, then all others by task."""
     lines = []
-    for position, (task, group) in enumerate(_GROUPS.items()):
+    for position, ((_, task), group) in enumerate(_GROUPS.items()):
         if position == _COMMON:
             lines += ["Other commands", ""]
         lines += [f"{task}:", *(f"  {name:<11} {about}" for name, about in group.items()), ""]
@@ -104,7 +109,7 @@ def _commands_by_task() -> str:
 def command_parser(name: str) -> argparse.ArgumentParser:
     """Returns the parser of one command."""
     parser = argparse.ArgumentParser(prog=f"iolens {name}", description=COMMANDS[name])
-    module = import_module(f"iolens.cli.{name.replace('-', '_')}")
+    module = import_module(_MODULES[name])
     module.add_arguments(parser)
     parser.set_defaults(run=module.run, subcommand=name)
     return parser

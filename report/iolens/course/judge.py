@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from iolens.course.activity import Claim, Levels
 from iolens.lab.sweep.results import Results, read_phase
-from iolens.metrics.bound import of_runs
-from iolens.metrics.comparison_points import point_row
-from iolens.metrics.settings import describe
-from iolens.metrics.statistics import CONFIDENCE, Ratio, family
+from iolens.metrics.comparison.points import point_row
+from iolens.metrics.comparison.settings import describe
+from iolens.metrics.files.bound import of_runs
+from iolens.metrics.statistics.intervals import CONFIDENCE, Ratio, family
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from iolens.course.activity import LANGUAGES
 from iolens.course.judge import LOOKS, NO, OPEN, SAME, YES, Outcome
-from iolens.metrics.statistics import Ratio
+from iolens.metrics.statistics.intervals import Ratio
 
 SAID: Mapping[str, Mapping[str, str]] = {
     "en": {

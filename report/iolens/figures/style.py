@@ -94,7 +94,7 @@ def nothing(width: float, height: float, reason: str) -> Figure:
 def mark(axis: Axis, places: Sequence[float], names: Sequence[str] | None = None, **look: Any) -> None:
     """Puts ticks at these places of an axis, whose limits are set or follow from the data; `look` is of their names.
 
-    As `set_ticks` of matplotlib, but without making five artists for each: pages/ticks.py draws them all with one.
+    As `set_ticks` of matplotlib, but without making five artists for each: pages/pdf/ticks.py draws them all with one.
     """
     from matplotlib.ticker import FixedFormatter, FixedLocator
 

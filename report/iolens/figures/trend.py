@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from iolens.figures.activity import UNITS, unit_of
+from iolens.figures.job.activity import UNITS, unit_of
 from iolens.figures.style import FULL_WIDTH, INK, META, READ, WRITE, canvas, styled
 
 if TYPE_CHECKING:

@@ -20,8 +20,8 @@ from iolens.log import Job
 from iolens.log.container import open_container
 from iolens.log.reader import job_of
 from iolens.log.scan import Scan, scan_of
-from iolens.metrics import share
-from iolens.metrics.files import mounts_of
+from iolens.metrics.files.overview import mounts_of
+from iolens.metrics.job import share
 
 _NAME = re.compile(r"([^_]+)_.+_id\d+(?:-\d+)?_\d+-\d+-\d+[-_]")
 """USER_PROGRAM_idJOB-PID_MONTH-DAY-SECONDS_…: a log's name."""

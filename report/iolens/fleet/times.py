@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from iolens.log.scan import Records, Scan
-from iolens.metrics.share import ABOVE, KINDS, WAITED
-from iolens.metrics.use import among
+from iolens.metrics.files.use import among
+from iolens.metrics.job.share import ABOVE, KINDS, WAITED
 
 _EXTRA = "posix_extra"
 """The private region with times of calls that no record counts."""

@@ -9,7 +9,7 @@ import numpy as np
 from iolens.forest.forest import Forest
 from iolens.forest.tree import tree_of
 from iolens.log.variable import HEATMAP_NAMES
-from iolens.metrics.files import lowest_of
+from iolens.metrics.files.overview import lowest_of
 
 if TYPE_CHECKING:
     import pandas as pd

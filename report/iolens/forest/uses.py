@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from iolens.log.scan import Records, Scan
-from iolens.metrics.files import lowest_of
+from iolens.metrics.files.overview import lowest_of
 
 _LARGEST = ("size", "last")
 _OPENS = {

@@ -19,7 +19,7 @@ def write_document(path: Path, title: str, subtitle: str, pages: Sequence[Page],
     """
     with written_aside(path) as aside:
         if path.suffix.lower() == ".pdf":
-            from iolens.pages.sheet import build
+            from iolens.pages.pdf.sheet import build
 
             build(aside, title, subtitle, pages, labels)
         else:

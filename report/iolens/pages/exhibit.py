@@ -62,7 +62,7 @@ class Exhibit(Generic[S]):
     stands below the table. `needs` is a column without which the rows say nothing: when all of it is 0, the exhibit is
     left out. `draw` makes the figures from the subject and the metric's rows. `absent` says why there is no table,
     where a reader would expect one. The metric of one that can be `asked` takes an `Ask` as well. A `drilled` one
-    goes down from a total (metrics/processor/drill.py) by any of its `levels`; its first column has the names.
+    goes down from a total (metrics/processor/sampled/drill.py) by any of its `levels`; its first column has the names.
     One that is `apart` is shown by `iolens table` and exported, is in no summary, and on a page only in the place of
     one that has nothing. `source` says what a run needs to record it, where not every run does. `instead` answers
     `iolens table` where this one has nothing. `whole` gives the rows that a page has no room for, too: an export has

@@ -30,7 +30,7 @@ def write_fleet(store: Store, path: Path) -> None:
 
 def show_fleet(store: Store) -> None:
     """Prints the same in the terminal."""
-    from iolens.pages.terminal import screen
+    from iolens.pages.job.terminal import screen
 
     out = screen()
     out.say(_title(store), "1")

@@ -38,7 +38,7 @@ def write_forest(forest: Forest, path: Path) -> None:
 
 def show_forest(forest: Forest) -> None:
     """Prints the same in the terminal."""
-    from iolens.pages.terminal import screen
+    from iolens.pages.job.terminal import screen
 
     out = screen()
     out.say(_title(forest), "1")

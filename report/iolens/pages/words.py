@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from datetime import datetime, timezone
 
-from iolens.metrics.settings import seconds_text
+from iolens.metrics.comparison.settings import seconds_text
 from iolens.missing import is_nan
 
 NONE = "n/a"

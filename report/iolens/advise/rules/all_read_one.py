@@ -7,8 +7,8 @@ from iolens.advise.limits import Limits
 from iolens.advise.remedies import BROADCAST
 from iolens.advise.rule import Rule, Seen
 from iolens.log import Job
-from iolens.metrics.share import slowest_seconds
-from iolens.metrics.use import by_file, most_first
+from iolens.metrics.files.use import by_file, most_first
+from iolens.metrics.job.share import slowest_seconds
 
 
 def check(job: Job, limits: Limits) -> Seen | None:

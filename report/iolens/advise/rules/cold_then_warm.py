@@ -6,8 +6,8 @@ from iolens.advise import say
 from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
 from iolens.log import Job
-from iolens.metrics.passes import cold_and_warm
-from iolens.metrics.use import most_first
+from iolens.metrics.files.passes import cold_and_warm
+from iolens.metrics.files.use import most_first
 
 REMEDY = """\
 Do not average the first pass with the others: report it separately, or make

@@ -84,7 +84,7 @@ def _transfer(rows: Records, ranks: int) -> tuple[float, str] | None:
 
 def check(job: Job, limits: Limits) -> Seen | None:
     """Returns the function with most seconds of transfer, where these are many, and ranks have a processor each."""
-    from iolens.metrics.processor.mpi import mpi_rows, of_functions
+    from iolens.metrics.processor.mpi.calls import mpi_rows, of_functions
 
     rows = mpi_rows(job) if "mpi_calls" in job.private else None
     about = job.private.get("job")

@@ -8,7 +8,7 @@ from iolens.advise import say
 from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
 from iolens.log import Job
-from iolens.metrics.processor.parts import COMPUTE
+from iolens.metrics.processor.sampled.parts import COMPUTE
 
 REMEDY = """\
 Give each rank its own processors, and check the result with
@@ -26,8 +26,8 @@ def check(job: Job, limits: Limits) -> Seen | None:
     """Returns the rank that waited longest for a processor, among those whose processors other ranks may use."""
     if "rank_places" not in job.private:
         return None
-    from iolens.metrics.processor.largest import core_waits
-    from iolens.metrics.processor.rank_places import CROWDED, OVERLAPS, rank_places
+    from iolens.metrics.processor.mpi.rank_places import CROWDED, OVERLAPS, rank_places
+    from iolens.metrics.processor.sampled.largest import core_waits
     from iolens.metrics.processor.time import rank_time
 
     places, each = rank_places(job), rank_time(job)

@@ -9,8 +9,8 @@ from iolens.advise.limits import Limits
 from iolens.advise.remedies import COLLECTIVE
 from iolens.advise.rule import Rule, Seen
 from iolens.log import Job
-from iolens.metrics.share import slowest_seconds
-from iolens.metrics.use import most_first, under_mpiio
+from iolens.metrics.files.use import most_first, under_mpiio
+from iolens.metrics.job.share import slowest_seconds
 
 _HINTS = ("romio_ds_write disable", "romio_ds_read disable", "romio_cb_write enable", "romio_cb_read enable")
 

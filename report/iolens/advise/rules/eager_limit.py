@@ -32,7 +32,7 @@ def _limit_in_use(job: Job) -> tuple[str, int] | None:
     """Returns the parameter and the bytes of the limit that most messages met: that within nodes, or that
     between them.
     """
-    from iolens.metrics.processor.mpi_settings import eager_limits
+    from iolens.metrics.processor.mpi.settings import eager_limits
 
     peers = job.tables.get("mpi_peers")
     if peers is None or not peers["messages"].sum():
@@ -52,7 +52,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
     """
     if not {"mpi_calls", "mpi_settings"} <= set(job.private):
         return None
-    from iolens.metrics.processor.mpi import mpi_rows, of_functions, slowest
+    from iolens.metrics.processor.mpi.calls import mpi_rows, of_functions, slowest
 
     rows, limit = mpi_rows(job), _limit_in_use(job)
     if rows is None or limit is None:

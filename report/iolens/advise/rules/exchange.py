@@ -10,10 +10,10 @@ from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
 from iolens.log import Job
 from iolens.log.records import Records
-from iolens.metrics.mpiio import exchange_times
-from iolens.metrics.share import slowest_seconds
-from iolens.metrics.use import by_file, joined, most_first, under_mpiio
-from iolens.metrics.writers import posix_users
+from iolens.metrics.files.use import by_file, joined, most_first, under_mpiio
+from iolens.metrics.files.writers import posix_users
+from iolens.metrics.job.mpiio import exchange_times
+from iolens.metrics.job.share import slowest_seconds
 
 _BUFFER = "cb_buffer_size 67108864"
 

@@ -10,10 +10,10 @@ from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
 from iolens.log import Job
 from iolens.log.records import Records
-from iolens.metrics.share import slowest_seconds
-from iolens.metrics.striping import file_stripes
-from iolens.metrics.use import most_first, under_mpiio
-from iolens.metrics.writers import writer_counts
+from iolens.metrics.files.striping import file_stripes
+from iolens.metrics.files.use import most_first, under_mpiio
+from iolens.metrics.files.writers import writer_counts
+from iolens.metrics.job.share import slowest_seconds
 
 
 def check(job: Job, limits: Limits) -> Seen | None:

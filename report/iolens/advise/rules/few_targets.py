@@ -6,11 +6,11 @@ from iolens.advise import say
 from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
 from iolens.log import Job
-from iolens.metrics.gauges import movers
+from iolens.metrics.files.ost import moved_by_target
+from iolens.metrics.files.use import by_file, joined
 from iolens.metrics.grouping import without_repeats
-from iolens.metrics.ost import moved_by_target
-from iolens.metrics.share import slowest_seconds
-from iolens.metrics.use import by_file, joined
+from iolens.metrics.job.gauges import movers
+from iolens.metrics.job.share import slowest_seconds
 
 REMEDY = """\
 Let the file system choose the targets; do not set the first target:

@@ -8,10 +8,10 @@ from iolens.advise import say
 from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
 from iolens.log import Job
-from iolens.metrics.mpiio import hints
-from iolens.metrics.share import slowest_seconds
-from iolens.metrics.use import under_mpiio
-from iolens.metrics.writers import posix_users
+from iolens.metrics.files.use import under_mpiio
+from iolens.metrics.files.writers import posix_users
+from iolens.metrics.job.mpiio import hints
+from iolens.metrics.job.share import slowest_seconds
 
 REMEDY = """\
 Print the hints in effect (the log's effective values come from this call):

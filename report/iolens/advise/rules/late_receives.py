@@ -28,7 +28,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
     """Receives whose message was there before, among all, and the time in receives and waits."""
     if "mpi_calls" not in job.private:
         return None
-    from iolens.metrics.processor.mpi import mpi_rows, of_functions, slowest
+    from iolens.metrics.processor.mpi.calls import mpi_rows, of_functions, slowest
 
     rows = mpi_rows(job)
     if rows is None or "late_receives" not in rows:

@@ -10,7 +10,7 @@ from iolens.advise import say
 from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
 from iolens.log import Job
-from iolens.metrics.use import by_file, most_first
+from iolens.metrics.files.use import by_file, most_first
 
 REMEDY = """\
 Let MPI order the ranks, or use locks of the file system:

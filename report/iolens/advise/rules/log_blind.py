@@ -8,7 +8,7 @@ from iolens.advise import say
 from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
 from iolens.log import Job
-from iolens.metrics.use import by_file, most_first, rows_of
+from iolens.metrics.files.use import by_file, most_first, rows_of
 
 REMEDY = """\
 Record below MPI-IO as well: preload the profiler before the MPI library,

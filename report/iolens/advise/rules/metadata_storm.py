@@ -8,8 +8,8 @@ from iolens.advise import say
 from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
 from iolens.log import Job
-from iolens.metrics.share import io_seconds, slowest_seconds
-from iolens.metrics.use import by_file
+from iolens.metrics.files.use import by_file
+from iolens.metrics.job.share import io_seconds, slowest_seconds
 
 _CALLS = {"OPENS": "open", "STATS": "stat", "SEEKS": "seek"}
 

@@ -9,9 +9,9 @@ from iolens.advise.capacity import fitting_unit
 from iolens.advise.limits import Limits
 from iolens.advise.rule import Layout, Rule, Seen
 from iolens.log import Job
-from iolens.metrics.share import slowest_seconds
-from iolens.metrics.striping import striped_files
-from iolens.metrics.use import most_first
+from iolens.metrics.files.striping import striped_files
+from iolens.metrics.files.use import most_first
+from iolens.metrics.job.share import slowest_seconds
 
 
 def check(job: Job, limits: Limits) -> Seen | None:

@@ -8,9 +8,9 @@ from iolens.advise import say
 from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
 from iolens.log import Job
-from iolens.metrics.files import mounts_of, paths
-from iolens.metrics.share import slowest_seconds
-from iolens.metrics.use import by_file
+from iolens.metrics.files.overview import mounts_of, paths
+from iolens.metrics.files.use import by_file
+from iolens.metrics.job.share import slowest_seconds
 
 REMEDY = """\
 Write to the parallel file system, and copy the results that you keep:

@@ -9,9 +9,9 @@ from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
 from iolens.log import Job
 from iolens.log.records import Records
-from iolens.metrics.share import slowest_seconds
-from iolens.metrics.use import most_first, under_mpiio
-from iolens.metrics.writers import posix_users
+from iolens.metrics.files.use import most_first, under_mpiio
+from iolens.metrics.files.writers import posix_users
+from iolens.metrics.job.share import slowest_seconds
 
 _HINTS = ("romio_cb_write enable", "romio_cb_read enable", "cb_buffer_size 16777216")
 

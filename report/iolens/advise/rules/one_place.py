@@ -6,9 +6,9 @@ from iolens.advise import say
 from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
 from iolens.log import Job
-from iolens.metrics.operations import STREAMS
-from iolens.metrics.share import slowest_seconds
-from iolens.metrics.use import among, by_file, most_first
+from iolens.metrics.files.use import among, by_file, most_first
+from iolens.metrics.job.operations import STREAMS
+from iolens.metrics.job.share import slowest_seconds
 
 REMEDY = """\
 Read or write less often:

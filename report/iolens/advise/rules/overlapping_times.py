@@ -8,7 +8,7 @@ from iolens.advise import say
 from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
 from iolens.log import Job
-from iolens.metrics.share import KINDS, rank_seconds
+from iolens.metrics.job.share import KINDS, rank_seconds
 
 REMEDY = """\
 Look at times of events instead of sums: the heat map, the files' first and

@@ -8,8 +8,8 @@ from iolens.advise import say
 from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
 from iolens.log import Job
-from iolens.metrics.share import slowest_seconds
-from iolens.metrics.use import among, by_file
+from iolens.metrics.files.use import among, by_file
+from iolens.metrics.job.share import slowest_seconds
 
 REMEDY = """\
 Define everything before the first data, or reserve space for the header:

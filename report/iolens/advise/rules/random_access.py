@@ -6,8 +6,8 @@ from iolens.advise import say
 from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
 from iolens.log import Job
-from iolens.metrics.share import slowest_seconds
-from iolens.metrics.use import without_mpiio
+from iolens.metrics.files.use import without_mpiio
+from iolens.metrics.job.share import slowest_seconds
 
 REMEDY = """\
 Sort the accesses by offset, or read a whole range and select in memory:

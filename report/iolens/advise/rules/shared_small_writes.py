@@ -7,7 +7,7 @@ from iolens.advise.remedies import COLLECTIVE
 from iolens.advise.rule import Rule, Seen
 from iolens.advise.sizes import small
 from iolens.log import Job
-from iolens.metrics.writers import writer_counts
+from iolens.metrics.files.writers import writer_counts
 
 
 def check(job: Job, limits: Limits) -> Seen | None:

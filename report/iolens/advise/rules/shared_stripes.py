@@ -6,10 +6,10 @@ from iolens.advise import say
 from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
 from iolens.log import Job
-from iolens.metrics.about import one_client
-from iolens.metrics.ost import stripe_writers
-from iolens.metrics.share import slowest_seconds
-from iolens.metrics.use import by_file, joined, most_first
+from iolens.metrics.files.ost import stripe_writers
+from iolens.metrics.files.use import by_file, joined, most_first
+from iolens.metrics.job.about import one_client
+from iolens.metrics.job.share import slowest_seconds
 
 REMEDY = """\
 Give each rank, or each aggregator, its own stripes:

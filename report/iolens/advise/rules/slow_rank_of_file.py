@@ -10,9 +10,9 @@ from iolens.advise import say
 from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
 from iolens.log import Job
-from iolens.metrics.layers import LAYERS
-from iolens.metrics.share import KINDS, highest_records, seconds_in
-from iolens.metrics.use import among, by_file
+from iolens.metrics.files.use import among, by_file
+from iolens.metrics.job.layers import LAYERS
+from iolens.metrics.job.share import KINDS, highest_records, seconds_in
 
 REMEDY = """\
 Find out how this rank differs from the others:

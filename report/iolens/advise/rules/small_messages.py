@@ -24,7 +24,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
     """Returns point-to-point messages below 256 bytes among all, and the time in sends, receives and waits."""
     if "mpi_calls" not in job.private:
         return None
-    from iolens.metrics.processor.mpi import mpi_rows, of_functions, slowest
+    from iolens.metrics.processor.mpi.calls import mpi_rows, of_functions, slowest
 
     rows = mpi_rows(job)
     if rows is None:

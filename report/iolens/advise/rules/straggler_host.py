@@ -6,7 +6,7 @@ from iolens.advise import say
 from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
 from iolens.log import Job
-from iolens.metrics.ranks import slow_hosts
+from iolens.metrics.job.ranks import slow_hosts
 
 REMEDY = """\
 Exclude the node, and tell your site:

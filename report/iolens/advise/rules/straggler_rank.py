@@ -8,8 +8,8 @@ from iolens.advise import say
 from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
 from iolens.log import Job
-from iolens.metrics.ranks import rank_times, slow_hosts, slow_targets
-from iolens.metrics.use import by_file
+from iolens.metrics.files.use import by_file
+from iolens.metrics.job.ranks import rank_times, slow_hosts, slow_targets
 
 REMEDY = """\
 Find out how these ranks differ before you change the program:

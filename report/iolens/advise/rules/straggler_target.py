@@ -8,7 +8,7 @@ from iolens.advise import say
 from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
 from iolens.log import Job
-from iolens.metrics.ranks import rank_times, slow_targets, target_speed
+from iolens.metrics.job.ranks import rank_times, slow_targets, target_speed
 
 REMEDY = """\
 Avoid these targets until your site has checked them ({targets}):

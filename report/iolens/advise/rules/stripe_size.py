@@ -10,10 +10,10 @@ from iolens.advise.limits import Limits
 from iolens.advise.rule import Layout, Rule, Seen
 from iolens.log import Job
 from iolens.log.records import Records
-from iolens.metrics.share import slowest_seconds
-from iolens.metrics.striping import striped_files
-from iolens.metrics.use import most_first
-from iolens.metrics.writers import writer_counts
+from iolens.metrics.files.striping import striped_files
+from iolens.metrics.files.use import most_first
+from iolens.metrics.files.writers import writer_counts
+from iolens.metrics.job.share import slowest_seconds
 
 
 def check(job: Job, limits: Limits) -> Seen | None:

@@ -6,7 +6,7 @@ from iolens.advise import say
 from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
 from iolens.log import Job
-from iolens.metrics.ranks import write_turns
+from iolens.metrics.job.ranks import write_turns
 
 REMEDY = """\
 Let ranks write at the same time: compute the offsets first, and remove the

@@ -6,12 +6,12 @@ from iolens.advise import say
 from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
 from iolens.log import Job
-from iolens.metrics.about import one_client
-from iolens.metrics.ost import apart
-from iolens.metrics.share import slowest_seconds
-from iolens.metrics.striping import block_size
-from iolens.metrics.use import among, most_first, under_mpiio
-from iolens.metrics.writers import writer_counts
+from iolens.metrics.files.ost import apart
+from iolens.metrics.files.striping import block_size
+from iolens.metrics.files.use import among, most_first, under_mpiio
+from iolens.metrics.files.writers import writer_counts
+from iolens.metrics.job.about import one_client
+from iolens.metrics.job.share import slowest_seconds
 
 
 def check(job: Job, limits: Limits) -> Seen | None:

@@ -6,9 +6,9 @@ from iolens.advise import say
 from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
 from iolens.log import Job
-from iolens.metrics.share import slowest_seconds
-from iolens.metrics.striping import striped_files
-from iolens.metrics.use import most_first
+from iolens.metrics.files.striping import striped_files
+from iolens.metrics.files.use import most_first
+from iolens.metrics.job.share import slowest_seconds
 
 REMEDY = """\
 Begin large transfers on a multiple of the stripe size ({unit}):

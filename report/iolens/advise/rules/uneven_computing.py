@@ -22,7 +22,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
     """Returns the rank that computed longest against the mean, in which time that may have been computing counts."""
     if not {"mpi_calls", "samples"} & set(job.private):
         return None
-    from iolens.metrics.processor.parts import COMPUTE, MPI_PARTS, UNKNOWN
+    from iolens.metrics.processor.sampled.parts import COMPUTE, MPI_PARTS, UNKNOWN
     from iolens.metrics.processor.time import in_parts, rank_time
 
     times = rank_time(job)

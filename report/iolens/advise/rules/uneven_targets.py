@@ -8,10 +8,10 @@ from iolens.advise.limits import Limits
 from iolens.advise.rule import Layout, Rule, Seen
 from iolens.advise.rules import narrow_stripes
 from iolens.log import Job
-from iolens.metrics.ost import moved_by_target
-from iolens.metrics.share import slowest_seconds
-from iolens.metrics.striping import striped_files
-from iolens.metrics.use import most_first
+from iolens.metrics.files.ost import moved_by_target
+from iolens.metrics.files.striping import striped_files
+from iolens.metrics.files.use import most_first
+from iolens.metrics.job.share import slowest_seconds
 
 
 def check(job: Job, limits: Limits) -> Seen | None:

@@ -9,8 +9,8 @@ from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
 from iolens.advise.rules import straggler_host, straggler_rank, straggler_target
 from iolens.log import Job
-from iolens.metrics.ranks import rank_times
-from iolens.metrics.use import by_file
+from iolens.metrics.files.use import by_file
+from iolens.metrics.job.ranks import rank_times
 
 REMEDY = """\
 Check if another run shows the same:

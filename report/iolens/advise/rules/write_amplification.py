@@ -7,8 +7,8 @@ from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
 from iolens.log import Job
 from iolens.log.records import Records
-from iolens.metrics.share import slowest_seconds
-from iolens.metrics.use import among, by_file, most_first, under_mpiio
+from iolens.metrics.files.use import among, by_file, most_first, under_mpiio
+from iolens.metrics.job.share import slowest_seconds
 
 REMEDY = """\
 HDF5 and netCDF-4 write fill values first, and write a whole chunk each time

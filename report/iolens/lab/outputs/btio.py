@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from iolens.lab.outputs.words import BANDWIDTH, MIB, TIMES, VOLUME, decimal, facts_in
-from iolens.metrics.subjects import Output, Value
+from iolens.metrics.subjects.subject import Output, Value
 
 _HEAD = re.compile(r"^-- BT-IO Benchmark \((\w+)\s+operation only\) --", re.MULTILINE)
 _METHOD = re.compile(r"^Using (.*?) (?:I/O )?method", re.MULTILINE)

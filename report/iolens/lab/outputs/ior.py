@@ -10,7 +10,7 @@ from typing import Any
 
 from iolens.lab.outputs.words import BANDWIDTH, MIB, TIMES, VOLUME, decimal
 from iolens.lab.workloads.ior_output import IorRow, parse_ior
-from iolens.metrics.subjects import Output, Value
+from iolens.metrics.subjects.subject import Output, Value
 
 _HEAD = "access,bw(MiB/s),IOPS"
 """The head of its CSV."""

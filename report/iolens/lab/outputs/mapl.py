@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from iolens.lab.outputs.words import BANDWIDTH, MIB, TIMES, VOLUME, decimal, facts_in
-from iolens.metrics.subjects import Output, Value
+from iolens.metrics.subjects.subject import Output, Value
 
 _HEAD = "Real throughput MB/s, Std Real throughput MB/s, file system MB/S, std file system MB/s"
 _FACTS = {

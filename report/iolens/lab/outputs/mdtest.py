@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from iolens.metrics.subjects import Output, Value
+from iolens.metrics.subjects.subject import Output, Value
 
 _HEAD = re.compile(r"^\s*mdtest-([^\s:]+) was launched with (\d+) total task\(s\) on (\d+) node", re.MULTILINE)
 _ROW = re.compile(r"^ {2,}([A-Z][a-z]+ [a-z]+)\s+([\d.]+)\s+([\d.]+)\s+([\d.]+)\s+([\d.]+)\s*$", re.MULTILINE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from iolens.lab.outputs.words import BANDWIDTH, MB, MIB, TIMES, VOLUME, decimal, facts_in
-from iolens.metrics.subjects import Output, Value
+from iolens.metrics.subjects.subject import Output, Value
 
 _FACTS = {
     "Class": "class",

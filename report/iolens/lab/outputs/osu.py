@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from iolens.metrics.settings import size_text
-from iolens.metrics.subjects import Output, Value
+from iolens.metrics.comparison.settings import size_text
+from iolens.metrics.subjects.subject import Output, Value
 
 _HEAD = re.compile(r"^# OSU (.*?)\s+v([\d.]+)\s*$")
 _COLUMN = re.compile(r"\s{2,}")

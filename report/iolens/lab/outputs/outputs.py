@@ -14,7 +14,7 @@ from iolens.lab.outputs.mdtest import read_mdtest
 from iolens.lab.outputs.npb import read_npb
 from iolens.lab.outputs.osu import read_osu
 from iolens.lab.outputs.result import read_result
-from iolens.metrics.subjects import Output
+from iolens.metrics.subjects.subject import Output
 
 READERS: Mapping[str, Callable[[str], Output | None]] = {
     "NPB and its BT-IO": read_npb,

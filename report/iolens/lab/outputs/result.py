@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from iolens.lab.outputs.words import BANDWIDTH, MIB, TIMES, VOLUME
-from iolens.metrics.subjects import Output, Value
+from iolens.metrics.subjects.subject import Output, Value
 
 _MARK = "RESULT-JSON: "
 """Text that precedes the JSON where a program printed it."""

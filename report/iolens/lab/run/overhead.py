@@ -20,7 +20,7 @@ from iolens.lab.run import mpi
 from iolens.lab.run.command_line import take_apart, with_environment
 from iolens.lab.run.preload import chain, preload_value
 from iolens.lab.run.selfbench import Cost, Measured, surroundings
-from iolens.metrics.statistics import median_interval
+from iolens.metrics.statistics.intervals import median_interval
 
 if TYPE_CHECKING:
     import pandas as pd

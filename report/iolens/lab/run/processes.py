@@ -42,7 +42,7 @@ def _merge(logs: Sequence[Path]) -> Merged:
     import pandas as pd
 
     from iolens.log import read_log
-    from iolens.metrics.files import all_files
+    from iolens.metrics.files.overview import all_files
 
     rows, parts = [], []
     for log in logs:

@@ -11,7 +11,7 @@ from iolens.errors import IolensError, UsageError
 from iolens.lab.outputs.outputs import READERS, read_output
 from iolens.lab.sweep.results import limits_of
 from iolens.log import read_log
-from iolens.metrics.subjects import Trial
+from iolens.metrics.subjects.subject import Trial
 
 LOG = ".darshan"
 OUTPUTS = (".out", ".txt", ".log", ".json", ".csv")

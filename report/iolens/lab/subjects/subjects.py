@@ -9,8 +9,8 @@ from pathlib import Path, PurePosixPath
 from iolens.errors import IolensError, UsageError
 from iolens.lab.subjects.runs import LOG, OUTPUTS, OWN, is_log, read_json, trial_of_file, trial_of_run
 from iolens.lab.sweep.merged import APART
-from iolens.metrics.settings import describe
-from iolens.metrics.subjects import Subject, Subjects, Trial
+from iolens.metrics.comparison.settings import describe
+from iolens.metrics.subjects.subject import Subject, Subjects, Trial
 
 MOST_SUBJECTS = 12
 """Largest number of subjects that a reader can tell apart on one page."""

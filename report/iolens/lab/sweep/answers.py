@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from iolens.lab.values import LISTED
-from iolens.metrics.settings import level_order, part_text
+from iolens.metrics.comparison.settings import level_order, part_text
 
 SAME = "as the baseline's"
 

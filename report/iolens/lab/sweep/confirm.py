@@ -26,7 +26,7 @@ def confirming(experiment: Experiment, folder: Path) -> list[Run]:
     wanted = pairs(experiment)
     if not wanted:
         return []
-    from iolens.metrics.comparison import compare
+    from iolens.metrics.comparison.results import compare
 
     results = load_results(folder)
     found = compare(results.runs, results.settings, results.measure)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from iolens.lab.sweep.results import CONFIRM, Results
-from iolens.metrics.settings import NamedLevel
+from iolens.metrics.comparison.settings import NamedLevel
 
 APART = (CONFIRM, "first")
 """Folders of a sweep whose runs are no repetitions of its matrix."""

@@ -7,9 +7,9 @@ from typing import Any
 
 from iolens.log import read_log
 from iolens.log.job import Job
-from iolens.metrics.mpiio import file_ranks
-from iolens.metrics.operations import syncs
-from iolens.metrics.share import io_mean_seconds
+from iolens.metrics.job.mpiio import file_ranks
+from iolens.metrics.job.operations import syncs
+from iolens.metrics.job.share import io_mean_seconds
 
 
 def observed(log: Path) -> dict[str, Any]:

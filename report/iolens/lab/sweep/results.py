@@ -17,8 +17,8 @@ import yaml
 from iolens.errors import IolensError, UsageError
 from iolens.lab.run.record import record_at
 from iolens.lab.sweep.answers import told, with_answers
-from iolens.metrics.measure import Measure
-from iolens.metrics.settings import NamedLevel, level_order
+from iolens.metrics.comparison.measure import Measure
+from iolens.metrics.comparison.settings import NamedLevel, level_order
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from iolens.lab.sweep.experiment import Experiment
 from iolens.lab.sweep.matrix import Point, Run, point_at, points
 from iolens.lab.sweep.results import load_results
-from iolens.metrics.statistics import Ratio
+from iolens.metrics.statistics.intervals import Ratio
 
 if TYPE_CHECKING:
-    from iolens.metrics.comparison import Comparison
+    from iolens.metrics.comparison.results import Comparison
 
 _MOST = 20
 """Default maximum number of repetitions per point."""
@@ -37,7 +37,7 @@ def next_block(experiment: Experiment, folder: Path, given_up: Collection[str]) 
     """
     if experiment.until_interval is None:
         return []
-    from iolens.metrics.comparison import compare
+    from iolens.metrics.comparison.results import compare
 
     results = load_results(folder)
     comparison = compare(results.runs, results.settings, results.measure)

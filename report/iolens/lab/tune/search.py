@@ -16,7 +16,7 @@ from iolens.lab.tune.belief import Belief, believe, kernel
 from iolens.lab.tune.features import Features, features_of
 from iolens.lab.tune.machine import Array, Machines, draw, log_bandwidth
 from iolens.lab.tune.traits import Trait, traits
-from iolens.metrics.settings import SETTINGS
+from iolens.metrics.comparison.settings import SETTINGS
 
 _SEED = 1
 _WORTH_A_RUN = 0.005

@@ -10,7 +10,7 @@ from functools import partial
 from itertools import groupby
 
 from iolens.metrics.audit.evidence import BROKEN, KEPT, UNKNOWN, Evidence, Finding, some
-from iolens.metrics.settings import volume_text
+from iolens.metrics.comparison.settings import volume_text
 
 _BUSY = 0.5
 """Load average for each processor before a run from which on others were at work."""

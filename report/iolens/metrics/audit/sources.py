@@ -6,17 +6,17 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
-from iolens.metrics.aligned import numbers
 from iolens.metrics.audit.evidence import Evidence, frame_of
-from iolens.metrics.comparison import Comparison
-from iolens.metrics.comparison_points import measured
-from iolens.metrics.cost import io_cost
-from iolens.metrics.operations import syncs
-from iolens.metrics.settings import describe, name_text
-from iolens.metrics.subject_bound import bounds
-from iolens.metrics.subject_facts import facts_of
-from iolens.metrics.subject_values import RUN
-from iolens.metrics.subjects import Subjects, Trial
+from iolens.metrics.comparison.points import measured
+from iolens.metrics.comparison.results import Comparison
+from iolens.metrics.comparison.settings import describe, name_text
+from iolens.metrics.job.cost import io_cost
+from iolens.metrics.job.operations import syncs
+from iolens.metrics.subjects.aligned import numbers
+from iolens.metrics.subjects.bounds import bounds
+from iolens.metrics.subjects.facts import facts_of
+from iolens.metrics.subjects.subject import Subjects, Trial
+from iolens.metrics.subjects.values import RUN
 from iolens.missing import is_nan
 
 if TYPE_CHECKING:

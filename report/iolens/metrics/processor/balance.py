@@ -8,10 +8,10 @@ from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.once import once_per_job
 from iolens.metrics.processor.ask import DEFAULT, PE, Ask
-from iolens.metrics.processor.drill import Levels, Measures, answer
 from iolens.metrics.processor.imbalance import NOT_KNOWN
-from iolens.metrics.processor.inclusive import INSIDE, with_inclusive
-from iolens.metrics.processor.traced import timed_rows
+from iolens.metrics.processor.sampled.drill import Levels, Measures, answer
+from iolens.metrics.processor.sampled.inclusive import INSIDE, with_inclusive
+from iolens.metrics.processor.traced.functions import timed_rows
 
 LEVELS = Levels(("group", "function", "file", "region"), ("group", "function", PE))
 _MEASURES = Measures("time", ("calls",))

@@ -13,8 +13,8 @@ from iolens.metrics.grouping import Groups
 from iolens.metrics.once import once_per_job
 from iolens.metrics.processor.ask import DEFAULT, PE, Ask, kept, matching_ranks
 from iolens.metrics.processor.imbalance import NOT_KNOWN, imbalance_percent
-from iolens.metrics.processor.private import records
 from iolens.metrics.processor.regions import SEVERAL, with_regions
+from iolens.metrics.processor.sampled.private import records
 from iolens.missing import is_nan
 
 WHOLE = "(whole run)"

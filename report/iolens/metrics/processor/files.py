@@ -8,7 +8,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from iolens.log.records import as_records
-from iolens.metrics.layers import MIB
+from iolens.metrics.job.layers import MIB
 from iolens.metrics.once import once_per_job
 from iolens.metrics.processor.ask import DEFAULT, LEFT_OUT, Ask, kept
 from iolens.metrics.processor.io import rank_io

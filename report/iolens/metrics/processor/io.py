@@ -9,12 +9,12 @@ import numpy as np
 
 from iolens.log import Job
 from iolens.log.records import Records
-from iolens.metrics.files import lowest, path_column
+from iolens.metrics.files.overview import lowest, path_column
+from iolens.metrics.files.use import among
 from iolens.metrics.grouping import Groups, stacked
-from iolens.metrics.layers import LAYERS, io_time
+from iolens.metrics.job.layers import LAYERS, io_time
 from iolens.metrics.once import once_per_job
-from iolens.metrics.processor.private import records
-from iolens.metrics.use import among
+from iolens.metrics.processor.sampled.private import records
 
 _KINDS = {"read": ("READ", "BYTES_READ"), "write": ("WRITE", "BYTES_WRITTEN"), "meta": ("META", None)}
 _META = {

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from iolens.metrics.job.processes import rank_usage
 from iolens.metrics.once import once_per_job
-from iolens.metrics.processes import rank_usage
 from iolens.metrics.processor.ask import DEFAULT, PE, Ask
-from iolens.metrics.processor.drill import Levels, Measures, answer
+from iolens.metrics.processor.sampled.drill import Levels, Measures, answer
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,9 +11,9 @@ from iolens.log.records import Records
 from iolens.metrics.grouping import without_repeats
 from iolens.metrics.once import once_per_job
 from iolens.metrics.processor.ask import DEFAULT, Ask, kept
-from iolens.metrics.processor.drill import Levels, Measures, answer
 from iolens.metrics.processor.imbalance import NOT_KNOWN
-from iolens.metrics.processor.private import records
+from iolens.metrics.processor.sampled.drill import Levels, Measures, answer
+from iolens.metrics.processor.sampled.private import records
 
 _OUTSIDE, SEVERAL = 0, 0xFFFFFFFF
 """Numbers of what is in no region, and of rows that are sums over several."""

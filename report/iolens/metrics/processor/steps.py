@@ -6,18 +6,19 @@ from dataclasses import astuple, dataclass, fields
 
 from iolens.log import Job
 from iolens.log.records import Records
-from iolens.metrics import cost
+from iolens.metrics.comparison.settings import seconds_text, volume_text
 from iolens.metrics.grouping import most
+from iolens.metrics.job import cost
 from iolens.metrics.once import once_per_job
-from iolens.metrics.processor import parts, time
+from iolens.metrics.processor import time
 from iolens.metrics.processor.ask import Ask
 from iolens.metrics.processor.balance import exclusive_balance
 from iolens.metrics.processor.counters import WHOLE, counters
-from iolens.metrics.processor.mpi import mpi_calls, mpi_messages
-from iolens.metrics.processor.peers import mpi_nodes
-from iolens.metrics.processor.samples import hot_lines, profile, why_no_lines
+from iolens.metrics.processor.mpi.calls import mpi_calls, mpi_messages
+from iolens.metrics.processor.mpi.peers import mpi_nodes
+from iolens.metrics.processor.sampled import parts
+from iolens.metrics.processor.sampled.samples import hot_lines, profile, why_no_lines
 from iolens.metrics.processor.threads import working_threads
-from iolens.metrics.settings import seconds_text, volume_text
 
 _ALL = 0.0
 """Threshold: every row."""

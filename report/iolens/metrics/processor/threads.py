@@ -10,9 +10,9 @@ import numpy as np
 from iolens.log.records import Records
 from iolens.metrics.grouping import ordered
 from iolens.metrics.once import once_per_job
-from iolens.metrics.processor.groups import OMP
 from iolens.metrics.processor.imbalance import imbalance, imbalance_percent
-from iolens.metrics.processor.samples import is_sampled, sample_rows
+from iolens.metrics.processor.sampled.groups import OMP
+from iolens.metrics.processor.sampled.samples import is_sampled, sample_rows
 from iolens.metrics.processor.usage import threads
 
 if TYPE_CHECKING:

@@ -29,11 +29,12 @@ import numpy as np
 
 from iolens.log.records import Records
 from iolens.metrics.once import once_per_job
-from iolens.metrics.processor.groups import MPI, OMP, TOOL
 from iolens.metrics.processor.imbalance import load_balance
 from iolens.metrics.processor.io import rank_io
-from iolens.metrics.processor.mpi import mpi_rows
-from iolens.metrics.processor.parts import (
+from iolens.metrics.processor.mpi.calls import mpi_rows
+from iolens.metrics.processor.mpi.rank_places import rank_places
+from iolens.metrics.processor.sampled.groups import MPI, OMP, TOOL
+from iolens.metrics.processor.sampled.parts import (
     ASLEEP,
     COMPUTE,
     IO,
@@ -51,8 +52,7 @@ from iolens.metrics.processor.parts import (
     UNTRACED,
     mpi_part,
 )
-from iolens.metrics.processor.rank_places import rank_places
-from iolens.metrics.processor.samples import is_sampled, sample_rows
+from iolens.metrics.processor.sampled.samples import is_sampled, sample_rows
 from iolens.metrics.processor.usage import BUSIER, CoreUse, core_use
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ import numpy as np
 from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.grouping import stacked
+from iolens.metrics.job.processes import rank_usage
 from iolens.metrics.once import once_per_job
-from iolens.metrics.processes import rank_usage
-from iolens.metrics.processor.private import records
+from iolens.metrics.processor.sampled.private import records
 from iolens.missing import is_nan
 
 BUSIER = 1.2

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from iolens.log import Job
-from iolens.metrics import about, clocks, mpiio
+from iolens.metrics.job import about, mpiio
+from iolens.metrics.times import clocks
 from iolens.pages import words
 from iolens.pages.exhibit import Column, Exhibit
 

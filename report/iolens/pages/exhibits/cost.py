@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from iolens.metrics import cost
+from iolens.metrics.job import cost
 from iolens.pages import words
 from iolens.pages.blocks import FigureBlock
 from iolens.pages.exhibit import Column, Exhibit
@@ -22,7 +22,7 @@ _MORE = 1.01
 
 def _cost_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Returns shares of the run time."""
-    from iolens.figures.cost import cost_bars
+    from iolens.figures.job.cost import cost_bars
 
     caption = (
         "Share of the run time of an average process; the number at the right is the share of read, write and "

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from iolens.log.records import Records
-from iolens.metrics import costly_files, extra, files, shared
-from iolens.metrics.families import FEWEST
+from iolens.metrics.files import costly_files, shared
+from iolens.metrics.files import overview as files
+from iolens.metrics.files.families import FEWEST
+from iolens.metrics.job import extra
 from iolens.metrics.once import once_per_job
 from iolens.pages import words
 from iolens.pages.blocks import Ranks

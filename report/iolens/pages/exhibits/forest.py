@@ -12,7 +12,7 @@ from iolens.missing import is_nan
 from iolens.pages import words
 from iolens.pages.blocks import FigureBlock
 from iolens.pages.exhibit import Column, Exhibit
-from iolens.pages.exhibits import drilled
+from iolens.pages.exhibits.processor import drilled
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -288,7 +288,7 @@ def _activity_rows(forest: Forest) -> pd.DataFrame | None:
 
 def _activity_figure(forest: Forest, _: pd.DataFrame) -> Iterable[FigureBlock]:
     """Returns the map."""
-    from iolens.figures.activity import activity_map
+    from iolens.figures.job.activity import activity_map
 
     grids = activity.activity(forest)
     assert grids is not None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from iolens.metrics.gauges import is_without_io
+from iolens.metrics.job.gauges import is_without_io
 from iolens.pages.exhibits import (
     about,
     cost,
@@ -17,7 +17,7 @@ from iolens.pages.exhibits import (
     striping,
     timeline,
 )
-from iolens.pages.exhibits.processor import PROCESSOR_EXHIBITS
+from iolens.pages.exhibits.processor.every import PROCESSOR_EXHIBITS
 
 if TYPE_CHECKING:
     from iolens.log import Job

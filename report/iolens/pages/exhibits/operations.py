@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from iolens.metrics import operations
+from iolens.metrics.job import operations
 from iolens.missing import is_nan
 from iolens.pages import words
 from iolens.pages.blocks import FigureBlock
@@ -24,7 +24,7 @@ _ORDER = (
 
 def _operations_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Returns a bar an operation; standard streams are left out, for what a program prints would dwarf its files."""
-    from iolens.figures.operations import operation_bars
+    from iolens.figures.job.operations import operation_bars
 
     caption = "Summed over all ranks. Look for opens, stats and seeks that outnumber reads and writes."
     printed = int(found["on_streams"].sum())
@@ -42,7 +42,7 @@ def _uncounted(job: Job) -> str:
 
 def _size_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Returns a histogram a layer."""
-    from iolens.figures.sizes import size_bars
+    from iolens.figures.job.sizes import size_bars
 
     for name in dict.fromkeys(found["module"]):
         caption = "Look for many accesses on the left: each access has a cost, even if it is small."
@@ -53,7 +53,7 @@ def _size_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
 
 def _pattern_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Returns a bar of shares for reads and one for writes."""
-    from iolens.figures.pattern import pattern_bars
+    from iolens.figures.job.pattern import pattern_bars
 
     yield FigureBlock(pattern_bars(found), _ORDER, title="Order of POSIX accesses")
 

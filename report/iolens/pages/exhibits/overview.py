@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from iolens import advise
 from iolens.advise.diagnosis import ALL_IN_USE, NOTHING_TO_GAIN
-from iolens.metrics import unknown
-from iolens.metrics.gauges import is_without_io
+from iolens.metrics.job import unknown
+from iolens.metrics.job.gauges import is_without_io
 from iolens.metrics.once import once_per_job
 from iolens.missing import is_nan
 from iolens.pages import words
@@ -114,7 +114,7 @@ def gauge_pairs(job: Job) -> list[Block]:
 
 def _gauge_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Yields the gauges as figures of two each; no figure for a job without I/O."""
-    from iolens.figures.gauges import Gauge, gauge_row
+    from iolens.figures.job.gauges import Gauge, gauge_row
     from iolens.figures.style import HALF_WIDTH
 
     if is_without_io(job):

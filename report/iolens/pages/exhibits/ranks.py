@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from iolens.metrics import balance, processes
+from iolens.metrics.job import balance, processes
 from iolens.missing import is_nan
 from iolens.pages import words
 from iolens.pages.blocks import FigureBlock
@@ -23,7 +23,7 @@ FEW_RANKS = 8
 
 def _rank_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Returns a bar a rank."""
-    from iolens.figures.ranks import rank_bars
+    from iolens.figures.job.ranks import rank_bars
     from iolens.figures.style import FULL_WIDTH, HALF_WIDTH
 
     moved = balance.rank_bytes(job)
@@ -35,7 +35,7 @@ def _rank_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
 
 def _usage_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Draws memory and processor time of each rank, if there are several and the log has all of them."""
-    from iolens.figures.ranks import memory_bars, processor_bars
+    from iolens.figures.job.ranks import memory_bars, processor_bars
 
     apart = processes.rank_usage(job)
     if apart is not None and len(apart) == job.nprocs > 1:

@@ -7,10 +7,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from iolens.log import Job
-from iolens.metrics.processor import balance, files, inclusive, process
+from iolens.metrics.processor import balance, files, process
+from iolens.metrics.processor.sampled import inclusive
 from iolens.pages import words
 from iolens.pages.exhibit import Column, Exhibit
-from iolens.pages.exhibits.drilled import NAME, guarded_seconds, shares
+from iolens.pages.exhibits.processor.drilled import NAME, guarded_seconds, shares
 
 
 def _file_columns(what: str) -> Sequence[Column]:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from iolens.advise.limits import DEFAULTS
-from iolens.metrics import lustre_client, mpiio, ost, ranks, striping
+from iolens.metrics.files import ost, striping
+from iolens.metrics.job import lustre_client, mpiio, ranks
 from iolens.pages import words
 from iolens.pages.blocks import FigureBlock
 from iolens.pages.exhibit import EVERY, Column, Exhibit
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 def _targets_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Returns files a target; one target needs no figure, nor do targets whose bytes are known."""
-    from iolens.figures.targets import target_bars
+    from iolens.figures.job.targets import target_bars
 
     if len(found) > 1 and ost.target_rows(job) is None:
         caption = "Files that have a stripe on each target. Look for targets with more than the others, and idle ones."
@@ -30,7 +31,7 @@ def _targets_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
 
 def _target_bytes_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Returns bytes a target, and the speed of a process that uses it where known; one target needs no figure."""
-    from iolens.figures.targets import byte_bars, speed_bars
+    from iolens.figures.job.targets import byte_bars, speed_bars
 
     if len(found) > 1:
         caption = "Read and written by all ranks. Look for targets with more than the others, and idle ones."

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from iolens.metrics import clocks, cost, operations, periods, timespans, traces
+from iolens.metrics.job import cost, operations
 from iolens.metrics.once import once_per_job
-from iolens.metrics.timeline import timelines
+from iolens.metrics.times import clocks, periods, timespans, traces
+from iolens.metrics.times.timeline import timelines
 from iolens.pages import words
 from iolens.pages.blocks import Block, Cells, FigureBlock
 from iolens.pages.exhibit import EVERY, Column, Exhibit
@@ -29,7 +30,7 @@ def _activity_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
 
 def activity_figure(job: Job, module: str) -> FigureBlock:
     """Returns the map of a layer that has one."""
-    from iolens.figures.activity import activity_map
+    from iolens.figures.job.activity import activity_map
 
     grids = timespans.activity(job, module)
     assert grids is not None
@@ -96,7 +97,7 @@ def mapped_layers(job: Job) -> list[str]:
 
 def _place_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Returns a map a traced layer."""
-    from iolens.figures.places import place_map
+    from iolens.figures.job.places import place_map
 
     for module, layer in zip(found["module"], found["layer"], strict=True):
         one = traces.places(job, module)
@@ -120,7 +121,7 @@ _RANK_SPAN_NOTE = (
 
 def _rank_span_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Reads and writes."""
-    from iolens.figures.timespans import rank_spans
+    from iolens.figures.job.timespans import rank_spans
 
     for kind in ("read", "write"):
         part = found[found["kind"] == kind]
@@ -144,7 +145,7 @@ def _beyond_the_end(job: Job, spans: pd.DataFrame) -> str:
 
 def _shared_span_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Bars a file."""
-    from iolens.figures.timespans import shared_spans
+    from iolens.figures.job.timespans import shared_spans
 
     caption = "From the begin of the first rank to the end of the last rank. Look for overlaps of reading and writing."
     caption += _beyond_the_end(job, found)

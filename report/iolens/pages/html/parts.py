@@ -7,12 +7,12 @@ import re
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from iolens.metrics.users import EVERY_RANK
+from iolens.metrics.files.users import EVERY_RANK
 from iolens.pages.blocks import About, Block, Cells, FigureBlock, Ranks, Row, Table, Text
-from iolens.pages.cells import NUMBER
 from iolens.pages.html.places import Places
 from iolens.pages.html.svg import svg
 from iolens.pages.html.timelines import data_of
+from iolens.pages.text.cells import NUMBER
 
 _SHORT = 16
 """Characters of a cell that stays on one line."""

@@ -17,7 +17,7 @@ from matplotlib.path import Path
 from matplotlib.transforms import Affine2D, Transform
 
 from iolens.figures.style import ALERT, FINE, GRID, INK, QUIET
-from iolens.pages.points import HATCH_TILE, MAGNIFIED, PointsRenderer, draw_with, fill_alpha, is_bold, size_of
+from iolens.pages.pdf.points import HATCH_TILE, MAGNIFIED, PointsRenderer, draw_with, fill_alpha, is_bold, size_of
 
 _TONES = {INK: "ink", "#000000": "ink", QUIET: "quiet", GRID: "grid", FINE: "fine", ALERT: "alert", "#ffffff": "paper"}
 """Colours that are others on a dark page, by the names that style.css gives them."""

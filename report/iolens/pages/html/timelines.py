@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from iolens.metrics.timeline import Timeline
+from iolens.metrics.times.timeline import Timeline
 from iolens.pages.blocks import FigureBlock
 
 FOLDER = Path(__file__).parent / "uplot"

@@ -1,0 +1,81 @@
+"""`iolens predict LOG --stripes 16`: what a traced run would take at other settings, by the model of storage."""
+
+from __future__ import annotations
+
+import argparse
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from iolens.cli.lab.sweep import numbers
+from iolens.lab.sizes import parse_size
+
+if TYPE_CHECKING:
+    from iolens.lab.predict.what_if import WhatIf
+
+_DRIVERS = ("lustre", "generic")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the options."""
+    parser.epilog = (
+        "Lists such as 1,4,16 give every combination. The model is the one of the emulated targets "
+        "(storage/ost.yaml), unless --model names another, for example from `iolens calibrate`. Trace the run with "
+        "iolens run --dxt."
+    )
+    parser.add_argument("log", type=Path, metavar="LOG", help="a log recorded with iolens run --dxt")
+    parser.add_argument("--stripes", type=numbers(int), metavar="LIST", help="stripe counts")
+    parser.add_argument("--stripe-size", type=numbers(parse_size), metavar="LIST", help="stripe sizes")
+    parser.add_argument("--aggregators", type=numbers(int), metavar="LIST", help="aggregators, cb_nodes")
+    parser.add_argument("--cb-buffer", type=numbers(parse_size), metavar="LIST", help="cb_buffer_size")
+    parser.add_argument("--driver", choices=_DRIVERS, help="ROMIO's Lustre driver or its generic driver")
+    parser.add_argument("--model", type=Path, metavar="FILE", help="file with the parameters of the storage")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        metavar="FILE",
+        help="write the predictions as JSON to this file, for `iolens compare`",
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Predicts every combination."""
+    from iolens.lab.predict.model import read_model
+    from iolens.lab.predict.predict import predict
+    from iolens.lab.predict.recorded import read_recorded
+    from iolens.lab.predict.settings import Settings
+    from iolens.lab.predict.what_if import as_json, what_if
+    from iolens.log import read_log
+
+    model = read_model(args.model)
+    recorded = read_recorded(read_log(args.log))
+    lists = (args.stripes, args.stripe_size, args.aggregators, args.cb_buffer)
+    points = [
+        Settings(count, size, aggregators, buffer, args.driver)
+        for count, size, aggregators, buffer in product(*(each or (None,) for each in lists))
+    ]
+    predictions = [predict(recorded, model, point) for point in points]
+    found = what_if(predictions, recorded, args.log, model)
+    if args.output:
+        from iolens.pages.output import written_aside
+
+        with written_aside(args.output) as aside:
+            aside.write_text(as_json(found), encoding="utf-8")
+    if args.json:
+        print(as_json(found).rstrip())
+    else:
+        _tell(found)
+    return 0
+
+
+def _tell(found: WhatIf) -> None:
+    """Returns the predictions as a table, and how good they are."""
+    from iolens.pages.blocks import Table
+    from iolens.pages.exhibits.sweep.what_if import WHAT_IF
+    from iolens.pages.job.terminal import screen
+
+    table = WHAT_IF.table(found)
+    if isinstance(table, Table):
+        screen().table(table)

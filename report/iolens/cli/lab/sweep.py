@@ -1,0 +1,217 @@
+"""`iolens sweep experiment.yaml`: run a matrix of settings, then compare them."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from iolens.cli.read.compare import tell
+from iolens.errors import UsageError
+from iolens.lab.sizes import parse_size
+from iolens.lab.sweep.classes import DRIVERS, Choices, class_experiment, default_experiment, driver_to_be_had
+from iolens.lab.sweep.experiment import Experiment
+from iolens.lab.sweep.experiment_file import load_experiment
+from iolens.lab.sweep.plan import Plan, plan
+from iolens.lab.sweep.prepare import Sweep, prepare
+from iolens.lab.sweep.schema import schema
+from iolens.pages.comparison.sweep_live import shown
+
+
+def numbers(convert: Callable[[str], int]) -> Callable[[str], tuple[int, ...]]:
+    """Returns a list of numbers or sizes in one word, separated by blanks or commas."""
+
+    def parse(text: str) -> tuple[int, ...]:
+        try:
+            values = tuple(convert(word) for word in text.replace(",", " ").split())
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(str(error)) from error
+        if not values or min(values) < 1 or len(set(values)) != len(values):
+            raise argparse.ArgumentTypeError(f"{text!r} must be different numbers of at least 1")
+        return values
+
+    return parse
+
+
+def _whole(text: str) -> int:
+    """Returns a whole number from 0 on."""
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 0")
+    return int(text)
+
+
+_CHOICES: tuple[tuple[str, dict[str, Any], str], ...] = (
+    ("--np", {"type": int, "dest": "ranks", "metavar": "N"}, "ranks, a square number (default 4)"),
+    ("--stripes", {"type": numbers(int), "metavar": "LIST"}, "stripe counts (default '1 4 12')"),
+    (
+        "--aggregators",
+        {"type": numbers(int), "metavar": "LIST"},
+        "aggregators, cb_nodes (default '1 2 4', with --default '1 4')",
+    ),
+    ("--cb-buffer", {"type": numbers(parse_size), "metavar": "LIST"}, "cb_buffer_size (default '1M 16M')"),
+    (
+        "--repeat",
+        {"type": int, "dest": "repetitions", "metavar": "N"},
+        "repetitions of every point (default 5)",
+    ),
+    (
+        "--confirm",
+        {"type": _whole, "metavar": "N"},
+        "number of new runs of the best setting and of the baseline (default: as many as repetitions; 0: none)",
+    ),
+    (
+        "--driver",
+        {"choices": DRIVERS},
+        "code that moves the data: ROMIO's Lustre driver (default if your MPI has it, or Intel MPI, which is "
+        "installed at first use), the generic driver of your MPI, or transfers by iolens itself",
+    ),
+    ("--method", {"choices": ("full", "simple", "epio", "fortran")}, "BT-IO's method (default full)"),
+    ("--steps", {"type": int, "metavar": "N"}, "time steps (default: as many as the class has)"),
+    ("--full", {"action": "store_true", "default": None}, "run the solver in every run"),
+    ("--dir", {"type": Path, "dest": "directory", "metavar": "DIR"}, "folder for the data files"),
+)
+"""Options that shape a sweep of an NPB class, one row each; the names are the fields of `Choices`."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Returns the options of `iolens sweep`."""
+    parser.add_argument("experiment", type=Path, nargs="?", metavar="experiment.yaml", help="report/EXPERIMENT.md")
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="KEY=VALUE", help="a key of the file, such as repetitions=5"
+    )
+    parser.add_argument("--class", dest="npb_class", metavar="LETTER", help="sweep BT-IO at an NPB class instead")
+    parser.add_argument("--default", action="store_true", help="run the quick sweep of `make run`")
+    for option, settings, text in _CHOICES:
+        parser.add_argument(option, help=text, **settings)
+    parser.add_argument(
+        "--retry",
+        action="store_true",
+        help="do failed runs again; the files of the failed runs are kept under another name",
+    )
+    parser.add_argument("--no-sweep", action="store_true", help="do only the complete run")
+    parser.add_argument("--results", type=Path, default=Path("results"), metavar="DIR", help="default: results")
+    parser.add_argument(
+        "--dry-run", action="store_true", help="print every command or script and the disk space needed, and stop"
+    )
+    parser.add_argument("--no-report", action="store_true", help="do not write the PDF")
+    parser.add_argument("--schema", action="store_true", help="print the JSON Schema of experiment.yaml, and stop")
+
+
+def _experiment_of(args: argparse.Namespace) -> Experiment:
+    """Returns the experiment that the options name."""
+    names = [option[1].get("dest", option[0].lstrip("-").replace("-", "_")) for option in _CHOICES]
+    given = {name: getattr(args, name) for name in names if getattr(args, name) is not None}
+    if sum((args.experiment is not None, args.npb_class is not None, args.default)) != 1:
+        raise UsageError("give one of: an experiment.yaml, --class LETTER, --default")
+    if args.experiment:
+        if given:
+            raise UsageError(
+                f"an experiment.yaml sets {', '.join(sorted(given))} itself; leave the option out, or use --set"
+            )
+        return load_experiment(args.experiment, args.set)
+    if args.set:
+        raise UsageError(
+            "--set changes a key of an experiment.yaml; for a class use the options that `iolens sweep --help` lists"
+        )
+    make = default_experiment if args.default else partial(class_experiment, args.npb_class)
+    experiment = make(Choices(**given))  # refuses what cannot be before a driver is installed for it
+    if "driver" in given or args.dry_run or args.no_sweep:
+        return experiment
+    return make(Choices(**given, driver=driver_to_be_had()))
+
+
+def run(args: argparse.Namespace) -> int:
+    """Runs the sweep, writes the report and prints the outcome; returns 0 if every run is good, 1 otherwise."""
+    if args.schema:
+        print(json.dumps(schema(), indent=1))
+        return 0
+    experiment = _experiment_of(args)
+    if args.dry_run:
+        _print_plan(plan(experiment, args.results / experiment.name, with_matrix=not args.no_sweep))
+        return 0
+    folder = args.results / experiment.name
+    return carry_out(prepare(experiment, folder, with_matrix=not args.no_sweep, retry=args.retry), not args.no_report)
+
+
+def carry_out(sweep: Sweep, report: bool) -> int:
+    """Announces the sweep, performs its missing runs, prints the outcome, makes the PDFs if wanted; returns 0 if every
+    run is good, else 1.
+    """
+    from iolens.lab.sweep.sweep import run_sweep
+
+    _announce(sweep)
+    with shown(sweep.folder, sweep.total, sweep.total - len(sweep.todo)) as progress:
+        bad = run_sweep(sweep, progress)
+    for record in bad:
+        print(f"{record.id}: {record.status}: {record.reason}")
+    for kept in sweep.failed:
+        print(f"{kept.id} failed in an earlier sweep and was not repeated: {kept.reason}")
+    failed = len(sweep.failed) + sum(record.status == "failed" for record in bad)
+    if failed:
+        print(hint_of_retry(failed))
+    if report:
+        _finish(sweep)
+    return 1 if failed else 0
+
+
+def hint_of_retry(failed: int) -> str:
+    """Returns what a person who runs the sweep, by make or not, can do about failed runs."""
+    option = "RETRY=1" if "MAKELEVEL" in os.environ else "--retry"
+    return f"{failed} failed; `{option}` does {'it' if failed == 1 else 'them'} again and keeps the others"
+
+
+def _print_plan(planned: Plan) -> None:
+    """Returns every run, what would be started, and what it needs."""
+    for name in planned.runs:
+        print(name)
+    for text in (*planned.builds, *planned.texts):
+        print(f"\n{text.rstrip()}")
+    need = "the amount that one run writes is unknown"
+    if planned.volume:
+        need = f"one run writes at most {planned.volume / 1e6:,.1f} MB"
+    if planned.kept is None or planned.kept:
+        amount = "an unknown amount" if planned.kept is None else f"{planned.kept / 1e6:,.1f} MB"
+        need += f", {amount} remain after all runs,"
+    took = "; their duration is unknown until one of them was done"
+    if planned.seconds is not None:
+        took = f"; together they take about {planned.seconds / 60:.1f} min, judged by runs already done"
+    runs = f"{len(planned.runs)} runs"
+    if planned.confirming:
+        runs += f", and up to {planned.confirming} that confirm the best setting"
+    print(f"\n{runs}; {need} below {planned.data}, where {planned.free / 1e9:.2f} GB are free{took}")
+
+
+def _announce(sweep: Sweep) -> None:
+    """Prints which runs are about to start."""
+    experiment = sweep.experiment
+    storage = f"{sweep.bench.data}"
+    if sweep.bench.storage.make:
+        places = " and ".join(dict.fromkeys(str(bench.data) for bench in (sweep.bench, sweep.first_bench)))
+        storage = f"{sweep.bench.storage.name} storage (data in {places})"
+    work = [f"{len(sweep.todo)} of {sweep.total} runs to do"] if sweep.total else []
+    work += ["the complete run"] if sweep.first else []
+    print(f"{experiment.title}: {' and '.join(work) or 'nothing to do'}, on {storage}, into {sweep.folder}")
+
+
+def _finish(sweep: Sweep) -> None:
+    """Writes the PDFs and print where they are; the best setting comes from the comparison."""
+    from iolens.log import read_log
+
+    first = sorted((sweep.folder / "first").glob("*.darshan"))
+    if first:
+        from iolens.pages.job.document import write_job
+
+        pdf = sweep.folder / "first.pdf"
+        write_job(read_log(first[-1]), pdf)
+        print(f"complete run: {pdf}")
+    if sweep.total:
+        from iolens.lab.sweep.results import load_results
+        from iolens.pages.comparison.document import write_comparison
+
+        summary = write_comparison(load_results(sweep.folder), sweep.folder / "comparison.pdf", read_log)
+        tell(summary)
+        print(f"comparison: {summary.path}")

@@ -1,0 +1,154 @@
+"""`iolens tune experiment.yaml`: find a good setting of a matrix in a few runs, and confirm it against the default."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from iolens.errors import UsageError
+from iolens.lab.sweep.experiment import Experiment
+from iolens.lab.sweep.experiment_file import load_experiment
+from iolens.lab.sweep.results import METRICS
+from iolens.lab.tune.budget import Budget, parse_budget, usual_budget
+
+if TYPE_CHECKING:
+    from iolens.lab.tune.search import Search
+    from iolens.lab.tune.tune import Tuning
+    from iolens.pages.comparison.summary import ComparisonSummary
+
+_HINTS, _STRIPES = "hints.txt", "stripes.sh"
+"""Files with the recommended settings, in the folder of the results."""
+
+
+def _budget(text: str) -> Budget:
+    """Returns a budget on the command line."""
+    try:
+        return parse_budget(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the options."""
+    parser.add_argument(
+        "experiment", type=Path, metavar="experiment.yaml", help="experiment file of the sweep to search"
+    )
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="KEY=VALUE", help="a key of the file, such as confirm=5"
+    )
+    parser.add_argument(
+        "--budget",
+        type=_budget,
+        metavar="N|TIME",
+        help="number of runs of the search, or time of all runs, those that confirm the result included (90s, 5min, "
+        "2h); default: 8 runs, or a third of the settings if the matrix is small",
+    )
+    parser.add_argument("--results", type=Path, default=Path("results"), metavar="DIR", help="default: results")
+    parser.add_argument("--dry-run", action="store_true", help="print the first runs of the search, and stop")
+    parser.add_argument("--no-report", action="store_true", help="do not write the PDF")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Searches, confirm and report; 0 if a setting was found, 1 when no run can be compared."""
+    experiment = load_experiment(args.experiment, args.set)
+    if experiment.metric == "latency":
+        raise UsageError("report.metric: latency differs with the size of the message; use `iolens sweep`")
+    if METRICS[experiment.metric].less_is_better:
+        raise UsageError(f"report.metric: the search optimizes bandwidths, not {experiment.metric}; use `iolens sweep`")
+    from iolens.lab.tune.search import search_of
+
+    search = search_of(experiment)
+    allowed = args.budget or usual_budget(len(search.points))
+    folder = args.results / experiment.name
+    if args.dry_run:
+        _preview(experiment, search, allowed, folder)
+        return 0
+    from iolens.lab.sweep.prepare import prepare
+    from iolens.lab.tune.trail import read_trail
+    from iolens.lab.tune.tune import begin, run_tuning
+    from iolens.pages.comparison.sweep_live import shown
+
+    before = read_trail(folder)
+    tuning = begin(prepare(experiment, folder, retry=True), search, allowed, before)
+    _announce(tuning)
+    with shown(folder, allowed.runs or 0, len(tuning.trail.steps)) as progress:
+        tuning = run_tuning(tuning, progress)
+    print(f"{len(tuning.trail.steps)} of {len(search.points)} settings were run: {tuning.trail.stopped}")
+    if not tuning.measured:
+        print(
+            "no run can be compared; the reasons are printed above, and stand in the run.json of each run below", folder
+        )
+        return 1
+    if not args.no_report:
+        _finish(folder)
+    return 0
+
+
+def _confirmations(experiment: Experiment) -> str:
+    """Returns in words how the result will be confirmed."""
+    count = experiment.repetitions if experiment.confirm is None else experiment.confirm
+    if not count:
+        return "no new runs to confirm the best (confirm: 0)"
+    return f"{count} fresh {'run' if count == 1 else 'runs'} each of the best and of the default"
+
+
+def _announce(tuning: Tuning) -> None:
+    """Prints which runs are about to start."""
+    experiment, trail = tuning.sweep.experiment, tuning.trail
+    known = f" ({len(tuning.measured)} known from earlier runs)" if tuning.measured else ""
+    print(
+        f"{experiment.title}: a search in a matrix of {trail.settings}{known}, at most {tuning.budget}; then "
+        f"{_confirmations(experiment)}; into {tuning.sweep.folder}"
+    )
+
+
+def _preview(experiment: Experiment, search: Search, allowed: Budget, folder: Path) -> None:
+    """Returns the runs that are known beforehand with their commands, and what follows."""
+    from iolens.lab.sweep.matrix import Run
+    from iolens.lab.sweep.plan import plan
+
+    first = dict(reversed(search.begin))
+    planned = plan(experiment, folder, some=[Run(search.points[place], 1) for place in reversed(first)])
+    for name, why in zip(planned.runs, reversed(first.values()), strict=True):
+        print(f"{name}: {why}")
+    for text in planned.texts:
+        print(f"\n{text.rstrip()}")
+    need = (
+        f"one run writes at most {planned.volume / 1e6:,.1f} MB"
+        if planned.volume
+        else "the amount that a run writes is unknown"
+    )
+    print(
+        f"\nThe model chooses further runs among {len(search.points)} settings by the results of these: {allowed} in "
+        f"all. Then "
+        f"{_confirmations(experiment)}.\n"
+        f"{need} below {planned.data}, where {planned.free / 1e9:.2f} GB are free"
+    )
+
+
+def _finish(folder: Path) -> None:
+    """Writes the PDF, the hints file and the stripe command; print the verdict and where they are."""
+    from iolens.cli.read.compare import tell
+    from iolens.lab.sweep.results import load_results
+    from iolens.log import read_log
+    from iolens.pages.comparison.document import write_comparison
+
+    summary = write_comparison(load_results(folder), folder / "comparison.pdf", read_log)
+    tell(summary)
+    for path in _take_home(folder, summary):
+        print(f"result: {path}")
+    print(f"comparison: {summary.path}")
+
+
+def _take_home(folder: Path, summary: ComparisonSummary) -> list[Path]:
+    """Writes the hints as ROMIO reads them, and the line that sets the stripes; the files that were written."""
+    from iolens.lab.files import write_aside
+
+    found = summary.remedy
+    contents = {_HINTS: "\n".join(found.hints) if found else "", _STRIPES: (found.stripes or "") if found else ""}
+    for name, text in contents.items():
+        (folder / name).unlink(missing_ok=True)
+        if text:
+            write_aside(folder / name, text + "\n")
+    return [folder / name for name, text in contents.items() if text]

@@ -1,0 +1,35 @@
+"""`iolens doctor`: what was found on this machine, what works here, what does not and why."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import asdict
+
+_MARKS = {True: "ok  ", False: "NO  ", None: "    "}
+_WIDE = 20
+"""Characters of a name."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Returns the options of `iolens doctor`."""
+    parser.add_argument("--json", action="store_true", help="as JSON")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Prints all findings; 0 if programs can be recorded here, 1 when not."""
+    from iolens.lab.doctor.checks import examined
+    from iolens.pages.job.terminal import screen
+    from iolens.pages.text.lines import paragraph
+
+    found = examined()
+    if args.json:
+        print(json.dumps({section: [asdict(row) for row in rows] for section, rows in found.items()}, indent=1))
+    else:
+        out = screen()
+        for section, rows in found.items():
+            out.say(section, "1")
+            for row in rows:
+                words = "; ".join(filter(None, [row.found, row.remedy]))
+                out.lines(paragraph(f"  {row.name:{_WIDE}} {_MARKS[row.works]}{words}", out.width, " " * (_WIDE + 7)))
+    return 1 if any(row.works is False for row in found["Trials"]) else 0

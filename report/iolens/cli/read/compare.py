@@ -1,0 +1,135 @@
+"""`iolens compare …`: sweeps, or logs, runs and outputs, side by side as PDF or HTML, and their tables."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from iolens.cli.output import add_output, output_of
+from iolens.errors import UsageError
+
+if TYPE_CHECKING:
+    from iolens.lab.sweep.results import Results
+    from iolens.pages.comparison.summary import ComparisonSummary
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the options."""
+    parser.epilog = (
+        "With the folder of one sweep, compares its settings. With several sweeps of the same settings, the sweep is "
+        "one more setting. With sweeps of different settings, every setting of all is shown beside the others. "
+        "Otherwise takes two or more logs, folders of runs or of repetitions, and outputs of NPB and its BT-IO, BTIO, "
+        "IOR (text, JSON, CSV), mdtest, MAPL's simulators and OSU micro-benchmarks, and compares each with the first."
+    )
+    parser.add_argument(
+        "paths",
+        type=Path,
+        nargs="+",
+        metavar="PATH",
+        help="the folder of a sweep, or two or more logs, outputs or folders",
+    )
+    add_output(
+        parser,
+        "the file to write (default: PATH/comparison.FORMAT for one sweep, else comparison.FORMAT in "
+        "the current folder)",
+    )
+    parser.add_argument(
+        "--device-rate",
+        type=float,
+        default=0.0,
+        metavar="MIB_PER_S",
+        help="the highest rate of the real storage in MiB/s, drawn as a line over the bars",
+    )
+    parser.add_argument("--csv", type=Path, metavar="DIR", help="write every table as CSV into DIR")
+    parser.add_argument("--json", type=Path, metavar="DIR", help="write every table as JSON into DIR")
+    parser.add_argument("--parquet", type=Path, metavar="DIR", help="write every table as Parquet into DIR")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Writes the document and the tables, print the verdict; 0 if done."""
+    from iolens.lab.sweep.merged import can_be_paired, is_sweep
+    from iolens.lab.sweep.results import load_results
+
+    if args.device_rate < 0:
+        raise UsageError(f"--device-rate {args.device_rate:g} is not a rate; give MiB/s, more than 0")
+    if len(args.paths) == 1 and args.paths[0].is_file():
+        raise UsageError(
+            f"{args.paths[0]} alone cannot be compared; give the folder of a sweep, or two or more logs or outputs"
+        )
+    if len(args.paths) > 1 and not all(map(is_sweep, args.paths)):
+        _compare_subjects(args)
+        return 0
+    sweeps = [load_results(path) for path in args.paths]
+    if can_be_paired(sweeps):
+        _compare_sweeps(args, sweeps)
+    else:
+        _compare_subjects(args)
+    return 0
+
+
+def _compare_sweeps(args: argparse.Namespace, sweeps: Sequence[Results]) -> None:
+    """Returns the comparison of the settings of one sweep, or of several that vary the same."""
+    from iolens.lab.sweep.merged import merged
+    from iolens.log import read_log
+    from iolens.pages.comparison.document import write_comparison
+    from iolens.pages.export import export, need_folders
+
+    paths: Sequence[Path] = args.paths
+    need_folders(_folders(args))
+    output = output_of(args, paths[0] / "comparison" if len(paths) == 1 else Path("comparison"))
+    results = sweeps[0] if len(sweeps) == 1 else merged(sweeps)
+    summary = write_comparison(results, output, read_log, args.device_rate)
+    export(summary.frames, "comparison-", _folders(args))
+    tell(summary)
+    print(f"comparison: {output}")
+
+
+def _compare_subjects(args: argparse.Namespace) -> None:
+    """Returns the comparison of logs, runs and outputs."""
+    from dataclasses import replace
+
+    from iolens.lab.subjects.subjects import read_subjects
+    from iolens.pages.export import export, need_folders
+    from iolens.pages.job.terminal import screen
+    from iolens.pages.subjects.document import tables, write_subjects
+    from iolens.pages.subjects.words import doubts, headline, notes
+
+    need_folders(_folders(args))
+    output = output_of(args, Path("comparison"))
+    subjects = replace(read_subjects(args.paths), device_rate=args.device_rate * 2**20)
+    write_subjects(subjects, output)
+    if any(_folders(args).values()):
+        export(tables(subjects), "comparison-", _folders(args))
+    out = screen()
+    for doubt in doubts(subjects):
+        out.say(f"caution: {doubt}")
+    for sentence in headline(subjects):
+        out.say(sentence, "1")
+    for note in notes(subjects):
+        out.say(f"note: {note}")
+    print(f"comparison: {output}")
+
+
+def _folders(args: argparse.Namespace) -> dict[str, Path | None]:
+    """Returns the folder for each kind of table."""
+    return {"csv": args.csv, "json": args.json, "parquet": args.parquet}
+
+
+def tell(summary: ComparisonSummary) -> None:
+    """Returns the points as a table, the verdict, what to beware of and what to paste, for a terminal or a log."""
+    from iolens.pages.job.terminal import screen
+
+    out = screen()
+    if summary.points is not None:
+        out.table(summary.points)
+        print()
+    for doubt in summary.doubts:
+        out.say(f"caution: {doubt}")
+    out.say(summary.verdict, "1")
+    for caution in summary.cautions:
+        out.say(f"note: {caution}")
+    if summary.remedy is not None:
+        lines = [line for line in (summary.remedy.stripes, *summary.remedy.hints, *summary.remedy.own) if line]
+        print(f"{summary.remedy.lead}: " + "; ".join(lines))

@@ -1,0 +1,58 @@
+"""`iolens diff A B …`: what differs between logs, outputs, or folders of repetitions, in the terminal."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from iolens.metrics.subjects.subject import Subjects
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the options."""
+    parser.epilog = (
+        "Compares each PATH with the first. Reads outputs of NPB and its BT-IO, BTIO, IOR (text, JSON, CSV), mdtest, "
+        "MAPL's simulators and OSU micro-benchmarks, and with X.out also the log X.darshan in the same folder."
+    )
+    parser.add_argument(
+        "paths", type=Path, nargs="+", metavar="PATH", help="a log, a benchmark's output, a run, or a folder of these"
+    )
+    parser.add_argument("--all", action="store_true", help="also print the numbers that are equal")
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of tables")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Prints what differs; 0 if done, whether anything differs or not."""
+    from iolens.lab.subjects.subjects import read_subjects
+
+    subjects = read_subjects(args.paths)
+    if args.json:
+        from iolens.pages.subjects.as_json import as_json
+
+        print(as_json(subjects))
+    else:
+        _tell(subjects, args.all)
+    return 0
+
+
+def _tell(subjects: Subjects, whole: bool) -> None:
+    """Returns the subjects, what differs between them in numbers, findings and files, and what to beware of."""
+    from iolens.pages.blocks import Table
+    from iolens.pages.exhibits.subjects.tables import FACTS, FILES, FINDINGS, WHO, grouped_tables
+    from iolens.pages.job.terminal import screen
+    from iolens.pages.subjects.words import doubts, headline, notes
+
+    out = screen()
+    for doubt in doubts(subjects):
+        out.say(f"caution: {doubt}")
+    for sentence in headline(subjects):
+        out.say(sentence, "1")
+    for note in notes(subjects):
+        out.say(note)
+    exhibits = (WHO.table(subjects), FACTS.table(subjects), FINDINGS.table(subjects))
+    for table in (*exhibits, *grouped_tables(subjects, whole), FILES.table(subjects)):
+        if isinstance(table, Table):
+            print()
+            out.table(table)

@@ -1,0 +1,73 @@
+"""`iolens report LOG …`: the summary of each log as PDF or HTML, and its tables."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from iolens.cli.output import add_output, output_of
+from iolens.errors import UsageError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Tables: TypeAlias = "Callable[[], Mapping[str, pd.DataFrame]]"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the options."""
+    parser.add_argument(
+        "logs",
+        type=Path,
+        nargs="+",
+        metavar="LOG",
+        help="a log of iolens or Darshan (3.0 or later), or a folder: one report of all logs in it and below it",
+    )
+    add_output(parser, "LOG.FORMAT in the current folder")
+    parser.add_argument("--csv", type=Path, metavar="DIR", help="write every table as CSV into DIR")
+    parser.add_argument("--json", type=Path, metavar="DIR", help="write every table as JSON into DIR")
+    parser.add_argument("--parquet", type=Path, metavar="DIR", help="write every table as Parquet into DIR")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Writes a document per log and say where; 0 if all are done."""
+    if args.output and len(args.logs) > 1:
+        raise UsageError(f"--output names one file, but {len(args.logs)} logs are given; leave --output out")
+    from iolens.pages.export import export, need_folders
+
+    folders = {"csv": args.csv, "json": args.json, "parquet": args.parquet}
+    need_folders(folders)
+    for path in args.logs:
+        name = path.resolve().name
+        document = output_of(args, Path(name))
+        tables = (_report_folder if path.is_dir() else _report_log)(path, document)
+        if any(folders.values()):
+            export(tables(), f"{name}.", folders)
+        print(f"report: {document}")
+    return 0
+
+
+def _report_log(path: Path, document: Path) -> Tables:
+    """Returns the document of one log, and how to get its tables."""
+    from iolens.log import read_log
+    from iolens.pages.exhibit import frames
+    from iolens.pages.exhibits.job import JOB_EXHIBITS
+    from iolens.pages.job.document import write_job
+
+    job = read_log(path)
+    write_job(job, document)
+    return lambda: frames(JOB_EXHIBITS, job)
+
+
+def _report_folder(path: Path, document: Path) -> Tables:
+    """Returns the document of all logs of a folder as one job, and how to get its tables."""
+    from iolens.forest.forest import read_forest
+    from iolens.pages.exhibit import frames
+    from iolens.pages.exhibits.forest import FOREST_EXHIBITS
+    from iolens.pages.forest import write_forest
+
+    forest = read_forest(path)
+    write_forest(forest, document)
+    return lambda: frames(FOREST_EXHIBITS, forest)

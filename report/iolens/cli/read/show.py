@@ -1,0 +1,64 @@
+"""`iolens show LOG …`: the summary of each log in the terminal."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from iolens.errors import UsageError
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the options."""
+    parser.add_argument(
+        "logs",
+        type=Path,
+        nargs="+",
+        metavar="LOG",
+        help="a log of iolens or Darshan (3.0 or later), or a folder: all logs in it and below it as one job",
+    )
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        help="print JSON instead: one object a log, one a line, with the judgement, facts and all tables",
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Prints the summaries."""
+    folders = [path for path in args.logs if path.is_dir()]
+    if args.json and folders:
+        raise UsageError(f"{folders[0]} is a folder: --json takes logs; iolens report FOLDER --json DIR has its tables")
+    for path in args.logs:
+        if args.json:
+            _print_json(path)
+        else:
+            (_show_folder if path.is_dir() else _show_log)(path)
+    return 0
+
+
+def _print_json(path: Path) -> None:
+    """Prints one log as an object in a line."""
+    from iolens.log import read_log
+    from iolens.pages.job.as_json import job_json
+
+    print(job_json(read_log(path)))
+
+
+def _show_log(path: Path) -> None:
+    """Prints the summary of one log."""
+    from iolens.log import read_log
+    from iolens.pages.exhibits.job import summary_exhibits
+    from iolens.pages.job.terminal import screen, show_job
+
+    job = read_log(path)
+    tables = [exhibit.table(job) for exhibit in summary_exhibits(job)]
+    show_job(job, [table for table in tables if table is not None], screen())
+
+
+def _show_folder(path: Path) -> None:
+    """Prints that of all logs of a folder."""
+    from iolens.forest.forest import read_forest
+    from iolens.pages.forest import show_forest
+
+    show_forest(read_forest(path))

@@ -1,0 +1,185 @@
+"""`iolens table NAME LOG`: any table of a job, as text, CSV or JSON."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from iolens.errors import IolensError, UsageError
+from iolens.missing import is_nan
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from iolens.metrics.processor.ask import Ask
+    from iolens.pages.blocks import Table
+    from iolens.pages.exhibit import Exhibit
+
+ALL_THREADS = "samples of threads, too, that libraries such as MPI started for themselves"
+
+_EPILOG = """--by holds for the tables that --list gives levels for: --by function,pe goes from the total to each
+function, and from there to the ranks with the largest, the median and the smallest value; pe=all names all ranks.
+--filter 'pe<10,function=write' adds up such rows alone; averages are then over as many ranks as it leaves. In
+a terminal rows with less than 0.95 % of the total are left out unless --no-threshold is given, and long lists have
+their first rows alone; how many rows are hidden stands below. --csv and --json have every row."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the options."""
+    parser.epilog = _EPILOG
+    parser.add_argument("name", nargs="?", metavar="NAME", help="name of the table; --list prints all names")
+    parser.add_argument("log", nargs="?", type=Path, metavar="LOG", help="a log of iolens or Darshan (3.0 or later)")
+    parser.add_argument(
+        "--list", action="store_true", help="print the names of the tables; with LOG, of the tables that it has"
+    )
+    parser.add_argument(
+        "--by",
+        metavar="LEVEL,...",
+        default="",
+        help="group by these levels, outermost first, such as function,caller,pe",
+    )
+    parser.add_argument("--filter", metavar="CONDITION,...", default="", help="show only these rows, such as 'pe<10'")
+    parser.add_argument("--no-threshold", action="store_true", help="show every row, however small")
+    parser.add_argument("--all-threads", action="store_true", help=ALL_THREADS)
+    shape = parser.add_mutually_exclusive_group()
+    shape.add_argument("--csv", action="store_true", help="print all digits, as CSV")
+    shape.add_argument("--json", action="store_true", help="print all digits, as JSON: a list of rows")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Prints a table, or the names of all."""
+    if args.list:
+        log = args.log or (Path(args.name) if args.name else None)
+        _print_names(log)
+        return 0
+    if not args.name or not args.log:
+        raise UsageError("name a table and a log: iolens table NAME LOG; iolens table --list names the tables")
+    from iolens.log import read_log
+
+    whole = _exhibit_of(args.name)
+    job = read_log(args.log)
+    if whole.instead is not None and whole.rows(job) is None and whole.instead.rows(job) is not None:
+        whole = whole.instead
+    exhibit = _asked(whole, args)
+    frame = exhibit.every(job) if args.csv or args.json else exhibit.frame(job)
+    if frame is None and args.filter and whole.rows(job) is not None:
+        raise IolensError(f"{args.log}: no row of the table {args.name} matches --filter '{args.filter}'")
+    if frame is None:
+        needed = f"; the table needs {exhibit.source}" if exhibit.source else ""
+        raise IolensError(f"{args.log}: this log has no data for the table {args.name}{needed}")
+    if args.csv:
+        frame.to_csv(sys.stdout, index=False)
+    elif args.json:
+        print(frame.to_json(orient="records", indent=1, double_precision=15))
+    else:
+        print(text_of(exhibit, frame, job))
+    return 0
+
+
+def _exhibit_of(name: str) -> Exhibit[Any]:
+    """Returns the exhibit of that name; raises UsageError if there is none."""
+    from difflib import get_close_matches
+
+    from iolens.pages.exhibits.job import JOB_EXHIBITS
+
+    known = {exhibit.name: exhibit for exhibit in JOB_EXHIBITS}
+    if name not in known:
+        near = get_close_matches(name, known, 3, 0.5)
+        hint = f"; do you mean {' or '.join(near)}?" if near else ""
+        raise UsageError(f"there is no table {name}{hint} (iolens table --list prints all names)")
+    return known[name]
+
+
+def _asked(exhibit: Exhibit[Any], args: argparse.Namespace) -> Exhibit[Any]:
+    """Returns the exhibit as the options ask for it; UsageError for what it does not know."""
+    from iolens.metrics.processor.ask import THRESHOLD, Ask, check_levels, conditions, levels
+
+    complete = args.no_threshold or (exhibit.asked and (args.csv or args.json))
+    ask = Ask(levels(args.by), 0.0 if complete else THRESHOLD, conditions(args.filter), args.all_threads)
+    if ask == Ask():
+        return exhibit
+    if not exhibit.asked:
+        raise UsageError(f"the table {exhibit.name} has no levels; leave --by, --filter and --no-threshold out")
+    if ask.by and not exhibit.drilled:
+        raise UsageError(f"the table {exhibit.name} has no levels; leave --by out (--filter works)")
+    check_levels(ask.by, exhibit.levels)
+    if ask.every_thread and "state" not in exhibit.levels:
+        raise UsageError(f"the table {exhibit.name} has no samples: leave --all-threads out")
+    metric: Any = exhibit.metric
+
+    def answer(job: Any, ask: Ask = ask) -> pd.DataFrame | None:
+        """Returns the exhibit's metric, asked."""
+        found: pd.DataFrame | None = metric(job, ask)
+        return found
+
+    return replace(exhibit, metric=answer, asked=False)
+
+
+def text_of(exhibit: Exhibit[Any], frame: pd.DataFrame, job: Any) -> str:
+    """Returns the table as text."""
+    from iolens.pages.text.tabular import UNLIMITED, drilled, flat
+
+    room = shutil.get_terminal_size((UNLIMITED, 24)).columns
+    table = exhibit.table(job) or _numbers(exhibit.title, frame)
+    table = replace(table, note=" ".join(filter(None, (table.note, _how_to_see_all(exhibit, frame, job)))))
+    if not exhibit.drilled:
+        return flat(table, room)
+    return drilled(table, list(frame["depth"]), depth_heads(frame) or ["Total"], room)
+
+
+def _how_to_see_all(exhibit: Exhibit[Any], frame: pd.DataFrame, job: Any) -> str:
+    """Returns how many rows of a list are hidden, and the option that shows what is left out; "" for a whole table."""
+    from iolens.pages.exhibit import rows_left_out
+
+    rows = exhibit.rows(job)
+    if rows is not None and rows_left_out(rows):
+        return "--no-threshold shows them."
+    every = exhibit.every(job) if exhibit.whole else None
+    hidden = 0 if every is None else len(every) - len(frame)
+    more = f"{hidden} more row{'s are' if hidden != 1 else ' is'}"
+    return f"{more} hidden; --csv and --json have every row." if hidden > 0 else ""
+
+
+def _numbers(title: str, frame: pd.DataFrame) -> Table:
+    """Returns the numbers behind a figure or a text of the report: the columns by their names; a single row from top to
+    bottom.
+    """
+    from iolens.pages.blocks import Table
+
+    def said(value: Any) -> str:
+        return "n/a" if value is None or is_nan(value) else f"{value:.6g}" if isinstance(value, float) else str(value)
+
+    rows = [[said(value) for value in row] for row in frame.itertuples(index=False, name=None)]
+    if len(rows) == 1:
+        return Table(title, ["", "value"], [list(pair) for pair in zip(frame.columns, rows[0], strict=True)])
+    return Table(title, list(frame.columns), rows)
+
+
+def depth_heads(frame: pd.DataFrame) -> list[str]:
+    """Returns the name of each depth below the total; single ranks may stand at several, beside deeper levels."""
+    levels = frame[frame["depth"] > 0].groupby("depth")["level"].unique()
+    return ["PE" if set(names) == {"pe"} else next(n for n in names if n != "pe").capitalize() for names in levels]
+
+
+def _print_names(log: Path | None) -> None:
+    """Returns the tables; with a log, those that it has."""
+    from iolens.pages.exhibits.job import JOB_EXHIBITS
+
+    if log:
+        from iolens.log import read_log
+
+        job = read_log(log)
+        shown = [
+            exhibit
+            for exhibit in JOB_EXHIBITS
+            if any(one is not None and one.rows(job) is not None for one in (exhibit, exhibit.instead))
+        ]
+    else:
+        shown = list(JOB_EXHIBITS)
+    for exhibit in shown:
+        by = f"  (--by {','.join((*exhibit.levels, 'pe'))})" if exhibit.drilled else ""
+        print(f"{exhibit.name:<18} {exhibit.title}{by}")

@@ -1,0 +1,1 @@
+"""Commands that record a program, or save what a job recorded."""

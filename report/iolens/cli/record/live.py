@@ -1,0 +1,103 @@
+"""`iolens live [JOB]`: what running jobs do, from their spools on this node."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from iolens.errors import IolensError, UsageError
+
+if TYPE_CHECKING:
+    from iolens.lab.recovery.recover import Spool
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the options."""
+    parser.add_argument("job", nargs="?", type=int, metavar="JOB", help="job id or process id (default: list all jobs)")
+    parser.add_argument(
+        "--interval", type=float, default=2.0, metavar="S", help="seconds between two updates (default: 2)"
+    )
+    parser.add_argument("--once", action="store_true", help="read twice, print the second reading, and end")
+    parser.add_argument("--snapshot", action="store_true", help="write the records so far as a log, and end")
+    parser.add_argument("-o", "--output", type=Path, default=Path(), metavar="DIR", help="folder for the snapshot")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Lists jobs, watches one, or writes its snapshot."""
+    from iolens.lab.recovery import snapshot
+    from iolens.pages.output import make_folder
+
+    if args.interval <= 0:
+        raise UsageError(f"--interval {args.interval} is not a number of seconds above 0")
+    jobs = snapshot.running_jobs()
+    if args.snapshot:
+        if args.job is None and len(jobs) != 1:
+            raise UsageError(f"{len(jobs)} jobs run here; add the id of the job to take a snapshot of")
+        chosen = jobs[0] if args.job is None else snapshot.chosen(jobs, args.job)
+        make_folder(args.output)
+        try:
+            print(snapshot.take(chosen, args.output))
+        except OSError as error:
+            raise IolensError(f"the snapshot could not be written to {args.output}: {error.strerror}") from error
+    elif args.job is None:
+        _list_jobs(jobs)
+    else:
+        _watch(snapshot.chosen(jobs, args.job), args.interval, args.once)
+    return 0
+
+
+def _list_jobs(jobs: Sequence[list[Spool]]) -> None:
+    """Returns one row a job; those that end meanwhile, or have no records yet, are left out."""
+    from iolens.lab.recovery.recover import default_folders
+    from iolens.lab.recovery.snapshot import look
+    from iolens.pages.job.live import jobs_table
+    from iolens.pages.job.terminal import screen
+
+    seen = []
+    for job in jobs:
+        try:
+            seen.append((job, look(job)))
+        except IolensError:
+            continue
+    if seen:
+        screen().table(jobs_table(seen))
+    else:
+        print(f"no job runs under the profiler on this node (searched {' and '.join(map(str, default_folders()))})")
+
+
+def _watch(job: list[Spool], interval: float, once: bool) -> None:
+    """Prints one look, or go on until the job ends or the person has seen enough."""
+    from contextlib import nullcontext
+
+    from rich.console import Console, Group
+    from rich.live import Live
+
+    from iolens.lab.recovery.snapshot import has_ended, look
+    from iolens.pages.job.live import live_parts
+    from iolens.pages.job.terminal import screen
+
+    here = screen()
+    out = Console(width=here.width, highlight=False, no_color=not here.styled)
+    before = look(job)
+    with Live(console=out, auto_refresh=False) if sys.stdout.isatty() and not once else nullcontext() as view:
+        while not has_ended(job):
+            time.sleep(interval)
+            try:
+                now = look(job)
+            except IolensError:
+                if has_ended(job):
+                    break
+                raise
+            parts = Group(*live_parts(job, now, before, here.width))
+            if view is None:
+                out.print(parts)
+            else:
+                view.update(parts, refresh=True)
+            before = now
+            if once:
+                return
+    out.print(f"{job[0].program}, job {job[0].jobid} has ended")

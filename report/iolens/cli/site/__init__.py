@@ -1,0 +1,1 @@
+"""Commands for many logs, and for logs that are given to others."""

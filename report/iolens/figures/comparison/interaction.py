@@ -1,0 +1,67 @@
+"""Bandwidth over one setting, a line per level of another: parallel lines mean independent gains."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from matplotlib.figure import Figure
+from matplotlib.ticker import NullLocator
+
+from iolens.figures.comparison.levels import error_bar, level_colours, name_places, wrapped
+from iolens.figures.style import FULL_WIDTH, styled
+from iolens.metrics.comparison.settings import describe_one, level_text, name_text, sorted_levels
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MARKERS = "osD^vP*X"
+_MOST_TICKS = 9
+_PLOT_WIDTH = 4.6
+"""Inches that are left for the lines beside the axis and the key."""
+_KEY_WIDTH = 28
+"""Characters in a line of the key."""
+
+
+@styled
+def interaction_lines(cells: pd.DataFrame, pair: tuple[str, str], label: str) -> Figure:
+    """Draws one line per level of `pair[0]` over `pair[1]`; `cells` has the pair's columns, `value`, `low` and `high`.
+
+    The bandwidth axis is logarithmic, so that equal factors have equal slopes.
+    """
+    figure = Figure(figsize=(FULL_WIDTH, 2.5), layout="constrained")
+    axes = figure.subplots()
+    across = sorted_levels(cells[pair[1]])
+    lines = level_colours(sorted_levels(cells[pair[0]]))
+    for i, (level, colour) in enumerate(lines.items()):
+        chosen = cells[cells[pair[0]] == level]
+        x = [across.index(v) + (i - (len(lines) - 1) / 2) * 0.04 for v in chosen[pair[1]]]
+        marker = MARKERS[i % len(MARKERS)]
+        axes.plot(
+            x,
+            chosen["value"],
+            color=colour,
+            marker=marker,
+            label=wrapped(describe_one(pair[0], level), _KEY_WIDTH),
+            zorder=3,
+        )
+        for at, low, high in zip(x, chosen["low"], chosen["high"], strict=True):
+            error_bar(axes, at, low, high)
+    axes.set_yscale("log")
+    low, high = float(cells["value"].min()) / 1.4, float(cells["value"].max()) * 1.4
+    ticks = nice_ticks(low, high)
+    axes.set_ylim(low, high)
+    axes.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
+    axes.yaxis.set_minor_locator(NullLocator())
+    name_places(axes, [level_text(pair[1], level) for level in across], _PLOT_WIDTH)
+    axes.set(xlabel=name_text(pair[1]), ylabel=label)
+    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+    return figure
+
+
+def nice_ticks(low: float, high: float) -> list[float]:
+    """Returns round numbers within [low, high] of a logarithmic axis, as many as stay readable."""
+    for steps in ((1, 1.5, 2, 3, 4, 5, 7), (1, 2, 5), (1, 3), (1,)):
+        ticks = [m * 10.0**e for e in range(-9, 12) for m in steps if low <= m * 10.0**e <= high]
+        if len(ticks) <= _MOST_TICKS:
+            break
+    return ticks

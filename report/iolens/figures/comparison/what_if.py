@@ -1,0 +1,46 @@
+"""Predicted I/O times at settings that nobody ran, against the measured one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from matplotlib.figure import Figure
+
+from iolens.figures.comparison.levels import POINT, lines_of, wrapped
+from iolens.figures.style import FULL_WIDTH, INK, styled
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_MOST = 24
+"""Bars that stay readable."""
+_ROW_NAME = 60
+"""Characters in a line of a bar's name."""
+_LINE, _GAP, _AXIS = 0.125, 0.07, 0.55
+"""Inches: a line of a name, the space between bars, the axis below them."""
+
+
+@styled
+def what_if_strip(points: pd.DataFrame, measured: float, error: float) -> Figure:
+    """Draws a hatched bar for each row of `points` (settings, io: seconds), the fastest ones where there are many, with
+    the relative `error` as a whisker; a line at the `measured` seconds.
+    """
+    shown = points if len(points) <= _MOST else points.iloc[[0, *points.iloc[1:].nsmallest(_MOST - 1, "io").index]]
+    names = [wrapped(str(name), _ROW_NAME) for name in shown["settings"]]
+    height = _GAP + _LINE * max(map(lines_of, names), default=1)
+    figure = Figure(figsize=(FULL_WIDTH, _AXIS + height * len(shown)), layout="constrained")
+    axes = figure.subplots()
+    places = range(len(shown))
+    seconds = shown["io"].to_numpy()
+    whisker = {"ecolor": INK, "elinewidth": 0.8, "capsize": 2}
+    axes.barh(
+        places, seconds, 0.7, color="white", edgecolor=POINT, hatch="////", xerr=seconds * error, error_kw=whisker
+    )
+    axes.axvline(measured, color=INK, linewidth=1)
+    axes.set_yticks(places, names)
+    axes.set_ylim(len(shown) - 0.4, -0.6)
+    axes.set_xlim(0, 1.05 * max(measured, float((seconds * (1 + error)).max())))
+    axes.set_xlabel("I/O time, s: predicted (bars), measured as recorded (line)")
+    axes.grid(axis="y", visible=False)
+    axes.grid(axis="x")
+    return figure

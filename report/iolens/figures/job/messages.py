@@ -1,0 +1,42 @@
+"""Messages: how many of which size, and how far apart sender and receiver are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from iolens.figures.job.activity import UNITS, unit_of
+from iolens.figures.style import HALF_WIDTH, READ, canvas, styled
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+_MOST = 24
+"""Distances that are drawn apart."""
+
+
+@styled
+def message_bars(counts: Mapping[str, float], width: float = HALF_WIDTH) -> Figure:
+    """Returns messages by size bin."""
+    figure, axes = canvas(width, 1.6, left=0.55, bottom=0.62)
+    axes.bar(range(len(counts)), list(counts.values()), 0.72, color=READ)
+    axes.set_xticks(range(len(counts)), list(counts), rotation=35, ha="right", rotation_mode="anchor")
+    axes.set_ylabel("messages")
+    axes.locator_params(axis="y", nbins=4)
+    return figure
+
+
+@styled
+def distance_bars(found: pd.DataFrame, width: float = HALF_WIDTH) -> Figure:
+    """Draws the distances with the most bytes; `found` is a result of metrics.processor.peers.mpi_distance."""
+    shown = found.nlargest(_MOST, "bytes").sort_values("distance")
+    unit = unit_of(shown["bytes"].max())
+    figure, axes = canvas(width, 1.6, left=0.55)
+    axes.bar(range(len(shown)), shown["bytes"] / UNITS[unit], 0.72, color=READ)
+    step = -(-len(shown) // 8)
+    axes.set_xticks(range(0, len(shown), step), [str(one) for one in shown["distance"]][::step])
+    axes.set_xlabel("distance of the ranks")
+    axes.set_ylabel(unit)
+    axes.locator_params(axis="y", nbins=4)
+    return figure

@@ -1,0 +1,1 @@
+"""Figures that compare logs, runs and outputs."""

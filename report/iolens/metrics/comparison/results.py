@@ -1,0 +1,192 @@
+"""The results of a sweep: typical values per point, effects of each setting, their interaction, best and worst.
+
+Input is the frame of runs (`Results.runs`): one row per run with the settings' columns, `usable`, `ignored`, the column
+of the measure and `io_seconds`. Ratios and averages are geometric (see `statistics`), and ratios are those of rates:
+above 1 is better (`measure.Measure`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pandas as pd
+
+from iolens.log.job import EMULATED
+from iolens.metrics.comparison.effects import Groups, Interaction, Point, effects, interaction
+from iolens.metrics.comparison.fresh_runs import Fresh, fresh_runs
+from iolens.metrics.comparison.measure import BANDWIDTH, Measure
+from iolens.metrics.comparison.points import measured, point_row
+from iolens.metrics.comparison.settings import SETTINGS, sorted_levels
+from iolens.metrics.comparison.together import joints, names_with, with_joints
+from iolens.metrics.files.bound import bounds
+from iolens.metrics.statistics.intervals import Ratio, family
+from iolens.metrics.statistics.paired import design
+from iolens.metrics.statistics.run_blocks import run_blocks, run_order
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The sweep in frames; `baseline`, `best` and `worst` are row labels of `points`.
+
+    `settings` are those of the runs; in `factors`, `effects` and `interaction`, those that change side by side are one
+    (`comparison_together`).
+    `points`: the settings' columns, `label`, `planned` and `count` (usable) runs, `lost` (runs thrown away,
+    repeated or not), `name` (the label and, where runs were lost, how many), `value`, `low`, `high`
+    with `interval_method` and `coverage`, `seconds`, `seconds_low`, `seconds_high`, `left_out` (why, or
+    empty), `tied` (cannot be told from the best), `ratio`, `ratio_low`, `ratio_high` (to the baseline,
+    simultaneous over all points; of the rates). `effects` and `interaction` are those of `comparison_effects`.
+    `bound` and `bound_by` are those of `bound.bounds`, from the storage's `limits`.
+    `runs`: the input and `point`, the row label in `points`. `measure`: what is compared; values are in its unit.
+    `fresh`: what runs made after the best was picked say. `by_block`: whether ratios compare runs of the same block.
+    `to_best`: the ratio to the best of every other point that can be compared, each interval by itself.
+    """
+
+    measure: Measure
+    settings: tuple[str, ...]
+    factors: tuple[str, ...]
+    runs: pd.DataFrame
+    points: pd.DataFrame
+    effects: pd.DataFrame
+    interaction: Interaction | None
+    baseline: int | None
+    best: int | None
+    worst: int | None
+    fresh: Fresh | None
+    limits: Mapping[str, float]
+    by_block: bool
+    to_best: Mapping[int, Ratio]
+
+    @property
+    def proven(self) -> bool:
+        """Returns whether the best is proven better than the baseline, by confirming runs of both if there are any."""
+        if self.fresh is not None and self.fresh.ratio is not None:
+            return self.fresh.ratio.is_clear and self.fresh.ratio.value > 1
+        return self.best is not None and bool(self.points.loc[self.best, "ratio_low"] > 1)
+
+
+_NUMBERS = ["value", "low", "high", "coverage", "seconds", "seconds_low", "seconds_high"]
+_NUMBERS += ["ratio", "ratio_low", "ratio_high"]
+
+
+def compare(
+    runs: pd.DataFrame,
+    settings: Sequence[str],
+    measure: Measure = BANDWIDTH,
+    fresh: pd.DataFrame | None = None,
+    limits: Mapping[str, float] | None = None,
+) -> Comparison:
+    """Compares the points of a sweep; `measure` is what they are compared by.
+
+    `fresh` runs of some points only confirm what the others found. `limits` are those of the storage's model, for the
+    bound of each point.
+    """
+    together = joints(runs, settings) if len(runs) else []
+    runs, names = with_joints(runs, together), names_with(settings, together)
+    fresh = None if fresh is None else with_joints(fresh, together)
+    keys = [tuple(row) for row in runs[list(names)].itertuples(index=False)] if names else [()] * len(runs)
+    order = list(dict.fromkeys(keys))
+    place_of = {key: i for i, key in enumerate(order)}
+    runs = runs.assign(point=[place_of[key] for key in keys])
+    parts = [part for _, part in runs.groupby("point")]
+    values = [measured(part, measure.column) for part in parts]
+    most = max(map(len, values), default=0)
+    points = pd.DataFrame([point_row(names, *each, most, measure) for each in zip(order, parts, strict=True)])
+    for place, name in enumerate(names):  # levels keep their type, which a frame of rows may turn into plain text
+        points[name] = pd.Series([key[place] for key in order], dtype=object)
+    for joint in together:
+        for name in joint.names:
+            points[name] = pd.Series([level.parts[name] for level in points[joint.name]], dtype=object)
+    points = points.join([_typicals(values), _times(parts), bounds(parts, limits or {})])
+    kept = [i for i in range(len(order)) if not points.loc[i, "left_out"]]
+    ranked = points.loc[kept, "value"].astype(float)
+    first, last = (ranked.idxmin, ranked.idxmax) if measure.less_is_better else (ranked.idxmax, ranked.idxmin)
+    best = int(first()) if kept else None
+    groups = _groups_of([order[i] for i in kept], [parts[i] for i in kept], measure)
+    factors = tuple(name for i, name in enumerate(names) if len({key[i] for key in order}) > 1)
+    base = tuple(base_level(name, [key[i] for key in groups.at or order]) for i, name in enumerate(names))
+    points = points.join(_standing(order, groups, base, None if best is None else order[best]))
+    points[_NUMBERS] = points[_NUMBERS].astype(float)
+    baseline = order.index(base) if base in groups.at else None
+    picked = (order[best], base) if best is not None and baseline not in (None, best) else None
+    return Comparison(
+        measure=measure,
+        settings=tuple(settings),
+        factors=factors,
+        runs=runs,
+        points=points,
+        effects=effects(names, factors, groups, base),
+        interaction=interaction(names, factors, groups, base, order[best], measure) if best is not None else None,
+        baseline=baseline,
+        best=best,
+        worst=int(last()) if kept else None,
+        limits=limits or {},
+        fresh=fresh_runs(fresh, names, *picked, measure) if fresh is not None and picked else None,
+        by_block=groups.design is not None and groups.design.by_block,
+        to_best={i: groups.contrast([(1, order[i]), (-1, order[best])]) for i in kept if best not in (None, i)},
+    )
+
+
+def _groups_of(order: Sequence[Point], parts: Sequence[pd.DataFrame], measure: Measure) -> Groups:
+    """Returns the points that may be compared, given the runs of each."""
+    rates = [measure.rates(measured(part, measure.column)) for part in parts]
+    at = {point: place for place, point in enumerate(order)}
+    used = [part[part["usable"].astype(bool) & part[measure.column].notna()] for part in parts]
+    if not rates:
+        return Groups(at, family(rates), None)
+    blocks = run_blocks(used)
+    return Groups(at, family(rates), design(rates, blocks, None if blocks is None else run_order(used)))
+
+
+def bounded(comparison: Comparison, device_rate: float) -> Comparison:
+    """Returns the comparison with a device's rate (MiB/s) as the bound of the points that were not on emulated storage;
+    as it is where that is 0.
+    """
+    if not device_rate:
+        return comparison
+    points, runs = comparison.points, comparison.runs
+    real = [not (runs.loc[runs["point"] == index, "storage"] == EMULATED).any() for index in points.index]
+    bound = points["bound"].where(points["bound"].notna() | ~pd.Series(real, index=points.index), device_rate)
+    by = points["bound_by"].where(bound.isna() | points["bound"].notna(), "device")
+    return replace(comparison, points=points.assign(bound=bound, bound_by=by))
+
+
+def _typicals(groups: Sequence[Sequence[float]]) -> pd.DataFrame:
+    """Returns typical value, interval, method and coverage of each point; missing if a point has no value."""
+    present = [i for i, group in enumerate(groups) if group]
+    together = family([groups[i] for i in present])
+    found = {i: together.typical(place) for place, i in enumerate(present)}
+    rows = [
+        (t.value, t.low, t.high, t.method, t.coverage) if (t := found.get(i)) else (None,) * 5
+        for i in range(len(groups))
+    ]
+    return pd.DataFrame(rows, columns=["value", "low", "high", "interval_method", "coverage"])
+
+
+def _times(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Returns the typical I/O time of each point with its interval, in seconds, from the runs of each."""
+    found = _typicals([measured(part, "io_seconds") for part in parts])
+    names = {"value": "seconds", "low": "seconds_low", "high": "seconds_high"}
+    return found.rename(columns=names)[list(names.values())]
+
+
+def base_level(name: str, levels: Sequence[Any]) -> Any:
+    """Returns the level one gets without asking when the sweep has it, else the lowest."""
+    usual = SETTINGS[name].usual if name in SETTINGS else None
+    return usual if usual in levels else sorted_levels(levels)[0]
+
+
+def _standing(order: Sequence[Point], groups: Groups, base: Point, best: Point | None) -> pd.DataFrame:
+    """Returns columns `tied` (with `best`) and `ratio`, `ratio_low`, `ratio_high` (to `base`) of each point."""
+    tied = groups.design.can_be_best() if groups.design is not None else []
+    ratios = groups.design.against(groups.at[base]) if groups.design is not None and base in groups.at else []
+    rows = []
+    for point in order:
+        place, found = groups.at.get(point), Ratio(math.nan, None, None)
+        if place is not None and base in groups.at and point != base:
+            found = ratios[place]
+        is_tied = place is not None and (point == best or tied[place])
+        rows.append((is_tied, found.value, found.low, found.high))
+    return pd.DataFrame(rows, columns=["tied", "ratio", "ratio_low", "ratio_high"])

@@ -1,0 +1,137 @@
+"""The scaling of a program: speed-up and efficiency, for the same work (strong) and for more work (weak)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+from iolens.metrics.comparison.points import measured
+from iolens.metrics.comparison.results import Comparison
+from iolens.metrics.comparison.settings import JointLevel, describe
+from iolens.metrics.job.cost import moved_once
+from iolens.metrics.statistics.intervals import family
+from iolens.metrics.subjects.aligned import numbers
+from iolens.metrics.subjects.subject import Subjects
+from iolens.metrics.subjects.values import RUN
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_WORKERS = ("ranks", "nodes")
+"""Settings whose levels are numbers of workers, the one that counts first."""
+
+_SAME = 0.01
+"""Part by which the work of two points may differ and still be the same."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A point: what it shares with those it is compared with, its workers, its work in bytes (None: not known), its
+    rates (work a second, in any unit), and the seconds.
+    """
+
+    rest: str
+    workers: int
+    work: float | None
+    rates: Sequence[float]
+    seconds: float
+
+
+def scaling(points: Sequence[Measured]) -> pd.DataFrame | None:
+    """Returns one row a point: rest, workers, seconds, kind, speedup, efficiency with low and high, runs.
+
+    With p workers, and the base p0 the point of the fewest workers among those of the same rest, and typical rates r
+    (work over time): speed-up is r / r0, efficiency r p0 / (r0 p). For equal work (strong scaling) r / r0 is T0 / T;
+    for equal work of each worker (weak scaling) efficiency is T0 / T. Intervals are those of ratios to the base,
+    together for all of its points (`statistics.Family.against`). The kind is `neither` where the work is none of both.
+    None without two numbers of workers.
+    """
+    import pandas as pd
+
+    rows: list[tuple[Any, ...]] = []
+    for rest in dict.fromkeys(point.rest for point in points):
+        group = sorted((point for point in points if point.rest == rest and point.rates), key=lambda one: one.workers)
+        if len({point.workers for point in group}) < 2:
+            continue
+        base, together = group[0], family([point.rates for point in group])
+        kind = _kind_of(group)
+        for place, point in enumerate(group):
+            share = base.workers / point.workers
+            if place == 0:
+                rows.append((rest, point.workers, point.seconds, kind, 1.0, 1.0, None, None, len(point.rates)))
+                continue
+            ratio = together.against(place, 0)
+            ends = [None if end is None else end * share for end in (ratio.low, ratio.high)]
+            rows.append(
+                (rest, point.workers, point.seconds, kind, ratio.value, ratio.value * share, *ends, len(point.rates))
+            )
+    names = ["rest", "workers", "seconds", "kind", "speedup", "efficiency", "low", "high", "runs"]
+    found = pd.DataFrame(rows, columns=names).astype({"low": float, "high": float})
+    return found if len(found) else None
+
+
+def _kind_of(group: Sequence[Measured]) -> str:
+    """Returns the kind of scaling: strong, weak, neither, or not known."""
+    known = [point.work for point in group if point.work is not None]
+    if len(known) < len(group):
+        return "not known"
+    if max(known) <= (1 + _SAME) * min(known):
+        return "strong"
+    each = [work / point.workers for work, point in zip(known, group, strict=True)]
+    return "weak" if max(each) <= (1 + _SAME) * min(each) else "neither"
+
+
+def of_comparison(comparison: Comparison) -> pd.DataFrame | None:
+    """Returns `scaling` over the ranks (else the nodes) of a sweep, with equal other settings; None if neither varies.
+
+    Points that are left out of the comparison are left out here as well.
+    """
+    factor, name = _workers_of(comparison)
+    if factor is None:
+        return None
+    others, measure = [each for each in comparison.factors if each != factor], comparison.measure
+    points = []
+    for index, point in comparison.points.iterrows():
+        if point["left_out"]:
+            continue
+        runs = comparison.runs[comparison.runs["point"] == index]
+        level = point[factor]
+        workers = level.parts[name] if isinstance(level, JointLevel) else level
+        work = runs.loc[runs["usable"], "bytes"].dropna()
+        bytes_moved = float(work.median()) if len(work) else None
+        rest = describe({each: point[each] for each in others})
+        rates = measure.rates(measured(runs, measure.column))
+        seconds = point["value"] if measure.less_is_better else point["seconds"]
+        points.append(Measured(rest, int(workers), bytes_moved, rates, float(seconds)))
+    return scaling(points)
+
+
+def _workers_of(comparison: Comparison) -> tuple[str | None, str]:
+    """Returns the factor that has the workers, and its own name where it changes together with others."""
+    for name in _WORKERS:
+        for factor in comparison.factors:
+            level = comparison.points[factor].iloc[0]
+            if factor == name or (isinstance(level, JointLevel) and name in level.parts):
+                return factor, name
+    return None, ""
+
+
+def of_subjects(subjects: Subjects) -> pd.DataFrame | None:
+    """Returns `scaling` of the run time over the processes of the logs of one program; None if the programs differ, or
+    if the number of processes does not. The work is the number of bytes that a run moved.
+    """
+    jobs = [subject.jobs for subject in subjects.all]
+    programs = {job.exe.rpartition("/")[2] for each in jobs for job in each}
+    if len(programs) != 1 or not all(jobs):
+        return None
+    points = []
+    for subject, each in zip(subjects.all, jobs, strict=True):
+        times = numbers(subject).get((RUN, "run time", "s", -1), ())
+        if not times or min(times) <= 0:
+            return None
+        work = float(median(sum(moved_once(job).values()) for job in each))
+        rates = [max(work, 1.0) / seconds for seconds in times]
+        points.append(Measured("", each[0].nprocs, work, rates, float(median(times))))
+    return scaling(points)

@@ -1,0 +1,129 @@
+"""The files of a job that cost most, families of files as one row each. Bytes and seconds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from iolens.log.records import Records
+from iolens.metrics.files.families import Families, families
+from iolens.metrics.files.overview import all_files, lowest, slowest_seconds, with_bytes
+from iolens.metrics.files.users import ranges, ranks_of
+from iolens.metrics.grouping import Groups, empty, most, ordered, stacked, without_repeats
+from iolens.metrics.once import once_per_job
+
+if TYPE_CHECKING:
+    from iolens.log import Job
+
+_SMALL = 0.001
+"""Part of the largest value below which a file is not worth a line."""
+
+
+@once_per_job
+def every_file(job: Job) -> Records:
+    """Returns `all_files`, those with most time first, with `bytes` and the stripes of each; `files` is 1 in all."""
+    found = _with_stripes(job, ordered(with_bytes(all_files(job)), "-seconds"))
+    return found.beside({"files": np.ones(len(found), np.int64)})
+
+
+@once_per_job
+def costly_files(job: Job) -> Records:
+    """Returns the `top_files` by time and by bytes together, each once, those with most time first.
+
+    Rows with less than a thousandth of the first one's time and of the largest one's bytes are left out.
+    """
+    both = stacked([top_files(job, "seconds"), top_files(job, "bytes")])
+    found = ordered(without_repeats(both, "id"), "-seconds")
+    if not len(found):
+        return found
+    large = [found[name] >= _SMALL * found[name].max() for name in ("seconds", "bytes")]
+    return found.where(large[0] | large[1])
+
+
+@once_per_job
+def top_files(job: Job, by: str, limit: int = 15) -> Records:
+    """Returns the `file_families` with the most `by` (`seconds` or `bytes`), most first; those without any are left
+    out.
+    """
+    found = file_families(job)
+    return most(found.where(found[by] > 0), by, limit)
+
+
+@once_per_job
+def file_families(job: Job) -> Records:
+    """Returns `every_file` with the files of one family in one row.
+
+    `path` is the family's name, `id` that of a member, `files` their number. `seconds` are those of the slowest rank in
+    files of its own, and those of the slowest rank of each shared file besides; `processes` used any of the files.
+    Bytes and `seconds_sum` are sums, `size` is the largest; stripes are 0 where members differ.
+    """
+    found, kin = every_file(job), _kin(job)
+    same = Groups(kin.place)
+    columns = {name: same.sum(found[name]) for name in ("bytes", "bytes_read", "bytes_written", "seconds_sum")}
+    columns |= {"path": np.array(kin.labels, object), "files": same.sizes, "size": same.max(found["size"])}
+    for name in ("stripe_count", "stripe_size"):
+        columns[name] = np.where(same.max(found[name]) == same.min(found[name]), same.max(found[name]), 0)
+    columns |= {name: same.max(found[name]) for name in ("seconds", "processes")}
+    uses = _uses(job)
+    for number in np.flatnonzero(same.sizes > 1).tolist():
+        own = uses.where(uses["family"] == number)
+        shared = own["rank"] < 0
+        columns["seconds"][number] = own["seconds"][shared].sum() + own["seconds"][~shared].max(initial=0.0)
+        columns["processes"][number] = job.nprocs if shared.any() else len(own)
+    return found.where(same.first).beside(columns)
+
+
+def family_ranks(job: Job, rows: Records) -> list[str]:
+    """Returns the ranks that used the files of each row of `file_families`, as `users.ranks_of` does."""
+    ids = rows["id"].tolist()
+    found, family_of = ranks_of(job, ids), _family_of(job)
+    for at in np.flatnonzero(rows["files"] > 1).tolist():
+        uses = _uses(job)
+        found[at] = ranges(sorted(uses["rank"][uses["family"] == family_of[ids[at]]].tolist()))
+    return found
+
+
+@once_per_job
+def _kin(job: Job) -> Families:
+    """Returns the families of `every_file`."""
+    return families(every_file(job)["path"].tolist())
+
+
+@once_per_job
+def _family_of(job: Job) -> dict[int, int]:
+    """Returns the number of each file's family by the file's id."""
+    return dict(zip(every_file(job)["id"].tolist(), _kin(job).place.tolist(), strict=True))
+
+
+@once_per_job
+def _uses(job: Job) -> Records:
+    """Returns the seconds of each `rank` in the files of each `family` of several files, over the `lowest` layers.
+
+    Of files that all ranks shared (rank -1), these are the seconds of the slowest rank of each.
+    """
+    family_of, sizes = _family_of(job), _kin(job).sizes
+    parts = [empty({"family": "i8", "rank": "i8", "seconds": "f8"})]
+    for name in lowest(job):
+        records = job.records[name]
+        family = np.fromiter(map(family_of.__getitem__, records["id"].tolist()), "i8", len(records))
+        columns = {"family": family, "rank": records["rank"].astype("i8"), "seconds": slowest_seconds(job, name)}
+        parts.append(Records(columns).where(sizes[family] > 1))
+    each = stacked(parts)
+    same = Groups(each["family"], each["rank"])
+    return each.where(same.first).beside({"seconds": same.sum(each["seconds"])})
+
+
+def _with_stripes(job: Job, found: Records) -> Records:
+    """Returns files with the stripe_count and stripe_size of their only layout component; 0 without one, or with
+    several.
+    """
+    layouts = job.records.get("LUSTRE")
+    single: dict[int, tuple[int, int]] = {}
+    if layouts is not None:
+        parts = without_repeats(layouts, "id", "component")
+        same = Groups(parts["id"])
+        rows = parts.where(same.first[same.sizes == 1]).rows("id", "stripe_count", "stripe_size")
+        single = {key: (count, size) for key, count, size in rows}
+    stripes = [single.get(key, (0, 0)) for key in found["id"].tolist()]
+    return found.beside(Records.of(["stripe_count", "stripe_size"], stripes).single)

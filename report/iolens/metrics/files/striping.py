@@ -1,0 +1,127 @@
+"""The stripes of files."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from iolens.log import Job
+from iolens.log.records import Records
+from iolens.metrics.files.overview import all_files, path_column, with_bytes
+from iolens.metrics.files.use import by_file, joined, rows_of
+from iolens.metrics.grouping import Groups, ordered, without_repeats
+from iolens.metrics.once import once_per_job
+
+
+@once_per_job
+def layouts(job: Job) -> Records | None:
+    """Returns one row a distinct layout: component, stripe_size, stripe_count, extent_end, pool, files, bytes, example
+    path.
+
+    `bytes` are those that POSIX and STDIO moved to and from the files of that layout; most bytes first. None without a
+    LUSTRE module.
+    """
+    rows = _known_layouts(job)
+    if rows is None:
+        return None
+    moved = np.where(rows["component"] == 0, _file_bytes(job, rows["id"]), 0)
+    rows = ordered(rows.beside({"bytes": moved}), "-bytes")
+    keys = ("component", "stripe_size", "stripe_count", "extent_end", "pool")
+    same = Groups(*(rows[key] for key in keys))
+    ids = rows["id"][same.first]
+    found = ordered(
+        rows.take(*keys)
+        .where(same.first)
+        .beside(
+            {
+                "files": same.distinct(rows["id"]),
+                "bytes": same.sum(rows["bytes"]),
+                "id": ids,
+                "path": path_column(job, ids),
+            }
+        ),
+        *keys,
+    )
+    return ordered(found, "-bytes", "-files")
+
+
+@once_per_job
+def _known_layouts(job: Job) -> Records | None:
+    """Returns the LUSTRE module, each component of a file once; None without any."""
+    layouts = job.records.get("LUSTRE")
+    return None if layouts is None or not len(layouts) else without_repeats(layouts, "id", "component")
+
+
+def _file_bytes(job: Job, ids: np.ndarray) -> np.ndarray:
+    """Returns bytes read and written of each of these files, in the order of `ids`; 0 of files without transfers."""
+    moved = dict(with_bytes(all_files(job)).rows("id", "bytes"))
+    return np.array([moved.get(key, 0) for key in ids.tolist()], "i8")
+
+
+@once_per_job
+def targets(job: Job) -> Records | None:
+    """Returns how many files have a stripe on each object storage target (`ost`); None without a LUSTRE module."""
+    layouts = job.records.get("LUSTRE")
+    if layouts is None or not len(layouts):
+        return None
+    pairs = {(ost, key) for key, osts in layouts.rows("id", "osts") for ost in osts}
+    known, files = np.unique(np.array([ost for ost, _ in pairs], "i8"), return_counts=True)
+    return Records({"ost": known, "files": files})
+
+
+@once_per_job
+def file_layouts(job: Job, limit: int = 15) -> Records | None:
+    """Returns the layouts of the files with the most bytes: path, bytes, component, stripe_size, stripe_count, osts."""
+    rows = _known_layouts(job)
+    if rows is None or not len(all_files(job)):
+        return None
+    moved = _file_bytes(job, rows["id"])
+    both = ordered(rows.beside({"bytes": moved}).where(moved > 0), "-bytes", "id", "component").where(slice(limit))
+    return both.beside({"path": path_column(job, both["id"])})
+
+
+@once_per_job
+def file_stripes(job: Job) -> Records | None:
+    """Returns one row a file with a layout, by `id`: stripe_size (of its last component), stripes (of its widest one).
+
+    None without a LUSTRE module.
+    """
+    layouts = job.records.get("LUSTRE")
+    if layouts is None or not len(layouts):
+        return None
+    files: dict[int, dict[int, tuple[int, int]]] = {}
+    for key, component, size, osts in zip(
+        *(layouts[name].tolist() for name in ("id", "component", "stripe_size", "osts")), strict=True
+    ):
+        files.setdefault(key, {}).setdefault(component, (size, len(osts)))
+    ids = np.array(sorted(files), layouts["id"].dtype)
+    sizes = np.array([files[key][max(files[key])][0] for key in sorted(files)])
+    stripes = np.array([max(count for _, count in files[key].values()) for key in sorted(files)])
+    return Records({"id": ids, "stripe_size": sizes, "stripes": stripes}).where((stripes > 0) & (sizes > 0))
+
+
+@once_per_job
+def striped_files(job: Job) -> Records | None:
+    """Returns one row a file with a layout that POSIX calls used: the columns of `by_file` and of `file_stripes`;
+    `moved`, bytes read and written; `size`, bytes up to the highest one that was touched.
+
+    None without a LUSTRE module or POSIX records.
+    """
+    table, layout = by_file(job, "POSIX"), file_stripes(job)
+    if table is None or layout is None:
+        return None
+    table = joined(table, layout)
+    moved = table["BYTES_READ"] + table["BYTES_WRITTEN"]
+    return table.beside({"moved": moved, "size": np.maximum(table["MAX_BYTE_READ"], table["MAX_BYTE_WRITTEN"]) + 1})
+
+
+def block_size(job: Job, table: Records) -> np.ndarray:
+    """Returns the unit that writers of a file should keep to, for the rows of `use.by_file` of POSIX: its stripe or its
+    block.
+
+    What is not aligned to FILE_ALIGNMENT is not aligned to a larger stripe either.
+    """
+    layout = file_stripes(job)
+    if layout is None:
+        return table["FILE_ALIGNMENT"]
+    stripe = np.append(layout["stripe_size"], 0)[rows_of(table["id"], layout["id"])]
+    return np.asarray(np.maximum(table["FILE_ALIGNMENT"], stripe))

@@ -1,0 +1,163 @@
+"""The use of each file: the counters of all its records together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from iolens.log.counters import BUCKETS
+from iolens.log.records import Records, numbered
+from iolens.metrics.job.layers import LAYERS
+from iolens.metrics.once import once_per_job
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from iolens.log import Job
+
+_LARGEST = ("MAX_BYTE_READ", "MAX_BYTE_WRITTEN", "FILE_ALIGNMENT")
+"""Counters of which the largest is kept; all others are added up, but for times of a rank and timestamps."""
+
+_LIMITS = (100, 1 << 10, 10 << 10, 100 << 10, 1 << 20, 4 << 20, 10 << 20, 100 << 20, 1 << 30, float("inf"))
+"""The upper limit of each range of access sizes, in bytes; it belongs to the range."""
+
+_PAIRS = 1000
+"""Number of pairs of an id and a known one up to which a set is faster than numpy's search."""
+
+
+@dataclass(frozen=True, eq=False)
+class FileRecords:
+    """The files of a layer, by id from the lowest on: the record numbers of all in the order of their files, the place
+    of each file's first one in it, and the file's place of each record.
+    """
+
+    id: np.ndarray
+    order: np.ndarray
+    first: np.ndarray
+    file: np.ndarray
+
+
+@once_per_job
+def file_records(job: Job, name: str) -> FileRecords:
+    """Returns which records of a layer belong to which file."""
+    ids = job.records[name]["id"]
+    order = np.argsort(ids, kind="stable")
+    ids = ids[order]
+    new = np.ones(len(ids), bool)
+    new[1:] = ids[1:] != ids[:-1]
+    file = np.empty(len(ids), np.intp)
+    file[order] = np.cumsum(new) - 1
+    first = np.flatnonzero(new)
+    return FileRecords(ids[first], order, first, file)
+
+
+@once_per_job
+def by_file(job: Job, name: str) -> Records | None:
+    """Returns one row a file of a layer, by `id`: its counters without their prefix, and `ranks`, how many used it.
+
+    All are floats, which no sum overflows. What was not recorded (-1) counts as 0. None where the log lacks the layer.
+    """
+    records, prefix = job.records.get(name), f"{LAYERS[name].prefix}_"
+    if records is None or not len(records):
+        return None
+    files = file_records(job, name)
+    places, each = _counters_of(records, prefix)
+    # A row a counter, so that all are summed at once and each as if it were alone.
+    each = each[:, files.order]
+    np.maximum(each, 0.0, out=each)
+    values = np.add.reduceat(each, files.first, axis=1)
+    largest = [places[name] for name in _LARGEST if name in places]
+    if largest:
+        values[largest] = np.maximum.reduceat(each[largest], files.first, axis=1)
+    ranks = np.where(records["rank"][files.order] < 0, max(job.nprocs, 1), 1)
+    used = np.minimum(np.add.reduceat(ranks, files.first), max(job.nprocs, 1)).astype(float)
+    return Records({"id": files.id, "ranks": used}, [(places, values)])
+
+
+def _counters_of(records: Records, prefix: str) -> tuple[Mapping[str, int], np.ndarray]:
+    """Returns the columns with a prefix: the row of each, named without it, and the rows, as floats."""
+    columns = tuple(name for name in records.single if name.startswith(prefix))
+    parts = [np.reshape([records[name] for name in columns], (len(columns), len(records)))] if columns else []
+    parts += [values for _, values in records.blocks]
+    names = (columns, *(tuple(block) for block, _ in records.blocks))
+    return _rows_named(prefix, *names), np.concatenate(parts, dtype=float)
+
+
+@cache
+def _rows_named(prefix: str, *names: tuple[str, ...]) -> Mapping[str, int]:
+    """Returns the place of each name, which loses its prefix."""
+    return numbered(name.removeprefix(prefix) for each in names for name in each)
+
+
+def small_calls(table: Records, kind: str, most: float) -> np.ndarray:
+    """Returns per file of `by_file`: reads or writes (`kind` READ or WRITE) in ranges of sizes that end at `most` or
+    below.
+    """
+    infix = "AGG_" if "SIZE_READ_AGG_0_100" in table else ""
+    small = [f"SIZE_{kind}_{infix}{bucket}" for bucket, limit in zip(BUCKETS, _LIMITS, strict=True) if limit <= most]
+    return np.asarray(sum(table[column] for column in small) + np.zeros(len(table)))
+
+
+@once_per_job
+def under_mpiio(job: Job) -> tuple[Records, Records] | None:
+    """Returns `by_file` of MPI-IO and of POSIX for the files that both know, with the same files in each row; None
+    without such files.
+    """
+    upper, lower = by_file(job, "MPI-IO"), by_file(job, "POSIX")
+    if upper is None or lower is None:
+        return None
+    common = among(upper["id"], lower["id"])
+    return (upper.where(common), lower.where(among(lower["id"], upper["id"]))) if common.any() else None
+
+
+@once_per_job
+def without_mpiio(job: Job, name: str) -> Records | None:
+    """Returns `by_file` of POSIX or STDIO for the files that MPI-IO does not know; None without such files."""
+    table = by_file(job, name)
+    if table is None or "MPI-IO" not in job.records:
+        return table
+    alone = unknown_to_mpiio(job, name)
+    return table.where(alone) if alone.any() else None
+
+
+@once_per_job
+def unknown_to_mpiio(job: Job, name: str) -> np.ndarray:
+    """Returns which files of `by_file` MPI-IO does not know."""
+    upper = job.records.get("MPI-IO")
+    return ~among(file_records(job, name).id, [] if upper is None else upper["id"])
+
+
+def joined(table: Records, other: Records) -> Records:
+    """Returns the rows of `by_file` for files that another table has too, with the columns of both."""
+    row = rows_of(table["id"], other["id"])
+    both = row < len(other)
+    return table.where(both).beside({name: other[name][row[both]] for name in other.names if name != "id"})
+
+
+def among(ids: np.ndarray, known: Collection[int] | np.ndarray) -> np.ndarray:
+    """Returns whether each id is one of the known ones."""
+    if not len(known):
+        return np.zeros(len(ids), bool)
+    if len(ids) * len(known) <= _PAIRS and (not isinstance(known, np.ndarray) or known.dtype == ids.dtype):
+        several = set(known.tolist() if isinstance(known, np.ndarray) else known)
+        return np.array([each in several for each in ids.tolist()], bool)
+    return np.asarray(np.isin(ids, np.asarray(known if isinstance(known, np.ndarray) else [*known], ids.dtype)))
+
+
+def rows_of(ids: np.ndarray, known: np.ndarray) -> np.ndarray:
+    """Returns the row of each id among known ones, which are in order; their number for one that is not there."""
+    known = np.asarray(known, ids.dtype)
+    row = np.searchsorted(known, ids)
+    there = np.zeros(len(ids), bool)
+    inside = row < len(known)
+    there[inside] = known[row[inside]] == ids[inside]
+    return np.where(there, row, len(known))
+
+
+def most_first(values: np.ndarray, chosen: np.ndarray | None = None) -> np.ndarray:
+    """Returns the rows that are chosen (or all), the largest value first."""
+    rows = np.arange(len(values)) if chosen is None else np.flatnonzero(chosen)
+    return rows[::-1][np.argsort(values[rows][::-1])][::-1]

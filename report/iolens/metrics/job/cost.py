@@ -1,0 +1,131 @@
+"""The time of an average process by kind, and the bytes transferred, per layer."""
+
+from __future__ import annotations
+
+from dataclasses import astuple, dataclass, fields
+
+import numpy as np
+
+from iolens.log import Job
+from iolens.log.records import Records
+from iolens.metrics.files.overview import LOWEST, lowest
+from iolens.metrics.grouping import Groups
+from iolens.metrics.job.layers import LAYERS, MIB, io_time, seconds, total
+from iolens.metrics.once import once_per_job
+
+
+@once_per_job
+def io_cost(job: Job) -> Records:
+    """Returns seconds per process spent in read, write, meta and other, one row a layer (`module`).
+
+    The sum over all records of F_READ_TIME (…WRITE, …META) divided by the number of processes, as darshan-job-summary
+    defines it; other is the rest of the run time, 0 where threads overlap so that nothing is left. Layers lie above one
+    another: MPI-IO time contains the POSIX time beneath it.
+    """
+    rows = []
+    for name, layer in LAYERS.items():
+        records = job.records.get(name)
+        if records is not None:
+            spent = [seconds(records, f"{layer.prefix}_F_{kind}_TIME") for kind in ("READ", "WRITE", "META")]
+            each = [value / max(1, job.nprocs) for value in spent]
+            rows.append((name, *each, max(0.0, job.run_time - sum(each))))
+    return Records.of(["module", "read", "write", "meta", "other"], rows)
+
+
+SHORTEST = 0.01
+"""Seconds of I/O below which bytes over time is the speed of a buffer, and not printed."""
+
+
+@dataclass(frozen=True)
+class Performance:
+    """A layer's traffic and its estimated speed: bytes, seconds, MiB/s (None when no time was spent)."""
+
+    module: str
+    files: int
+    bytes_read: int
+    bytes_written: int
+    seconds: float
+    mib_per_second: float | None
+
+
+@once_per_job
+def performance(job: Job, name: str) -> Performance:
+    """Returns the estimate "by slowest" of darshan-util.
+
+    Time = the largest, over ranks, of the rank's time in files of its own, plus for each shared file (rank -1) the time
+    of its slowest rank; speed = all bytes read and written, divided by that time.
+    """
+    records, prefix = job.records[name], LAYERS[name].prefix
+    shared = records["rank"] < 0
+    own = Groups(records["rank"][~shared]).sum(io_time(records, prefix)[~shared])
+    spent = float(own.max(initial=0.0)) + seconds(records.where(shared), f"{prefix}_F_SLOWEST_RANK_TIME")
+    read, written = total(records, f"{prefix}_BYTES_READ") or 0, total(records, f"{prefix}_BYTES_WRITTEN") or 0
+    speed = (read + written) / MIB / spent if spent > 0 else None
+    return Performance(name, len(Groups(records["id"])), read, written, spent, speed)
+
+
+@once_per_job
+def all_performance(job: Job) -> list[Performance]:
+    """Returns every layer's performance."""
+    return [performance(job, name) for name in LAYERS if name in job.records]
+
+
+@once_per_job
+def performance_rows(job: Job) -> Records:
+    """Returns `all_performance`, one row per layer: module, files, bytes_read, bytes_written, seconds,
+    mib_per_second.
+    """
+    return Records.of([each.name for each in fields(Performance)], [astuple(one) for one in all_performance(job)])
+
+
+@once_per_job
+def moved_once(job: Job) -> dict[str, int]:
+    """Returns the bytes that the program moved, each of them once, by the layer that it called: most bytes first.
+
+    A file that MPI-IO moved bytes of counts there, any other at POSIX: so buffering and data sieving below MPI-IO are
+    not counted, and what went past MPI-IO is. STDIO calls nothing that is recorded as POSIX. Bytes of DFS (or of DAOS,
+    which lies below it) count as far as they are more than those of MPI-IO's files that POSIX did not see, for these
+    may be the same. Layers without bytes are left out.
+    """
+    moved = {name: _by_file(job, name) for name in ("MPI-IO", *LOWEST) if name in job.records}
+    upper, below = moved.get("MPI-IO", {}), moved.get("POSIX", {})
+    unseen = sum(each for key, each in upper.items() if not below.get(key))
+    found = {
+        "MPI-IO": sum(upper.values()),
+        "POSIX": sum(each for key, each in below.items() if not upper.get(key)),
+        "STDIO": sum(moved.get("STDIO", {}).values()),
+    }
+    objects = "DFS" if "DFS" in moved else "DAOS"
+    found[objects] = max(0, sum(moved.get(objects, {}).values()) - unseen)
+    return dict(sorted(((name, each) for name, each in found.items() if each), key=lambda pair: -pair[1]))
+
+
+def _by_file(job: Job, name: str) -> dict[int, int]:
+    """Returns bytes read and written of each file by one layer."""
+    records, prefix = job.records[name], LAYERS[name].prefix
+    files = Groups(records["id"])
+    sides = [np.maximum(records[f"{prefix}_BYTES_{kind}"], 0) for kind in ("READ", "WRITTEN")]
+    moved = files.sum(np.sum(sides, axis=0))
+    return dict(zip(records["id"][files.first].tolist(), moved.tolist(), strict=True))
+
+
+@once_per_job
+def average_io(job: Job) -> Records:
+    """Returns the average I/O of a process: seconds and bytes by `kind` (independent or shared) and `what`.
+
+    Independent: records of one rank; shared: records of several ranks together (rank -1). The lowest layers are added,
+    since none contains another. Sums are divided by the number of processes; metadata moves no bytes (NaN).
+    """
+    rows = []
+    for kind in ("independent", "shared") if job.nprocs > 1 else ("independent",):
+        for what, counter in (("read", "BYTES_READ"), ("write", "BYTES_WRITTEN"), ("metadata", None)):
+            spent, moved = 0.0, 0
+            for name in lowest(job):
+                records = job.records[name]
+                part = records.where(((records["rank"] < 0) & (job.nprocs > 1)) == (kind == "shared"))
+                time = {"read": "READ", "write": "WRITE", "metadata": "META"}[what]
+                spent += seconds(part, f"{name}_F_{time}_TIME")
+                moved += (total(part, f"{name}_{counter}") or 0) if counter else 0
+            each = max(1, job.nprocs)
+            rows.append((kind, what, spent / each, moved / each if counter else np.nan))
+    return Records.of(["kind", "what", "seconds", "bytes"], rows)

@@ -1,0 +1,167 @@
+"""Four numbers that say whether a job's I/O is worth a look, each with the bound that is usual for it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from iolens.log import Job
+from iolens.log.records import Records
+from iolens.metrics.files.ost import moved_by_target, moving_records, stripe_records
+from iolens.metrics.files.use import among
+from iolens.metrics.grouping import Groups, without_repeats
+from iolens.metrics.job.cost import moved_once
+from iolens.metrics.job.layers import LAYERS, total
+from iolens.metrics.job.operations import file_bytes
+from iolens.metrics.job.ranks import io_span_share
+from iolens.metrics.job.share import io_mean_seconds, io_seconds
+from iolens.metrics.once import once_per_job
+
+_EFFICIENT = 0.8
+"""The efficiency that POP (the EU's Performance Optimisation and Productivity centre) takes as acceptable."""
+
+_INEFFICIENT = 0.2
+"""Share of the run that this efficiency leaves for I/O."""
+
+_WHOLE = 1 << 20
+"""Lustre's default stripe size in bytes: a smaller transfer cannot fill one."""
+
+_SOURCES = {
+    "share": "POP: efficiencies of 0.8 are acceptable",
+    "balance": "POP: efficiencies of 0.8 are acceptable",
+    "size": "Lustre's default stripe size",
+    "stripes": "Lustre's manual: one stripe per writer, on the targets in the log",
+}
+
+
+_LITTLE = 0.01
+"""A job that moved no bytes of files is one without I/O while opening, closing and the like took less of its run."""
+
+
+@once_per_job
+def is_without_io(job: Job) -> bool:
+    """Returns True for a job that moved no bytes of files, standard streams left out, and spent no time in I/O."""
+    moved = moved_once(job)
+    of_files = any(file_bytes(job, name) if name == "STDIO" else each for name, each in moved.items())
+    return not of_files and (io_span_share(job) or 0.0) < _LITTLE
+
+
+@once_per_job
+def gauges(job: Job) -> Records:
+    """Returns one row a gauge: gauge, value, bound, good (value on the right side of the bound; None: not known),
+    source (of the bound), reason (why the value is not known).
+
+    share: `io_span_share`, good up to 0.2; not known of short runs on a clock of whole seconds. balance: mean over
+    ranks of I/O time over that of the slowest (POP's load balance of the I/O), good from 0.8 on. size: mean bytes of a
+    read or write that reaches the file system, good from 1 MiB on. stripes: `targets_in_use`, good from as many as
+    there are ranks that move bytes; where the log names fewer targets and all of them are in use, it is not known
+    whether there were more.
+    """
+    share = None if job.coarse else io_span_share(job)
+    rows = [
+        ("share", share, _INEFFICIENT, None if share is None else share <= _INEFFICIENT, _no_share(job)),
+        ("balance", *_at_least(balance(job), _EFFICIENT), "one process" if job.nprocs == 1 else "no time is recorded"),
+        ("size", *_at_least(_mean_size(job), _WHOLE), _no_sizes(job)),
+        ("stripes", *_enough_targets(job), _no_stripes(job)),
+    ]
+    told = [
+        (name, _number(value), _number(bound), good, why if value is None else "", _SOURCES[name])
+        for name, value, bound, good, why in rows
+    ]
+    return Records.of(["gauge", "value", "bound", "good", "reason", "source"], told)
+
+
+def _no_share(job: Job) -> str:
+    """Returns why the share of I/O is not known."""
+    return "the log counts whole seconds" if job.coarse else "no time is recorded"
+
+
+def _number(value: float | None) -> float:
+    """Returns a value as a float for a column of numbers; None, which stands for what is not known, as NaN."""
+    return float("nan") if value is None else float(value)
+
+
+def _at_least(value: float | None, bound: float | None) -> tuple[float | None, float | None, bool | None]:
+    """Returns value, bound, and whether the value reaches it (0.5 % below is as good)."""
+    return value, bound, None if value is None or bound is None else value >= 0.995 * bound
+
+
+def _enough_targets(job: Job) -> tuple[float | None, float | None, bool | None]:
+    """Returns targets in use, how many could be, and whether that is enough; None if all that the log names
+    are in use.
+    """
+    value, bound, good = _at_least(*targets_in_use(job))
+    return value, bound, None if good and bound is not None and bound < movers(job) else good
+
+
+def balance(job: Job) -> float | None:
+    """Returns mean over ranks of the time in I/O over that of the slowest; None for one process or without
+    such time.
+    """
+    slowest, mean = io_seconds(job), io_mean_seconds(job)
+    return min(1.0, mean / slowest) if job.nprocs > 1 and slowest and mean is not None else None
+
+
+def _mean_size(job: Job) -> float | None:
+    """Returns mean bytes of a read or write at POSIX or DFS, or at MPI-IO where these saw none; None without any."""
+    for names in (("POSIX", "DFS"), ("MPI-IO",)):
+        moved = calls = 0
+        for name in names:
+            records = job.records.get(name)
+            if records is None:
+                continue
+            layer = LAYERS[name]
+            moved += sum(total(records, f"{layer.prefix}_BYTES_{kind}") or 0 for kind in ("READ", "WRITTEN"))
+            counters = [each for kind, each in layer.operations.items() if kind.endswith(("read", "write"))]
+            calls += sum(total(records, *(f"{layer.prefix}_{one}" for one in each)) or 0 for each in counters)
+        if moved and calls:
+            return moved / calls
+    return None
+
+
+def _no_sizes(job: Job) -> str:
+    """Returns the reason why the size of a transfer is not known."""
+    return "only STDIO, whose buffer sets the size" if moved_once(job) else "no bytes were moved"
+
+
+def targets_in_use(job: Job) -> tuple[float | None, float | None]:
+    """Returns the effective number of storage targets, and how many could be of use; None each without layouts.
+
+    With bytes b of each target: (sum of b)^2 / sum of b^2, which is their number when they are even and 1 when one has
+    all. Where a log does not know them, a file's bytes are taken to lie evenly on its stripes. Of use are as many as
+    there are ranks that moved bytes, but no more than the highest target number in the log says that there are.
+    """
+    layouts = job.records.get("LUSTRE")
+    if layouts is None or not len(layouts):
+        return None, None
+    spread = _target_share(job)
+    if not len(spread):
+        return None, None
+    highest = max((max(osts) for osts in layouts["osts"] if osts), default=0)
+    return float(spread.sum() ** 2 / (spread**2).sum()), float(max(1, min(movers(job), highest + 1)))
+
+
+def _target_share(job: Job) -> np.ndarray:
+    """Returns bytes of each target that has any, exact or taken as even over the stripes of each file."""
+    if stripe_records(job)[0] is not None:
+        return moved_by_target(job)[1]
+    records = moving_records(job)
+    files = Groups(records["file"])
+    sums = files.sum(records["bytes_read"] + records["bytes_written"])
+    moved = dict(zip(records["file"][files.first].tolist(), sums.tolist(), strict=True))
+    spread: dict[int, float] = {}
+    for key, osts in without_repeats(job.records["LUSTRE"], "id").rows("id", "osts"):
+        for ost in osts:
+            spread[ost] = spread.get(ost, 0.0) + moved.get(key, 0) / len(osts)
+    return np.array([each for each in spread.values() if each > 0])
+
+
+def movers(job: Job) -> int:
+    """Returns how many ranks moved bytes of files with a layout; all of them where some file is shared by all."""
+    records = moving_records(job)
+    ranks = set(records["rank"][among(records["file"], job.records["LUSTRE"]["id"])].tolist())
+    return job.nprocs if -1 in ranks else len(ranks)
+
+
+def _no_stripes(job: Job) -> str:
+    """Returns the reason why the number of targets in use is not known."""
+    return "no bytes on striped files" if "LUSTRE" in job.records else "no stripes are recorded"

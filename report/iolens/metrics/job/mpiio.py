@@ -1,0 +1,222 @@
+"""MPI-IO: hints requested and effective, who really wrote, and what collective buffering did to the bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from iolens.log.records import Records
+from iolens.metrics.files.overview import path_column, paths
+from iolens.metrics.grouping import Groups, labelled, most, ordered, without_repeats
+from iolens.metrics.once import once_per_job
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from iolens.log import Job
+
+_WRITERS = (
+    *("path", "writers", "others", "bytes", "writes", "largest_write", "common_write", "not_aligned", "seconds"),
+)
+"""Columns of `aggregators`."""
+
+_UNSEEN = 0.01
+"""Part of a file's bytes below which POSIX missed them: headers that it saw are no measure of the rest."""
+
+
+@once_per_job
+def hints(job: Job) -> Records | None:
+    """Returns MPI-IO hints by `path` and `key`: `requested` in the program's MPI_Info, `given` from outside instead
+    (`iolens run --hints`), `effective` according to MPI_File_get_info at close.
+
+    An empty text means not given or not reported. Returns None if the log does not record hints (Darshan does not).
+    """
+    found = job.tables.get("mpiio_hints")
+    if found is None or not len(found):
+        return None
+    rows = without_repeats(found, "file", "key")
+    rows = rows if "given" in rows else labelled(rows, "given", "")
+    rows = rows.beside({"path": path_column(job, rows["file"])})
+    return rows.take("path", "key", "requested", "given", "effective")
+
+
+@once_per_job
+def hints_unknown(job: Job) -> str:
+    """Returns the reason why a log does not record hints."""
+    info = job.private.get("job")
+    if isinstance(info, dict) and "iolens" in info:
+        return f"iolens {info['iolens']} wrote none into this log"
+    return "Darshan only counts them; iolens records them"
+
+
+@once_per_job
+def file_rank_records(job: Job) -> Records | None:
+    """Returns each rank's accesses to the files that several ranks used: the private table `file_ranks`, see
+    profiler/LOG.md.
+
+    A row of rank -1 is the sum over `ranks` ranks that have no row of their own. Files of which only one rank is known
+    are not shared, and are left out. Returns None if the log does not record them, or there are none.
+    """
+    found = job.tables.get("file_ranks")
+    if found is None or not len(found):
+        return None
+    if "ranks" not in found:
+        found = found.beside({"ranks": np.ones(len(found), "i8")})
+    _, file = np.unique(found["file"], return_inverse=True)
+    common = np.bincount(file, weights=found["ranks"])[file] > 1
+    return found.where(common) if common.any() else None
+
+
+@once_per_job
+def file_ranks(job: Job) -> pd.DataFrame | None:
+    """Returns `file_rank_records` as a frame."""
+    found = file_rank_records(job)
+    return None if found is None else found.frame()
+
+
+@once_per_job
+def aggregators(job: Job, limit: int = 20) -> Records | None:
+    """Returns the ranks that wrote to each file that several ranks opened: the observed aggregators.
+
+    One row per file: path, writers (ranks with POSIX writes), others (ranks of which only the sum is known, and some
+    wrote), bytes, writes, largest_write, common_write (most frequent size of the writers known, weighted by its count),
+    not_aligned (share of the writes whose offset is no multiple of the file's alignment), seconds (POSIX write time of
+    the slowest writer known). Returns None if the log does not record it.
+    """
+    found = file_rank_records(job)
+    if found is None:
+        return None
+    active = found.where(found["writes"] > 0)
+    files = Groups(active["file"])
+    rows = [_writers_of(job, active.where(rows)) for rows in files.parts(np.arange(len(active)))]
+    return most(Records.of(_WRITERS, [row for row in rows if row]), "bytes", limit)
+
+
+def _writers_of(job: Job, rows: Records) -> tuple[Any, ...]:
+    """Returns the row of `aggregators` of one file; empty if no writer is known."""
+    known = rows.where(rows["rank"] >= 0)
+    if not len(known):
+        return ()
+    sizes, place = np.unique(known["common_write"], return_inverse=True)
+    writes = int(rows["writes"].sum())
+    return (
+        paths(job, rows["file"][:1])[0],
+        sorted(known["rank"].tolist()),
+        int(rows["ranks"][rows["rank"] < 0].sum()),
+        int(rows["bytes_written"].sum()),
+        writes,
+        int(rows["largest_write"].max()),
+        int(sizes[np.bincount(place, known["common_write_count"]).argmax()]),
+        float(rows["writes_not_aligned"].sum() / writes),
+        float(known["write_time"].max()),
+    )
+
+
+@once_per_job
+def byte_ratios(job: Job) -> dict[str, float | None]:
+    """Returns bytes that POSIX moved for one byte moved by MPI-IO, by `read` and `write`, over files of which both saw
+    some.
+
+    1: nothing is moved twice; above: data sieving or read-modify-write; below: data came from a buffer, or went a way
+    that is not recorded. None without such files or bytes; `unseen` says where POSIX saw none.
+    """
+    mpi, posix = job.records.get("MPI-IO"), job.records.get("POSIX")
+    if mpi is None or posix is None:
+        return {"read": None, "write": None}
+    found: dict[str, float | None] = {}
+    for kind, counter in (("read", "BYTES_READ"), ("write", "BYTES_WRITTEN")):
+        above, below = _moved_above_and_below(mpi, posix, counter)
+        both = (above > 0) & (below > _UNSEEN * above)
+        found[kind] = float(below[both].sum() / above[both].sum()) if both.any() else None
+    return found
+
+
+def _moved_above_and_below(mpi: Records, posix: Records | None, counter: str) -> tuple[np.ndarray, np.ndarray]:
+    """Returns bytes of each file of MPI-IO, and of the same file at POSIX."""
+    files = Groups(mpi["id"])
+    above = np.maximum(files.sum(mpi[f"MPIIO_{counter}"]), 0)
+    below: dict[int, int] = {}
+    if posix is not None:
+        same = Groups(posix["id"])
+        below = dict(zip(posix["id"][same.first].tolist(), same.sum(posix[f"POSIX_{counter}"]).tolist(), strict=True))
+    return above, np.array([max(0, below.get(key, 0)) for key in mpi["id"][files.first].tolist()], "i8")
+
+
+@once_per_job
+def unseen(job: Job) -> dict[str, int]:
+    """Returns bytes that MPI-IO moved of files of which POSIX saw next to none, by `read` and `write`: a gap in the
+    records.
+
+    MPI libraries move bytes by calls that a profiler may not see (Darshan those of Open MPI's own MPI-IO). Reads may
+    also have been served from a collective buffer. Where DFS or DAOS is recorded, the bytes went there.
+    """
+    mpi, posix = job.records.get("MPI-IO"), job.records.get("POSIX")
+    found = {"read": 0, "write": 0}
+    if mpi is None or "DFS" in job.records or "DAOS" in job.records:
+        return found
+    for kind, counter in (("read", "BYTES_READ"), ("write", "BYTES_WRITTEN")):
+        above, below = _moved_above_and_below(mpi, posix, counter)
+        found[kind] = int(above[below <= _UNSEEN * above].sum())
+    return found
+
+
+def writer_count(writers: Sequence[Any], others: int) -> str:
+    """Returns how many ranks wrote: `4`, or `1000 to 99000` when some of 98000 others wrote."""
+    return f"{len(writers)} to {len(writers) + others}" if others else str(len(writers))
+
+
+def rank_list(ranks: Sequence[Any]) -> str:
+    """Returns ranks as ranges: `0-3, 8`."""
+    parts: list[str] = []
+    begin = previous = None
+    for rank in [*ranks, None]:
+        if previous is not None and rank != previous + 1:
+            parts.append(str(begin) if begin == previous else f"{begin}-{previous}")
+            begin = rank
+        elif begin is None:
+            begin = rank
+        previous = rank
+    return ", ".join(parts)
+
+
+@once_per_job
+def collective_time(job: Job) -> Records | None:
+    """Returns where the time of collective calls went, per file for its aggregators (ranks with POSIX accesses) and the
+    other ranks.
+
+    Columns: path, who (`aggregators`, `other ranks`), ranks, calls (of one rank, mean), and mean seconds of a rank:
+    seconds, waiting (until the last rank had entered), access (POSIX time meanwhile), exchange (the rest). A file
+    without POSIX accesses has a row `all ranks`, without access and exchange. Returns None if the log does not record
+    it.
+    """
+    found = job.tables.get("mpiio_collectives")
+    if found is None or not len(found):
+        return None
+    files = Groups(found["file"])
+    seen = files.sum(found["access"])[files.place] > 0
+    who = np.where(seen, np.where(found["access"] > 0, "aggregators", "other ranks"), "all ranks").astype(object)
+    known = {name: np.where(seen, found[name], np.nan) for name in ("access", "exchange")}
+    found = found.beside({**known, "who": who, "path": path_column(job, found["file"])})
+    groups = Groups(found["path"], found["who"])
+    means = {name: groups.of(np.mean, found[name]) for name in ("calls", "seconds", "waiting", "access", "exchange")}
+    table = found.take("path", "who").where(groups.first)
+    return ordered(table.beside({"ranks": groups.distinct(found["rank"]), **means}), "path", "who")
+
+
+@once_per_job
+def exchange_times(job: Job) -> Records | None:
+    """Returns mean seconds of the aggregators in collective calls, one row a file, by `id`: seconds, waiting, access,
+    exchange.
+
+    Aggregators are the ranks with POSIX accesses meanwhile. None where the log does not record it.
+    """
+    found = job.tables.get("mpiio_collectives")
+    if found is None or not len(found):
+        return None
+    active = ordered(found.where((found["access"] > 0) & ~np.isnan(found["exchange"])), "file")
+    files = Groups(active["file"])
+    times = ("seconds", "waiting", "access", "exchange")
+    means = {name: files.sum(active[name]) / files.sizes for name in times}
+    return Records({"id": active["file"][files.first], **means})

@@ -1,0 +1,189 @@
+"""Time and bytes of single ranks, as far as records of single ranks tell."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from iolens.log import Job
+from iolens.log.records import Records
+from iolens.metrics.files.ost import clearly_slow
+from iolens.metrics.files.overview import lowest
+from iolens.metrics.files.use import among
+from iolens.metrics.job.about import host_ranks
+from iolens.metrics.job.layers import io_time
+from iolens.metrics.job.mpiio import file_rank_records
+from iolens.metrics.job.share import io_seconds
+from iolens.metrics.once import once_per_job
+
+
+@once_per_job
+def rank_times(job: Job) -> Records | None:
+    """Returns one row a rank that moved bytes: rank, seconds (read, write and metadata) and bytes at the lowest layers.
+
+    From records of single ranks and, for files that several share, the private table `file_ranks`. None where ranks of
+    shared files are not known apart and these files took more time than all others.
+    """
+    seconds, moved = np.zeros(max(job.nprocs, 1)), np.zeros(max(job.nprocs, 1), "i8")
+    unknown, table = 0.0, file_rank_records(job)
+    for name in lowest(job):
+        records = job.records[name]
+        spent = io_time(records, name)
+        transferred = np.sum([np.maximum(records[f"{name}_BYTES_{kind}"], 0) for kind in ("READ", "WRITTEN")], axis=0)
+        shared, ranks = records["rank"] < 0, records["rank"]
+        seconds += np.bincount(ranks[~shared], weights=spent[~shared], minlength=len(seconds))
+        np.add.at(moved, ranks[~shared], transferred[~shared])
+        apart = np.zeros(len(records), bool)
+        if table is not None and name == "POSIX":
+            apart = among(records["id"], table["file"])
+        unknown += float(spent[shared & ~apart].sum())
+    if table is not None and "POSIX" in job.records:
+        rows = table.where((table["rank"] >= 0) & among(table["file"], _merged_files(job)))
+        spent = rows["read_time"] + rows["write_time"] + rows["meta_time"]
+        seconds += np.bincount(rows["rank"], weights=spent, minlength=len(seconds))
+        np.add.at(moved, rows["rank"], rows["bytes_read"] + rows["bytes_written"])
+    if unknown > seconds.sum() or not moved.any():
+        return None
+    return Records({"rank": np.arange(len(moved)), "seconds": seconds, "bytes": moved}).where(moved > 0)
+
+
+def _merged_files(job: Job) -> np.ndarray:
+    """Returns the files of POSIX whose record is one of all ranks together."""
+    return job.records["POSIX"]["id"][job.records["POSIX"]["rank"] < 0]
+
+
+@once_per_job
+def target_speed(job: Job) -> Records | None:
+    """Returns the speed of each storage target, from similar files that lie on one target and were used by one rank.
+
+    Columns: ost, speed (bytes per second of reads and writes, the median over its files), fastest (of its files).
+    Alike: with bytes within a fifth of the median. Targets with a single such file are left out: their speed may be its
+    rank's. None where fewer than two targets are left.
+    """
+    layout, posix = job.records.get("LUSTRE"), job.records.get("POSIX")
+    if layout is None or posix is None or not len(layout):
+        return None
+    target = {
+        key: osts[0] for key, osts in zip(layout["id"].tolist(), layout["osts"], strict=True) if len(set(osts)) == 1
+    }
+    own = posix["rank"] >= 0
+    moved = np.sum([np.maximum(posix[f"POSIX_BYTES_{kind}"][own], 0) for kind in ("READ", "WRITTEN")], axis=0)
+    spent = np.sum([np.maximum(posix[f"POSIX_F_{kind}_TIME"][own], 0) for kind in ("READ", "WRITE")], axis=0)
+    ost = np.array([target.get(key, -1) for key in posix["id"][own].tolist()], "i8")
+    alike = (ost >= 0) & (moved > 0) & (spent > 0)
+    if not alike.any():
+        return None
+    typical = float(np.median(moved[alike]))
+    alike &= (moved >= typical / 1.2) & (moved <= 1.2 * typical)
+    ost, speed = ost[alike], moved[alike] / spent[alike]
+    known, files = np.unique(ost, return_counts=True)
+    known = known[files > 1]
+    if len(known) < 2:
+        return None
+    each = [speed[ost == target] for target in known]
+    medians, largest = np.array([np.median(one) for one in each]), np.array([one.max() for one in each])
+    return Records({"ost": known, "speed": medians, "fastest": largest})
+
+
+@once_per_job
+def slow_targets(job: Job, factor: float) -> Records | None:
+    """Returns the rows of `target_speed` that are `ost.clearly_slow`; None without any.
+
+    None, too, where more than a quarter of the targets are so slow: then it is not for the targets.
+    """
+    found = target_speed(job)
+    if found is None or len(found) < 4:
+        return None
+    late = found["fastest"] * factor <= np.median(found["speed"])  # all its files, or it is one of its ranks
+    slow = found.where(clearly_slow(found["speed"], factor) & late)
+    return slow if 0 < len(slow) <= len(found) / 4 else None
+
+
+@dataclass(frozen=True)
+class SlowHost:
+    """A host, how many of its ranks did I/O, the median of their seconds, and that of all other ranks'."""
+
+    host: str
+    ranks: int
+    seconds: float
+    others: float
+
+
+@once_per_job
+def slow_hosts(job: Job, factor: float) -> list[SlowHost]:
+    """Hosts all of whose ranks took `factor` times the median of the other hosts' ranks, with bytes like theirs.
+
+    None of them where the log knows no hosts or ranks apart, and where more than a quarter of the hosts are so.
+    """
+    places, times = host_ranks(job), rank_times(job)
+    if places is None or times is None or len(places) < 2:
+        return []
+    found = []
+    for host, ranks in places:
+        here = np.isin(times["rank"], ranks)
+        mine, rest = times.where(here), times.where(~here)
+        if not len(mine) or not len(rest) or mine["bytes"].mean() > 1.2 * rest["bytes"].mean():
+            continue
+        others = float(np.median(rest["seconds"]))
+        if mine["seconds"].min() >= factor * others:
+            found.append(SlowHost(host, len(mine), float(np.median(mine["seconds"])), others))
+    return found if len(found) <= max(1, len(places) // 4) else []
+
+
+@once_per_job
+def write_turns(job: Job) -> tuple[int, float, float] | None:
+    """Returns whether ranks wrote one after the other: ranks, seconds from the first to the last of them, longest of
+    one rank.
+
+    Each rank writes from its first write's begin to its last one's end, and is busy writing for at least half of that;
+    these times hardly overlap (their sum is at most 1.2 times what they cover). None where that is not so or the log
+    does not tell.
+    """
+    begin, end, busy = _write_times(job)
+    if len(begin) < 2 or (busy < 0.5 * (end - begin)).any():
+        return None
+    order = np.argsort(begin)
+    begin, end = begin[order], end[order]
+    reached = np.maximum.accumulate(end)
+    covered = float((end - begin).sum() - np.maximum(0, np.minimum(reached[:-1], end[1:]) - begin[1:]).sum())
+    total, longest = float((end - begin).sum()), float((end - begin).max())
+    return (len(begin), covered, longest) if total <= 1.2 * covered and covered > longest else None
+
+
+@once_per_job
+def io_span_seconds(job: Job) -> float | None:
+    """Returns the seconds of the run that I/O can have taken: those of the slowest rank or, where ranks write one after
+    the other, those of all turns. None for a log without such records.
+    """
+    slowest, turns = io_seconds(job), write_turns(job)
+    return slowest if slowest is None or turns is None else min(job.run_time, max(slowest, turns[1]))
+
+
+@once_per_job
+def io_span_share(job: Job) -> float | None:
+    """Returns `io_span_seconds` as a part of the run time; None where either is unknown."""
+    spent = io_span_seconds(job)
+    return spent / job.run_time if spent is not None and job.run_time > 0 else None
+
+
+def _write_times(job: Job) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Returns the first begin, the last end and the time in writes of each rank that wrote through POSIX and has its
+    own records.
+    """
+    posix, table = job.records.get("POSIX"), file_rank_records(job)
+    begin, end = np.full(max(job.nprocs, 1), np.inf), np.full(max(job.nprocs, 1), -np.inf)
+    busy = np.zeros(max(job.nprocs, 1))
+    parts = []
+    if posix is not None:
+        own = posix.where((posix["rank"] >= 0) & (posix["POSIX_BYTES_WRITTEN"] > 0))
+        parts.append((own, [f"POSIX_F_WRITE_{what}" for what in ("START_TIMESTAMP", "END_TIMESTAMP", "TIME")]))
+        if table is not None:
+            shared = (table["rank"] >= 0) & (table["bytes_written"] > 0) & among(table["file"], _merged_files(job))
+            parts.append((table.where(shared), ["first_write", "last_write", "write_time"]))
+    for rows, names in parts:
+        np.minimum.at(begin, rows["rank"], rows[names[0]])
+        np.maximum.at(end, rows["rank"], rows[names[1]])
+        np.add.at(busy, rows["rank"], rows[names[2]])
+    wrote = end > -np.inf
+    return begin[wrote], end[wrote], busy[wrote]

@@ -1,0 +1,154 @@
+"""The most time that I/O can have taken of a run: by the slowest rank, for all of it or for chosen files and calls.
+
+A rank's time in a set of files is the sum over its own records; of a file that all ranks share the log knows the sum
+over ranks and the time of the slowest one. What is returned, the largest sum over a rank's own records plus, for each
+shared file, its slowest rank's time (or the sum, where that is less), is what no rank exceeds. It bounds what can be
+gained as long as ranks do their I/O side by side; where they take turns, their times add up. Opening a pipe takes as
+long as its other end lets it wait: such waiting is not I/O.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+
+from iolens.log import Job
+from iolens.metrics.files.use import among, by_file, file_records, rows_of
+from iolens.metrics.job.layers import LAYERS
+from iolens.metrics.once import once_per_job
+
+KINDS = ("READ", "WRITE", "META")
+WAITED, _UNUSUAL = 5.0, 1000
+"""Seconds of a mean metadata call on a file, and times that of the layer's median file, from which it waited."""
+
+ABOVE = {"POSIX": "MPI-IO", "STDIO": "MPI-IO", "DAOS": "DFS"}
+"""A layer, and the one whose times contain it in the files that both know."""
+
+
+@once_per_job
+def io_seconds(job: Job) -> float | None:
+    """Returns seconds of I/O of the slowest rank, each file in the highest layer that knows it; at most the run time.
+
+    None for a log without such records.
+    """
+    own, shared, known = np.zeros(max(job.nprocs, 1)), 0.0, False
+    for name, part in highest_records(job):
+        known = True
+        mine, common = rank_seconds(job, name, part, KINDS)
+        own, shared = own + mine, shared + common
+    mine, common = extra_seconds(job)
+    return min(job.run_time, float((own + mine).max()) + shared + common) if known else None
+
+
+@once_per_job
+def io_mean_seconds(job: Job) -> float | None:
+    """Returns seconds of I/O of an average process over the same records; None for a log without such records."""
+    return sum(kind_seconds(job).values()) / max(job.nprocs, 1) if highest_records(job) else None
+
+
+@once_per_job
+def kind_seconds(job: Job) -> dict[str, float]:
+    """Returns seconds of reads, writes and metadata calls (KINDS) of all processes together over the same records."""
+    records = highest_records(job)
+    found = {
+        kind: sum(float(seconds_in(job, name, kind, waits=False)[part].sum()) for name, part in records)
+        for kind in KINDS
+    }
+    mine, common = extra_seconds(job)
+    found["META"] += float(mine.sum()) + common if records else 0.0
+    return found
+
+
+@once_per_job
+def extra_seconds(job: Job) -> tuple[np.ndarray, float]:
+    """Returns seconds of each rank, and of all together, in POSIX calls that no record counts, such as rmdir and
+    unlink.
+
+    Those on files that MPI-IO knows, too: its records have no time of MPI_File_delete, set_size and preallocate, nor of
+    a program's own unlink. They have that of the unlink of MPI_MODE_DELETE_ON_CLOSE, which is not in `posix_extra`.
+    """
+    extra, own = job.tables.get("posix_extra"), np.zeros(max(job.nprocs, 1))
+    if extra is None or not len(extra):
+        return own, 0.0
+    rank, seconds = extra["rank"].astype(np.int64), extra["seconds"].astype(float)
+    known = (rank >= 0) & (rank < len(own))
+    return np.bincount(rank[known], seconds[known], len(own)), float(seconds[~known].sum())
+
+
+@once_per_job
+def highest_records(job: Job) -> list[tuple[str, np.ndarray]]:
+    """Layers, and which of their records are of files that no layer above knows."""
+    found = []
+    for name in ("MPI-IO", "POSIX", "STDIO", "DFS", "DAOS"):
+        records = job.records.get(name)
+        if records is not None and len(records):
+            above = job.records.get(ABOVE.get(name, ""))
+            found.append((name, np.ones(len(records), bool) if above is None else ~among(records["id"], above["id"])))
+    return found
+
+
+@once_per_job
+def io_share(job: Job) -> float | None:
+    """Returns `io_seconds` as a part of the run time; None if either is unknown."""
+    spent = io_seconds(job)
+    return spent / job.run_time if spent is not None and job.run_time > 0 else None
+
+
+@once_per_job
+def _waited_for(job: Job, name: str) -> np.ndarray:
+    """Returns which files of `by_file` belong to one process each and waited for another process when they were opened,
+    as a pipe does.
+
+    Their open, stat and seek took WAITED seconds per call or more, and those of the median file UNUSUAL times less. A
+    striped file waited for a server instead, which is I/O.
+    """
+    table = by_file(job, name) if name in ("POSIX", "STDIO") else None
+    if table is None:
+        return np.zeros(0, bool)
+    calls = sum(table.get(counter, 0.0) for counter in ("OPENS", "STATS", "SEEKS"))
+    each = table["F_META_TIME"] / np.maximum(calls, 1)
+    if each.max() < WAITED:
+        return np.zeros(0, bool)
+    striped = job.records.get("LUSTRE")
+    piped = np.asarray((each >= WAITED) & (each >= _UNUSUAL * np.median(each)) & (table["ranks"] == 1))
+    return piped if striped is None else piped & ~np.isin(file_records(job, name).id, striped["id"])
+
+
+def slowest_seconds(job: Job, name: str, ids: Collection[int] | np.ndarray, kinds: tuple[str, ...] = KINDS) -> float:
+    """Returns seconds that the slowest rank spent in calls of these kinds on these files of a layer; at most
+    the run time.
+    """
+    files = file_records(job, name)
+    wanted = np.zeros(len(files.id) + 1, bool)
+    wanted[rows_of(np.asarray(ids if isinstance(ids, np.ndarray) else [*ids], files.id.dtype), files.id)] = True
+    own, shared = rank_seconds(job, name, wanted[files.file], kinds)
+    return min(job.run_time, float(own.max()) + shared)
+
+
+def rank_seconds(
+    job: Job, name: str, chosen: np.ndarray | None, kinds: tuple[str, ...], waits: bool = False
+) -> tuple[np.ndarray, float]:
+    """Returns seconds of each rank in its own records (array over ranks), and of the slowest ranks in shared ones.
+
+    `chosen`: which records count; None: all. With `waits`, what opens waited for other processes counts, too.
+    """
+    rows: Any = slice(None) if chosen is None else chosen
+    ranks = job.records[name]["rank"][rows]
+    spent = sum((seconds_in(job, name, kind, waits=waits)[rows] for kind in kinds), start=np.zeros(len(ranks)))
+    shared = ranks < 0
+    slowest = np.maximum(job.records[name][f"{LAYERS[name].prefix}_F_SLOWEST_RANK_TIME"][rows], 0.0)[shared]
+    common = np.where(slowest > 0, np.minimum(spent[shared], slowest), spent[shared])
+    own = np.bincount(ranks[~shared], weights=spent[~shared], minlength=max(job.nprocs, 1))
+    return own, float(common.sum())
+
+
+@once_per_job
+def seconds_in(job: Job, name: str, kind: str, *, waits: bool) -> np.ndarray:
+    """Returns seconds of each record in calls of a kind, without what its opens waited for other processes
+    unless `waits`.
+    """
+    spent = np.maximum(job.records[name][f"{LAYERS[name].prefix}_F_{kind}_TIME"], 0.0)
+    waited = _waited_for(job, name) if kind == "META" and not waits else np.zeros(0, bool)
+    return np.where(waited[file_records(job, name).file], 0.0, spent) if waited.any() else spent

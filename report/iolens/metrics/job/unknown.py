@@ -1,0 +1,108 @@
+"""The facts that a log cannot tell about its job, with the reasons."""
+
+from __future__ import annotations
+
+from iolens.log import Job
+from iolens.log.records import Records
+from iolens.metrics.files import ost
+from iolens.metrics.job import mpiio
+from iolens.metrics.job.cost import moved_once
+from iolens.metrics.job.operations import file_bytes
+from iolens.metrics.once import once_per_job
+from iolens.metrics.processor.sampled.parts import UNTRACED
+from iolens.metrics.processor.time import rank_time
+from iolens.metrics.times.timespans import FEWEST_BINS
+from iolens.metrics.times.traces import TRACES
+
+NUMBERS, CAUSES, NOTHING = "numbers", "causes", "nothing"
+"""The part of a verdict that a gap puts in doubt: its numbers, the cause that it names, or nothing."""
+
+RECORDS, TRANSFERS, REMARKS = "some records", "some transfers", "some numbers"
+"""Gaps whose reason is a sentence of its own."""
+
+
+@once_per_job
+def unknown(job: Job) -> Records | None:
+    """Returns one row a gap, those that matter most first: what, why, doubt (the part of a verdict that the gap puts
+    in doubt). None where there is none.
+
+    Records that are missing, wrong or not read; bytes that no layer saw; times of computation and MPI; hints, targets
+    and places in files where the log does not record them.
+    """
+    rows = [(RECORDS, reason, NUMBERS) for reason in job.partial]
+    rows += [(TRANSFERS, reason, NUMBERS) for reason in job.unfollowed]
+    rows += [(REMARKS, reason, NOTHING) for reason in job.remarks]
+    lost = sum(mpiio.unseen(job).values())
+    if lost:
+        rows.append(("how MPI-IO's bytes reached the files", "POSIX recorded none of them", NUMBERS))
+    rows += [(what, why, doubt) for what, why, doubt, holds in _gaps(job) if holds]
+    return Records.of(["what", "why", "doubt"], rows) if rows else None
+
+
+def _no_heatmap(job: Job) -> tuple[str, bool]:
+    """Returns the reason why a job that moved bytes has no map of them over time, and whether it has none."""
+    heat = job.records.get("HEATMAP")
+    if set(TRACES) & set(job.records) or not moved_once(job):
+        return "", False
+    if heat is None:
+        return "the log has no heat map (Darshan from 3.4 on, and iolens, write one)", True
+    printed = "STDIO" in job.records and not file_bytes(job, "STDIO")
+    files = heat.where(heat["module"] != "STDIO") if printed else heat
+    width = float(heat["width"][0]) if len(heat) else 0.0
+    if len(files) and job.run_time <= (FEWEST_BINS - 1) * width:
+        return f"the run was too short for its heat map, whose bins are {width:g} s wide", True
+    few = len(files) > 0 and int(files["bin"].max()) + 1 < FEWEST_BINS
+    return f"the log's heat map ends within its first {FEWEST_BINS - 1} bins, which are {width:g} s wide", few
+
+
+def _computes_or_communicates(job: Job) -> bool:
+    """Returns True where some time is known as computing or MPI alone."""
+    times = rank_time(job)
+    return times is not None and bool(times[UNTRACED].any())
+
+
+def _gaps(job: Job) -> list[tuple[str, str, str, bool]]:
+    """Returns the facts that some logs record and others do not: the fact, the reason, the part of a verdict that is
+    in doubt without it, and whether it is missing here.
+    """
+    when_moved, is_map_missing = _no_heatmap(job)
+    records, private = job.records, job.private
+    return [
+        (
+            "computing and waiting apart",
+            "the log has times of I/O only, and no processor times (iolens run records them)",
+            CAUSES,
+            rank_time(job) is None,
+        ),
+        (
+            "computing and MPI apart",
+            "MPI calls were not timed (iolens run --trace mpi or --sample times them)",
+            CAUSES,
+            _computes_or_communicates(job),
+        ),
+        (
+            "when bytes moved",
+            when_moved,
+            NOTHING,
+            is_map_missing,
+        ),
+        (
+            "hints of MPI-IO",
+            mpiio.hints_unknown(job),
+            NOTHING,
+            "MPI-IO" in records and "mpiio_hints" not in private,
+        ),
+        (
+            "bytes per storage target",
+            ost.target_bytes(job).reason,
+            NOTHING,
+            "LUSTRE" in records and bool(ost.target_bytes(job).reason),
+        ),
+        ("places within files", "single transfers were not traced (DXT)", NOTHING, not set(TRACES) & set(records)),
+        (
+            "start and end more precisely than to a second",
+            "this format counts whole seconds",
+            NUMBERS if job.coarse else NOTHING,
+            job.whole_seconds,
+        ),
+    ]

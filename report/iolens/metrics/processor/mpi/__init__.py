@@ -1,0 +1,1 @@
+"""MPI: calls, peers, settings, and the placement of ranks on nodes."""

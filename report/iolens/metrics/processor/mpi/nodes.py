@@ -1,0 +1,71 @@
+"""Call chains in functions: who called whom, from the program's main function on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from iolens.metrics.once import once_per_job
+from iolens.metrics.processor.sampled.groups import called_name, mpi_name
+from iolens.metrics.processor.sampled.private import table
+from iolens.symbols.chains import Frame, call_chains
+from iolens.symbols.common import ByRank
+from iolens.symbols.generated import is_python
+from iolens.symbols.resolve import resolve
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from iolens.log import Job
+
+Chain = tuple[Frame, ...]
+
+_ROOTS = frozenset(("main", "MAIN__"))
+"""Functions at which a program begins; their callers mean nothing."""
+
+_NO_OBJECTS = ("rank", "object", "build_id", "path")
+
+
+@once_per_job
+def chains(job: Job) -> Mapping[tuple[int, int], Chain]:
+    """Returns the chain that ends at each node (rank, number), outermost first, from `main` on; empty without
+    `call_nodes`.
+
+    Names and lines come from the object files as they lie on this machine (symbols/resolve.py); an address whose file
+    is not here, stripped or built anew reads as address and file.
+    """
+    rows, objects = table(job, "call_nodes"), table(job, "objects")
+    if rows is None:
+        return {}
+    import pandas as pd
+
+    objects = pd.DataFrame(columns=list(_NO_OBJECTS)) if objects is None else objects
+    resolved = resolve(rows, objects, generated=table(job, "generated_code"))
+    return ByRank({key: _from_main(chain) for key, chain in call_chains(resolved).items()})
+
+
+def _from_main(chain: Chain) -> Chain:
+    """Returns the chain without what called the innermost of ROOTS."""
+    roots = (place for place, frame in enumerate(chain) if frame.function in _ROOTS and not is_python(frame.symbol))
+    return chain[max(roots, default=0) :]
+
+
+def said(frame: Frame) -> str:
+    """Returns a frame's function by the name that programs call it by; an MPI function under its name in C."""
+    return mpi_name(frame.function, frame.object) or called_name(frame.function, frame.object)
+
+
+def with_callers(job: Job, rows: pd.DataFrame) -> pd.DataFrame:
+    """`rows` (rank, node) with the functions of their chains, from the inside: `caller 1`, `caller 2` …
+
+    Empty: no more. A chain ends with the program's main function.
+    """
+    known = chains(job)
+    found = [known.get(key, ()) for key in zip(rows["rank"].tolist(), rows["node"].tolist(), strict=True)]
+    return rows.assign(**spread("caller", [tuple(said(frame) for frame in reversed(chain)) for chain in found]))
+
+
+def spread(name: str, texts: list[tuple[str, ...]]) -> dict[str, list[str]]:
+    """Returns columns `name 1`, `name 2` … of texts of any number, at least one column; empty if there are fewer."""
+    depth = max(1, *map(len, texts)) if texts else 1
+    return {f"{name} {n + 1}": [each[n] if n < len(each) else "" for each in texts] for n in range(depth)}

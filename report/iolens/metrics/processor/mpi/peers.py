@@ -1,0 +1,121 @@
+"""The bytes that pairs of ranks exchanged, the distance between these ranks, and whether they share a node."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from iolens.log import Job
+from iolens.log.records import Records
+from iolens.metrics.grouping import Groups, ordered, stacked
+from iolens.metrics.once import once_per_job
+from iolens.metrics.processor.ask import DEFAULT, Ask, kept
+from iolens.metrics.processor.sampled.private import records
+
+_PAIR = ("rank", "peer", "messages", "bytes", "on_node")
+
+_CELLS = 128
+"""Rows and columns of the picture, at most: more ranks are drawn in groups."""
+
+
+@once_per_job
+def mpi_peers(job: Job, ask: Ask = DEFAULT) -> Records | None:
+    """Returns pairs of ranks, the most bytes first: `rank` sent `messages` with `bytes` to `peer`; `on_node`: they
+    share one.
+
+    Point-to-point and one-sided, in world ranks; what `peer` fetched from a window of `rank` counts as sent by `rank`.
+    `share` in per cent of all bytes. A rank of -1 is all those that the log has no row of their own for. Pairs with
+    less than the threshold are left out. None where nothing was sent.
+    """
+    rows = sent(job)
+    if rows is None:
+        return None
+    rows = kept(rows, ask.where)
+    share = _shares(rows["bytes"])
+    every = rows.beside({"share": np.zeros(len(rows)) if np.isnan(share).all() else share})
+    found = every.where(~(share < ask.threshold))
+    found = ordered(found, "-bytes", "rank", "peer")
+    found.left_out = len(every) - len(found)
+    return found
+
+
+def _shares(moved: np.ndarray) -> np.ndarray:
+    """Returns each value as per cent of their sum; NaN if that is 0."""
+    return np.asarray(100.0 * moved / (moved.sum() or np.nan))
+
+
+@once_per_job
+def sent(job: Job) -> Records | None:
+    """Returns pairs of ranks of the job: `messages` with `bytes` that went from `rank` to `peer`, sent by the one or
+    fetched by the other (in logs that tell these apart).
+    """
+    rows = records(job, "mpi_peers")
+    if rows is None:
+        return None
+    rows = rows.where(np.maximum(rows["rank"], rows["peer"]) < job.nprocs)
+    both = [rows.take(*_PAIR)] + ([_fetched(rows)] if "got_messages" in rows else [])
+    moved = stacked([part.where(part["messages"] > 0) for part in both])
+    if not len(moved):
+        return None
+    same = Groups(*(moved[name] for name in ("rank", "peer", "on_node")))
+    sums = {name: same.sum(moved[name]) for name in ("messages", "bytes")}
+    return moved.where(same.first).beside(sums)
+
+
+def _fetched(rows: Records) -> Records:
+    """Returns what ranks fetched from windows, seen from the rank whose window it was."""
+    seen = {"rank": rows["peer"], "peer": rows["rank"], "messages": rows["got_messages"], "bytes": rows["got_bytes"]}
+    return Records(seen | {"on_node": rows["on_node"]})
+
+
+@once_per_job
+def mpi_distance(job: Job) -> Records | None:
+    """Returns messages by the distance of the ranks: `distance` = |peer - rank| (0: to itself), on a line and not on a
+    ring.
+
+    `bytes` and `messages` of all ranks, `share` in per cent of the bytes; by distance. Pairs that the log holds
+    together only are left out.
+    """
+    rows = sent(job)
+    if rows is None:
+        return None
+    pairs = rows.where((rows["peer"] >= 0) & (rows["rank"] >= 0))
+    return ordered(_added_by(pairs, "distance", np.abs(pairs["peer"] - pairs["rank"])), "distance")
+
+
+@once_per_job
+def mpi_nodes(job: Job) -> Records | None:
+    """Returns messages within a node and between nodes: `where`, `messages`, `bytes`, `share` (per cent of the
+    bytes).
+    """
+    rows = sent(job)
+    if rows is None:
+        return None
+    where = np.where(
+        np.minimum(rows["rank"], rows["peer"]) < 0,
+        "not known",
+        np.where(rows["on_node"] > 0, "within a node", "between nodes"),
+    )
+    return ordered(_added_by(rows, "where", where.astype(object)), "-bytes", "where")
+
+
+def _added_by(rows: Records, name: str, values: np.ndarray) -> Records:
+    """Returns messages and bytes of rows with equal `values` (the column `name`), and their `share` of all bytes, per
+    cent.
+    """
+    same = Groups(values)
+    messages, moved = same.sum(rows["messages"]), same.sum(rows["bytes"])
+    return Records({name: values[same.first], "messages": messages, "bytes": moved, "share": _shares(moved)})
+
+
+@once_per_job
+def peer_matrix(job: Job) -> tuple[np.ndarray, int]:
+    """Returns bytes by sender (row) and receiver (column), and how many ranks a row or column stands for."""
+    rows = sent(job)
+    size = max(1, job.nprocs)
+    group = -(-size // _CELLS)
+    cells = -(-size // group)
+    matrix = np.zeros((cells, cells))
+    if rows is not None:
+        pairs = rows.where((rows["peer"] >= 0) & (rows["rank"] >= 0))
+        np.add.at(matrix, (pairs["rank"] // group, pairs["peer"] // group), pairs["bytes"])
+    return matrix, group

@@ -1,0 +1,260 @@
+"""The placement of ranks on nodes: the bytes that stay on a node under the usual orders, and an order that
+keeps more.
+"""
+
+from __future__ import annotations
+
+import heapq
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from iolens.log import Job
+from iolens.log.records import Records
+from iolens.metrics.grouping import ordered
+from iolens.metrics.once import once_per_job
+from iolens.metrics.processor.mpi.calls import mpi_rows, of_functions
+from iolens.metrics.processor.mpi.peers import sent
+
+_COLLECTIVE = r"MPI_(I?(all(gather|reduce|toall)|gather|scatter|reduce|bcast|scan|exscan)\w*|I?neighbor_\w+)"
+_PASSES = 4
+"""Rounds of exchanging ranks between nodes, at most."""
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """Bytes between ranks, both directions together: `weight[a][b]` = `weight[b][a]`; `total`: over all pairs."""
+
+    weight: Mapping[int, Mapping[int, float]]
+    total: float
+
+
+@dataclass(frozen=True)
+class Order:
+    """A name and the node of each rank. `method`: the value of MPICH_RANK_REORDER_METHOD; -1: as the job ran."""
+
+    name: str
+    method: int
+    nodes: tuple[int, ...]
+
+
+@once_per_job
+def rank_orders(job: Job, ranks_per_node: int = 0) -> Records | None:
+    """Returns bytes that stay on a node under each order, the most first.
+
+    Columns: order, method, on_node (bytes of an average rank that stay on its node), share (per cent of the bytes sent
+    point-to-point and one-sided), with_collectives (per cent; those of collectives taken as spread evenly over all
+    pairs of ranks, which no order can change much), nodes. `ranks_per_node`: 0 is as in the job. None where pairs are
+    not known; bytes of pairs that the log holds together only are left out.
+    """
+    traffic = traffic_of(job)
+    if traffic is None:
+        return None
+    extra = _collective_bytes(job)
+    rows = []
+    for order in orders(job, ranks_per_node):
+        stays, even = _on_node_bytes(traffic, order.nodes), _even_share(order.nodes)
+        rows.append(
+            (
+                order.name,
+                order.method,
+                stays / len(order.nodes),
+                100 * stays / traffic.total,
+                100 * (stays + even * extra) / (traffic.total + extra),
+                1 + max(order.nodes),
+            )
+        )
+    return ordered(Records.of(["order", "method", "on_node", "share", "with_collectives", "nodes"], rows), "-on_node")
+
+
+@once_per_job
+def orders(job: Job, ranks_per_node: int = 0) -> tuple[Order, ...]:
+    """Returns the orders that are compared: as the job ran, SMP, round-robin, folded, and the custom one."""
+    ranks, ran = max(job.nprocs, 1), _placement(job)
+    each = ranks_per_node or (max(np.bincount(ran)) if ran else ranks)
+    room = _capacities(ranks, int(each))
+    usual = [Order(name, method, tuple(place(ranks, room))) for name, method, place in _USUAL]
+    traffic = traffic_of(job)
+    if traffic is not None:
+        best = max(usual, key=lambda order: _on_node_bytes(traffic, order.nodes))
+        refined = [_exchanged(traffic, nodes) for nodes in (best.nodes, _grown(traffic, ranks, room))]
+        usual.append(Order("custom", 3, max(refined, key=lambda nodes: _on_node_bytes(traffic, nodes))))
+    return (*((Order("as it ran", -1, ran),) if ran and not ranks_per_node else ()), *usual)
+
+
+def _placement(job: Job) -> tuple[int, ...]:
+    """Returns the node of each rank, as the job ran; empty if the log does not tell."""
+    info = job.private.get("job")
+    found = info.get("rank_host", []) if isinstance(info, dict) else []
+    return tuple(int(node) for node in found) if len(found) == job.nprocs else ()
+
+
+def _capacities(ranks: int, each: int) -> list[int]:
+    """Returns how many ranks each node takes: `each`, the last one what is left."""
+    return [min(each, ranks - first) for first in range(0, ranks, each)]
+
+
+def _smp(ranks: int, room: Sequence[int]) -> list[int]:
+    """Returns the node of each rank where one node after the other is filled; `room` has how many ranks each takes."""
+    return [node for node, size in enumerate(room) for _ in range(size)]
+
+
+def _dealt(ranks: int, room: Sequence[int], cycle: Callable[[int], Sequence[int]]) -> list[int]:
+    """Returns a rank a node in turn, in the order that `cycle` gives for each round; full nodes are passed over."""
+    left, turn = list(room), 0
+    found: list[int] = []
+    while len(found) < ranks:
+        for node in cycle(turn):
+            if left[node]:
+                left[node] -= 1
+                found.append(node)
+        turn += 1
+    return found
+
+
+def _round_robin(ranks: int, room: Sequence[int]) -> list[int]:
+    """Returns rank 0 on the first node, rank 1 on the second, and so on."""
+    return _dealt(ranks, room, lambda _: range(len(room)))
+
+
+def _folded(ranks: int, room: Sequence[int]) -> list[int]:
+    """Returns the same, but every second turn goes from the last node to the first."""
+    return _dealt(ranks, room, lambda turn: range(len(room)) if turn % 2 == 0 else range(len(room) - 1, -1, -1))
+
+
+_USUAL = (("SMP", 1, _smp), ("round-robin", 0, _round_robin), ("folded", 2, _folded))
+
+
+@once_per_job
+def traffic_of(job: Job) -> Traffic | None:
+    """Returns the bytes between different ranks that the log holds apart; None without any."""
+    rows = sent(job)
+    if rows is None:
+        return None
+    pairs = rows.where((rows["rank"] >= 0) & (rows["peer"] >= 0) & (rows["rank"] != rows["peer"]) & (rows["bytes"] > 0))
+    weight: dict[int, dict[int, float]] = {}
+    for rank, peer, moved in pairs.rows("rank", "peer", "bytes"):
+        for one, other in ((rank, peer), (peer, rank)):
+            row = weight.setdefault(one, {})
+            row[other] = row.get(other, 0.0) + moved
+    return Traffic(weight, float(pairs["bytes"].sum())) if weight else None
+
+
+@once_per_job
+def _collective_bytes(job: Job) -> float:
+    """Returns bytes that ranks contributed to collectives; 0 if MPI calls were not traced."""
+    rows = mpi_rows(job)
+    if rows is None:
+        return 0.0
+    collective = {name for name in set(rows["function"].tolist()) if re.fullmatch(_COLLECTIVE, name, re.IGNORECASE)}
+    return float(of_functions(rows, collective)["bytes_sent"].sum())
+
+
+def _on_node_bytes(traffic: Traffic, nodes: Sequence[int]) -> float:
+    """Returns bytes between ranks on the same node, where `nodes` has the node of each rank; each message
+    counts once.
+    """
+    both = sum(
+        moved for rank, row in traffic.weight.items() for peer, moved in row.items() if nodes[rank] == nodes[peer]
+    )
+    return both / 2
+
+
+def _even_share(nodes: Sequence[int]) -> float:
+    """Returns the share of all ordered pairs of different ranks that share a node; 0 for one rank."""
+    sizes, ranks = np.bincount(nodes), len(nodes)
+    return float((sizes * (sizes - 1)).sum()) / (ranks * (ranks - 1)) if ranks > 1 else 0.0
+
+
+def _grown(traffic: Traffic, ranks: int, room: Sequence[int]) -> tuple[int, ...]:
+    """Returns nodes filled one after the other: first the rank with the least traffic left, which lies at the edge of
+    what is left, then whoever talks most to those already there; of equals the one that was reached first, so that a
+    node's ranks lie close together.
+    """
+    free = set(range(ranks))
+    left = [sum(traffic.weight.get(rank, {}).values()) for rank in range(ranks)]
+    found = [0] * ranks
+    for node, size in enumerate(room):
+        tie: dict[int, float] = {}
+        reached: dict[int, int] = {}
+        heap: list[tuple[float, int, int]] = []
+        members: list[int] = []
+        for _ in range(size):
+            rank = nearest(heap, tie, free)
+            if rank < 0:
+                rank = min(free, key=lambda one: (left[one], one))
+            free.discard(rank)
+            members.append(rank)
+            for peer, moved in traffic.weight.get(rank, {}).items():
+                if peer in free:
+                    tie[peer] = tie.get(peer, 0.0) + moved
+                    heapq.heappush(heap, (-tie[peer], reached.setdefault(peer, len(reached)), peer))
+        for rank in members:
+            found[rank] = node
+            for peer, moved in traffic.weight.get(rank, {}).items():
+                left[peer] -= moved
+    return tuple(found)
+
+
+def nearest(heap: list[tuple[float, int, int]], tie: Mapping[int, float], free: set[int]) -> int:
+    """Returns the free rank with the strongest tie; -1 when there is none. Entries that are out of date are dropped."""
+    while heap:
+        weight, _, rank = heapq.heappop(heap)
+        if rank in free and -weight == tie[rank]:
+            return rank
+    return -1
+
+
+def _exchanged(traffic: Traffic, nodes: Sequence[int]) -> tuple[int, ...]:
+    """Returns pairs of ranks exchanged between nodes as long as that keeps more bytes on them (Kernighan and
+    Lin, 1970).
+    """
+    found = list(nodes)
+    members: dict[int, set[int]] = {}
+    for rank, node in enumerate(found):
+        members.setdefault(node, set()).add(rank)
+    for _ in range(_PASSES):
+        before = list(found)
+        for rank in range(len(found)):
+            _exchange(traffic, found, members, rank)
+        if found == before:
+            break
+    return tuple(found)
+
+
+def _exchange(traffic: Traffic, nodes: list[int], members: Mapping[int, set[int]], rank: int) -> None:
+    """Exchanges `rank` with the rank of its busiest peer's node that loses least, if both together gain."""
+    row = traffic.weight.get(rank, {})
+    ties = _tied(row, nodes)
+    here = nodes[rank]
+    there = max(ties, key=lambda node: (ties[node], -node), default=here)
+    if there == here:
+        return
+
+    def gain(other: int) -> float:
+        """Returns bytes that stay on a node afterwards, less those that do now."""
+        theirs = _tied(traffic.weight.get(other, {}), nodes)
+        mine = ties[there] - ties.get(here, 0.0)
+        return mine + theirs.get(here, 0.0) - theirs.get(there, 0.0) - 2 * row.get(other, 0.0)
+
+    other = max(sorted(members[there]), key=gain)
+    if gain(other) <= 0:
+        return
+    nodes[rank], nodes[other] = there, here
+    members[here].symmetric_difference_update((rank, other))
+    members[there].symmetric_difference_update((rank, other))
+
+
+def _tied(row: Mapping[int, float], nodes: Sequence[int]) -> dict[int, float]:
+    """Returns by node the bytes that a rank exchanges with the ranks on it; `row` has its bytes with each peer."""
+    found: dict[int, float] = {}
+    for peer, moved in row.items():
+        found[nodes[peer]] = found.get(nodes[peer], 0.0) + moved
+    return found
+
+
+def listed(nodes: Sequence[int]) -> list[int]:
+    """Returns the ranks node by node: what MPICH_RANK_ORDER lists."""
+    return sorted(range(len(nodes)), key=lambda rank: (nodes[rank], rank))

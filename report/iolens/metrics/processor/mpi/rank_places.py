@@ -1,0 +1,115 @@
+"""The nodes of the ranks, the processors that they could use, and the ranks that could use the same processors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from iolens.log.records import Records
+from iolens.metrics.grouping import Groups, ordered
+from iolens.metrics.once import once_per_job
+from iolens.metrics.processor.sampled.private import records, table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from iolens.log import Job
+
+_FREE, _BOUND, CROWDED, OVERLAPS = "not bound", "", "more ranks than processors", "shares processors"
+_LEVELS = ("single", "funneled", "serialized", "multiple")
+
+
+@once_per_job
+def rank_places(job: Job) -> Records | None:
+    """Returns rank, host, cpus (as the kernel lists them), cpu_count, thread_level (in words), shared_with (ranks of
+    its node that may run on one of these processors too) and warning.
+
+    Warnings: "more ranks than processors" (of the node, or on the same set of processors), "shares processors" (a set
+    that is neither another rank's own nor disjoint from it), "not bound" (all ranks may run on all processors, and
+    there are enough). Returns None if MPI was not traced.
+    """
+    rows = records(job, "rank_places")
+    if rows is None:
+        return None
+    rows = ordered(rows, "rank")
+    masks = {rank: processors(cpus) for rank, cpus in rows.rows("rank", "cpus")}
+    shared: dict[int, int] = {}
+    warning: dict[int, str] = {}
+    for part in Groups(rows["host"]).parts(rows["rank"]):
+        ranks = part.tolist()
+        for rank in ranks:
+            others = [other for other in ranks if other != rank and masks[rank] & masks[other]]
+            shared[rank] = len(others)
+            warning[rank] = _warning_of(rank, others, masks)
+    said = [
+        (_LEVELS[level] if 0 <= level < len(_LEVELS) else "not known", shared[rank], warning[rank])
+        for level, rank in rows.rows("thread_level", "rank")
+    ]
+    return rows.beside(Records.of(["thread_level", "shared_with", "warning"], said).single)
+
+
+@once_per_job
+def node_places(job: Job) -> Records | None:
+    """Returns nodes (how many are alike), host (the first of them), ranks (on each), cpu_count (processors that any of
+    these may use; 0: not known), shared (ranks of each that share some with another) and warning (the gravest of a
+    rank).
+
+    Returns None if MPI was not traced.
+    """
+    places = rank_places(job)
+    if places is None:
+        return None
+    graver = {warning: number for number, warning in enumerate((_BOUND, _FREE, OVERLAPS, CROWDED))}
+    hosts, alike = Groups(places["host"]), ["ranks", "cpu_count", "shared", "warning"]
+    parts = zip(*(hosts.parts(places[name]) for name in ("cpus", "shared_with", "warning")), strict=True)
+    nodes = Records.of(
+        alike,
+        [
+            (
+                len(cpus),
+                len(frozenset().union(*map(processors, cpus.tolist()))),
+                int((others > 0).sum()),
+                max(warnings.tolist(), key=graver.__getitem__),
+            )
+            for cpus, others, warnings in parts
+        ],
+    )
+    same = Groups(*(nodes[name] for name in alike))
+    return nodes.where(same.first).beside({"nodes": same.sizes, "host": places["host"][hosts.first][same.first]})
+
+
+def _warning_of(rank: int, others: Sequence[int], masks: dict[int, frozenset[int]]) -> str:
+    """Returns the warning about a rank, and the ranks that may run on its processors."""
+    if not others:
+        return _BOUND
+    together = frozenset().union(masks[rank], *(masks[other] for other in others))
+    if len(others) + 1 > len(together):
+        return CROWDED
+    if any(masks[other] != masks[rank] for other in others):
+        return OVERLAPS
+    return _FREE
+
+
+def processors(text: str) -> frozenset[int]:
+    """Returns the numbers in "0-3,8"; what was cut off at the end is missing."""
+    found: set[int] = set()
+    for part in text.split(","):
+        first, _, last = part.partition("-")
+        if first.isdigit() and (last or first).isdigit():
+            found |= set(range(int(first), int(last or first) + 1))
+    return frozenset(found)
+
+
+@once_per_job
+def communicators(job: Job) -> pd.DataFrame | None:
+    """Returns size and remote_size (ranks of the two groups; 0: one group), ranks (that used such communicators; NaN:
+    known together only) and communicators (how many a rank used, at most). Returns None if MPI was not traced.
+    """
+    rows = table(job, "mpi_communicators")
+    if rows is None:
+        return None
+    found = rows.groupby(["size", "remote_size"]).agg(
+        ranks=("rank", lambda ranks: float("nan") if (ranks < 0).any() else ranks.nunique()),
+        communicators=("communicators", "max"),
+    )
+    return found.sort_index(ascending=False).reset_index()

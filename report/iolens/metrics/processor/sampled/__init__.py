@@ -1,0 +1,1 @@
+"""Numbers from samples: functions, groups, lines, callers, loops."""

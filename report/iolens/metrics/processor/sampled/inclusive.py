@@ -1,0 +1,78 @@
+"""Traced functions whose times hold what they called: listed below times that overlap nowhere, and in no sum."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from iolens.log import Job
+from iolens.log.records import Records
+from iolens.metrics.grouping import stacked
+from iolens.metrics.once import once_per_job
+from iolens.metrics.processor.ask import Ask, check_levels, kept, matching_ranks
+from iolens.metrics.processor.imbalance import NOT_KNOWN
+from iolens.metrics.processor.regions import with_regions
+from iolens.metrics.processor.sampled.drill import Levels, Measures, drill
+from iolens.metrics.processor.traced.functions import (
+    COLUMNS,
+    EXCLUSIVE,
+    EXCLUSIVE_LEAVES,
+    LEAVES,
+    group_rows,
+    in_capitals,
+)
+from iolens.metrics.processor.traced.names import named
+
+INSIDE = "Times that include called functions, and are in no sum"
+
+
+@once_per_job
+def inclusive_rows(job: Job) -> Records | None:
+    """Returns the columns of `timed_rows`, of the program's own functions and of other traced groups than LEAVES; where
+    the log has exclusive times, than EXCLUSIVE_LEAVES."""
+    rows = group_rows(job)
+    if rows is None:
+        return None
+    leaves = EXCLUSIVE_LEAVES if EXCLUSIVE in rows else LEAVES
+    if not len(rows := rows.where(~np.isin(rows["group"], leaves))):
+        return None
+    return in_capitals(with_regions(job, named(job, rows))).take(*COLUMNS)
+
+
+def with_inclusive(
+    job: Job, found: Records | None, levels: Levels, measures: Measures, ask: Ask, whole: float
+) -> Records | None:
+    """Returns the rows of `drill`, and below a second row of depth 0 those of `inclusive_rows`, where functions are a
+    level.
+
+    Their share is of `whole` seconds of an average rank; their groups have no sum (NaN). What a filter leaves alone is
+    shown however small.
+    """
+    rows, by = inclusive_rows(job), ask.by or levels.default
+    check_levels(ask.by, levels.known)
+    if rows is None or "function" not in by:
+        return found
+    ranks, alone = matching_ranks(ask.where, max(job.nprocs, 1)), found is None or not len(found)
+    threshold = 0.0 if ask.where and alone else ask.threshold
+    below = drill(kept(rows, ask.where), by, measures, ranks, threshold, whole)
+    inside = _without_sums(below, measures, 1 + by.index("function"))
+    if len(inside) < 2:
+        return found
+    if found is None:
+        return inside
+    both = stacked([found, inside]) if len(found) else inside
+    both.left_out = found.left_out + below.left_out
+    return both
+
+
+def _without_sums(below: Records, measures: Measures, depth: int) -> Records:
+    """Returns the rows above functions (at `depth`) with their names and without numbers, if a function below them is
+    listed.
+    """
+    followed = np.append(below["depth"][1:], 0) > below["depth"]
+    below, left_out = below.where(followed | (below["depth"] >= depth)), below.left_out
+    sums = below["depth"] < depth
+    numbers = (*measures.sums, "share", "imbalance", "imbalance_percent", "most", "most_rank")
+    unknown = {name: np.where(sums, NOT_KNOWN, below[name]) for name in numbers}
+    inside = below.beside({**unknown, "name": np.where(below["depth"] == 0, INSIDE, below["name"])})
+    inside.left_out = left_out
+    return inside

@@ -1,0 +1,182 @@
+"""The kind of work that took most of an average rank's time, and the facts about it. Computing is measured, and no
+remainder.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from iolens.log import Job
+from iolens.log.records import Records
+from iolens.metrics.comparison.settings import seconds_text
+from iolens.metrics.job.processes import rank_usage
+from iolens.metrics.once import once_per_job
+from iolens.metrics.processor.sampled.parts import (
+    ASLEEP,
+    COMPUTE,
+    IO_PARTS,
+    MPI_PARTS,
+    OFF_CORE,
+    OPENMP,
+    OUTSIDE,
+    RUNNABLE,
+    START,
+    UNKNOWN,
+    UNTRACED,
+)
+from iolens.metrics.processor.threads import UnevenThreads, working_threads
+from iolens.metrics.processor.time import in_parts, rank_time
+from iolens.metrics.processor.usage import core_use
+
+_KINDS = (
+    "compute",
+    "kernel",
+    "threads",
+    "openmp",
+    "cores",
+    "blocked",
+    "children",
+    "off",
+    "mpi",
+    "start",
+    "io",
+    "unknown",
+)
+
+CROWDED = 0.2
+"""Ranks lack cores when they waited for one for this part of their time."""
+
+_UNEVEN = 0.1
+"""Threads are uneven when the busiest one exceeds their average by this part of the run."""
+
+_MOSTLY = 0.5
+"""A part of something is most of it from here on."""
+
+_CHILDREN = 0.25
+"""Processor time of child processes explains a wait from this part of it on: they may lack cores or do I/O, too."""
+
+
+@dataclass(frozen=True)
+class Largest:
+    """The largest part of an average rank's time.
+
+    `kind` is one of KINDS: compute (on a core outside I/O and MPI), kernel (the same, mostly in system calls), threads
+    (the same, in one thread while others had less to do), openmp (in OpenMP's library), cores (waiting for a core),
+    blocked (asleep or blocked), children (the same, while child processes computed), off (not on a core: asleep or
+    waiting for one), mpi, start (MPI's start and end), io, unknown (the log does not tell). `share` is 0 to 1 of the
+    average rank's time; `detail` is a clause on what is known besides, or "".
+    """
+
+    kind: str
+    share: float
+    detail: str = ""
+
+
+@once_per_job
+def shares(job: Job) -> dict[str, float]:
+    """Returns the share (0 to 1) of each part in an average rank's time; empty where the log does not know them."""
+    each = rank_time(job)
+    if each is None or job.run_time <= 0:
+        return {}
+    return {part: float(values.mean()) / job.run_time for part, values in each.single.items() if part != "rank"}
+
+
+@once_per_job
+def largest_part(job: Job) -> Largest | None:
+    """Returns the largest part of an average rank's time; None where the log does not know where the time went."""
+    each, part = rank_time(job), shares(job)
+    if each is None or not part:
+        return None
+    wanted = _waiting_for_cores(job, each)
+    groups = {
+        "compute": part[COMPUTE] + part[UNTRACED],
+        "openmp": part[OPENMP],
+        "blocked": part[ASLEEP],
+        "off": part[OFF_CORE],
+        "unknown": part[UNKNOWN],
+        "mpi": sum(part[name] for name in MPI_PARTS),
+        "start": part[START],
+        "io": sum(part[name] for name in IO_PARTS),
+    }
+    if wanted >= max(CROWDED, *(groups[name] for name in groups if name != "mpi")):
+        return Largest("cores", wanted, "inside MPI and I/O, too" if job.nprocs > 1 else "")
+    groups["cores"] = part[RUNNABLE]
+    kind = max(groups, key=lambda name: groups[name])
+    if kind == "compute":
+        return _computing(job, groups[kind])
+    return _blocked(job, groups[kind]) if kind == "blocked" else Largest(kind, groups[kind])
+
+
+def _waiting_for_cores(job: Job, each: Records) -> float:
+    """Returns the share of the time in which an average rank wanted a core and had none; 0 if nobody counted that."""
+    waits = core_waits(job, each)
+    return float(waits.mean()) / job.run_time if waits is not None else 0.0
+
+
+def core_waits(job: Job, each: Records) -> np.ndarray | None:
+    """Returns the seconds in which each rank of `each` was ready to run and had no core.
+
+    0 for a rank that can have waited inside calls mostly: one that polls in MPI for a message needs no core for it.
+    None where the kernel did not count the waiting.
+    """
+    use = core_use(job)
+    if use is None or not np.isfinite(use.runnable).any():
+        return None
+    waited = np.nan_to_num(use.runnable[each["rank"]])
+    outside = np.minimum(waited, in_parts(each, OUTSIDE))
+    return np.where(2 * outside >= waited, waited, 0.0)
+
+
+def _computing(job: Job, share: float) -> Largest:
+    """Returns what computing was: uneven threads, system calls, or the program's own work."""
+    uneven = working_threads(job)
+    if uneven is not None and uneven.busiest - uneven.mean >= _UNEVEN * job.run_time:
+        return Largest("threads", share, _said_of(uneven))
+    kernel = _in_kernel(job)
+    if kernel >= _MOSTLY:
+        return Largest("kernel", share, f"at least {100 * kernel:.0f} % of it in the kernel")
+    return Largest("compute", share)
+
+
+def _said_of(uneven: UnevenThreads) -> str:
+    """Returns the clause on threads that worked unequally."""
+    return (
+        f"one of {uneven.threads} threads was on a core for {seconds_text(uneven.busiest)}, the average one for "
+        f"{seconds_text(uneven.mean)}"
+    )
+
+
+def _in_kernel(job: Job) -> float:
+    """Returns the least part of the processor time outside I/O and MPI that was spent in the kernel."""
+    used, each = rank_usage(job), rank_time(job)
+    if used is None or each is None or "earlier_system" not in used:
+        return 0.0
+    used = used.where(used["rank"] < max(1, job.nprocs))
+    calls = float(in_parts(each, (*IO_PARTS, *MPI_PARTS, START)).sum())
+    system = float((used["system_time"] - used["earlier_system"]).sum()) - calls
+    whole = float((used["user_time"] - used["earlier_user"]).sum()) + max(system, 0.0)
+    return max(system, 0.0) / whole if whole > 0 else 0.0
+
+
+def _blocked(job: Job, share: float) -> Largest:
+    """Returns what a rank that was asleep or blocked waited for, as far as the log knows."""
+    used, each = rank_usage(job), rank_time(job)
+    if used is None or each is None or "children_time" not in used:
+        return Largest("blocked", share)
+    children, asleep = float(used["children_time"].sum()), float(each[ASLEEP].sum())
+    if children >= _CHILDREN * asleep:
+        return Largest(
+            "children", share, f"its child processes used {seconds_text(children)} of processor time meanwhile"
+        )
+    some = [f"child processes used {seconds_text(children)} of processor time"] if children > 0 else []
+    threads = working_threads(job)
+    if threads is not None:
+        some.append(
+            f"{threads.threads} threads were on a core for {seconds_text(threads.mean)} each on average, the busiest "
+            f"for {seconds_text(threads.busiest)}"
+        )
+    switches = int(used["voluntary_switches"].sum())
+    some.append(f"gave up its core {switches:,} time{'' if switches == 1 else 's'}")
+    return Largest("blocked", share, "; ".join(some))

@@ -1,0 +1,280 @@
+"""Samples: where the time went by group, function, line, thread, region and chain of callers."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from iolens.log.records import Records
+from iolens.metrics.grouping import Groups, ordered
+from iolens.metrics.once import once_per_job
+from iolens.metrics.processor.ask import DEFAULT, Ask
+from iolens.metrics.processor.mpi.nodes import Chain, chains, said, spread
+from iolens.metrics.processor.regions import region_paths
+from iolens.metrics.processor.sampled.drill import Levels, Measures, answer
+from iolens.metrics.processor.sampled.groups import (
+    BLAS,
+    ETC,
+    FFT,
+    HEAP,
+    MATH,
+    MPI,
+    MPIIO,
+    OMP,
+    POSIX,
+    STDIO,
+    STRING,
+    TOOL,
+    USER,
+    group_of,
+)
+from iolens.metrics.processor.sampled.private import records, table
+from iolens.symbols.chains import RECORDER, of_a_wait
+from iolens.symbols.generated import is_interpreter, is_python
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from iolens.log import Job
+    from iolens.log.records import Records
+
+HELD = frozenset((MPI, MPIIO, POSIX, STDIO, BLAS, FFT, OMP))
+"""Groups whose call owns whatever runs below it."""
+
+_ENTRY = frozenset((MATH, HEAP, STRING, ETC, TOOL))
+"""Groups that give way to one of `HELD` further in: HDF5 calls MPI-IO, and that is what the time is of."""
+
+LEVELS = Levels(("group", "function", "source", "line", "caller", "region", "thread", "state"), ("group", "function"))
+_SAMPLES = Measures("samples")
+
+
+@once_per_job
+def profile(job: Job, ask: Ask = DEFAULT) -> Records | None:
+    """Returns samples of an average rank by group and function: rows of `drill`, the threads of a rank together
+    without `library_threads`.
+
+    A sample belongs to the user's own function that was running, or to the library call that the innermost one made:
+    `MPI_Allreduce`, `pwrite`, `dgemm_`, `sin`; of nested ones to the outermost of MPI, I/O, BLAS, FFT and OpenMP.
+    """
+    return answer(job, _asked_rows(job, ask), LEVELS, _SAMPLES, ask)
+
+
+@once_per_job
+def lines(job: Job, ask: Ask = DEFAULT) -> Records | None:
+    """Returns `profile` down to source files and lines, for functions whose program has debug information."""
+    levels = Levels(LEVELS.known, ("group", "function", "source", "line"))
+    return answer(job, _asked_rows(job, ask), levels, _SAMPLES, ask)
+
+
+@once_per_job
+def callers(job: Job, ask: Ask = DEFAULT) -> Records | None:
+    """Returns `profile` from the innermost function outwards: each function, its callers, and their callers."""
+    levels = Levels(LEVELS.known, ("function", "caller"))
+    return answer(job, _asked_rows(job, ask), levels, _SAMPLES, ask)
+
+
+@once_per_job
+def calltree(job: Job, ask: Ask = DEFAULT) -> Records | None:
+    """Returns the call tree from the main function inwards; a row's samples are its own and those of everything that it
+    called.
+    """
+    levels = Levels((*LEVELS.known, "frame"), ("frame",))
+    return answer(job, _asked_rows(job, ask), levels, _SAMPLES, ask)
+
+
+@once_per_job
+def hot_lines(job: Job, limit: int = 15) -> pd.DataFrame | None:
+    """Returns the program's own lines with the most samples: function, source, line, samples (of an average rank),
+    share (per cent of all samples), most and most_rank. None where no line is known.
+    """
+    rows = sample_rows(job)
+    if rows is None or not (rows["line"] != "").any():
+        return None
+    import pandas as pd
+
+    ranks, whole = max(job.nprocs, 1), float(rows["samples"].sum())
+    keys = ["function", "source", "line"]
+    each = rows[rows["line"] != ""].groupby([*keys, "rank"])["samples"].sum().reset_index()
+    best = each.sort_values("samples", ascending=False, kind="stable").drop_duplicates(keys).set_index(keys)
+    total = each.groupby(keys)["samples"].sum()
+    found = pd.DataFrame({"samples": total / ranks, "share": 100 * total / whole})
+    found = found.join(best.rename(columns={"samples": "most", "rank": "most_rank"}))
+    return found.nlargest(limit, "samples").reset_index()
+
+
+def why_no_lines(job: Job) -> str:
+    """Returns the reason why `hot_lines` is None for a sampled job, the first one that applies; "" for other jobs."""
+    rows = sample_rows(job)
+    if rows is None or (rows["line"] != "").any():
+        return ""
+    own = rows[rows["group"] == USER]
+    if own.empty:
+        return "no sample was in the program's own functions"
+    if (own["source"] != "").any():
+        return "for code generated at run time (Python), functions are known but lines are not"
+    if not (own["symbol"] != "").any():
+        return "the program's file is missing, was rebuilt after the run, or is stripped"
+    if not shutil.which("addr2line"):
+        return "this machine lacks addr2line (binutils), which finds source lines"
+    return "the program has no debug information here (compile it with -g)"
+
+
+@once_per_job
+def sampling(job: Job) -> Records | None:
+    """Returns how well the threads were sampled, by timer: threads, asked_hz, hz (in effect: interruptions over the
+    duration), lost (per cent of the periods), cut (per cent of the samples: their outermost callers are not known),
+    cost (per cent of the duration spent in taking them). Returns None if the program was not sampled.
+    """
+    rows = records(job, "sampling")
+    if rows is None:
+        return None
+    same = Groups(rows["timer"], rows["asked_hz"])
+    samples, stacks, lost, cut, duration, handler_time = (
+        same.sum(rows[name].astype(float)) for name in ("samples", "stacks", "lost", "cut", "duration", "handler_time")
+    )
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = {
+            "timer": rows["timer"][same.first],
+            "threads": same.sizes,
+            "asked_hz": rows["asked_hz"][same.first],
+            "hz": stacks / duration,
+            "lost": 100 * lost / (samples + lost),
+            "cut": 100 * cut / stacks,
+            "cost": 100 * handler_time / duration,
+        }
+    return ordered(Records(found), "timer", "asked_hz")
+
+
+def _asked_rows(job: Job, ask: Ask) -> pd.DataFrame | None:
+    """Returns the samples of all threads if asked for; otherwise the same answer that other metrics get."""
+    return sample_rows(job, every_thread=True) if ask.every_thread else sample_rows(job)
+
+
+@once_per_job
+def sample_rows(job: Job, every_thread: bool = False) -> pd.DataFrame | None:
+    """Returns the private table `samples` with group, function, source, line, `caller 1` …, and from the outside `frame
+    1` …
+
+    Of the program's own functions also the linker's name and the path of the file that they are in. Leaves out
+    `library_threads`, unless every thread is wanted.
+    """
+    rows = table(job, "samples")
+    if rows is None:
+        return None
+    known = chains(job)
+    keys = zip(rows["rank"].tolist(), rows["node"].tolist(), (rows["kind"] > 0).tolist(), strict=True)
+    places = [place_of(known.get((rank, node), ()), waits) for rank, node, waits in keys]
+    found = rows[["rank"]].assign(
+        samples=rows["count"],
+        thread=[f"thread {number}" for number in rows["thread"]],
+        region=region_paths(job, rows["region"]),
+        state=np.where(rows["kind"] == 0, "running", "waiting"),
+        group=[place.group for place in places],
+        function=[place.function for place in places],
+        source=[place.source for place in places],
+        line=[place.line for place in places],
+        symbol=[place.symbol for place in places],
+        object=[place.object for place in places],
+        **spread("caller", [place.path[-2::-1] for place in places]),
+        **spread("frame", [place.path for place in places]),
+    )
+    others = frozenset() if every_thread else library_threads(job)
+    threads = zip(rows["rank"].tolist(), rows["thread"].tolist(), strict=True)
+    return found[[thread not in others for thread in threads]]
+
+
+@once_per_job
+def library_threads(job: Job) -> frozenset[tuple[int, int]]:
+    """Returns rank and number of the threads that libraries started for themselves, such as MPI's: those in whose
+    sampled chains no function of the program is, other than a rank's first thread.
+    """
+    rows = table(job, "samples")
+    if rows is None:
+        return frozenset()
+    known = chains(job)
+    threads, own = set(), set()
+    columns = (rows[name].tolist() for name in ("rank", "thread", "node", "kind"))
+    for rank, thread, node, kind in zip(*columns, strict=True):
+        threads.add((rank, thread))
+        if thread == 0 or place_of(known.get((rank, node), ()), kind > 0).own:
+            own.add((rank, thread))
+    return frozenset(threads - own)
+
+
+@once_per_job
+def is_sampled(job: Job) -> bool:
+    """Returns True where samples tell of all time: those by the processor's clock know no waiting."""
+    rows = records(job, "sampling")
+    return sample_rows(job) is not None and not (rows is not None and bool((rows["timer"] == "cpu").any()))
+
+
+@dataclass(frozen=True)
+class Place:
+    """The attributes of a sample: group, function, its source and line if it is the program's own, and the functions
+    from `main` to it. `own` is True if a function of the program is in the chain. `symbol` and `object` are the
+    linker's name and the file of a function of the program.
+    """
+
+    group: str
+    function: str
+    source: str
+    line: str
+    path: tuple[str, ...]
+    own: bool
+    symbol: str = ""
+    object: str = ""
+
+
+_NOWHERE = Place(ETC, "(chain not kept)", "", "", ("(chain not kept)",), own=True)
+
+
+@lru_cache(maxsize=1 << 16)
+def place_of(chain: Chain, waits: bool) -> Place:
+    """Returns the place of a chain's samples; `waits`: in a system call.
+
+    What the interpreter does for a Python function whose name is known belongs to that function.
+    """
+    chain = of_a_wait(chain) if waits else chain
+    if not chain:
+        return _NOWHERE
+    group, owner, own, in_python = "", 0, False, False
+    for number, frame in enumerate(chain):
+        if in_python and is_interpreter(frame.object):
+            continue
+        in_python = in_python or is_python(frame.symbol)
+        one = TOOL if frame.function == RECORDER else group_of(frame.function, frame.object)
+        own = own or one == USER
+        keeps = group in HELD or (group in _ENTRY and one not in HELD)
+        if one in (USER, TOOL) or not keeps:
+            group, owner = one, number
+    frame = chain[owner]
+    path = _path_of(chain[: owner + 1], group)
+    if group != USER:
+        return Place(group, path[-1], "", "", path, own)
+    place = (PurePosixPath(frame.source).name, f"line {frame.line}" if frame.line else "")
+    return Place(group, said(frame), *place, path, own, frame.symbol, frame.object)
+
+
+def _path_of(chain: Chain, group: str) -> tuple[str, ...]:
+    """Returns the functions of a chain by name; those of an OpenMP library without symbols by what they do.
+
+    `group`: that of the innermost frame. A worker thread begins in the library: with no function of the program above
+    it, such a thread has nothing to do, or waits at the end of a parallel region. The program calls a barrier or a
+    lock, which the library leaves for its inner functions by a jump, so that the called name is not in the chain.
+    """
+    names, own = [], False
+    for frame in chain:
+        one = group_of(frame.function, frame.object)
+        own = own or one == USER
+        names.append(f"worker thread ({frame.module})" if one == OMP and not own else said(frame))
+    last = chain[-1]
+    if group == OMP and not own:
+        names[-1] = f"idle worker ({last.module})"
+    elif group == OMP and not last.symbol and last.function.startswith("0x"):
+        names[-1] = f"barrier or lock ({last.module})"
+    return tuple(names)

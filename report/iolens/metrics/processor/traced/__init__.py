@@ -1,0 +1,1 @@
+"""Numbers of functions whose every call was traced."""

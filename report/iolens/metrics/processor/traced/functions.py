@@ -1,0 +1,67 @@
+"""Everything that was timed call by call, in rows of single ranks."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from iolens.log import Job
+from iolens.log.records import Records
+from iolens.metrics.grouping import labelled, stacked
+from iolens.metrics.once import once_per_job
+from iolens.metrics.processor.io import rank_io
+from iolens.metrics.processor.mpi.calls import mpi_rows
+from iolens.metrics.processor.regions import with_regions
+from iolens.metrics.processor.sampled.groups import MPI, USER
+from iolens.metrics.processor.sampled.private import records
+from iolens.metrics.processor.traced.names import OWN, named
+
+LEAVES = ("blas", "math")
+"""Traced groups whose functions call nothing that has a row of its own: their times overlap no others."""
+
+EXCLUSIVE_LEAVES = (*LEAVES, "heap", "pthreads", "system")
+"""Traced groups whose exclusive times are their inclusive ones, but for a callback now and then."""
+
+EXCLUSIVE = "exclusive"
+"""The column of `traced` with exclusive times; logs of version 0.3.0 and before have none."""
+
+COLUMNS = ["rank", "group", "function", "file", "region", "calls", "time"]
+
+
+@once_per_job
+def timed_rows(job: Job) -> Records | None:
+    """Returns rank, group, function, file, region, calls, time (seconds) of times that do not overlap. Returns None if
+    nothing was timed.
+
+    Rows are the I/O of the Darshan modules, whose regions are not recorded, MPI without its I/O, and exclusive times of
+    traced functions; in a log without exclusive times, traced functions of the groups LEAVES alone. Functions of heap
+    and threads that a library calls within MPI or I/O count in both. An empty file means that there is none.
+    """
+    parts = []
+    moved, messages, others = rank_io(job), mpi_rows(job), group_rows(job)
+    if moved is not None:
+        parts.append(labelled(moved, "region", "(not recorded)"))
+    if messages is not None:
+        parts.append(labelled(labelled(messages, "group", MPI), "file", ""))
+    if others is not None:
+        parts.append(in_capitals(with_regions(job, named(job, _exclusive_rows(others)))))
+    parts = [part.take(*COLUMNS) for part in parts if len(part)]
+    return stacked(parts) if parts else None
+
+
+def _exclusive_rows(rows: Records) -> Records:
+    """Returns the rows of `traced` whose times overlap no others, with their exclusive times as `time`."""
+    if EXCLUSIVE not in rows:
+        return rows.where(np.isin(rows["group"], LEAVES))
+    return rows.beside({"time": rows[EXCLUSIVE]})
+
+
+def in_capitals(rows: Records) -> Records:
+    """Returns traced functions with their groups in pat_report's words, and no file."""
+    names = [USER if name == OWN else name.upper() for name in rows["group"].tolist()]
+    return labelled(rows, "file", "").beside({"group": np.array(names, object)})
+
+
+@once_per_job
+def group_rows(job: Job) -> Records | None:
+    """Returns the private table `traced`."""
+    return records(job, "traced")

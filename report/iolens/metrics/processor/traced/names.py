@@ -1,0 +1,23 @@
+"""Traced functions by their names; of the program's own, from its symbols."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from iolens.log import Job
+from iolens.log.records import Records
+from iolens.metrics.processor.mpi.nodes import chains, said
+
+OWN = "functions"
+"""The group of the program's own functions."""
+
+
+def named(job: Job, rows: Records) -> Records:
+    """Returns the rows with the name of each function; those that stand for several have `(others)`."""
+    known = chains(job) if (rows["group"] == OWN).any() else {}
+    columns = (rows[name].tolist() for name in ("rank", "node", "group", "function"))
+    names = [
+        said(known[rank, node][-1]) if group == OWN and known.get((rank, node)) else function or "(others)"
+        for rank, node, group, function in zip(*columns, strict=True)
+    ]
+    return rows.beside({"function": np.array(names, object)})

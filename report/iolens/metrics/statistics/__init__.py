@@ -1,0 +1,1 @@
+"""Typical values, intervals and tests for few repetitions."""

@@ -1,0 +1,1 @@
+"""Numbers of logs, runs and outputs that are compared side by side."""

@@ -1,0 +1,145 @@
+"""The numbers of several subjects side by side, and how each differs from the first subject's."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
+
+from iolens.metrics.once import once_per_job
+from iolens.metrics.statistics.intervals import CONFIDENCE, Ratio, family
+from iolens.metrics.subjects.subject import Subject, Subjects
+from iolens.metrics.subjects.values import COMPLETE, PROFILES, values_of
+from iolens.missing import is_nan
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Key = tuple[str, str, str, int]
+"""Group, name, unit and better of a value."""
+
+SAME, _MORE, _LESS, UNSURE = "same", "more", "less", "not told apart"
+_ONE_RUN, ABSENT, _NO_RATIO = "one run", "absent", "no ratio"
+"""Reasons why a subject's number has no ratio to the first one's. `one run`: they differ, and no repetitions show how
+much is chance; `no ratio`: zeros among the repetitions.
+"""
+
+
+@once_per_job
+def aligned(subjects: Subjects) -> pd.DataFrame:
+    """Returns one row a number: group, name, unit, better, then columns for each subject, named by its letter.
+
+    `value A`: the typical value (of repeated positive values `statistics.Family.typical`, else their mean), `low A` and
+    `high A` its interval, `count A` the measurements. Of each subject but the first, against the first: `change B`
+    (difference of the values), `ratio B` with `ratio_low B` and `ratio_high B` (`statistics.Family.against`: those of
+    one row hold together over the subjects, by Bonferroni), and `standing B`.
+    """
+    import pandas as pd
+
+    measured = [numbers(subject) for subject in subjects.all]
+    keys = _merged([list(each) for each in measured])
+    rows = [
+        dict(zip(("group", "name", "unit", "better"), key, strict=True))
+        | _row_of([_measurements(each, key) for each in measured], subjects.letters)
+        for key in keys
+    ]
+    return pd.DataFrame(_largest_first(rows, subjects.letters))
+
+
+def _measurements(found: Mapping[Key, Sequence[float]], key: Key) -> Sequence[float]:
+    """Returns the measurements of a number: 0 for a function that a profile does not name."""
+    runs = max((len(each) for other, each in found.items() if other[0] == key[0]), default=0)
+    known = found.get(key, ())
+    return [*known, *[0.0] * (runs - len(known))] if key[0] in COMPLETE else known
+
+
+def _largest_first(rows: list[dict[str, Any]], letters: Sequence[str]) -> list[dict[str, Any]]:
+    """Returns the rows with those of each profile by the size of their change, the others in their order."""
+
+    def size(row: dict[str, Any]) -> float:
+        """Returns the largest change of any subject, 0 where none is known."""
+        changes = [abs(row[f"change {letter}"]) for letter in letters[1:]]
+        return max((one for one in changes if not is_nan(one)), default=0.0)
+
+    ordered: list[dict[str, Any]] = []
+    for group in dict.fromkeys(row["group"] for row in rows):
+        each = [row for row in rows if row["group"] == group]
+        ordered += sorted(each, key=size, reverse=True) if group in PROFILES else each
+    return ordered
+
+
+def numbers(subject: Subject) -> Mapping[Key, Sequence[float]]:
+    """Returns all measurements of a subject by what they are of, over its runs."""
+    found: dict[Key, list[float]] = {}
+    for trial in subject.trials:
+        for value in values_of(trial):
+            found.setdefault((value.group, value.name, value.unit, value.better), []).append(float(value.value))
+    return found
+
+
+def _merged(orders: Sequence[Sequence[Key]]) -> list[Key]:
+    """Returns each key once, groups together; what only a later subject has stands at the end of its group."""
+    keys = list(dict.fromkeys(key for order in orders for key in order))
+    groups = list(dict.fromkeys(key[0] for key in keys))
+    return sorted(keys, key=lambda key: groups.index(key[0]))
+
+
+def _row_of(groups: Sequence[Sequence[float]], letters: Sequence[str]) -> dict[str, Any]:
+    """Returns the columns of one number."""
+    row: dict[str, Any] = {}
+    for letter, group in zip(letters, groups, strict=True):
+        value, low, high = typical(group)
+        row |= {f"value {letter}": value, f"low {letter}": low, f"high {letter}": high, f"count {letter}": len(group)}
+    for letter, group in list(zip(letters, groups, strict=True))[1:]:
+        found = _against(groups[0], group, len(groups) - 1)
+        row |= {
+            f"change {letter}": row[f"value {letter}"] - row[f"value {letters[0]}"],
+            f"ratio {letter}": found.value,
+            f"ratio_low {letter}": math.nan if found.low is None else found.low,
+            f"ratio_high {letter}": math.nan if found.high is None else found.high,
+            f"standing {letter}": _standing(groups[0], group, found),
+        }
+    return row
+
+
+def typical(group: Sequence[float]) -> tuple[float, float, float]:
+    """Returns the typical value with its interval, NaN if there is none. A value that is equal in all runs is returned
+    unchanged.
+    """
+    if not group:
+        return math.nan, math.nan, math.nan
+    if len(set(group)) == 1:
+        end = group[0] if len(group) > 1 else math.nan
+        return group[0], end, end
+    if min(group) <= 0:
+        return fmean(group), math.nan, math.nan
+    found = family([group]).typical(0)
+    low, high = (math.nan if end is None else end for end in (found.low, found.high))
+    return found.value, low, high
+
+
+def _against(base: Sequence[float], group: Sequence[float], comparisons: int) -> Ratio:
+    """Returns a group over the base; NaN if either has a zero or nothing."""
+    if not base or not group or min(*base, *group) <= 0:
+        return Ratio(math.nan, None, None)
+    if len(set(base)) == len(set(group)) == 1:
+        quotient = group[0] / base[0]
+        return Ratio(quotient, *((quotient, quotient) if min(len(base), len(group)) > 1 else (None, None)))
+    return family([base, group]).against(1, 0, CONFIDENCE, comparisons)
+
+
+def _standing(base: Sequence[float], group: Sequence[float], ratio: Ratio) -> str:
+    """Returns one of the words above."""
+    if not base or not group:
+        return ABSENT
+    constant = len(set(base)) == len(set(group)) == 1
+    if constant and base[0] == group[0]:
+        return SAME
+    if len(base) < 2 or len(group) < 2:
+        return _ONE_RUN
+    if constant:
+        return _MORE if group[0] > base[0] else _LESS
+    if math.isnan(ratio.value):
+        return _NO_RATIO
+    return UNSURE if not ratio.is_clear else _MORE if ratio.value > 1 else _LESS

@@ -1,0 +1,81 @@
+"""The files of several subjects side by side."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from iolens.metrics.files.overview import all_files
+from iolens.metrics.once import once_per_job
+from iolens.metrics.subjects.subject import Subject, Subjects
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_COLUMNS = ("bytes_read", "bytes_written", "seconds")
+
+
+@once_per_job
+def aligned_files(subjects: Subjects) -> pd.DataFrame:
+    """Returns one row a file: `file`, and for each subject, named by its letter, `bytes_read A`, `bytes_written A` and
+    `seconds A` (of its slowest process), averaged over its runs; NaN if it has no such file. `standing B`: the same
+    (bytes read and written are), changed, appeared, vanished, or empty where neither has it. Files that differ come
+    first, those with most bytes or time foremost.
+
+    Files are the same when their paths are. Different paths with the same last part are, too, where no subject has two
+    of them.
+    """
+    import pandas as pd
+
+    found = [_files_of(subject) for subject in subjects.all]
+    keys = keys_of([list(table.index) for table in found])
+    rows = pd.DataFrame(index=pd.Index(list(dict.fromkeys(key for each in keys for key in each.values())), name="file"))
+    for letter, table, names in zip(subjects.letters, found, keys, strict=True):
+        renamed = table.rename(index=names)
+        rows = rows.join(renamed.rename(columns={column: f"{column} {letter}" for column in _COLUMNS}))
+    first, weight = subjects.letters[0], np.zeros(len(rows))
+    for letter in subjects.letters[1:]:
+        pairs = [(rows[f"{name} {letter}"], rows[f"{name} {first}"]) for name in _COLUMNS]
+        here, there = pairs[0][0].notna(), pairs[0][1].notna()
+        moved = sum(abs(a.fillna(0) - b.fillna(0)) for a, b in pairs[:2])
+        words = np.select(
+            [here & ~there, there & ~here, moved > 0, here], ["appeared", "vanished", "changed", "same"], ""
+        )
+        rows[f"standing {letter}"] = words
+        weight = np.maximum(weight, moved + 1.0 * (here != there))
+    rows = rows.assign(weight=weight, spent=rows[[f"seconds {letter}" for letter in subjects.letters]].max(axis=1))
+    ordered = rows.sort_values(["weight", "spent"], ascending=False, kind="stable")
+    return ordered.drop(columns=["weight", "spent"]).reset_index()
+
+
+def _files_of(subject: Subject) -> pd.DataFrame:
+    """Returns bytes and seconds of each path, averaged over the runs; paths of runs are matched as those of
+    subjects are.
+    """
+    import pandas as pd
+
+    parts = [all_files(job).frame()[["path", *_COLUMNS]].groupby("path").sum() for job in subject.jobs]
+    if not parts:
+        return pd.DataFrame(columns=list(_COLUMNS), index=pd.Index([], name="path"), dtype=float)
+    names = keys_of([list(part.index) for part in parts])
+    renamed = [part.rename(index=dict(each)) for part, each in zip(parts, names, strict=True)]
+    return pd.concat(renamed).groupby(level=0).sum() / len(parts)
+
+
+def keys_of(paths: Sequence[Sequence[str]]) -> list[Mapping[str, str]]:
+    """Returns, for each subject, the name in the table for each of its paths."""
+    places: dict[str, set[str]] = {}
+    for path in {path for each in paths for path in each}:
+        places.setdefault(_last(path), set()).add(path)
+    twice = {name for each in paths for name, count in Counter(map(_last, each)).items() if count > 1}
+    shared = {name for name, known in places.items() if len(known) > 1} - twice
+    return [{path: _last(path) if _last(path) in shared else path for path in each} for each in paths]
+
+
+def _last(path: str) -> str:
+    """Returns the last part of a path."""
+    return PurePosixPath(path).name or path

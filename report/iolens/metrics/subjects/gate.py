@@ -1,0 +1,124 @@
+"""Limits on what may change between two subjects, for a gate in continuous integration.
+
+A limit names one number of a comparison and by how much it may grow or fall: `run_time>+10%`. It is broken where the
+change is proven to be beyond the limit, held where it is proven not to be, and open where the runs prove neither.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from iolens.errors import UsageError
+from iolens.metrics.statistics.intervals import CONFIDENCE, Ratio, family
+from iolens.metrics.subjects.aligned import Key, numbers, typical
+from iolens.metrics.subjects.subject import Subject
+from iolens.metrics.subjects.values import RUN
+
+BROKEN, HELD, OPEN = "broken", "held", "open"
+
+_SCATTERED = ("s", "µs", "MiB/s", "share", "")
+"""Units of numbers that differ from run to run of the same program. All others are counts and bytes."""
+
+_LIMIT = re.compile(r"([a-z0-9_]+)\s*([<>])\s*([+-]?[0-9]+(?:\.[0-9]+)?)\s*%")
+
+
+@dataclass(frozen=True)
+class Limit:
+    """The most by which a number may grow (`is_above`), or else fall: `change` is 0.1 for +10 %."""
+
+    text: str
+    name: str
+    is_above: bool
+    change: float
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A limit, BROKEN, HELD or OPEN, and why.
+
+    `base` and `new` are the typical values of both subjects in `unit`. `ratio` is new over base, with one end of a
+    one-sided interval on either side; None where it cannot be had.
+    """
+
+    limit: Limit
+    outcome: str
+    unit: str
+    base: float
+    new: float
+    ratio: Ratio | None
+    reason: str
+
+
+def limit_of(text: str) -> Limit:
+    """Returns the limit of a text such as `run_time>+10%`.
+
+    Raises UsageError if it is none.
+    """
+    found = _LIMIT.fullmatch(text.strip())
+    if found is None:
+        raise UsageError(f"--fail {text}: a limit has a name, < or >, and per cent, as in 'run_time>+10%'")
+    name, sign, change = found.groups()
+    if float(change) <= -100:
+        raise UsageError(f"--fail {text}: nothing falls by 100 % or more")
+    return Limit(text.strip(), name, sign == ">", float(change) / 100)
+
+
+def names_of(subject: Subject) -> Mapping[str, Key]:
+    """Returns the numbers of a subject that a limit can name."""
+    return {_name(key): key for key in numbers(subject)}
+
+
+def judge(limits: Sequence[Limit], base: Subject, new: Subject, confidence: float = CONFIDENCE) -> list[Verdict]:
+    """Returns a verdict for each limit. All of them are right together with the given confidence, by Bonferroni.
+
+    Raises UsageError if a limit names a number that neither subject has.
+    """
+    known = {**names_of(new), **names_of(base)}
+    unknown = [limit for limit in limits if limit.name not in known]
+    if unknown:
+        close = ", ".join(get_close_matches(unknown[0].name, known, 3, 0.4))
+        likely = f"; close to it: {close}" if close else ""
+        raise UsageError(f"--fail {unknown[0].text}: no log or output here has this number{likely}; see --list")
+    measured = [numbers(base), numbers(new)]
+    risk = (1.0 - confidence) / max(1, len(limits))
+    return [
+        _verdict(limit, known[limit.name], [[*each.get(known[limit.name], ())] for each in measured], risk)
+        for limit in limits
+    ]
+
+
+def _name(key: Key) -> str:
+    """Returns the name of a number in a limit: `run_time`, `posix_calls_write`."""
+    group, name, _, _ = key
+    text = name if group == RUN else f"{group} {name}"
+    return re.sub(r"[^a-z0-9]+", "_", text.lower().replace("i/o", "io").replace("mpi-io", "mpiio")).strip("_")
+
+
+def _verdict(limit: Limit, key: Key, groups: Sequence[Sequence[float]], risk: float) -> Verdict:
+    """Returns the verdict on the measurements of both subjects."""
+    unit, before, now = key[2], typical(groups[0])[0], typical(groups[1])[0]
+    ratio, reason = _ratio(groups[0], groups[1], unit, risk)
+    if ratio is None or ratio.low is None or ratio.high is None:
+        return Verdict(limit, OPEN, unit, before, now, ratio, reason)
+    most = 1.0 + limit.change
+    beyond = ratio.low > most if limit.is_above else ratio.high < most
+    within = ratio.high <= most if limit.is_above else ratio.low >= most
+    outcome = BROKEN if beyond else HELD if within else OPEN
+    return Verdict(limit, outcome, unit, before, now, ratio, "" if outcome != OPEN else "more runs are needed to tell")
+
+
+def _ratio(base: Sequence[float], new: Sequence[float], unit: str, risk: float) -> tuple[Ratio | None, str]:
+    """Returns new over base, each end of its interval at this risk, and why there is none."""
+    if not base or not new:
+        return None, "only one side has this number"
+    if len({*base}) == len({*new}) == 1 and (unit not in _SCATTERED or min(len(base), len(new)) > 1):
+        exact = new[0] / base[0] if base[0] else 1.0 if not new[0] else math.inf
+        return Ratio(exact, exact, exact), ""
+    if min(*base, *new) <= 0:
+        return None, "some runs have 0 here"
+    found = family([base, new]).contrast([(1.0, 1), (-1.0, 0)], 2 * risk)
+    return found, "a single run shows no spread; give folders of repetitions"

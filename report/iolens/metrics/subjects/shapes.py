@@ -1,0 +1,118 @@
+"""The time, access sizes and bytes over time of each subject, side by side."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from iolens.metrics.job.cost import io_cost
+from iolens.metrics.job.operations import access_sizes, sized_layers
+from iolens.metrics.once import once_per_job
+from iolens.metrics.subjects.subject import Subjects
+from iolens.metrics.times.timespans import activity, mapped
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_KINDS = ("read", "write", "meta")
+
+_WORTH = 0.01
+"""Part of the longest time from which on a layer is shown."""
+
+
+@once_per_job
+def times(subjects: Subjects) -> pd.DataFrame:
+    """Returns seconds of an average process by operation, a row a layer and subject: module, letter, read, write, meta
+    (means over the logs), smallest and largest (their sum in a single log), run_time (mean), logs. Layers in which no
+    subject spent WORTH of the longest time are left out; layers lie above one another, so that a row contains those
+    below it.
+    """
+    import pandas as pd
+
+    parts = []
+    for letter, subject in zip(subjects.letters, subjects.all, strict=True):
+        for number, job in enumerate(subject.jobs):
+            parts.append(io_cost(job).frame().assign(letter=letter, number=number, run_time=job.run_time))
+    columns = ["module", "letter", *_KINDS, "smallest", "largest", "run_time", "logs"]
+    if not parts:
+        return pd.DataFrame(columns=columns)
+    rows = pd.concat(parts, ignore_index=True)
+    rows["spent"] = rows[list(_KINDS)].sum(axis=1)
+    found = rows.groupby(["module", "letter"], sort=False, as_index=False).agg(
+        **{kind: (kind, "mean") for kind in _KINDS},
+        smallest=("spent", "min"),
+        largest=("spent", "max"),
+        run_time=("run_time", "mean"),
+        logs=("number", "count"),
+    )
+    longest = found.groupby("module")["largest"].transform("max")
+    used = (longest > 0) & (longest >= _WORTH * longest.max())
+    return found[used].reset_index(drop=True)[columns]
+
+
+@once_per_job
+def sizes(subjects: Subjects) -> pd.DataFrame:
+    """Accesses by range of sizes: layer, kind (reads, writes), bucket, its place, letter, count (mean over the logs).
+
+    Only the layers and kinds with an access, and of these the ranges from the first to the last that any subject used.
+    """
+    import pandas as pd
+
+    parts = []
+    for letter, subject in zip(subjects.letters, subjects.all, strict=True):
+        for job in subject.jobs:
+            for layer in sized_layers(job):
+                table = access_sizes(job, layer).frame().melt("bucket", ["reads", "writes"], "kind", "count")
+                parts.append(table.assign(layer=layer, letter=letter, share=1 / len(subject.jobs)))
+    columns = ["layer", "kind", "bucket", "place", "letter", "count"]
+    if not parts:
+        return pd.DataFrame(columns=columns)
+    rows = pd.concat(parts, ignore_index=True)
+    rows["count"] = rows["count"] * rows["share"]
+    order = list(dict.fromkeys(rows["bucket"]))
+    rows["place"] = [order.index(bucket) for bucket in rows["bucket"]]
+    found = rows.groupby(["layer", "kind", "bucket", "place", "letter"], sort=False, as_index=False)["count"].sum()
+    kept = []
+    for _, group in found.groupby(["layer", "kind"], sort=False):
+        used = group.loc[group["count"] > 0, "place"]
+        if len(used):
+            kept.append(group[group["place"].between(used.min(), used.max())])
+    return pd.concat(kept, ignore_index=True)[columns] if kept else pd.DataFrame(columns=columns)
+
+
+@dataclass(frozen=True, eq=False)
+class Activity:
+    """Bytes over time of one subject: `rates` (rows of ranks from 0 on, bins) in bytes a second of one rank, the
+    `width` of a bin in seconds, and the number of ranks.
+    """
+
+    letter: str
+    label: str
+    rates: np.ndarray
+    width: float
+    nprocs: int
+
+
+@once_per_job
+def activities(subjects: Subjects, rows: int = 48, columns: int = 120) -> tuple[str, list[Activity]]:
+    """Returns the layer that most subjects have a heatmap of, and each one's `Activity` of its first log that has one.
+
+    Reads and writes together. Empty without heatmaps.
+    """
+    layers = [layer for subject in subjects.all for layer in {one for job in subject.jobs for one in mapped(job)}]
+    if not layers:
+        return "", []
+    layer = max(dict.fromkeys(layers), key=lambda name: (layers.count(name), name == "POSIX"))
+    found = []
+    for letter, subject in zip(subjects.letters, subjects.all, strict=True):
+        for job in subject.jobs:
+            grids = activity(job, layer, rows, columns)
+            if grids is not None:
+                written, read, width = grids
+                together = max(1, -(-job.nprocs // rows))
+                rates = (written + read) / width / together if width > 0 else written + read
+                found.append(Activity(letter, subject.label, rates, width, job.nprocs))
+                break
+    return layer, found

@@ -1,0 +1,131 @@
+"""The numbers of one run that a comparison aligns: those of its log, and those that a benchmark printed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from iolens.log import Job
+from iolens.metrics.files.overview import file_counts
+from iolens.metrics.job.cost import all_performance, io_cost
+from iolens.metrics.job.gauges import gauges
+from iolens.metrics.job.operations import access_sizes, operation_counts, sized_layers
+from iolens.metrics.job.share import io_seconds, io_share
+from iolens.metrics.processor.ask import Ask
+from iolens.metrics.processor.mpi.calls import mpi_calls
+from iolens.metrics.processor.sampled.parts import PARTS as PARTS_OF_TIME
+from iolens.metrics.processor.sampled.samples import profile, sampling
+from iolens.metrics.processor.time import efficiencies, rank_time
+from iolens.metrics.subjects.subject import Trial, Value
+from iolens.missing import is_nan
+
+RUN, _SPENT, _FILES = "Run", "Average process", "Files"
+WENT, EFFICIENT = "Parts of the time of an average rank", "Efficiencies after POP"
+_FUNCTIONS, _IN_MPI = "Functions, by samples of an average rank", "MPI functions, of an average rank"
+"""Groups of values."""
+
+COMPLETE = (_FUNCTIONS, _IN_MPI)
+"""Groups in which what a log does not name took no time, if the log has the group."""
+
+PROFILES = (WENT, *COMPLETE)
+"""Groups whose largest changes come first."""
+
+_EACH_FUNCTION = Ask(("function",), 0.0)
+
+_GAUGES = {"balance": ("balance of I/O over ranks", "", 1), "size": ("mean transfer", "B", 1)}
+"""Gauges that are compared: name, unit, and which way is better."""
+
+
+def values_of(trial: Trial) -> list[Value]:
+    """Returns all numbers of a run; those of the log first. A number that was not measured is left out."""
+    found = [] if trial.job is None else [value for part in _PARTS for value in part(trial.job)]
+    return [*found, *(trial.output.values if trial.output else ())]
+
+
+def _of_run(job: Job) -> Iterator[Value]:
+    """Returns run time, processes, time in I/O of the slowest process and its share of the run, two gauges."""
+    yield Value(RUN, "run time", "s", job.run_time, -1)
+    yield Value(RUN, "processes", "processes", job.nprocs)
+    spent, share = io_seconds(job), io_share(job)
+    if spent is not None:
+        yield Value(RUN, "I/O time of the slowest process", "s", spent, -1)
+    if share is not None:
+        yield Value(RUN, "share of I/O in the run", "share", share, -1)
+    found = gauges(job).frame().set_index("gauge")["value"]
+    for gauge, (name, unit, better) in _GAUGES.items():
+        if not is_nan(found[gauge]):
+            yield Value(RUN, name, unit, float(found[gauge]), better)
+
+
+def _of_layers(job: Job) -> Iterator[Value]:
+    """Returns bytes and speed of each layer (`metrics.cost.performance`)."""
+    for one in all_performance(job):
+        yield Value(one.module, "read", "B", one.bytes_read)
+        yield Value(one.module, "written", "B", one.bytes_written)
+        if one.mib_per_second is not None and one.bytes_read + one.bytes_written:
+            yield Value(one.module, "speed by the slowest", "MiB/s", one.mib_per_second, 1)
+
+
+def _of_time(job: Job) -> Iterator[Value]:
+    """Returns seconds of an average process in reads, writes and metadata, by layer (`metrics.cost.io_cost`)."""
+    for row in io_cost(job).frame().to_dict("records"):
+        for kind in ("read", "write", "meta"):
+            yield Value(_SPENT, f"{row['module']} {kind}", "s", float(row[kind]), -1)
+
+
+def _of_parts(job: Job) -> Iterator[Value]:
+    """Yields the seconds of an average rank by part, and POP's efficiencies, where the log knows them."""
+    times = rank_time(job)
+    if times is None:
+        return
+    for part in (part for part in PARTS_OF_TIME if times[part].any()):
+        yield Value(WENT, part, "s", float(times[part].mean()), -1)
+    found = efficiencies(job)
+    for name, value in () if found is None else found.rows("name", "value"):
+        if not is_nan(value):
+            yield Value(EFFICIENT, name, "", value, 1)
+
+
+def _of_functions(job: Job) -> Iterator[Value]:
+    """Yields the seconds of an average rank in each function, by samples over their rate."""
+    rates, table = sampling(job), profile(job, _EACH_FUNCTION)
+    rate = 0.0 if rates is None else float(rates["asked_hz"].max())
+    if table is None or rate <= 0:
+        return
+    for level, name, samples in table.rows("level", "name", "samples"):
+        if level == "function":
+            yield Value(_FUNCTIONS, name, "s", float(samples) / rate, -1)
+
+
+def _of_mpi(job: Job) -> Iterator[Value]:
+    """Yields the seconds of an average rank in each MPI function, by timed calls."""
+    table = mpi_calls(job, _EACH_FUNCTION)
+    if table is None:
+        return
+    for level, name, seconds in table.rows("level", "name", "time"):
+        if level == "function":
+            yield Value(_IN_MPI, name, "s", float(seconds), -1)
+
+
+def _of_operations(job: Job) -> Iterator[Value]:
+    """Returns calls of each operation of each layer, without those that were never called."""
+    for row in operation_counts(job).frame().to_dict("records"):
+        if not is_nan(row["count"]) and row["count"] is not None:
+            yield Value(f"{row['module']} calls", row["operation"], "calls", float(row["count"]))
+
+
+def _of_sizes(job: Job) -> Iterator[Value]:
+    """Reads and writes by range of sizes."""
+    for layer in sized_layers(job):
+        for row in access_sizes(job, layer).frame().to_dict("records"):
+            bucket = str(row["bucket"]).replace("_PLUS", " and more").replace("_", " to ")
+            yield Value(f"{layer} accesses", f"reads of {bucket} bytes", "accesses", float(row["reads"]))
+            yield Value(f"{layer} accesses", f"writes of {bucket} bytes", "accesses", float(row["writes"]))
+
+
+def _of_files(job: Job) -> Iterator[Value]:
+    """Returns numbers of files by how they were used."""
+    for row in file_counts(job).frame().to_dict("records"):
+        yield Value(_FILES, str(row["category"]), "files", float(row["files"]))
+
+
+_PARTS = (_of_run, _of_parts, _of_functions, _of_mpi, _of_layers, _of_time, _of_operations, _of_sizes, _of_files)

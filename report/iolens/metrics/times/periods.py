@@ -1,0 +1,132 @@
+"""Bursts of I/O that repeat at even intervals, as checkpoints do. Bytes and seconds."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from iolens.log.records import Records
+from iolens.metrics.job.cost import moved_once
+from iolens.metrics.once import once_per_job
+from iolens.metrics.times.timespans import activity, has_heatmap, mapped
+
+if TYPE_CHECKING:
+    from iolens.log import Job
+
+_FEWEST_BURSTS = 4
+"""Fewer bursts have too few intervals to be called even."""
+
+CHANCE = 0.01
+"""The part of maps with bursts at random moments in which a period is reported all the same."""
+
+_DRAWS = 999
+_ENOUGH = 20
+_MOST_UNEVEN = 0.5
+_MERGED = 0.25
+_EVEN = 1e-3
+_BINS = 4096
+
+
+@dataclass(frozen=True)
+class Bursts:
+    """Bursts as places in an array of bins: first bin of each, and the bin behind its last one."""
+
+    begin: np.ndarray
+    end: np.ndarray
+
+    @property
+    def unevenness(self) -> float:
+        """Returns the standard deviation of the intervals between beginnings over their mean; infinite for few."""
+        intervals = np.diff(self.begin)
+        return float(intervals.std() / intervals.mean()) if len(intervals) + 1 >= _FEWEST_BURSTS else math.inf
+
+    @property
+    def surprise(self) -> float:
+        """Returns a number that is the larger the less such intervals are to be expected of chance.
+
+        Among n random intervals an unevenness of u or less has a probability that falls with u about as u^(n - 1).
+        """
+        return -(len(self.begin) - 2) * math.log(max(self.unevenness, _EVEN))
+
+
+@once_per_job
+def periods(job: Job) -> Records:
+    """Returns a row for each kind of transfer whose bursts come at even intervals in the heat map of the layer that
+    moved most.
+
+    Columns: kind (`written`, `read`), module, bursts, period (mean from one beginning to the next) and period_spread
+    (its standard deviation), burst (mean length), share (of the run in bursts), bytes (in bursts, of all ranks), chance
+    (the part of maps whose pauses have random lengths that look as even: at most half of CHANCE). A burst is time in
+    which more bytes move than on average over the run; pauses shorter than a quarter of the longest one do not end it.
+    """
+    names = ["kind", "module", "bursts", "period", "period_spread", "burst", "share", "bytes", "chance"]
+    moved = moved_once(job)
+    known = [name for name in mapped(job) if has_heatmap(job, name)]
+    layers = sorted(known, key=lambda name: -moved.get(name, 0))[:1]
+    rows = []
+    for module in layers:
+        grids = activity(job, module, 1, _BINS)
+        for kind, grid in zip(("written", "read"), grids[:2] if grids else (), strict=False):
+            width = grids[2] if grids else 0.0
+            found, chance = bursts_of(grid.sum(axis=0))
+            if chance > CHANCE / 2:
+                continue
+            intervals, lengths = np.diff(found.begin) * width, (found.end - found.begin) * width
+            inside = sum(float(grid[:, a:b].sum()) for a, b in zip(found.begin, found.end, strict=True))
+            times = (intervals.mean(), intervals.std(), lengths.mean(), lengths.sum() / max(job.run_time, width))
+            rows.append((kind, module, len(lengths), *map(float, times), inside, chance))
+    return Records.of(names, rows)
+
+
+def bursts_of(moved: np.ndarray) -> tuple[Bursts, float]:
+    """Returns the bursts among the bytes of some bins, and the part of maps that look as even as this one although
+    their pauses have random lengths; 1 where the bursts are uneven.
+
+    In these maps the stretches with bytes keep their lengths, and the pauses their sum, which is split at random: a
+    Monte Carlo test that stops when enough maps look as even (J. Besag and P. Clifford, Biometrika 78, 1991).
+    """
+    active = moved > moved.mean() if moved.any() else np.zeros(len(moved), bool)
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], active.astype(np.int8), [0]])))
+    begin, end = edges[::2], edges[1::2]
+    found = _merged(begin, end)
+    if found.unevenness > _MOST_UNEVEN:
+        return found, 1.0
+    lengths, total = end - begin, int((begin[1:] - end[:-1]).sum())
+    rng = np.random.default_rng(0)
+    as_even = 0
+    for drawn in range(1, _DRAWS + 1):
+        cuts = np.sort(rng.choice(total - 1, len(lengths) - 2, replace=False)) + 1
+        pauses = np.diff(np.concatenate([[0], cuts, [total]]))
+        starts = np.concatenate([[0], np.cumsum(lengths[:-1] + pauses)])
+        as_even += _merged(starts, starts + lengths).surprise >= found.surprise
+        if as_even == _ENOUGH:
+            return found, as_even / drawn
+    return found, (1 + as_even) / (1 + _DRAWS)
+
+
+def _merged(begin: np.ndarray, end: np.ndarray) -> Bursts:
+    """Returns bursts of which those with a short pause between them are one."""
+    pauses = begin[1:] - end[:-1]
+    kept = np.flatnonzero(pauses >= _MERGED * pauses.max(initial=0))
+    return (
+        Bursts(begin[np.concatenate([[0], kept + 1])], end[np.append(kept, -1)]) if len(begin) else Bursts(begin, end)
+    )
+
+
+def best_interval(checkpoint: float, failures: float) -> float:
+    """Returns the time of computing between two checkpoints that loses least, in seconds.
+
+    `checkpoint` is how long one takes, `failures` the mean time between failures: sqrt(2 d M) - d (J. T. Daly, Future
+    Generation Computer Systems 22, 2006, eq. 17; J. W. Young, CACM 17, 1974); M where that is less than 2 d.
+    """
+    return math.sqrt(2 * checkpoint * failures) - checkpoint if checkpoint < 2 * failures else failures
+
+
+def lost_share(interval: float, checkpoint: float, failures: float) -> float:
+    """Returns the part of the time that goes into checkpoints and into work done again after failures, to first
+    order: d / (t + d) + (t + d) / 2 M, at most 1.
+    """
+    return min(1.0, checkpoint / (interval + checkpoint) + (interval + checkpoint) / (2 * failures))

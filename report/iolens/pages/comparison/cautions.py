@@ -1,0 +1,216 @@
+"""Cautions to read before the numbers of a comparison: storage, drift, discarded runs, points that were left out."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+
+from iolens.lab.storage import backends
+from iolens.lab.sweep.results import Results
+from iolens.lab.tune.trail import TUNING
+from iolens.metrics.audit.setup import HELD
+from iolens.metrics.comparison.drift import drift
+from iolens.metrics.comparison.points import measured
+from iolens.metrics.comparison.results import Comparison, base_level
+from iolens.metrics.comparison.scatter import split_runs
+from iolens.metrics.comparison.settings import describe, describe_one
+from iolens.missing import is_nan
+from iolens.pages.comparison.driver import driver_notes
+from iolens.pages.comparison.numbers import MOST_NAMED, listed, number, plural, said, times
+
+_BUSY = 1.5
+"""Load average per rank above which other programs must have been running; a sweep's own runs stay below it."""
+
+_LITTLE = 0.02
+"""A drift below this is not told."""
+
+
+def origins(results: Results, comparison: Comparison) -> list[str]:
+    """Returns where the numbers come from: storage, driver, caches, runs done again, files that were not read."""
+    words = _storage_notes(results) if comparison.measure.of_storage else _compute_notes()
+    return [*words, *retried(results), *(f"Not read: {skip.path} ({skip.reason})." for skip in results.skipped)]
+
+
+def doubts(results: Results, comparison: Comparison) -> list[str]:
+    """Returns what puts the numbers in doubt, which a reader needs before them, the most important first."""
+    runs, points = comparison.runs, comparison.points
+    words: list[str] = []
+    compared = points.loc[points["left_out"] == "", "count"]
+    fewest = int(compared.min()) if len(compared) else 0
+    if fewest == 1 and (results.directory / TUNING).exists():
+        words.append(
+            "The search runs a setting once: the map and the effects have no intervals, and only the fresh runs tell "
+            "by how much the best is better than the baseline."
+        )
+    elif 0 < fewest < 3:
+        words.append(
+            f"Too few repetitions: the least repeated point has {fewest} usable {plural('run', fewest)}. "
+            "One run has no interval, two have a very wide one: repeat each point at least 3 times."
+        )
+    load, ranks = runs["load_before"].dropna().astype(float), runs["nprocs"].dropna().astype(float)
+    if len(load) and len(ranks) and load.median() > _BUSY * ranks.median():
+        words.append(
+            f"The machine was busy with something else: before half of the runs its load average was above "
+            f"{load.median():.0f}, with {ranks.median():.0f} {plural('rank', int(ranks.median()))} a run. Repeat the "
+            "sweep when it is quiet."
+        )
+    words += _drifted(comparison)
+    places = {tuple(sorted(hosts)) for hosts in runs["hosts"] if hosts}
+    if len(places) > 1:
+        named = listed([", ".join(place) for place in sorted(places)])
+        words.append(
+            f"Not all runs had the same hosts ({named}): what differs between hosts may look like a setting's."
+        )
+    words += _moved_baseline(comparison) + _split_points(comparison) + _lost_runs(comparison)
+    words += [f"Left out of the comparison: {text}" for text in left_out(comparison)]
+    asked = not comparison.measure.less_is_better
+    unconfirmed = asked * int((runs["usable"] & ~runs["confirmed"] & (runs["ignored"].map(len) == 0)).sum())
+    if unconfirmed:
+        words.append(
+            f"In {unconfirmed} of {len(runs)} runs no trustworthy source confirms every requested setting: "
+            "compare requested with observed in the table of runs."
+        )
+    return words
+
+
+def _split_points(comparison: Comparison) -> list[str]:
+    """Returns the settings with runs far from the others, or with two groups of runs, whose means describe none."""
+    measure = comparison.measure
+    values = [
+        (str(point["label"]), measured(comparison.runs[comparison.runs["point"] == index], measure.column))
+        for index, point in comparison.points.iterrows()
+        if not point["left_out"]
+    ]
+    if comparison.fresh is not None and comparison.fresh.ratio is not None:
+        names = list(comparison.settings)
+        for levels, runs in comparison.fresh.runs.groupby(names, sort=False, dropna=False):
+            label = describe(dict(zip(names, levels, strict=True)))
+            values.append((f"fresh runs of {label}", measured(runs, measure.column)))
+    found = [(label, split) for label, each in values if (split := split_runs(each)) is not None]
+    far = [
+        f"{label}: {number(split.fewer_value)} against {said(measure, split.more_value)}"
+        for label, split in found
+        if split.fewer == 1
+    ]
+    groups = [
+        f"{label}: {split.fewer} near {number(split.fewer_value)} and {split.more} near "
+        f"{said(measure, split.more_value)}"
+        for label, split in found
+        if split.fewer > 1
+    ]
+    words = [f"One run of a setting is far from its others, and moves the mean ({listed(far)})."] if far else []
+    return words + (
+        [f"Runs fall in two groups, and their mean describes neither ({listed(groups)})."] if groups else []
+    )
+
+
+def _moved_baseline(comparison: Comparison) -> list[str]:
+    """Returns a caution for each setting whose default level has no comparable run, so that the baseline is
+    another one.
+    """
+    if comparison.baseline is None:
+        return []
+    points = comparison.points
+    levels = {
+        name: (base_level(name, list(points[name])), points.loc[comparison.baseline, name])
+        for name in comparison.factors
+    }
+    return [
+        f"No run with {describe_one(name, usual)} can be compared: the baseline has {describe_one(name, taken)}."
+        for name, (usual, taken) in levels.items()
+        if usual != taken
+    ]
+
+
+def _storage_notes(results: Results) -> list[str]:
+    """Returns the consequences of the storage and the MPI-IO driver for the numbers."""
+    runs = results.runs
+    words = backends.cautions(set(runs["storage"])) + driver_notes(runs)
+    if "tmpfs" in set(runs["below"].dropna()):
+        words.append("The data of the runs lay in memory (tmpfs): the storage's model gives the times, not a disk.")
+    return words + _reads_came_from(results)
+
+
+def _compute_notes() -> list[str]:
+    """Returns the definition of compute time."""
+    return [
+        "Compute time is the run time of the log less the I/O time of an average process: computing, messages between "
+        "the processes, waiting for them, and the start of MPI. It says nothing of the storage."
+    ]
+
+
+def _drifted(comparison: Comparison) -> list[str]:
+    """Returns by how much runs became faster or slower during the sweep; nothing if that is within the scatter or
+    negligible.
+    """
+    found = drift(comparison.runs, comparison.measure)
+    if found is None or not found.is_clear or abs(math.log(found.value)) < math.log1p(_LITTLE):
+        return []
+    way = "faster" if found.value > 1 else "slower"
+    cancels = ", and ratios of runs of the same block are free of it" if comparison.by_block else ""
+    return [
+        f"The machine drifted: whatever the setting, the last runs were {way} than the first, {times(found)}. The "
+        f"order was mixed, so that all settings met it alike{cancels}; look for what changed meanwhile."
+    ]
+
+
+def _reads_came_from(results: Results) -> list[str]:
+    """Returns whether what a comparison of reads measured was read from storage; nothing if no reads are compared."""
+    runs = results.runs[results.runs["usable"]]
+    if results.measure.operation != "read" or runs.empty:
+        return []
+    if runs["below"].notna().all():
+        return ["Reads are as from cold caches: the storage's model of time keeps no page cache for them."]
+    held = runs["storage.cached_before_read"]
+    if held.isna().any():
+        return [
+            "Reads may have come from the nodes' page caches: nobody knows how much of the data they held. With "
+            "--cold-read (btio, ior, restart_simulator) they forget it first, and the runs tell what was left."
+        ]
+    most = float(held.astype(float).max())
+    kind = "cold" if most <= HELD else "not cold"
+    return [
+        f"Reads were {kind}: after they were told to forget it, nodes held at most {most:.0%} of what was read back; "
+        f"the caches of the servers are unknown."
+    ]
+
+
+def _lost_runs(comparison: Comparison) -> list[str]:
+    """Returns how many runs were thrown away, why, and what that does to the numbers; empty if none was."""
+    runs, lost = comparison.runs, int(comparison.points["lost"].sum())
+    if not lost:
+        return []
+    attempts = [reason for reasons in runs["lost_attempts"] for reason in reasons]
+    final = runs.loc[~runs["usable"], "reason"].fillna("no reason given")
+    reasons = Counter(
+        [*attempts, *final, *[f"no {comparison.measure.name} reported"] * (lost - len(attempts) - len(final))]
+    )
+    why = "; ".join(f"{count} × {reason}" for reason, count in reasons.most_common(MOST_NAMED))
+    more = f", {len(attempts)} of them repeated" if attempts else ""
+    return [
+        f"{lost} of {len(runs) + len(attempts)} runs were lost{more}: {why}. A slow run is lost more easily than a "
+        "fast one, so the runs that remain may look faster than their setting is; every setting that lost some says so."
+    ]
+
+
+def retried(results: Results) -> list[str]:
+    """Returns runs that failed and were done again on request; empty without any."""
+    reasons = Counter(reason for reasons in results.runs["failed_attempts"] for reason in reasons)
+    if not reasons:
+        return []
+    total = sum(reasons.values())
+    why = "; ".join(f"{count} × {reason}" for reason, count in reasons.most_common(MOST_NAMED))
+    return [
+        f"{total} failed {plural('run', total)} {'was' if total == 1 else 'were'} done again on request ({why}); "
+        "what they left lies beside the runs, in folders that end in .attempt-N."
+    ]
+
+
+def left_out(comparison: Comparison) -> list[str]:
+    """Returns the points left out of the comparison, by reason."""
+    named: dict[str, list[str]] = {}
+    for _, point in comparison.points.iterrows():
+        if point["left_out"]:
+            value = f" ({said(comparison.measure, point['value'])})" if not is_nan(point["value"]) else ""
+            named.setdefault(point["left_out"], []).append(f"{point['label']}{value}")
+    return [f"{listed(names)}: {reason}." for reason, names in named.items()]

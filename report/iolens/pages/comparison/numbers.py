@@ -1,0 +1,62 @@
+"""Numbers of a comparison as its sentences and tables have them: values, ratios, intervals, lists."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from iolens.metrics.comparison.measure import Measure
+from iolens.metrics.comparison.settings import part_text
+from iolens.metrics.statistics.intervals import Ratio
+from iolens.missing import is_nan
+
+_SMALLEST, _LARGEST = 1e-4, 1e6
+"""The ends of an interval that are printed as numbers lie between these."""
+
+MOST_NAMED = 4
+"""Settings or reasons that a sentence lists."""
+
+
+def number(value: float) -> str:
+    """Formats a number with at least three significant digits and without exponent: 571, 57.1, 5.70, 0.0123."""
+    if value <= 0:
+        return f"{value:g}"
+    return f"{value:.{max(0, 2 - math.floor(math.log10(value) + 1e-4))}f}"
+
+
+def said(measure: Measure, value: float) -> str:
+    """Returns a value with its unit."""
+    return f"{number(value)} {measure.unit}"
+
+
+def plural(word: str, count: int) -> str:
+    """Returns the word for one or for many."""
+    return word if count == 1 else f"{word}s"
+
+
+def interval(low: float | None, high: float | None) -> str:
+    """Returns ' [low, high]', or nothing if there is no interval."""
+    if low is None or high is None or math.isnan(low) or math.isnan(high):
+        return ""
+    return f" [{_bound(low)}, {_bound(high)}]"
+
+
+def _bound(value: float) -> str:
+    """Returns an end of an interval. With two runs it can be so far off that its digits say nothing."""
+    return "< 0.0001" if 0 < value < _SMALLEST else "> 1000000" if value > _LARGEST else number(value)
+
+
+def times(found: Ratio) -> str:
+    """Returns a ratio with its interval: '4.03× [3.92, 4.14]'."""
+    return f"{found.value:.2f}×{interval(found.low, found.high)}"
+
+
+def difference(value: float) -> str:
+    """Returns a relative difference: '1 part in 17 million', '0' of equal numbers, n/a where nobody can tell."""
+    return "n/a" if is_nan(value) else part_text(value)
+
+
+def listed(names: Sequence[str]) -> str:
+    """Returns some names, the first few in full: 'a; b; c; d; and 3 more'."""
+    more = len(names) - MOST_NAMED
+    return "; ".join([*names[:MOST_NAMED], *([f"and {more} more"] if more > 0 else [])])

@@ -1,0 +1,151 @@
+"""The settings to take home from a sweep, ready to paste, and for which MPI-IO driver they hold."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from iolens.lab.storage.backends import BACKENDS
+from iolens.lab.storage.lustre import LUSTRE, STRIPE_UNIT
+from iolens.lab.sweep.recipes import build_commands
+from iolens.lab.sweep.results import Results
+from iolens.metrics.comparison.results import Comparison
+from iolens.missing import is_nan
+from iolens.pages.comparison.driver import DRIVERS
+
+_LINE = 100
+"""Characters of a line that can be pasted from a page."""
+_FOLD = " \\\n    "
+"""Between the lines of one command."""
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """The best setting, ready to paste: a shell line or None, a hints file's lines, and where it holds.
+
+    `own` says what the experiment's own factors change at the best setting. `lead` is the beginning of a sentence that
+    says why to paste it: the setting may be the baseline, or not be proven better than that.
+    """
+
+    lead: str
+    stripes: str | None
+    hints: tuple[str, ...]
+    holds_for: str
+    own: tuple[str, ...] = ()
+
+
+def remedy(results: Results, comparison: Comparison) -> Remedy | None:
+    """Returns the best point's stripes and hints, as its runs requested them; None if nothing was compared or
+    requested.
+    """
+    if comparison.best is None:
+        return None
+    runs = comparison.runs
+    run = runs[(runs["point"] == comparison.best) & runs["usable"]].iloc[0]
+    asked = {
+        column.removeprefix("requested."): run[column]
+        for column in runs.columns
+        if column.startswith("requested.") and run[column] is not None and not is_nan(run[column])
+    }
+    changes = [_own_changes(results, name, run[name]) for name in comparison.settings]
+    always = (results.experiment.get("mpi") or {}).get("hints") or {}
+    hints = asked | {key: value for key, value in always.items() if key not in asked}
+    for change in changes:
+        hints |= change.get("hints") or {}
+    lines = tuple(f"{key} {plain(value)}" for key, value in hints.items() if not key.startswith("stripe_"))
+    holds = _holds_for(run)
+    if asked.get("stripe_size", 0) % STRIPE_UNIT:
+        holds += " Lustre takes stripe sizes in multiples of 64 KiB only: this one was chosen for a small file."
+    own = tuple(line for change in changes for line in _own_lines(results.program, change))
+    own += build_commands(results.program, [results.experiment.get("workload") or {}, *changes])
+    lead = _lead_of(comparison)
+    if not results.measure.of_storage:
+        return Remedy(lead, None, (), _holds_for_build(run), own) if own else None
+    pool = (results.experiment.get("storage") or {}).get("pool")
+    stripes = _stripe_line(run["storage"], asked, str(pool) if pool else None)
+    return Remedy(lead, stripes, lines, holds, own) if stripes or lines or own else None
+
+
+def _lead_of(comparison: Comparison) -> str:
+    """Returns the reason to paste the remedy. A gain is proven if an interval, of confirming runs if there are any,
+    excludes 1.
+    """
+    if comparison.best == comparison.baseline:
+        return "The best setting is the baseline; to be sure to have it"
+    if not comparison.proven:
+        return "The best setting of this sweep, not proven better than a baseline; to try it"
+    return "To use the best setting"
+
+
+def _own_changes(results: Results, factor: str, level: Any) -> Mapping[str, Any]:
+    """Returns the changes of an own factor's level; nothing for a factor with plain levels."""
+    levels = (results.experiment.get("matrix") or {}).get(factor)
+    return (levels.get(str(level)) or {}) if isinstance(levels, dict) else {}
+
+
+def _own_lines(program: str, change: Mapping[str, Any]) -> list[str]:
+    """Returns the variables to export and the arguments to add for a level of an own factor."""
+    lines = [f"export {key}={shlex.quote(str(value))}" for key, value in (change.get("environment") or {}).items()]
+    if change.get("arguments"):
+        lines.append(f"{program} {shlex.join(str(word) for word in change['arguments'])} ...")
+    return lines
+
+
+def folded(command: str) -> str:
+    """Returns a shell command in as many lines as a page has room for, still one command."""
+    if len(command) <= _LINE:
+        return command
+    lines: list[str] = []
+    for word in map(shlex.quote, shlex.split(command)):
+        if lines and len(lines[-1]) + len(word) < _LINE - len(_FOLD):
+            lines[-1] += f" {word}"
+        else:
+            lines.append(word)
+    return _FOLD.join(lines)
+
+
+def _holds_for_build(run: Mapping[str, Any]) -> str:
+    """Returns the compiler and processor for which a time holds."""
+    parts = [f"with {run['build.version']}"] if _known(run.get("build.version")) else []
+    parts += [f"on {run['machine.cpu']}"] if _known(run.get("machine.cpu")) else []
+    return f"It holds for this program as it was measured{''.join(f' {part}' for part in parts)}."
+
+
+def _known(value: Any) -> bool:
+    """Returns whether a run tells it."""
+    return isinstance(value, str) and value != ""
+
+
+def _stripe_line(kind: str | None, asked: Mapping[str, Any], pool: str | None) -> str | None:
+    """Returns the line that sets the requested layout on this kind of storage, in the pool that the runs used; None if
+    none was requested.
+    """
+    if "stripe_count" not in asked:
+        return None
+    command = BACKENDS.get(str(kind), LUSTRE).stripe_command
+    size = asked.get("stripe_size")
+    return command(int(asked["stripe_count"]), int(size) if size else None, pool) if command else None
+
+
+def plain(value: Any) -> str:
+    """Returns a number without a decimal point where it is whole (frames turn counts with gaps into floats)."""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def _holds_for(run: Mapping[str, Any]) -> str:
+    """Returns the MPI-IO driver for which the recommendation holds."""
+    library = f" of {run['mpi']}" if run["mpi"] and run["driver"] == "lustre" else ""
+    if run["driver"] in DRIVERS:
+        text = f"It holds for {DRIVERS[run['driver']].name}{library}, with which it was measured."
+    elif not any(isinstance(run[key], str) and run[key] for key in ("mpi", "io_component")):
+        text = "It holds for this program on this file system: no MPI library is known of these runs."
+    elif run.get("observed.mpi_io") in (False, 0):
+        text = "It holds for this program on this file system: no data went through MPI-IO."
+    else:
+        text = f"Measured with {run['io_component'] or 'the default MPI-IO of the MPI library'}"
+        text += ", whose driver is not known: it holds for this MPI library and file system."
+    if run["driver"] in ("lustre", "generic"):
+        text += " cb_config_list *:* lets any number of aggregators share a node; *:k allows k on each of several."
+    return text

@@ -1,0 +1,38 @@
+"""The page about the search of a tuned experiment: how it went, and what machine its runs describe."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from iolens.lab.tune.trail import Trail
+from iolens.pages.blocks import Page, Text
+from iolens.pages.exhibit import frames
+from iolens.pages.exhibits.sweep.search import MACHINE, STEPS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def search_page(trail: Trail) -> Page:
+    """Returns the search in a sentence, a figure and two tables."""
+    blocks = [Text(_summary(trail)), *STEPS.figures(trail), *STEPS.tables(trail), *MACHINE.tables(trail)]
+    return Page("The search", blocks, joined=False)
+
+
+def _summary(trail: Trail) -> str:
+    """Returns how much was run of how much, and why no more."""
+    text = f"{len(trail.steps)} of {trail.settings} settings were run by the search"
+    text += f", after {len(trail.known)} that were known before" if trail.known else ""
+    why = f"; it ended because {trail.stopped}" if trail.stopped else "; it has not ended yet"
+    return f"{text}{why}. A setting that was not run may still be better than the best."
+
+
+def with_trail(tables: Mapping[str, pd.DataFrame], trail: Trail | None) -> Mapping[str, pd.DataFrame]:
+    """Returns tables for export, and those of the search, if there was one, in their index as well."""
+    if trail is None:
+        return tables
+    import pandas as pd
+
+    own = frames((STEPS, MACHINE), trail)
+    return {**tables, **own, "index": pd.concat([tables["index"], own["index"]], ignore_index=True)}

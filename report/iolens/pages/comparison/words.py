@@ -1,0 +1,234 @@
+"""The comparison in sentences: the verdict, and what the settings do together."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from iolens.lab.sweep.results import Results
+from iolens.metrics.comparison.effects import Interaction
+from iolens.metrics.comparison.results import Comparison
+from iolens.metrics.comparison.settings import describe_one, level_text, name_text
+from iolens.metrics.files.bound import known, stripes_of_a_link
+from iolens.pages.comparison.cautions import left_out
+from iolens.pages.comparison.driver import driver_names
+from iolens.pages.comparison.numbers import difference, interval, listed, number, plural, said, times
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+_ENOUGH = 5
+"""Repetitions from which another one narrows the intervals only little."""
+
+
+def verdict(comparison: Comparison) -> str:
+    """Returns the answer in a few sentences, the gain first."""
+    return " ".join([lead(comparison), *details(comparison)])
+
+
+def lead(comparison: Comparison) -> str:
+    """Returns the gain of the best setting over the baseline with its interval: that of the fresh runs, which had no
+    part in the choice, else that of the sweep, whose interval allows for the choice.
+    """
+    if comparison.best is None:
+        return "No point of this sweep can be compared. " + " ".join(left_out(comparison))
+    best = comparison.points.loc[comparison.best]
+    measure, fresh = comparison.measure, comparison.fresh
+    head = f"Best: {best['name']}, {said(measure, best['value'])}"
+    if comparison.baseline == comparison.best:
+        more = "was faster" if measure.less_is_better else "gave more"
+        return head + f"; this is the baseline, no other setting that can be compared {more}."
+    if comparison.baseline is None:
+        worst = comparison.points.loc[comparison.worst]
+        return head + f"; the worst, {worst['name']}, gave {said(measure, worst['value'])}."
+    base = comparison.points.loc[comparison.baseline]
+    against = f"{'as fast as ' * measure.less_is_better}the baseline ({base['name']})"
+    if fresh is not None and fresh.ratio is not None and fresh.best is not None and fresh.base is not None:
+        counts = (fresh.best.count, fresh.base.count)
+        runs = (
+            f"{counts[0]} {plural('fresh run', counts[0])} of each"
+            if counts[0] == counts[1]
+            else f"{counts[0]} and {counts[1]} fresh runs"
+        )
+        gain = f"{_times_of(fresh.ratio.value, fresh.ratio.low, fresh.ratio.high)} {against}"
+        speeds = f"{number(fresh.best.value)} against {said(measure, fresh.base.value)} in {runs}"
+        begin = "Confirmed" if comparison.proven else "Not confirmed"
+        text = f"{begin}: {best['name']} gives {gain}, {speeds}."
+    else:
+        gain = f"{_times_of(best['ratio'], best['ratio_low'], best['ratio_high'])} {against}"
+        text = f"Best: {best['name']}, {gain}: {number(best['value'])} against {said(measure, base['value'])}."
+    return text if comparison.proven else f"{text} The runs do not prove that it is better than the baseline."
+
+
+def _times_of(ratio: float, low: float | None, high: float | None) -> str:
+    """Returns a ratio with its interval: '4.03 times [3.92, 4.14]'."""
+    return f"{number(ratio)} times{interval(low, high)}"
+
+
+def details(comparison: Comparison) -> list[str]:
+    """Returns the gain in the sweep itself where fresh runs lead, the settings that may be as good, and those that
+    cannot be compared."""
+    if comparison.best is None:
+        return []
+    return [
+        text for text in (_in_sweep(comparison), _rivals(comparison), _spared(comparison), _outside(comparison)) if text
+    ]
+
+
+def _in_sweep(comparison: Comparison) -> str:
+    """Returns the gain by the runs of the sweep, among which the best was picked; empty without fresh runs."""
+    fresh = comparison.fresh
+    if fresh is None or comparison.baseline is None:
+        return ""
+    if fresh.ratio is None:
+        return f"Fresh runs to confirm this cannot be used ({fresh.problem})."
+    best, base = (comparison.points.loc[one] for one in (comparison.best, comparison.baseline))
+    gain = _times_of(best["ratio"], best["ratio_low"], best["ratio_high"])
+    return (
+        f"In the sweep, from which it was picked, it gave {gain} the baseline: {number(best['value'])} against "
+        f"{said(comparison.measure, base['value'])}."
+    )
+
+
+def _rivals(comparison: Comparison) -> str:
+    """Returns whether other settings may be as good as the best."""
+    if comparison.points.loc[comparison.best, "count"] < 2:
+        return ""
+    others = int(comparison.points["tied"].sum()) - 1
+    if others == 0:
+        return ""
+    text = f"{others} other {plural('setting', others)} cannot be told from it with these repetitions."
+    compared = comparison.points.loc[comparison.points["left_out"] == "", "count"]
+    fewest = int(compared.min())
+    if fewest < _ENOUGH:
+        text += f" {_ENOUGH} of each would make the intervals about {math.sqrt(fewest / _ENOUGH):.2f} times as wide."
+    return text
+
+
+def _spared(comparison: Comparison) -> str:
+    """Returns how many runs were saved at points that could no longer be the best; empty if none was."""
+    points = comparison.points
+    most = int(points["planned"].max())
+    early = points.loc[
+        ~points["tied"].astype(bool) & (points["left_out"] == "") & (points["planned"] < most), "planned"
+    ]
+    if early.empty:
+        return ""
+    saved = int((most - early).sum())
+    return (
+        f"{len(early)} {plural('setting', len(early))} could no longer be the best and had fewer repetitions: {saved} "
+        f"{plural('run', saved)} saved."
+    )
+
+
+def _outside(comparison: Comparison) -> str:
+    """Returns the setting that gave more than the best but cannot be compared; empty without one."""
+    points = comparison.points
+    measure, others = comparison.measure, points.loc[points["left_out"] != "", "value"].dropna()
+    if others.empty:
+        return ""
+    top = points.loc[others.idxmin() if measure.less_is_better else others.idxmax()]
+    if not measure.better(top["value"], points.loc[comparison.best, "value"]):
+        return ""
+    return f"{top['label']} gave {said(measure, top['value'])} but cannot be compared ({top['left_out']})."
+
+
+def interaction_sentence(found: Interaction) -> str:
+    """Returns the effect of each of two settings alone and of both together."""
+    (a, b), (a0, b0), (a1, b1) = found.names, found.base, found.target
+    steps = [
+        f"{name_text(name)} {level_text(name, low)} → {level_text(name, high)} alone {times(gain)}"
+        for name, low, high, gain in ((a, a0, a1, found.first), (b, b0, b1, found.second))
+    ]
+    if found.synergy.is_clear and found.synergy.value > 1:
+        moral = f"together they give {number(found.synergy.value)} times the product of their single gains"
+    elif found.synergy.is_clear:
+        moral = f"together they give only {number(found.synergy.value)} times the product of their single gains"
+    else:
+        moral = "these runs do not show that they depend on each other"
+    first = steps[0][0].upper() + steps[0][1:]
+    return f"{first}; {steps[1]}; both {times(found.both)}: {moral}."
+
+
+def answer_sentences(comparison: Comparison) -> list[str]:
+    """Returns whether all builds of the program computed the same, by name where one did not; empty if there is one
+    build only. Those that differ are named where they are left out.
+    """
+    runs = comparison.runs
+    if "answer.said" not in runs or runs["answer.said"].isna().all():
+        return []
+    known = runs[runs["answer.same"].notna()]
+    if known.empty:
+        return [f"Answer: n/a: {_untold(runs)}."]
+    wrong = known[~known["answer.same"].astype(bool)]
+    most = float(known.loc[known["answer.same"].astype(bool), "answer.difference"].astype(float).max())
+    text = f"Answer: the baseline's in {len(known) - len(wrong)} of {len(known)} runs"
+    text += f" (greatest relative difference {difference(most)})" if len(wrong) < len(known) else ""
+    text += "" if wrong.empty else f", another one in {len(wrong)}: {listed(_named(comparison, wrong))}"
+    rest = runs[runs["answer.same"].isna()]
+    return [text + (f"; n/a of {len(rest)}: {_untold(rest)}." if len(rest) else ".")]
+
+
+def _untold(runs: pd.DataFrame) -> str:
+    """Returns the reasons why these runs have no comparable answer, with the number of runs for each reason."""
+    counts = runs["answer.said"].str.removeprefix("n/a: ").value_counts(sort=False)
+    if len(counts) == 1:
+        return str(counts.index[0])
+    return "; ".join(f"{said} ({count} {plural('run', count)})" for said, count in counts.items())
+
+
+def _named(comparison: Comparison, runs: pd.DataFrame) -> list[str]:
+    """Returns the settings of these runs."""
+    return [str(comparison.points.loc[index, "label"]) for index in dict.fromkeys(runs["point"])]
+
+
+def bound_sentences(comparison: Comparison) -> list[str]:
+    """Returns the stripe count from which on aggregators can pay, by the storage's model; empty without a model."""
+    limits = comparison.limits
+    if not known(limits) or comparison.points["bound"].isna().all():
+        return []
+    share = stripes_of_a_link(limits)
+    fed = math.floor(share)
+    return [
+        f"Bound: a target takes {limits['ost_mb_per_s']:g} MB/s, and a client's link carries "
+        f"{limits['link_mb_per_s']:g} MB/s, as much as {share:g} targets. One aggregator can feed up to {fed} stripes; "
+        f"from {fed + 1} on more aggregators can pay. A line at each bar shows the bound of its setting."
+    ]
+
+
+def complete_run(results: Results) -> str | None:
+    """Returns the complete run that went before the sweep, in a sentence; None if there was none."""
+    first = results.first
+    if first is None:
+        return None
+    if first["status"] != "ok":
+        return f"The complete run before the sweep {first['status']}: {first['reason'] or 'no reason given'}."
+    measure = results.measure
+    value = first[measure.column]
+    gave = "" if value is None else f", {measure.name} {said(measure, value)}"
+    return f"The complete run before the sweep: verification {first['verification'] or 'n/a'}{gave}."
+
+
+def _ranks_text(ranks: pd.Series[Any]) -> str:
+    """Returns the ranks of the runs: '4 ranks', '1 to 8 ranks', or nothing where no run tells."""
+    if ranks.empty:
+        return ""
+    least, most = int(ranks.min()), int(ranks.max())
+    return f"{most} {plural('rank', most)}" if least == most else f"{least} to {most} ranks"
+
+
+def subtitle(results: Results, comparison: Comparison) -> str:
+    """Returns the subtitle: workload, ranks, runs, and the settings that are equal at every point."""
+    runs = comparison.runs
+    ranks = runs["nprocs"].dropna()
+    parts = [
+        results.program,
+        _ranks_text(ranks),
+        f"{hosts} hosts" if (hosts := runs["hosts"].map(len).max()) > 1 else "",
+        f"{len(comparison.points)} {plural('point', len(comparison.points))}, {len(runs)} runs",
+        driver_names(runs),
+    ]
+    same = [name for name in comparison.settings if len(set(runs[name])) == 1]
+    parts += [describe_one(name, runs[name].iloc[0]) for name in same]
+    return ", ".join(part for part in parts if part)

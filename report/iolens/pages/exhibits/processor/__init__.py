@@ -1,0 +1,1 @@
+"""The exhibits about the work of the processors."""

@@ -1,0 +1,91 @@
+"""Counters of processors, and I/O by call site."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from iolens.log import Job
+from iolens.metrics.processor import counters, io_sites
+from iolens.missing import is_nan
+from iolens.pages import words
+from iolens.pages.blocks import Block
+from iolens.pages.exhibit import Column, Exhibit
+from iolens.pages.exhibits.processor.drilled import NAME, shares
+
+_PLACES = {
+    "s": 6,
+    "M/s": 3,
+    "%": 1,
+    "% of nominal peak (DP)": 1,
+    "ops/cycle": 2,
+    "ops/ref": 2,
+    "ops/byte": 3,
+    "refs/miss": 2,
+} | {"avg uses": 3, "GHz": 2, "X": 2, "GB": 3, "GB/s": 3, "MiB": 1, "MiB/s": 1, "per instruction": 4}
+"""Decimal places by unit: those that CrayPAT prints, where it prints the unit."""
+
+
+def amount(value: float, unit: str, unavailable: str) -> str:
+    """Returns a counter's value, or n/a and why."""
+    if unavailable:
+        return f"{words.NONE} ({unavailable})"
+    if unit in _PLACES:
+        return f"{value:,.{_PLACES[unit]}f} {unit}"
+    return words.count(value) if abs(value) >= 1000 else words.digits(value)
+
+
+def _rate(value: float) -> str:
+    """Returns per second, in millions where that is at least one."""
+    if is_nan(value):
+        return ""
+    return f"{value / 1e6:.3f} M/s" if value >= 1e6 else f"{words.digits(value)} /s"
+
+
+_COLUMNS = [
+    Column("region", "region"),
+    Column("", "event"),
+    Column("average rank", ("value", "unit", "unavailable"), amount),
+    Column("rate", "rate", _rate),
+    Column("Imb.%", "imbalance_percent", words.points),
+    Column("counted", "ran", words.points),
+]
+
+COUNTERS: Exhibit[Job] = Exhibit(
+    name="counters",
+    title="Counters of the processors",
+    metric=counters.counters,
+    columns=_COLUMNS,
+    note="Counted: the part of the time in which the event had a counter; values are scaled up to the whole time. "
+    "n/a: this processor does not offer the event, or its operator forbids it, so nothing is derived from it. "
+    "Nominal peak: the most double-precision operations per cycle of such a core, from a table of processors, "
+    "not measured.",
+    asked=True,
+    source="iolens run --hwpc GROUP",
+)
+
+
+def of_the_run(job: Job) -> list[Block]:
+    """Returns the counters of the whole run, for a page; those of regions are left to `iolens table`."""
+    found = COUNTERS.frame(job)
+    whole = None if found is None else found[found["region"] == counters.WHOLE]
+    return replace(COUNTERS, metric=lambda _: whole, columns=_COLUMNS[1:]).tables(job)
+
+
+IO_CALLERS: Exhibit[Job] = Exhibit(
+    name="io_callers",
+    title="Time in I/O by call site",
+    metric=io_sites.io_callers,
+    columns=[
+        NAME,
+        *shares("Time", "time"),
+        Column("Calls", "calls", words.guarded),
+        Column("bytes", "bytes", words.size),
+    ],
+    note="Values of an average rank, and of the ranks with the largest, median and smallest value. MPI-IO calls "
+    "contain the POSIX calls inside them: --filter group=POSIX or group=MPI-IO selects one of the two.",
+    asked=True,
+    drilled=True,
+    levels=io_sites.LEVELS.known,
+    apart=True,
+    source="a log with the callers of I/O (the table io_sites)",
+)

@@ -1,0 +1,265 @@
+"""MPI: time in calls, messages by size and call site, and who sent to whom."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from iolens.metrics.processor.mpi import calls as mpi
+from iolens.metrics.processor.mpi import peers, rank_places
+from iolens.metrics.processor.mpi import settings as mpi_settings
+from iolens.pages import words
+from iolens.pages.blocks import FigureBlock
+from iolens.pages.exhibit import Column, Exhibit
+from iolens.pages.exhibits.processor.drilled import NAME, guarded_seconds, shares
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from iolens.log import Job
+
+_SOURCE = "iolens run --trace mpi"
+_BINS = ("< 16 B", "< 256 B", "< 4 KiB", "< 64 KiB", "< 1 MiB", "< 16 MiB", "larger")
+_SIZES = [Column(head, name, words.guarded, optional=True) for head, name in zip(_BINS, mpi.SIZES, strict=True)]
+
+
+def _message_columns(_: Job) -> Sequence[Column]:
+    """Returns share, bytes and messages, and the sizes that occur."""
+    return [
+        NAME,
+        Column("Msg Bytes%", "share", words.points),
+        Column("Msg Bytes", "bytes_sent", words.size),
+        Column("Imb.%", "imbalance_percent", words.points),
+        Column("Msg Count", "messages", words.guarded),
+        *_SIZES,
+    ]
+
+
+def _size_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
+    """Returns how many messages of which size."""
+    from iolens.figures.job.messages import message_bars
+
+    total = found.iloc[0]
+    if total["messages"]:
+        counts = dict(zip(_BINS, (float(total[name]) for name in mpi.SIZES), strict=True))
+        caption = (
+            "Values of an average rank. Look for many messages on the left: each message has a cost, even if it is "
+            "small."
+        )
+        yield FigureBlock(message_bars(counts), caption, title="Messages by size")
+
+
+def _peer_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
+    """Returns the matrix of bytes by sender and receiver."""
+    from iolens.figures.job.peers import peer_map
+
+    matrix, group = peers.peer_matrix(job)
+    caption = "" if group == 1 else f"A row and a column stand for {group} ranks. "
+    caption += "Look for pairs of ranks with far more bytes than the others."
+    yield FigureBlock(peer_map(matrix, group), caption, title="Bytes by sender and receiver")
+
+
+def _distance_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
+    """Returns bytes over the distance of ranks."""
+    from iolens.figures.job.messages import distance_bars
+
+    caption = "Distance: |receiver - sender|. Look for bytes that go far: such ranks often lie on different nodes."
+    yield FigureBlock(distance_bars(found), caption, title="Bytes by distance of the ranks")
+
+
+def _peer(number: int) -> str:
+    """Returns a rank; -1: several."""
+    return "others" if number < 0 else str(number)
+
+
+MPI_CALLS: Exhibit[Job] = Exhibit(
+    name="mpi_calls",
+    title="MPI calls",
+    metric=mpi.mpi_calls,
+    columns=[
+        NAME,
+        *shares("Time", "time"),
+        Column("before it, in barriers, s", "sync_time", guarded_seconds, optional=True),
+        Column("Calls", "calls", words.guarded),
+        Column("shortest, s", "min_time", guarded_seconds),
+        Column("longest, s", "max_time", guarded_seconds),
+        Column("sent", "bytes_sent", words.size),
+        Column("received", "bytes_received", words.size),
+    ],
+    note="Times of an average rank; shortest and longest single call of any rank. Imb. Time: slowest rank minus mean; "
+    "Imb. Time%: 100 (max - avg) / max N / (N - 1).",
+    asked=True,
+    drilled=True,
+    levels=mpi.CALLS.known,
+    source=_SOURCE,
+)
+
+MPI_MESSAGES: Exhibit[Job] = Exhibit(
+    name="mpi_messages",
+    title="MPI messages by size",
+    metric=mpi.mpi_messages,
+    columns=_message_columns,
+    needs="messages",
+    note="Sent by an average rank; a collective counts what the rank itself contributes. Sizes are of single messages.",
+    draw=_size_figure,
+    asked=True,
+    drilled=True,
+    levels=mpi.CALLS.known,
+    source=_SOURCE,
+)
+
+MPI_CALLERS: Exhibit[Job] = Exhibit(
+    name="mpi_callers",
+    title="MPI messages by call site",
+    metric=mpi.mpi_callers,
+    columns=_message_columns,
+    needs="messages",
+    note="Sent by an average rank, and by the ranks that sent most, median and least.",
+    asked=True,
+    drilled=True,
+    levels=mpi.SITES.known,
+    source=_SOURCE,
+    apart=True,
+)
+
+MPI_SITES: Exhibit[Job] = Exhibit(
+    name="mpi_sites",
+    title="Time in MPI by call site",
+    metric=mpi.mpi_sites,
+    columns=[NAME, *shares("Time", "time"), Column("Calls", "calls", words.guarded)],
+    note="Values of an average rank, and of the ranks with the largest, median and smallest value.",
+    asked=True,
+    drilled=True,
+    levels=mpi.SITES.known,
+    source=_SOURCE,
+    apart=True,
+)
+
+MPI_PEERS: Exhibit[Job] = Exhibit(
+    name="mpi_peers",
+    title="Pairs of ranks with the most bytes",
+    metric=peers.mpi_peers,
+    columns=[
+        Column("sender", "rank", _peer),
+        Column("receiver", "peer", _peer),
+        Column("Msg Bytes%", "share", words.points),
+        Column("Msg Bytes", "bytes", words.size),
+        Column("Msg Count", "messages", words.count),
+        Column("same node", ("on_node", "peer"), lambda same, peer: "" if peer < 0 else "yes" if same else "no"),
+    ],
+    note="Point-to-point and one-sided messages, without messages of collective calls.",
+    draw=_peer_figure,
+    asked=True,
+    source=_SOURCE,
+    apart=True,
+)
+
+MPI_DISTANCE: Exhibit[Job] = Exhibit(
+    name="mpi_distance",
+    title="Messages by distance of the ranks",
+    metric=peers.mpi_distance,
+    columns=[
+        Column("distance", "distance", words.count),
+        Column("Msg Bytes%", "share", words.points),
+        Column("Msg Bytes", "bytes", words.size),
+        Column("Msg Count", "messages", words.count),
+    ],
+    note="Distance: |receiver - sender|; of all ranks together.",
+    draw=_distance_figure,
+    source=_SOURCE,
+    apart=True,
+)
+
+MPI_NODES: Exhibit[Job] = Exhibit(
+    name="mpi_nodes",
+    title="Messages within and between nodes",
+    metric=peers.mpi_nodes,
+    columns=[
+        Column("", "where"),
+        Column("Msg Bytes%", "share", words.points),
+        Column("Msg Bytes", "bytes", words.size),
+        Column("Msg Count", "messages", words.count),
+    ],
+    note="Point-to-point and one-sided messages of all ranks; messages of collective calls are not included.",
+    source=_SOURCE,
+)
+
+LATE_RECEIVES: Exhibit[Job] = Exhibit(
+    name="late_receives",
+    title="Receives that were posted late",
+    metric=mpi.late_receives,
+    columns=[
+        Column("", "function"),
+        Column("Calls", "calls", words.count),
+        Column("late", "late", words.count),
+        Column("late, %", "share", words.points),
+    ],
+    note="Receives of all ranks that began after their message had arrived.",
+    source="iolens run --trace mpi --late-receives, and a receive that was late",
+)
+
+MPI_COMMUNICATORS: Exhibit[Job] = Exhibit(
+    name="mpi_communicators",
+    title="Communicators by size",
+    metric=rank_places.communicators,
+    columns=[
+        Column("ranks in it", "size", words.count),
+        Column("ranks of the other group", "remote_size", words.count, optional=True),
+        Column("used by ranks", "ranks", words.guarded),
+        Column("of a rank, at most", "communicators", words.count),
+    ],
+    note="Communicators that messages or collective calls used.",
+    source=_SOURCE,
+    apart=True,
+)
+
+RANK_PLACES: Exhibit[Job] = Exhibit(
+    name="rank_places",
+    title="Where ranks ran",
+    metric=rank_places.rank_places,
+    columns=[
+        Column("PE", "rank", words.count),
+        Column("node", "host"),
+        Column("processors", "cpus"),
+        Column("how many", "cpu_count", words.count),
+        Column("ranks that share them", "shared_with", words.count),
+        Column("threads", "thread_level"),
+        Column("warning", "warning", optional=True),
+    ],
+    note="Threads: the level that MPI gave the program.",
+    source=_SOURCE,
+    apart=True,
+)
+
+NODE_PLACES: Exhibit[Job] = Exhibit(
+    name="node_places",
+    title="Ranks and processors of the nodes",
+    metric=rank_places.node_places,
+    columns=[
+        Column("nodes", "nodes", words.count),
+        Column("such as", "host"),
+        Column("ranks on each", "ranks", words.count),
+        Column("processors they may use", "cpu_count", words.count),
+        Column("ranks that share some", "shared", words.count),
+        Column("warning", "warning", optional=True),
+    ],
+    note="Processors as the kernel numbers them, when MPI_Init had ended; hardware threads of one core count each.",
+    source=_SOURCE,
+)
+
+MPI_SETTINGS: Exhibit[Job] = Exhibit(
+    name="mpi_settings",
+    title="The MPI library, and how it was set",
+    metric=mpi_settings.mpi_settings,
+    columns=[
+        Column("", "kind"),
+        Column("name", "name"),
+        Column("value", "value"),
+        Column("set by", "source"),
+        Column("ranks", "ranks", words.count),
+        Column("from rank", "first", words.count, optional=True),
+    ],
+    note="Components that were open, with their eager limits in bytes, headers included, and parameters that differ "
+    "from the library's defaults. Values that mpirun sets are in the environment.",
+    source=_SOURCE,
+)

@@ -1,0 +1,154 @@
+"""The time of the processors by samples: groups, functions, lines, chains of callers, regions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from iolens.metrics.processor import regions
+from iolens.metrics.processor.sampled import samples
+from iolens.pages import words
+from iolens.pages.blocks import FigureBlock
+from iolens.pages.exhibit import Column, Exhibit
+from iolens.pages.exhibits.processor.drilled import NAME, guarded_seconds, shares
+from iolens.pages.exhibits.processor.time import PROFILE_TIME
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from iolens.log import Job
+
+_SOURCE = "iolens run --sample"
+_COLUMNS = [NAME, *shares("Samp", "samples", "")]
+_NOTE = (
+    "Samples of an average rank. Imb. Samp: rank with the most less mean, or thread where threads are the last level; "
+    "Imb. Samp%: 100 (max - avg) / max N / (N - 1). A sample in a library belongs to the MPI, I/O or library call that "
+    "the program made."
+)
+
+
+def _profile_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
+    """Returns a bar a function, the busiest first."""
+    from iolens.figures.job.profile import profile_bars
+
+    groups = found["name"].where(found["level"] == "group").ffill()
+    functions = found.assign(group=groups)[found["level"] == "function"]
+    if len(functions):
+        yield FigureBlock(profile_bars(functions), "Share of all samples.", title="Functions with most samples")
+
+
+def _no_lines(job: Job) -> str:
+    """Returns the reason why a sampled job has no lines."""
+    why = samples.why_no_lines(job)
+    return f"Source lines: n/a; {why}." if why else ""
+
+
+PROFILE: Exhibit[Job] = Exhibit(
+    name="profile",
+    title="Profile by function group and function",
+    metric=samples.profile,
+    columns=_COLUMNS,
+    note=_NOTE,
+    draw=_profile_figure,
+    asked=True,
+    drilled=True,
+    levels=samples.LEVELS.known,
+    source=_SOURCE,
+    instead=PROFILE_TIME,
+)
+
+LINES: Exhibit[Job] = Exhibit(
+    name="lines",
+    title="Profile by source line",
+    metric=samples.lines,
+    columns=_COLUMNS,
+    note=_NOTE + " Lines: of functions whose program has debug information (-g).",
+    asked=True,
+    drilled=True,
+    levels=samples.LEVELS.known,
+    source=_SOURCE,
+    apart=True,
+)
+
+HOT_LINES: Exhibit[Job] = Exhibit(
+    name="hot_lines",
+    title="Lines of the program with most samples",
+    metric=samples.hot_lines,
+    columns=[
+        Column("Samp%", "share", words.points),
+        Column("Samp", "samples", words.guarded),
+        Column("most", "most", words.count),
+        Column("rank", "most_rank", words.count),
+        Column("function", "function"),
+        Column("source", ("source", "line"), lambda source, line: f"{source}:{line.removeprefix('line ')}"),
+    ],
+    note="Percentage of all samples, those in libraries included. Most: the largest percentage of one rank.",
+    absent=_no_lines,
+    source=f"{_SOURCE}, of a program compiled with -g",
+)
+
+SAMPLING: Exhibit[Job] = Exhibit(
+    name="sampling",
+    title="How well it was sampled",
+    metric=samples.sampling,
+    columns=[
+        Column("timer", "timer"),
+        Column("threads", "threads", words.count),
+        Column("asked, 1/s", "asked_hz", words.ratio),
+        Column("in effect, 1/s", "hz", words.ratio),
+        Column("periods lost", "lost", words.points),
+        Column("callers cut", "cut", words.points),
+        Column("time it took", "cost", words.points),
+    ],
+    note="Threads of all ranks. In effect: interruptions per second; a late interruption counts for the periods that "
+    "it missed.",
+    source=_SOURCE,
+)
+
+CALLERS: Exhibit[Job] = Exhibit(
+    name="callers",
+    title="Functions and who called them",
+    metric=samples.callers,
+    columns=_COLUMNS,
+    note=_NOTE,
+    asked=True,
+    drilled=True,
+    levels=samples.LEVELS.known,
+    source=_SOURCE,
+    apart=True,
+)
+
+CALLTREE: Exhibit[Job] = Exhibit(
+    name="calltree",
+    title="Call tree",
+    metric=samples.calltree,
+    columns=_COLUMNS,
+    note="From the caller to the called function; a row counts its own samples and those of all functions that it "
+    "called.",
+    asked=True,
+    drilled=True,
+    levels=(*samples.LEVELS.known, "frame"),
+    source=_SOURCE,
+    apart=True,
+)
+
+REGIONS: Exhibit[Job] = Exhibit(
+    name="regions",
+    title="Regions that the program marks",
+    metric=regions.regions,
+    columns=[
+        NAME,
+        *shares("Time", "exclusive_time"),
+        Column("with inner ones, s", "time", guarded_seconds),
+        Column("Calls", "calls", words.guarded),
+        Column("without end", "unended", words.guarded, optional=True),
+        Column("shortest, s", "min_time", guarded_seconds),
+        Column("longest, s", "max_time", guarded_seconds),
+    ],
+    note="Values of an average rank, over all of its threads. Time excludes inner regions; the shortest and longest "
+    "single visit include them. Sums that include inner regions are left out for regions that contain each other.",
+    asked=True,
+    drilled=True,
+    levels=regions.LEVELS.known,
+    source="a program that marks regions (iolens_region_begin, PAT_region_begin)",
+)

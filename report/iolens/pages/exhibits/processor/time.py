@@ -1,0 +1,182 @@
+"""Computing, MPI and I/O: where the time of the ranks went, how efficient they are, and what to look at next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from iolens.metrics.processor import steps, threads, time
+from iolens.metrics.processor.sampled import inclusive, parts, profile_time, samples
+from iolens.missing import is_nan
+from iolens.pages import words
+from iolens.pages.blocks import FigureBlock
+from iolens.pages.exhibit import EVERY, Column, Exhibit
+from iolens.pages.exhibits.processor.drilled import NAME, shares
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from iolens.log import Job
+
+_SOURCE = "iolens run"
+
+
+def _time_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
+    """Returns the average rank above, and each rank below."""
+    from iolens.figures.job.time_shares import rank_time_bars, total_time_bar
+
+    times = time.rank_time(job)
+    if times is not None:
+        each = times.frame().set_index("rank")
+        yield FigureBlock(total_time_bar(each), title="Where the time of an average rank went")
+        if len(each) > 1:
+            yield FigureBlock(rank_time_bars(each), title="And of each rank")
+
+
+def how(job: Job) -> str:
+    """Returns where the numbers come from, and what each part holds."""
+    each = time.rank_time(job)
+    if each is None:
+        return ""
+    said = [
+        "On a core, waiting for a core and asleep: as the kernel counts them, of each rank's busiest thread, outside "
+        "I/O and MPI. Processor time inside MPI and I/O belongs to these."
+    ]
+    if samples.is_sampled(job) and not time.is_traced(job):
+        said = ["From samples: shares of each rank's busiest thread, as parts of the run time."]
+    if time.has_timed_barriers(job):
+        said.append("MPI synchronisation: with the timed barriers before collectives.")
+    said += [meaning for part, meaning in _MEANINGS.items() if each[part].any()]
+    if time.is_traced(job):
+        said.append("Simultaneous calls of several threads are added, up to the run time.")
+    return " ".join(said)
+
+
+_MEANINGS = {
+    parts.UNTRACED: "Computing or MPI: on a core, MPI calls were not timed (iolens run --trace mpi).",
+    parts.ASLEEP: "Asleep or blocked: in sleeps, locks, pipes, waits for children.",
+    parts.OPENMP: "In OpenMP's library: barriers, locks, idle workers and starts of parallel regions, from samples.",
+    parts.POINT: "MPI point-to-point: with waits for requests.",
+    parts.OFF_CORE: "Not on a core: asleep, or waiting for a core.",
+    parts.UNKNOWN: "Unknown: outside I/O and MPI; the log does not show if the rank was on a core.",
+    parts.START: "Start and end: MPI_Init and MPI_Finalize.",
+    parts.PROFILER: "The profiler: time that it added to MPI_Init, and samples in its own code.",
+}
+"""The meaning of each part, shown for a part that has any time."""
+
+
+TIME_PARTS: Exhibit[Job] = Exhibit(
+    name="time_parts",
+    title="Parts of the time",
+    metric=time.time_parts,
+    columns=[
+        Column("", "part"),
+        Column("share", "share", words.points),
+        Column("average rank, s", "seconds", words.seconds),
+        Column("least, s", "least", words.seconds),
+        Column("rank", "least_rank", words.count),
+        Column("most, s", "most", words.seconds),
+        Column("rank", "most_rank", words.count),
+    ],
+    note=how,
+    draw=_time_figure,
+    source=_SOURCE,
+)
+
+
+def _value(number: float, unknown: str) -> str:
+    """Returns an efficiency, or that it is not known."""
+    return "not known" if unknown or is_nan(number) else f"{number:.3f}"
+
+
+EFFICIENCIES: Exhibit[Job] = Exhibit(
+    name="efficiencies",
+    title="Efficiencies after POP",
+    metric=time.efficiencies,
+    columns=[
+        Column("", "name"),
+        Column("value", ("value", "unknown"), _value),
+        Column("definition", ("definition", "unknown"), lambda said, why: f"{said}; {why}" if why else said),
+    ],
+    note="c: computing, w: waiting outside I/O and MPI, o: I/O, of a rank; T: the run time. 1 is best. Waiting and "
+    "I/O are separate factors here; POP counts them as computing.",
+    source=_SOURCE,
+)
+
+THREAD_BALANCE: Exhibit[Job] = Exhibit(
+    name="thread_balance",
+    title="Balance among the threads of a rank",
+    metric=threads.thread_balance,
+    columns=[
+        Column("rank", "rank", words.count),
+        Column("threads", "threads", words.count),
+        Column("on a core, s", "on_core", words.seconds),
+        Column("busiest, s", "busiest", words.seconds),
+        Column("thread", "busiest_thread", words.count),
+        Column("Imb. Time", "imbalance", words.seconds),
+        Column("Imb. Time%", "imbalance_percent", words.points),
+        Column("waiting for a core, s", "runnable", words.seconds),
+        Column("asleep, s", "asleep", words.seconds),
+        Column("OpenMP, s", "openmp", words.seconds, optional=True),
+        Column("OpenMP%", "openmp_share", words.points, optional=True),
+    ],
+    note="Means over the threads that worked. Imb. Time: busiest thread less mean; Imb. Time%: 100 (max - avg) / max "
+    "N / (N - 1). OpenMP: barriers, locks and idle workers of its library, from samples (iolens run --sample), on a "
+    "core or not.",
+    whole=lambda job: threads.thread_balance(job, EVERY),
+    source=_SOURCE,
+)
+
+STEPS: Exhibit[Job] = Exhibit(
+    name="steps",
+    title="Step by step",
+    metric=steps.steps,
+    columns=[
+        Column("step", "step"),
+        Column("time", "share", words.points),
+        Column("what this log says", "evidence"),
+        Column("table", "look"),
+    ],
+    note="Follow this order; after each change, compare answers and times. To see a table: iolens table NAME LOG.",
+    source=_SOURCE,
+)
+
+
+def _counted(calls: float) -> str:
+    """Returns calls of an average rank; empty if none were counted."""
+    return words.guarded(calls) if calls else ""
+
+
+def _profile_note(job: Job) -> str:
+    """Returns a note about the rows."""
+    rest = "the rest of the run time" + (
+        "" if time.is_traced(job) or job.nprocs < 2 else ", including MPI, because MPI was not traced (--trace mpi)"
+    )
+    inside = (
+        f"{inclusive.INSIDE}: inclusive times of functions of the program and of libraries, which overlap each other "
+        f"and the rows above; Time%: share of the total time of the ranks."
+        if inclusive.inclusive_rows(job) is not None
+        else ""
+    )
+    sync = "MPI_SYNC: the timed barriers before collectives." if time.has_timed_barriers(job) else ""
+    said = (
+        "Means over all ranks, from timed calls. Imb. Time: slowest rank less mean; Imb. Time%: 100 (max - avg) / max "
+        "N / (N - 1). MPI-IO: time of its calls without the POSIX time inside them.",
+        sync,
+        f"{profile_time.NOT_TRACED}: {rest}. Calls of several threads are added.",
+        inside,
+    )
+    return " ".join(part for part in said if part)
+
+
+PROFILE_TIME: Exhibit[Job] = Exhibit(
+    name="profile_time",
+    title="Time by function group and function",
+    metric=profile_time.profile_time,
+    columns=[NAME, *shares("Time", "time"), Column("Calls", "calls", _counted)],
+    note=_profile_note,
+    asked=True,
+    drilled=True,
+    levels=profile_time.LEVELS.known,
+    apart=True,
+)

@@ -1,0 +1,1 @@
+"""The exhibits that compare logs, runs and outputs."""

@@ -1,0 +1,140 @@
+"""The figures of a comparison of logs, runs and outputs: ratios, rates, time by operation, maps over time, sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from iolens.metrics.subjects import shapes as subject_shapes
+from iolens.metrics.subjects.aligned import SAME, aligned, numbers
+from iolens.metrics.subjects.bounds import bounds
+from iolens.metrics.subjects.subject import Subjects
+from iolens.metrics.subjects.values import RUN
+from iolens.pages.blocks import FigureBlock
+from iolens.pages.exhibit import Exhibit
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_MOST_RATIOS = 24
+
+_LEADING = (RUN, "Bandwidth", "Time", "Computing", "Metadata", "MPI-IO", "POSIX", "DFS")
+"""Groups whose ratios are drawn where there are any; else those of all others that have a better side."""
+
+_RATES = (
+    ("Bandwidth", "write"),
+    ("Bandwidth", "read"),
+    ("MPI-IO", "speed by the slowest"),
+    ("POSIX", "speed by the slowest"),
+)
+"""The rates that are drawn as bars, the first two that there are; what a program printed before what its log gives."""
+
+_MOST_RATES = 2
+
+
+def _labels(subjects: Subjects) -> dict[str, str]:
+    """Returns the names by their letters."""
+    return {letter: one.label for letter, one in zip(subjects.letters, subjects.all, strict=True)}
+
+
+def _leading(subjects: Subjects) -> pd.DataFrame:
+    """Returns rows of `aligned` that have a better side, a ratio, and differ; of LEADING groups where there are any.
+    The first MOST_RATIOS.
+    """
+    rows = aligned(subjects)
+    if rows.empty:
+        return rows
+    others = subjects.letters[1:]
+    known = rows[[f"ratio {letter}" for letter in others]].notna().any(axis=1)
+    differ = ~rows[[f"standing {letter}" for letter in others]].isin([SAME]).all(axis=1)
+    found = rows[known & differ & (rows["better"] != 0)]
+    first = found[found["group"].isin(_LEADING)]
+    order = [_LEADING.index(group) for group in first["group"]]
+    first = first.assign(order=order).sort_values("order", kind="stable").drop(columns="order")
+    found = (first if len(first) else found).head(_MOST_RATIOS)
+    texts = [
+        name if group == RUN else f"{group}: {name}" for group, name in zip(found["group"], found["name"], strict=True)
+    ]
+    arrows = ["  ↑" if better > 0 else "  ↓" for better in found["better"]]
+    return found.assign(text=[text + arrow for text, arrow in zip(texts, arrows, strict=True)])
+
+
+def _ratio_figure(subjects: Subjects, found: pd.DataFrame) -> Iterable[FigureBlock]:
+    """Returns the ratios of the leading numbers."""
+    from iolens.figures.subjects.ratios import ratio_rows
+
+    caption = "↑ more is better, ↓ less is better. Caps: intervals, where there are repetitions."
+    if len(found) == _MOST_RATIOS:
+        caption += f" The first {_MOST_RATIOS}; the others are in the tables."
+    yield FigureBlock(ratio_rows(found, subjects.letters, _labels(subjects)), caption)
+
+
+def _rates(subjects: Subjects) -> pd.DataFrame:
+    """Returns rows of `aligned` that are rates of RATES."""
+    rows = aligned(subjects)
+    keys = list(zip(rows["group"], rows["name"], strict=True)) if len(rows) else []
+    wanted = [key for key in _RATES if key in keys][:_MOST_RATES]
+    return rows[[key in wanted for key in keys]] if wanted else rows.head(0)
+
+
+def _rate_figures(subjects: Subjects, found: pd.DataFrame) -> Iterable[FigureBlock]:
+    """Returns a bar for each subject, with the bound of its storage where that is known."""
+    from iolens.figures.subjects.bars import value_bars
+
+    measured = [numbers(subject) for subject in subjects.all]
+    limits = bounds(subjects, subjects.device_rate)
+    for row in found.to_dict("records"):
+        key = (row["group"], row["name"], row["unit"], row["better"])
+        values = {each: (row[f"value {each}"], row[f"low {each}"], row[f"high {each}"]) for each in subjects.letters}
+        singles = {letter: each.get(key, ()) for letter, each in zip(subjects.letters, measured, strict=True)}
+        shown = limits if row["name"] != "read" else {}
+        caption = "Typical value, interval, single measurements (dots)."
+        if shown:
+            by = "that was given for the device" if subjects.device_rate else "that the storage's model sets"
+            caption += f" Black line: the bound {by}."
+        else:
+            caption += " No bound is known: neither a model of the storage, nor --device-rate."
+        name = f"{row['name']} bandwidth" if row["group"] == "Bandwidth" else f"{row['group']} {row['name']}"
+        yield FigureBlock(value_bars(values, singles, shown, _labels(subjects), f"{name}, MiB/s"), caption)
+
+
+def _time_figure(subjects: Subjects, found: pd.DataFrame) -> Iterable[FigureBlock]:
+    """Draws where the time of an average process went."""
+    from iolens.figures.subjects.times import time_bars
+
+    caption = (
+        "The time of a layer contains the time of the layers below it. Bars are means over the logs of a subject; "
+        "lines show their range."
+    )
+    yield FigureBlock(time_bars(found), caption)
+
+
+def activity_figure(subjects: Subjects) -> list[FigureBlock]:
+    """Returns the maps, on one scale."""
+    from iolens.figures.subjects.heatmaps import heatmaps
+
+    layer, found = subject_shapes.activities(subjects)
+    if len(found) < 2:
+        return []
+    caption = (
+        f"{layer}, reads and writes together: bytes a second of one rank. All maps have the same colours and the same "
+        "axis of time; grey lies after the end of a run. The first log of each subject."
+    )
+    return [FigureBlock(heatmaps(found), caption)]
+
+
+def _size_figure(subjects: Subjects, found: pd.DataFrame) -> Iterable[FigureBlock]:
+    """Histograms of access sizes."""
+    from iolens.figures.subjects.sizes import size_histograms
+
+    caption = "Accesses of all ranks by size in bytes (K = 1024); the mean over the logs of a subject."
+    yield FigureBlock(size_histograms(found, _labels(subjects)), caption)
+
+
+RATIOS: Exhibit[Subjects] = Exhibit("ratios", "What differs", _leading, draw=_ratio_figure)
+
+BARS: Exhibit[Subjects] = Exhibit("rates", "Rates", _rates, draw=_rate_figures)
+
+TIMES: Exhibit[Subjects] = Exhibit("times", "I/O time by operation", subject_shapes.times, draw=_time_figure)
+
+SIZES: Exhibit[Subjects] = Exhibit("sizes", "Access sizes", subject_shapes.sizes, draw=_size_figure)

@@ -1,0 +1,269 @@
+"""The tables of a comparison of logs, runs and outputs: the subjects, their differences, files, and findings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from iolens import advise
+from iolens.metrics.once import once_per_job
+from iolens.metrics.subjects.aligned import ABSENT, SAME, aligned
+from iolens.metrics.subjects.facts import facts
+from iolens.metrics.subjects.files_aligned import aligned_files
+from iolens.metrics.subjects.subject import Subjects
+from iolens.metrics.subjects.values import PROFILES
+from iolens.missing import is_nan
+from iolens.pages import words
+from iolens.pages.blocks import Block
+from iolens.pages.exhibit import Column, Exhibit
+from iolens.pages.subjects.words import amount, change, counted, times
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from iolens.log import Job
+
+_MOST_FILES = 15
+
+_NOTHING = "—"
+
+
+def _who(subjects: Subjects) -> pd.DataFrame:
+    """Returns one row a subject: letter, name, path, runs, logs, outputs, left_out (runs that could not be used)."""
+    import pandas as pd
+
+    rows = [
+        (
+            letter,
+            one.label,
+            str(one.path),
+            len(one.trials),
+            len(one.jobs),
+            sum(trial.output is not None for trial in one.trials),
+            len(one.left_out),
+            counted(one),
+        )
+        for letter, one in zip(subjects.letters, subjects.all, strict=True)
+    ]
+    return pd.DataFrame(rows, columns=["letter", "name", "path", "runs", "logs", "outputs", "left_out", "counted"])
+
+
+def _differing_facts(subjects: Subjects) -> pd.DataFrame:
+    """Returns the rows of `facts` that differ."""
+    found = facts(subjects)
+    return found[found["differs"]]
+
+
+def _facts_columns(subjects: Subjects) -> list[Column]:
+    """Returns the fact, then what it is of each subject."""
+    return [
+        Column("", "fact"),
+        *(Column(letter, letter, lambda text: text or words.NONE) for letter in subjects.letters),
+    ]
+
+
+def differences(subjects: Subjects) -> pd.DataFrame:
+    """Returns the rows of `aligned` in which any subject differs from the first, or lacks a number that is not 0
+    elsewhere; of each profile, the MOST_CHANGES largest changes.
+    """
+    found = aligned(subjects)
+    if found.empty:
+        return found
+    alike = found[[f"standing {letter}" for letter in subjects.letters[1:]]].isin([SAME]).all(axis=1)
+    nothing = (found[[f"value {letter}" for letter in subjects.letters]].fillna(0) == 0).all(axis=1)
+    changed = found[~(alike | nothing)]
+    return changed[~changed["group"].isin(PROFILES) | (changed.groupby("group").cumcount() < _MOST_CHANGES)]
+
+
+def _numbers_columns(subjects: Subjects) -> list[Column]:
+    """Returns the name, the value of each subject, and how it stands to the first."""
+    first, *others = subjects.letters
+    columns = [Column("", "name")]
+    columns += [Column(letter, (f"value {letter}", "unit"), amount) for letter in subjects.letters]
+    if len(others) == 1:
+        columns.append(Column("change", (f"change {others[0]}", "unit"), change))
+    return columns + [
+        Column(f"{letter} / {first}", tuple(f"{name} {letter}" for name in _STANDS), times) for letter in others
+    ]
+
+
+_MOST_CHANGES = 20
+"""Functions of a profile that pages and terminals show; `--all` and exports have all."""
+
+_LACKING = "n/a: none of its logs or outputs has this number."
+
+_STANDS = ("ratio", "ratio_low", "ratio_high", "standing")
+
+
+def grouped_tables(subjects: Subjects, whole: bool = False) -> list[Block]:
+    """Returns a table for each group of numbers; of those that differ, or of all that any subject has."""
+    found = aligned(subjects) if whole else differences(subjects)
+    tables: list[Block] = []
+    for group, rows in found.groupby("group", sort=False) if len(found) else ():
+        lacking = bool(rows[[f"value {letter}" for letter in subjects.letters]].isna().any(axis=None))
+        one = replace(_NUMBERS, metric=partial(_given, rows), title=str(group), note=_LACKING if lacking else "")
+        table = one.table(subjects)
+        if table is not None:
+            tables.append(table)
+    return tables
+
+
+def _given(rows: pd.DataFrame, _: Subjects) -> pd.DataFrame:
+    """Returns the rows of a group."""
+    return rows
+
+
+def _changed_files(subjects: Subjects) -> pd.DataFrame:
+    """Returns the first MOST_FILES rows of `aligned_files` that differ."""
+    found = aligned_files(subjects)
+    marks = [f"standing {letter}" for letter in subjects.letters[1:]]
+    return found[found[marks].isin(["changed", "appeared", "vanished"]).any(axis=1)].head(_MOST_FILES)
+
+
+def _files_columns(subjects: Subjects) -> list[Column]:
+    """Returns the path; of each subject bytes read and written, and seconds; what became of it."""
+    columns = [Column("file", "file")]
+    for letter in subjects.letters:
+        columns.append(Column(f"{letter}: read, written", (f"bytes_read {letter}", f"bytes_written {letter}"), _moved))
+    for letter in subjects.letters:
+        columns.append(
+            Column(
+                f"{letter}: s", f"seconds {letter}", lambda value: _NOTHING if is_nan(value) else words.seconds(value)
+            )
+        )
+    return columns + [Column(letter, f"standing {letter}") for letter in subjects.letters[1:]]
+
+
+def _moved(read: float, written: float) -> str:
+    """Returns bytes read and written; a dash where there is no such file."""
+    return _NOTHING if is_nan(read) else f"{words.size(read)}, {words.size(written)}"
+
+
+def _files_note(subjects: Subjects) -> str:
+    """Returns how many files there are that the table does not show."""
+    found = aligned_files(subjects)
+    alike = int(found[[f"standing {letter}" for letter in subjects.letters[1:]]].isin(["same", ""]).all(axis=1).sum())
+    more = len(found) - alike - len(_changed_files(subjects))
+    said = [f"{words.plural(alike, 'file')} of the same bytes in all"] if alike else []
+    said += [f"{words.plural(more, 'file')} more that differ, in the exports"] if more > 0 else []
+    return f"Not shown: {'; '.join(said)}." if said else ""
+
+
+@once_per_job
+def findings(subjects: Subjects) -> pd.DataFrame | None:
+    """Returns one row a finding of `iolens advise` in any log: id, severity, title, and of each subject, named by its
+    letter: `logs A` (with the finding), `gain A` (the largest part of the run that it can gain, NaN where nothing
+    bounds it), `evidence A` of the first log; of each but the first `standing B`: in both, appeared, vanished, or in
+    some runs. None where no subject has logs.
+    """
+    import pandas as pd
+
+    if not any(subject.jobs for subject in subjects.all):
+        return None
+    each = [_by_id(subject.jobs) for subject in subjects.all]
+    rows = []
+    for key in dict.fromkeys(key for found in each for key in found):
+        one = next(found[key][0] for found in each if key in found)
+        row: dict[str, Any] = {"id": key, "severity": one.severity, "title": one.title}
+        counts = [len(found.get(key, ())) for found in each]
+        totals = [len(subject.jobs) for subject in subjects.all]
+        for letter, found in zip(subjects.letters, each, strict=True):
+            seen = found.get(key, [])
+            gains = [finding.gain for finding in seen if finding.gain is not None]
+            row[f"logs {letter}"], row[f"gain {letter}"] = len(seen), max(gains) if gains else float("nan")
+            row[f"evidence {letter}"] = seen[0].evidence if seen else ""
+        for letter, count, total in list(zip(subjects.letters, counts, totals, strict=True))[1:]:
+            row[f"standing {letter}"] = _became(counts[0], totals[0], count, total)
+        rows.append(row)
+    return pd.DataFrame(rows) if rows else None
+
+
+def _by_id(jobs: Iterable[Job]) -> dict[str, list[advise.Finding]]:
+    """Returns the findings of some logs by their id."""
+    found: dict[str, list[advise.Finding]] = {}
+    for job in jobs:
+        for one in advise.diagnosis(job).findings:
+            found.setdefault(one.id, []).append(one)
+    return found
+
+
+def _became(before: int, of_before: int, after: int, of_after: int) -> str:
+    """Returns the change of a finding between two subjects, given their numbers of logs and of logs with the
+    finding.
+    """
+    if not of_before or not of_after:
+        return ABSENT
+    if before == after == 0:
+        return ""
+    if not before:
+        return "appeared" if after == of_after else "appeared in some runs"
+    if not after:
+        return "vanished" if before == of_before else "vanished, was in some runs"
+    return "in both" if (before, after) == (of_before, of_after) else "in some runs of each"
+
+
+def _findings_columns(subjects: Subjects) -> list[Column]:
+    """Returns the finding, where it was seen and what it can gain, and what became of it."""
+    columns = [Column("finding", "title")]
+    for letter, subject in zip(subjects.letters, subjects.all, strict=True):
+        total = len(subject.jobs)
+        columns.append(Column(letter, (f"logs {letter}", f"gain {letter}", "severity"), _said_in(total)))
+    first, *others = subjects.letters
+    return columns + [Column(f"{letter} / {first}", f"standing {letter}") for letter in others]
+
+
+def _said_in(total: int) -> Any:
+    """Returns the format of a cell of findings for a subject with this number of logs."""
+
+    def say(count: int, gain: float, severity: str) -> str:
+        if not total:
+            return "no log"
+        if not count:
+            return _NOTHING
+        runs = "" if total == 1 else f"{count} of {total} runs, "
+        return runs + (f"≤ {words.share(gain)}" if not is_nan(gain) else "a note" if severity == "note" else "seen")
+
+    return say
+
+
+WHO: Exhibit[Subjects] = Exhibit(
+    name="subjects",
+    title="Compared",
+    metric=_who,
+    columns=[Column("", "letter"), Column("name", "name"), Column("what", "counted"), Column("path", "path")],
+)
+
+FACTS: Exhibit[Subjects] = Exhibit(
+    name="facts", title="Facts that differ", metric=_differing_facts, columns=_facts_columns
+)
+
+_NUMBERS: Exhibit[Subjects] = Exhibit(
+    name="numbers", title="Numbers that differ", metric=differences, columns=_numbers_columns
+)
+
+FILES: Exhibit[Subjects] = Exhibit(
+    name="files",
+    title="Files that differ",
+    metric=_changed_files,
+    columns=_files_columns,
+    note=_files_note,
+)
+
+FINDINGS: Exhibit[Subjects] = Exhibit(
+    name="findings",
+    title="Findings that appeared, vanished, stayed",
+    metric=findings,
+    columns=_findings_columns,
+    note="The remedy can save at most this part of the run; `iolens advise LOG` prints the remedy.",
+)
+
+SUBJECT_EXHIBITS: tuple[Exhibit[Subjects], ...] = (
+    WHO,
+    Exhibit("facts", "How all were made", facts),
+    Exhibit("numbers", "All numbers", aligned),
+    Exhibit("files", "All files", aligned_files),
+    FINDINGS,
+)
+"""The exhibits of the exports, which include equal values that pages leave out."""

@@ -1,0 +1,1 @@
+"""The exhibits about the results of a sweep."""

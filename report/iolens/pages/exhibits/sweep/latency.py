@@ -1,0 +1,181 @@
+"""The results of a sweep of latencies: improvement over the baseline, and the latencies themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from iolens.metrics.comparison.latency import LatencyComparison
+from iolens.metrics.comparison.settings import size_text
+from iolens.metrics.statistics.intervals import CONFIDENCE, RATIO, claim
+from iolens.missing import is_nan
+from iolens.pages.blocks import FigureBlock
+from iolens.pages.comparison.numbers import interval, number
+from iolens.pages.exhibit import Column, Exhibit
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_MICRO = 1e6
+_NONE = "n/a"
+
+
+@dataclass(frozen=True, eq=False)
+class Latencies:
+    """A sweep of latencies: the comparison, the MPI library's choices per variant, and the rows of all runs."""
+
+    comparison: LatencyComparison
+    choices: pd.DataFrame
+    rows: pd.DataFrame
+
+
+def _overall(found: Latencies) -> pd.DataFrame:
+    """Returns `LatencyComparison.overall`: each operation and variant over all sizes."""
+    return found.comparison.overall
+
+
+def _cells(found: Latencies) -> pd.DataFrame:
+    """Returns `LatencyComparison.cells`: each operation, size and variant."""
+    return found.comparison.cells
+
+
+def _choices(found: Latencies) -> pd.DataFrame | None:
+    """Returns the choices of the MPI library under each variant (metrics.latency.choices); None if unknown."""
+    told = bool(found.choices[["selected", "eager_observed"]].notna().to_numpy().any())
+    return found.choices if told else None
+
+
+def _rows(found: Latencies) -> pd.DataFrame:
+    """Returns the latencies of all runs, as metrics.latency.latency_rows gives them."""
+    return found.rows
+
+
+def _by_size(found: Latencies) -> pd.DataFrame:
+    """Returns typical seconds, one row per operation and size, with a column `seconds VARIANT` for each variant."""
+    every = found.comparison.cells
+    order = {operation: i for i, operation in enumerate(dict.fromkeys(every["operation"]))}
+    every = every.assign(place=every["operation"].map(order)).sort_values(["place", "bytes"], kind="stable")
+    table = every.pivot_table(
+        index=["operation", "bytes"], columns="variant", values="seconds", sort=False, aggfunc="first"
+    )
+    wide: pd.DataFrame = table[list(found.comparison.variants)].add_prefix("seconds ").reset_index()
+    return wide
+
+
+def _improvement_figure(found: Latencies, every: pd.DataFrame) -> Iterable[FigureBlock]:
+    """Bars over sizes or operations; nothing for one variant."""
+    from iolens.figures.comparison.latency_improvement import LOWEST, improvement_bars, operation_improvement
+
+    baseline = found.comparison.baseline
+    if len(found.comparison.variants) < 2:
+        return
+    caption = (
+        f"100 (t_base - t) / t_base against {baseline}: above the line is faster. Whiskers: {100 * CONFIDENCE:.0f} % "
+        "interval of the proven bars; faint: not proven among all bars of its operation."
+    )
+    if (every["improvement"] < LOWEST).any():
+        caption += f" Bars that end at {LOWEST:.0f} % are longer: they carry their number."
+    draw = improvement_bars if found.comparison.by_size else operation_improvement
+    yield FigureBlock(draw(every, baseline), caption)
+
+
+def _latency_figure(found: Latencies, table: pd.DataFrame) -> Iterable[FigureBlock]:
+    """Returns lines over sizes, with the eager limits that were seen; dots where operations have no sizes."""
+    from iolens.figures.comparison.latency_lines import latency_lines, operation_latencies
+
+    caption = "Mean over iterations and ranks; typical value of the repetitions, with its interval"
+    if not found.comparison.by_size:
+        yield FigureBlock(operation_latencies(found.comparison.cells), f"{caption}.")
+        return
+    eager = found.choices.set_index("variant")["eager_observed"].dropna().astype(float)
+    caption += " as a band."
+    caption += " Dotted: the largest message that was sent without a receiver waiting." if len(eager) else ""
+    limits = {str(key): float(value) for key, value in eager.items()}
+    yield FigureBlock(latency_lines(found.comparison.cells, limits), caption)
+
+
+def _sizes_note(found: Latencies) -> str:
+    """Returns a note about ratios over several sizes."""
+    divided = f"Time of {found.comparison.baseline} divided by the variant's"
+    return f"{divided}, geometric mean over the sizes; above 1 is faster. Method: {claim(RATIO, CONFIDENCE)}."
+
+
+def _operations_note(found: Latencies) -> str:
+    """Returns a note about the ratios."""
+    divided = f"Time of {found.comparison.baseline} divided by the variant's"
+    return f"{divided}; above 1 is faster. Method: {claim(RATIO, CONFIDENCE)}."
+
+
+def _size_columns(found: Latencies) -> list[Column]:
+    """Returns the columns: operation, message size if there are several, and each variant in microseconds."""
+    sizes = [Column("message", "bytes", size_text)] if found.comparison.by_size else []
+    variants = [Column(f"{variant}, µs", f"seconds {variant}", _micro) for variant in found.comparison.variants]
+    return [Column("operation", "operation"), *sizes, *variants]
+
+
+def _micro(seconds: float) -> str:
+    """Returns seconds as microseconds."""
+    return _NONE if is_nan(seconds) else number(seconds * _MICRO)
+
+
+def _is_known(value: Any) -> bool:
+    """Returns False for None and for a frame's missing values."""
+    return value is not None and not is_nan(value)
+
+
+_RATIOS = [
+    Column("operation", "operation"),
+    Column("variant", "variant"),
+    Column("× as fast", ("ratio", "low", "high"), lambda ratio, *ends: f"{number(ratio)}{interval(*ends)}"),
+]
+
+OVERALL: Exhibit[Latencies] = Exhibit(
+    name="overall",
+    title="Over all sizes",
+    metric=_overall,
+    columns=[*_RATIOS, Column("sizes", "sizes")],
+    note=_sizes_note,
+)
+
+EACH_OPERATION: Exhibit[Latencies] = Exhibit(
+    name="overall",
+    title="Each operation",
+    metric=_overall,
+    columns=_RATIOS,
+    note=_operations_note,
+)
+
+CHOICES: Exhibit[Latencies] = Exhibit(
+    name="choices",
+    title="What the MPI library did",
+    metric=_choices,
+    columns=[
+        Column("variant", "variant"),
+        Column("first component", "selected", lambda name: str(name) if _is_known(name) else _NONE),
+        Column("eager limit seen", "eager_observed", lambda size: f"{int(size)} B" if _is_known(size) else _NONE),
+        Column(
+            "remark",
+            "oversubscribed",
+            lambda crowded: {True: "more ranks than processors", False: ""}.get(crowded, _NONE),
+        ),
+    ],
+    note="From the library's own parameters, and from sends that returned without a receiver; n/a: not reported, or "
+    "not measured.",
+)
+
+IMPROVEMENT: Exhibit[Latencies] = Exhibit("latency", "Improvement over message size", _cells, draw=_improvement_figure)
+
+LATENCIES: Exhibit[Latencies] = Exhibit(
+    name="latency_by_size",
+    title="Latency",
+    metric=_by_size,
+    columns=_size_columns,
+    note="Typical value over the repetitions, microseconds.",
+    draw=_latency_figure,
+)
+
+_LATENCY_RUNS: Exhibit[Latencies] = Exhibit("runs", "All runs", _rows)
+
+LATENCY_EXHIBITS: tuple[Exhibit[Latencies], ...] = (IMPROVEMENT, LATENCIES, OVERALL, CHOICES, _LATENCY_RUNS)
+"""The exhibits in the order of the exports."""

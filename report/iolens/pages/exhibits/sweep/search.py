@@ -1,0 +1,114 @@
+"""The search of a tuned experiment: its steps, and the machine that its runs describe."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from iolens.lab.tune.trail import Trail
+from iolens.metrics.comparison.settings import describe
+from iolens.missing import is_nan
+from iolens.pages.blocks import FigureBlock
+from iolens.pages.comparison.numbers import interval, number
+from iolens.pages.exhibit import Column, Exhibit
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_NONE = "n/a"
+
+_FAR = 5.0
+"""Ends of an interval so many times apart leave only the lower one worth telling."""
+
+
+def _steps(trail: Trail) -> pd.DataFrame:
+    """Returns one row a run of the search: its number, setting, why it was chosen, what the model expected with two
+    standard deviations to either side, what was measured, and the best until then; MiB/s.
+    """
+    import pandas as pd
+
+    rows: list[dict[str, Any]] = []
+    best = math.nan
+    for place, step in enumerate(trail.steps, start=1):
+        value = math.nan if step.bandwidth is None else step.bandwidth
+        best = value if math.isnan(best) else max(best, value) if not is_nan(value) else best
+        expected = {name: math.nan if (x := getattr(step, name)) is None else x for name in ("expected", "low", "high")}
+        rows.append(
+            {
+                "number": place,
+                "setting": describe(step.point),
+                "why": step.why,
+                **expected,
+                "bandwidth": value,
+                "best": best,
+                "reason": step.reason or "",
+                "seconds": step.seconds,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def _machine(trail: Trail) -> pd.DataFrame:
+    """Returns the fitted machine: the median of those that fit the runs, and where 95 % of their weight lies."""
+    import pandas as pd
+
+    rows = [(one.name, one.unit, one.value, one.low, one.high) for one in trail.machine]
+    return pd.DataFrame(rows, columns=["trait", "unit", "value", "low", "high"])
+
+
+def _path_figure(trail: Trail, found: pd.DataFrame) -> Iterable[FigureBlock]:
+    """Draws the result of each run beside its expectation."""
+    from iolens.figures.comparison.search_path import search_path
+
+    caption = (
+        "Each run of the search (dot; hollow: the default and the rule of thumb), the value that the model expected "
+        "(bar: two standard deviations to either side), and the best so far (line). A failed run has no dot."
+    )
+    yield FigureBlock(search_path(found), caption)
+
+
+def _expected(value: float, low: float, high: float) -> str:
+    """Returns '14.2 [9.8, 20.3]', or n/a before the first run."""
+    return _NONE if math.isnan(value) else f"{number(value)}{interval(low, high)}"
+
+
+def _measured(value: float, reason: str) -> str:
+    """Returns the result of a run, or the reason why it cannot be compared."""
+    return reason if math.isnan(value) else number(value)
+
+
+def fitted(value: float, low: float, high: float, unit: str) -> str:
+    """Returns a trait with its interval, or with the one end of it that says something."""
+    if unit == "%":
+        return f"at most {number(high)} {unit}"
+    if high > _FAR * low:
+        return f"at least {number(low)} {unit}"
+    return f"{number(value)}{interval(low, high)} {unit}"
+
+
+STEPS: Exhibit[Trail] = Exhibit(
+    name="search",
+    title="The search, run by run",
+    metric=_steps,
+    columns=[
+        Column("run", "number"),
+        Column("setting", "setting"),
+        Column("chosen by", "why"),
+        Column("expected MiB/s", ("expected", "low", "high"), _expected),
+        Column("measured", ("bandwidth", "reason"), _measured),
+        Column("best so far", "best", lambda value: _NONE if math.isnan(value) else number(value)),
+    ],
+    note="Expected: prediction of the model of the machine, fitted to the earlier runs, with two standard deviations "
+    "to either side.",
+    draw=_path_figure,
+)
+
+MACHINE: Exhibit[Trail] = Exhibit(
+    name="machine",
+    title="The machine that these runs describe",
+    metric=_machine,
+    columns=[Column("", "trait"), Column("fitted", ("value", "low", "high", "unit"), fitted)],
+    note="Median over the machines that fit the runs, and the range with 95 % of their weight; only one end of the "
+    "range if the runs did not determine the other. All values come from the runs, none from the storage itself.",
+)

@@ -1,0 +1,91 @@
+"""Predicted times of a sweep's traced run at settings that were not run, with the error of the prediction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from iolens.lab.predict.what_if import WhatIf
+from iolens.metrics.comparison.settings import level_text, name_text
+from iolens.pages.blocks import FigureBlock
+from iolens.pages.exhibit import Column, Exhibit
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_RECORDED = "as recorded"
+
+
+def points(found: WhatIf) -> pd.DataFrame:
+    """Returns a row for each setting: settings (words), io and run (predicted seconds), least and most (I/O time by the
+    order of the ranks), change (of the I/O time against the replay at the recorded settings, a share). The first row is
+    that replay.
+    """
+    import pandas as pd
+
+    times = [(_RECORDED, found.replayed), *((_settings_text(settings), each) for settings, each in found.points)]
+    frame = pd.DataFrame([{"settings": name, **asdict(each)} for name, each in times])
+    return frame.assign(change=frame["io"] / found.replayed.io - 1 if found.replayed.io > 0 else 0.0)
+
+
+def _settings_text(settings: Mapping[str, int | str]) -> str:
+    """Returns changed settings in words."""
+    return ", ".join(f"{name_text(name)} {level_text(name, value)}" for name, value in settings.items())
+
+
+def _by_order(least: float, most: float) -> str:
+    """Returns the range that comes of which rank is first; nothing if it makes no difference."""
+    return f"{least:.3g} to {most:.3g}" if most > least else ""
+
+
+def _error_text(found: WhatIf) -> str:
+    """Returns the known error of the predictions in words."""
+    text = f"{found.doubt} " if found.doubt else ""
+    text += (
+        f"Predicted, not measured, from the traced run {found.log}, whose measured I/O time of "
+        f"{found.recorded.io:.3g} s its replay at the recorded settings misses by {100 * found.own_error:+.1f} %. "
+    )
+    if found.model_errors:
+        text += (
+            f"The model was fitted to this storage and missed the runs of its calibration by "
+            f"{100 * found.model_errors[0]:.1f} % at the median, {100 * found.model_errors[1]:.1f} % at most. "
+        )
+    else:
+        text += (
+            f"The model's parameters are those of {Path(found.model).name}; how well they fit is not known from here. "
+        )
+    text += (
+        "I/O time: of the slowest rank, closes included; by order of ranks: the least and most of it, by which of "
+        "those that arrive together is served first. "
+    )
+    if found.exchange:
+        text += f"Exchange between ranks and aggregators goes on at {found.exchange / 1e6:.0f} MB/s, as recorded. "
+    return text + " ".join(found.remarks)
+
+
+def _strip(found: WhatIf, frame: pd.DataFrame) -> Iterable[FigureBlock]:
+    """Draws predicted times as hatched bars, and the measured one as a line."""
+    from iolens.figures.comparison.what_if import what_if_strip
+
+    yield FigureBlock(
+        what_if_strip(frame, found.recorded.io, abs(found.own_error)),
+        "I/O time predicted at other settings (hatched), with the error of the replay at the recorded ones.",
+    )
+
+
+WHAT_IF: Exhibit[WhatIf] = Exhibit(
+    name="what_if",
+    title="What if: predicted, not measured",
+    metric=points,
+    columns=[
+        Column("settings", "settings"),
+        Column("predicted I/O s", "io", lambda seconds: f"{seconds:.3g}"),
+        Column("by order of ranks", ("least", "most"), _by_order),
+        Column("change", "change", lambda share: f"{100 * share:+.1f} %"),
+        Column("predicted run s", "run", lambda seconds: f"{seconds:.3g}"),
+    ],
+    note=_error_text,
+    draw=_strip,
+)

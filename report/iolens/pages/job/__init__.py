@@ -1,0 +1,1 @@
+"""The report of one job, in a document and in the terminal."""

@@ -1,0 +1,131 @@
+"""The advice on a job as paragraphs: what bounds the run, what to do about it, and what that can gain at most."""
+
+from __future__ import annotations
+
+import re
+from itertools import takewhile
+from typing import TYPE_CHECKING
+
+from iolens.advise import diagnosis, say
+from iolens.pages.blocks import Block, Text
+from iolens.pages.job.evidence import EVIDENCE
+
+if TYPE_CHECKING:
+    from iolens.advise import Diagnosis, Finding
+    from iolens.log import Job
+
+_LINES = 14
+"""Lines of a remedy on the first page."""
+_SLACK = 2
+"""Lines by which what cannot be divided may be longer than there is room for."""
+_MINOR, _NOTES = "Seen, and not worth it", "About this log"
+_LABELLED = re.compile(r"\s*(-|\w[\w+-]*\s) \S")
+"""The first line of an entry: a bullet, or a language or tool and what to write in it."""
+
+
+def judgement(job: Job) -> list[Block]:
+    """Returns what limits the run and how sure that is, in a sentence, and then what could change it."""
+    found = diagnosis(job)
+    doubts = [Text(f"What could change this: {' '.join(found.doubts)}")] if found.doubts else []
+    return [Text(confident_verdict(found), "lead"), *doubts]
+
+
+def confident_verdict(found: Diagnosis) -> str:
+    """Returns the verdict's sentence with the confidence in it."""
+    sentence = found.verdict.sentence
+    return f"{sentence.removesuffix('.')} (confidence: {found.confidence})." if found.confidence else sentence
+
+
+def first_action(job: Job) -> list[Block]:
+    """Returns the one change that can gain most, or the statement that there is none."""
+    worth = diagnosis(job).worth
+    if not worth:
+        return [Text("No action is proposed: no finding promises enough time to be worth a change.")]
+    first, *others = worth
+    more = f"{say.count(len(others), 'more change')} can be worth the work: see Advice." if others else ""
+    if not _fits_first_page(first):
+        more = f"This is a part of the remedy: all of it stands under Advice. {more}".strip()
+    return [Text("What to do", "heading"), *_paragraphs(first, lines=_LINES), *([Text(more, "small")] if more else [])]
+
+
+def _fits_first_page(one: Finding) -> bool:
+    """Returns whether all lines of a remedy stand on the first page."""
+    return len(one.remedy.strip().splitlines()) <= _LINES
+
+
+def all_findings(job: Job) -> list[Block]:
+    """Returns every finding: those that are worth it in full, unless the first page has them so, then the others."""
+    found = diagnosis(job)
+    is_said = len(found.worth) == 1 and _fits_first_page(found.worth[0])
+    numbered = () if is_said else enumerate(found.worth, 1)
+    blocks = [block for number, one in numbered for block in _paragraphs(one, f"{number}. ")]
+    for title, others in ((_MINOR, found.minor), (_NOTES, found.notes)):
+        if others:
+            blocks += [Text(title, "heading"), *(block for one in others for block in _brief_paragraphs(one))]
+    return blocks
+
+
+def _brief_paragraphs(one: Finding) -> list[Block]:
+    """Returns a finding that asks for no change of the program: what, and from what; of a note also the remedy."""
+    tail = f" ({one.gain_words.partition(':')[0]})" if one.gain is not None else ""
+    said = Text(f"{one.title}: {one.evidence}{tail}", "small", EVIDENCE.get(one.id, ""))
+    return [said, Text(one.remedy.strip(), "code")] if one.severity == "note" else [said]
+
+
+def _paragraphs(one: Finding, number: str = "", lines: int | None = None) -> list[Block]:
+    """Returns a finding: what, how much, from what, why, and what to paste (its first lines)."""
+    remedy = one.remedy.strip().splitlines()
+    brief = lines is not None and len(remedy) > lines
+    shown = to_paste(remedy, lines) if brief and lines else remedy
+    first = opening(remedy)
+    if first and not shown:
+        first = f"{first.rstrip(':.')}."
+    return [
+        Text(f"{number}{one.title}: {one.gain_words}", "finding", EVIDENCE.get(one.id, "")),
+        Text(f"{one.evidence} {first if brief else one.why}".strip(), "small"),
+        *([Text("\n".join(shown), "code")] if shown else []),
+    ]
+
+
+def opening(remedy: list[str]) -> str:
+    """Returns the text of a remedy before its lines to paste, as one sentence; empty if it has no such lines."""
+    said = list(takewhile(lambda line: not line.startswith(" "), remedy))
+    return " ".join(" ".join(said).split()) if len(said) < len(remedy) else ""
+
+
+def to_paste(remedy: list[str], most: int) -> list[str]:
+    """Returns the lines of a remedy that are pasted, which are indented (all lines where none is), as far as there is
+    room.
+
+    What belongs together stays together: an entry of a list, or the lines between two empty ones.
+    """
+    pieces = [piece for piece in _divided(remedy) if piece[0].startswith(" ")]
+    shown: list[str] = []
+    for piece in pieces or _divided(remedy):
+        if len(shown) + len(piece) > most + (0 if shown else _SLACK):
+            break
+        shown += piece
+    return shown
+
+
+def _divided(remedy: list[str]) -> list[list[str]]:
+    """Returns the lines of a remedy in pieces that make sense alone; empty lines are left out."""
+    pieces: list[list[str]] = []
+    fresh = True
+    for line in remedy:
+        if line.strip():
+            if fresh or _LABELLED.match(line) or line.startswith(" ") != pieces[-1][0].startswith(" "):
+                pieces.append([])
+            pieces[-1].append(line)
+        fresh = not line.strip()
+    return pieces
+
+
+def spoken(job: Job) -> list[str]:
+    """Returns the same for a terminal, short: `iolens advise` says it all."""
+    found = diagnosis(job)
+    return [
+        *(f"{number}. {one.title}: {one.gain_words}. {one.evidence}" for number, one in enumerate(found.worth, 1)),
+        *(f"{_MINOR}: {one.title} ({one.gain_words.partition(':')[0]}). {one.evidence}" for one in found.minor),
+        *(f"{_NOTES}: {one.title}. {one.evidence}" for one in found.notes),
+    ]

@@ -1,0 +1,37 @@
+"""A job's summary as JSON: its judgement, its facts, and the rows of its tables."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from iolens.advise import diagnosis
+from iolens.pages.exhibits.job import JOB_EXHIBITS
+from iolens.pages.job.advice_lists import judgement
+from iolens.pages.job.words import facts
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from iolens.log import Job
+
+
+def job_json(job: Job) -> str:
+    """Returns one object in a line: the keys of `iolens advise --json`, `facts` in words, and `tables` by name, each a
+    list of rows with full numbers, bytes and seconds.
+    """
+    found = {exhibit.name: exhibit.frame(job) for exhibit in JOB_EXHIBITS if not exhibit.apart}
+    return json.dumps(
+        {
+            **judgement(job, diagnosis(job)),
+            "facts": {name: value for part in facts(job) for name, value in part},
+            "tables": {name: _rows(frame) for name, frame in found.items() if frame is not None},
+        }
+    )
+
+
+def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """Returns the rows of a frame as JSON has them: null stands for a number that is not known."""
+    text = frame.to_json(orient="records", double_precision=15, date_format="iso", default_handler=str)
+    rows: list[dict[str, Any]] = json.loads(text)
+    return rows

@@ -1,0 +1,158 @@
+"""A job's summary: which exhibits stand on which page. A page with nothing to show is left out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from iolens.log import Job
+from iolens.metrics.job import mpiio
+from iolens.pages.blocks import Block, Row, Table, Text
+from iolens.pages.document import write_document
+from iolens.pages.exhibits.about import CLOCKS, HOSTS, MODULES, PROGRAMS
+from iolens.pages.exhibits.cost import AVERAGE_IO, IO_COST, PERFORMANCE
+from iolens.pages.exhibits.files import COSTLY_FILES, FILE_COUNTS, FILE_SYSTEMS, OTHER_CALLS, SHARED_FILES
+from iolens.pages.exhibits.mpiio import AGGREGATORS, COLLECTIVES, HINTS, OTHER_MPIIO_CALLS
+from iolens.pages.exhibits.operations import ACCESS_SIZES, ALIGNMENT, COMMON_SIZES, OPERATIONS, PATTERN
+from iolens.pages.exhibits.overview import gauge_pairs, unknown_words
+from iolens.pages.exhibits.ranks import FEW_RANKS, PROCESSES, RANK_BALANCE
+from iolens.pages.exhibits.striping import (
+    LAYOUTS,
+    LUSTRE_CLIENT,
+    STRIPE_RANKS,
+    TARGET_BYTES,
+    TARGETS,
+)
+from iolens.pages.exhibits.timeline import PERIODS, PLACES, RANK_SPANS, SHARED_SPANS, activity_maps
+from iolens.pages.job.advice import all_findings, first_action, judgement
+from iolens.pages.job.processor import PROCESSOR_PAGES, TIME_PAGE
+from iolens.pages.job.words import facts, labels, subtitle, title, verdicts
+from iolens.pages.layout import Layout, abreast, laid_out
+from iolens.pages.text.cells import middle
+
+_LEAST = 0.995
+"""Bytes of POSIX for one of MPI-IO below which it is said why they may be fewer."""
+
+_FEW_ROWS = 12
+"""Tables of so many rows may stand side by side."""
+
+_LONGEST = 120
+"""Characters of a fact on the first page."""
+
+
+def write_job(job: Job, path: Path) -> None:
+    """Writes the summary of a job, a PDF or an HTML page; raises IolensError if it cannot be written."""
+    write_document(path, title(job), subtitle(job), laid_out(PAGES, job), labels(job))
+
+
+def _summary(job: Job) -> list[Block]:
+    """Facts, and how much was transferred."""
+    parts = [
+        [[name, middle(value, _LONGEST) if len(value) > _LONGEST else value] for name, value in part]
+        for part in facts(job)
+    ]
+    blocks: list[Block] = [Row([Table("", ["", ""], part) for part in parts])]
+    return blocks + [Text(sentence) for sentence in verdicts(job)]
+
+
+def _byte_ratios(job: Job) -> list[Block]:
+    """Returns the bytes that POSIX moved for MPI-IO, in a sentence."""
+    ratios = list(mpiio.byte_ratios(job).values())
+    said = [
+        f"POSIX {verb} {value:.2f} bytes for each byte of MPI-IO."
+        for verb, value in zip(("read", "wrote"), ratios, strict=True)
+        if value is not None
+    ]
+    if any(value is not None and value < _LEAST for value in ratios):
+        said.append("Less than one: bytes came from a buffer, or were asked for past the end of a file.")
+    return [Text(" ".join(said))] if said else []
+
+
+def meeting_ranks(job: Job) -> list[Block]:
+    """Returns ranks on the stripes of files; nothing to see where no stripe has two."""
+    found = STRIPE_RANKS.frame(job)
+    return list(STRIPE_RANKS.tables(job)) if found is not None and (found["most_ranks"] > 1).any() else []
+
+
+def rank_balance(job: Job) -> list[Block]:
+    """Returns bytes of each rank as bars and as a table: side by side while the bars leave room."""
+    found = [*RANK_BALANCE.figures(job), *RANK_BALANCE.tables(job)]
+    return [Row(found)] if len(found) == 2 and job.nprocs <= FEW_RANKS else found
+
+
+def about_log(job: Job) -> list[Block]:
+    """Hosts and modules, side by side where both tables are small."""
+    found = [block for part in (PROGRAMS.tables, HOSTS.tables, MODULES.tables) for block in part(job)]
+    small = [block for block in found if isinstance(block, Table) and len(block.rows) <= _FEW_ROWS]
+    remarks = any("remark" in table.columns for table in small)
+    return [Row(found)] if len(small) == len(found) == 2 and not remarks else found
+
+
+PAGES: tuple[Layout[Job], ...] = (
+    Layout(
+        "Job summary",
+        [judgement, first_action, gauge_pairs, _summary],
+        alone=True,
+    ),
+    Layout("Advice", [all_findings]),
+    TIME_PAGE,
+    Layout(
+        "Where the time went",
+        [PERFORMANCE.tables, abreast(IO_COST.figures, OPERATIONS.figures)],
+    ),
+    Layout(
+        "How it was accessed",
+        [
+            abreast(ACCESS_SIZES.figures),
+            abreast(PATTERN.figures, COMMON_SIZES.tables),
+            ALIGNMENT.tables,
+        ],
+    ),
+    Layout(
+        "Files and file systems",
+        [
+            FILE_COUNTS.tables,
+            FILE_SYSTEMS.tables,
+            COSTLY_FILES.tables,
+            OTHER_CALLS.tables,
+        ],
+    ),
+    Layout(
+        "When",
+        [
+            activity_maps,
+            PERIODS.tables,
+            PLACES.figures,
+            abreast(RANK_SPANS.figures),
+            SHARED_SPANS.figures,
+            AVERAGE_IO.tables,
+        ],
+    ),
+    Layout(
+        "Ranks and shared files",
+        [
+            rank_balance,
+            abreast(PROCESSES.figures),
+            PROCESSES.tables,
+            SHARED_FILES.tables,
+        ],
+    ),
+    Layout(
+        "Striping and MPI-IO",
+        [
+            LAYOUTS.tables,
+            TARGETS.figures,
+            TARGET_BYTES.figures,
+            TARGET_BYTES.tables,
+            meeting_ranks,
+            LUSTRE_CLIENT.tables,
+            HINTS.tables,
+            AGGREGATORS.tables,
+            COLLECTIVES.tables,
+            OTHER_MPIIO_CALLS.tables,
+            _byte_ratios,
+        ],
+    ),
+    *PROCESSOR_PAGES,
+    Layout("About this log", [unknown_words, CLOCKS.tables, about_log]),
+)
+"""The pages from top to bottom."""

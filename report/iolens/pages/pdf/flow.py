@@ -1,0 +1,198 @@
+"""Blocks as reportlab's flowables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+from reportlab.lib.colors import HexColor
+from reportlab.lib.styles import ParagraphStyle
+from reportlab.platypus import CondPageBreak, Flowable, KeepTogether, Paragraph, Preformatted
+from reportlab.platypus import Table as Grid
+
+from iolens.pages.blocks import Block, FigureBlock, Row, Table, Text
+from iolens.pages.pdf.fonts import BOLD, MONO, PLAIN, font
+from iolens.pages.pdf.vector import draw_figure
+from iolens.pages.text.grid import grid
+
+GAP = 12.0
+_LONG, _ROOM = 16, 110.0
+"""A table of more rows than LONG may be split over pages, but not begun in less than ROOM points."""
+_BELONGING = ("small", "code")
+"""Styles of what belongs to the finding above it."""
+_INK, _QUIET = HexColor("#222222"), HexColor("#555555")
+
+
+@dataclass(frozen=True)
+class Spacing:
+    """The room of blocks: the scale of figures, and the points below each block."""
+
+    figures: float = 1.0
+    below: float = 11.0
+
+
+USUAL, CLOSE = Spacing(), Spacing(figures=0.88, below=5.0)
+
+_STYLES: dict[str, dict[str, Any]] = {
+    "body": {"fontName": PLAIN, "fontSize": 8.5, "leading": 12, "textColor": _INK, "spaceAfter": 5},
+    "lead": {"fontName": BOLD, "fontSize": 10, "leading": 14, "textColor": _INK, "spaceAfter": 7},
+    "note": {
+        "fontName": PLAIN,
+        "fontSize": 7,
+        "leading": 9.5,
+        "textColor": _QUIET,
+        "spaceBefore": 3,
+        "spaceAfter": 5,
+    },
+    "page": {"fontName": BOLD, "fontSize": 13, "leading": 17, "textColor": _INK, "spaceBefore": 10, "spaceAfter": 7},
+    "heading": {
+        "fontName": BOLD,
+        "fontSize": 9,
+        "leading": 12,
+        "textColor": _INK,
+        "spaceBefore": 4,
+        "spaceAfter": 3,
+    },
+    "finding": {"fontName": BOLD, "fontSize": 8.5, "leading": 12, "textColor": _INK, "spaceBefore": 2, "spaceAfter": 1},
+    "small": {"fontName": PLAIN, "fontSize": 7.5, "leading": 10, "textColor": _INK, "spaceAfter": 3},
+    "code": {
+        "fontName": MONO,
+        "fontSize": 7.5,
+        "leading": 10,
+        "textColor": _INK,
+        "backColor": HexColor("#f3f3f3"),
+        "borderPadding": 4,
+        "leftIndent": 4,
+        "spaceBefore": 5,
+        "spaceAfter": 9,
+    },
+}
+
+
+def _paragraph(text: str, style: str) -> Flowable:
+    """Returns one paragraph."""
+    look = _STYLES[style]
+    font(look["fontName"])
+    kind = Preformatted if style == "code" else Paragraph
+    return kind(text if style == "code" else escape(text, quote=False), ParagraphStyle(style, **look))
+
+
+class Heading(Paragraph):  # type: ignore[misc]
+    """A page's title, also an entry of the PDF's outline."""
+
+    def draw(self) -> None:
+        """Draws it and mark the place."""
+        key = f"{self.canv.getPageNumber()} {self.text}"
+        self.canv.bookmarkPage(key)
+        self.canv.addOutlineEntry(self.text, key, 0)
+        super().draw()
+
+
+def _heading(title: str) -> Flowable:
+    """Returns a page's title."""
+    font(BOLD)
+    found = Heading(escape(title, quote=False), ParagraphStyle("page", **_STYLES["page"]))
+    found.text = title
+    return found
+
+
+class Drawing(Flowable):  # type: ignore[misc]
+    """A matplotlib figure of `width` points, then scaled."""
+
+    def __init__(self, figure: Any, width: float, scale: float) -> None:
+        super().__init__()
+        size = 72 * figure.get_size_inches()
+        self.figure, self.factor = figure, scale * min(1.0, width / size[0])
+        self.width, self.height = (float(self.factor * length) for length in size)
+
+    def wrap(self, *available: float) -> tuple[float, float]:
+        """Returns the size it takes."""
+        return self.width, self.height
+
+    def draw(self) -> None:
+        """Draws it as vectors."""
+        self.canv.scale(self.factor, self.factor)
+        draw_figure(self.canv, self.figure)
+
+
+def together(blocks: Sequence[Block]) -> list[list[Block]]:
+    """Returns the blocks in groups that stay on one sheet: a finding with its evidence and remedy, any other
+    block alone.
+    """
+    groups: list[list[Block]] = []
+    for block in blocks:
+        if groups and isinstance(block, Text) and block.style in _BELONGING and _heads(groups[-1][0]):
+            groups[-1].append(block)
+        else:
+            groups.append([block])
+    return groups
+
+
+def _heads(block: Block) -> bool:
+    """Returns whether a block begins a finding."""
+    return isinstance(block, Text) and block.style == "finding"
+
+
+def flowables(group: Sequence[Block], width: float, spacing: Spacing) -> list[Flowable]:
+    """Returns the parts of a group in a column of `width` points: the group stays together, except that a long table
+    may be split.
+    """
+    block = group[0]
+    if isinstance(block, Table) and len(block.rows) > _LONG:
+        return [CondPageBreak(_ROOM), *_parts(block, width, spacing)]
+    return [KeepTogether([flow for one in group for flow in _parts(one, width, spacing)])]
+
+
+def headed(title: str, group: Sequence[Block], width: float, spacing: Spacing) -> list[Flowable]:
+    """Returns a page's title and its first group, on one sheet."""
+    block = group[0]
+    if isinstance(block, Table) and len(block.rows) > _LONG:
+        return [CondPageBreak(_ROOM), _heading(title), *_parts(block, width, spacing)]
+    return [KeepTogether([_heading(title), *(flow for one in group for flow in _parts(one, width, spacing))])]
+
+
+def _parts(block: Block, width: float, spacing: Spacing) -> list[Flowable]:
+    """Returns the pieces of a block, from top to bottom."""
+    if isinstance(block, Text):
+        return [_paragraph(block.text, block.style)]
+    if isinstance(block, FigureBlock):
+        figure = Drawing(block.figure, min(width, block.width or width), spacing.figures)
+        return _spaced([*_titled(block.title), figure, *_noted(block.caption)], spacing)
+    if isinstance(block, Table):
+        return _spaced([*_titled(block.title), grid(block, width, _noted(block.note))], spacing)
+    return [side_by_side(block, width, spacing)]
+
+
+def _spaced(flow: list[Flowable], spacing: Spacing) -> list[Flowable]:
+    """Leaves room below the last piece, unless a page ends there."""
+    flow[-1].spaceAfter = spacing.below
+    return flow
+
+
+def _titled(title: str) -> list[Flowable]:
+    """Returns a heading, or nothing."""
+    return [_paragraph(title, "heading")] if title else []
+
+
+def _noted(note: str) -> list[Flowable]:
+    """Returns a note, or nothing."""
+    return [_paragraph(note, "note")] if note else []
+
+
+def side_by_side(row: Row, width: float, spacing: Spacing = USUAL) -> Flowable:
+    """Blocks in columns, tops aligned."""
+    shares = row.shares or [1.0] * len(row.blocks)
+    room = width - GAP * (len(row.blocks) - 1)
+    widths = [room * share / sum(shares) for share in shares]
+    cells = [_parts(block, wide, spacing) for block, wide in zip(row.blocks, widths, strict=True)]
+    columns = [wide + (GAP if i < len(widths) - 1 else 0) for i, wide in enumerate(widths)]
+    style = [
+        ("FONTNAME", (0, 0), (-1, -1), font(PLAIN)),
+        ("VALIGN", (0, 0), (-1, -1), "TOP"),
+        *((f"{side}PADDING", (0, 0), (-1, -1), 0) for side in ("LEFT", "RIGHT", "TOP", "BOTTOM")),
+        ("RIGHTPADDING", (0, 0), (-2, -1), GAP),
+    ]
+    found = Grid([cells], colWidths=columns, style=style, hAlign="LEFT")
+    return _spaced([found], spacing)[0]

@@ -1,0 +1,108 @@
+"""Measurements in points that all renderers of matplotlib figures share: 72 dots per inch, text as text."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from matplotlib.backend_bases import FigureCanvasBase, RendererBase
+from matplotlib.textpath import TextPath
+from matplotlib.transforms import Affine2D
+
+from iolens.pages.pdf.ticks import with_one_tick
+
+MAGNIFIED = 4.0
+"""Pixels per point of an image that matplotlib resamples; one with interpolation `none` keeps its own pixels."""
+
+_BOLD_WEIGHT = 600
+_HEAVY = ("bold", "semibold", "demibold", "heavy", "black", "extra bold")
+
+HATCH_TILE = 72.0
+"""Points of a side of the square that a hatch pattern fills."""
+
+
+class PointsRenderer(RendererBase):
+    """A drawing surface of `width` times `height` points with its origin at the lower left."""
+
+    def __init__(self, width: float, height: float) -> None:
+        super().__init__()
+        self.width, self.height = width, height
+
+    def flipy(self) -> bool:
+        return False
+
+    def get_canvas_width_height(self) -> tuple[float, float]:
+        return self.width, self.height
+
+    def option_scale_image(self) -> bool:
+        return True
+
+    def get_image_magnification(self) -> float:
+        return MAGNIFIED
+
+    def option_image_nocomposite(self) -> bool:
+        return True
+
+    def draw_text(
+        self,
+        gc: Any,
+        x: float,
+        y: float,
+        s: str,
+        prop: Any,
+        angle: float,
+        ismath: Any = False,
+        mtext: Any = None,
+    ) -> None:
+        """Formulas as outlines, since a page's fonts lack their signs; all else as `draw_words` has it."""
+        if not ismath:
+            self.draw_words(gc, (x, y), s, prop, angle)
+            return
+        gc.set_linewidth(0)
+        place = Affine2D().rotate_deg(angle).translate(x, y)
+        self.draw_path(gc, TextPath((0, 0), s, prop.get_size_in_points(), prop), place, gc.get_rgb())
+
+    def draw_words(self, gc: Any, corner: tuple[float, float], text: str, prop: Any, angle: float) -> None:
+        """Returns text with its lower left corner there, turned about it by `angle` degrees."""
+        raise NotImplementedError
+
+
+class PointsCanvas(FigureCanvasBase):
+    """Tells matplotlib's layout to measure with the renderer that will draw."""
+
+    def __init__(self, figure: Any, renderer: PointsRenderer) -> None:
+        super().__init__(figure)
+        self.renderer = renderer
+
+    def get_renderer(self) -> PointsRenderer:
+        """Returns the renderer; looked up by name by matplotlib's layout engines."""
+        return self.renderer
+
+
+def size_of(figure: Any) -> tuple[float, float]:
+    """Returns width and height of a figure in points."""
+    width, height = 72 * figure.get_size_inches()
+    return float(width), float(height)
+
+
+def draw_with(renderer: PointsRenderer, figure: Any) -> None:
+    """Draws the figure. Where a text has characters that the font lacks, it shows a box for each, which a reader sees;
+    a warning in the terminal tells nobody what to do.
+    """
+    figure.set_dpi(72)
+    PointsCanvas(figure, renderer)
+    with_one_tick(figure)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing from")
+        figure.draw(renderer)
+
+
+def is_bold(prop: Any) -> bool:
+    """Returns whether matplotlib's font properties ask for a bold font."""
+    weight = prop.get_weight()
+    return weight in _HEAVY or (isinstance(weight, int) and weight >= _BOLD_WEIGHT)
+
+
+def fill_alpha(gc: Any, face: Any) -> float:
+    """Returns the opacity of a face, from 0 to 1."""
+    return float(gc.get_alpha() if gc.get_forced_alpha() else (face[3] if len(face) > 3 else 1.0))

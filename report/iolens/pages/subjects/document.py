@@ -1,0 +1,64 @@
+"""The comparison of logs, runs and outputs as a document: what differs, facts, time, bytes, sizes, files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from iolens.lab.storage import backends
+from iolens.metrics.audit.sources import of_subjects
+from iolens.metrics.subjects.subject import Subjects
+from iolens.pages.blocks import Block, Text
+from iolens.pages.comparison.audit import audit_page, with_audit
+from iolens.pages.document import write_document
+from iolens.pages.exhibit import frames
+from iolens.pages.exhibits.subjects.figures import BARS, RATIOS, SIZES, TIMES, activity_figure
+from iolens.pages.exhibits.subjects.tables import FACTS, FILES, FINDINGS, SUBJECT_EXHIBITS, WHO, grouped_tables
+from iolens.pages.exhibits.sweep.scaling import SUBJECT_SCALING
+from iolens.pages.layout import Layout, laid_out
+from iolens.pages.subjects.words import doubts, headline, notes
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def write_subjects(subjects: Subjects, path: Path) -> None:
+    """Writes the document, PDF or HTML as its name ends."""
+    title = f"Comparison of {len(subjects.all)}"
+    names = ", ".join(f"{letter} {one.label}" for letter, one in zip(subjects.letters, subjects.all, strict=True))
+    pages = [*laid_out(_PAGES, subjects), audit_page(of_subjects(subjects))]
+    write_document(path, title, names, pages, _labels(subjects))
+
+
+def tables(subjects: Subjects) -> Mapping[str, pd.DataFrame]:
+    """Returns the numbers behind it by name, for export."""
+    return with_audit(frames((*SUBJECT_EXHIBITS, SUBJECT_SCALING), subjects), of_subjects(subjects))
+
+
+def _labels(subjects: Subjects) -> list[str]:
+    """Returns the marks that every page must show: the storage that was emulated."""
+    kinds = {(trial.record.get("storage") or {}).get("kind") for one in subjects.all for trial in one.trials}
+    kinds |= {job.storage for one in subjects.all for job in one.jobs}
+    return backends.marks(kinds)
+
+
+def _lead(subjects: Subjects) -> Sequence[Block]:
+    """Returns the sentences that a reader needs first: what puts the numbers in doubt stands before them."""
+    first, *others = headline(subjects)
+    said = [Text(f"Caution: {doubt}", "small") for doubt in doubts(subjects)]
+    return [*said, Text(first, "lead"), *map(Text, others), *(Text(text, "small") for text in notes(subjects))]
+
+
+_PAGES: tuple[Layout[Subjects], ...] = (
+    Layout("What differs", [_lead, WHO.tables, RATIOS.figures, FINDINGS.tables], joined=False),
+    Layout("How they were made", [FACTS.tables]),
+    Layout("Rates, and what bounds them", [BARS.figures]),
+    Layout("I/O time by operation", [TIMES.figures]),
+    Layout("Scaling", [SUBJECT_SCALING.figures, SUBJECT_SCALING.tables]),
+    Layout("Bytes over time", [activity_figure]),
+    Layout("Access sizes", [SIZES.figures]),
+    Layout("Files", [FILES.tables]),
+    Layout("Every number", [partial(grouped_tables, whole=False)], joined=False),
+)

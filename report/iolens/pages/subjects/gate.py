@@ -1,0 +1,67 @@
+"""The verdicts of a gate as a table, as one line for a pull request, and as JUnit's XML."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from xml.etree import ElementTree
+
+from iolens.metrics.subjects.gate import BROKEN, OPEN, Verdict
+from iolens.pages import words
+from iolens.pages.blocks import Table
+from iolens.pages.subjects.words import amount
+
+
+def verdict_table(verdicts: Sequence[Verdict]) -> Table:
+    """Returns a row a limit."""
+    rows = [
+        [one.limit.text, amount(one.base, one.unit), amount(one.new, one.unit), _change(one), _outcome(one)]
+        for one in verdicts
+    ]
+    return Table("Limits", ["limit", "before", "now", "change", "verdict"], rows)
+
+
+def summary(verdicts: Sequence[Verdict]) -> str:
+    """Returns one line on all verdicts: those that are broken, and how many are open."""
+    broken = [one for one in verdicts if one.outcome == BROKEN]
+    still_open = sum(one.outcome == OPEN for one in verdicts)
+    told = [f"{len(broken)} of {words.plural(len(verdicts), 'limit')} broken"]
+    told += [f"{one.limit.name} {_change(one)} (limit {one.limit.text})" for one in broken]
+    if still_open:
+        told.append(f"the runs cannot tell {still_open}")
+    return "; ".join(told)
+
+
+def junit(verdicts: Sequence[Verdict]) -> str:
+    """Returns the verdicts in the XML of JUnit: a broken limit is a failure, an open one is skipped."""
+    numbers = {"tests": len(verdicts), "errors": 0}
+    for name, kind in (("failures", BROKEN), ("skipped", OPEN)):
+        numbers[name] = sum(one.outcome == kind for one in verdicts)
+    suite = ElementTree.Element("testsuite", {"name": "iolens check"} | {key: str(n) for key, n in numbers.items()})
+    for one in verdicts:
+        case = ElementTree.SubElement(suite, "testcase", classname="iolens", name=one.limit.text)
+        said = f"{amount(one.base, one.unit)} before, {amount(one.new, one.unit)} now: {_change(one)}"
+        if one.outcome == BROKEN:
+            ElementTree.SubElement(case, "failure", message=said)
+        elif one.outcome == OPEN:
+            ElementTree.SubElement(case, "skipped", message=f"{said} ({one.reason})")
+    ElementTree.indent(suite)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(suite, encoding="unicode") + "\n"
+
+
+def _change(one: Verdict) -> str:
+    """Returns by how much a number changed, with its interval."""
+    if one.ratio is None:
+        return words.NONE
+    ends = [one.ratio.value, one.ratio.low, one.ratio.high]
+    value, low, high = (None if end is None else _percent(end) for end in ends)
+    return f"{value} %" if low is None or low == high else f"{value} % [{low}, {high}]"
+
+
+def _percent(ratio: float) -> str:
+    """Returns a ratio as a change in per cent, with its sign."""
+    return "∞" if ratio == float("inf") else f"{100 * (ratio - 1):+.1f}"
+
+
+def _outcome(one: Verdict) -> str:
+    """Returns the verdict in words, with its reason."""
+    return f"{one.outcome}: {one.reason}" if one.reason else one.outcome

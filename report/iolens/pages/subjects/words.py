@@ -1,0 +1,235 @@
+"""A comparison of subjects in words: cells, the headline, and what to beware of."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING, Any
+
+from iolens.metrics.statistics.intervals import CONFIDENCE, RATIO, claim
+from iolens.metrics.subjects.aligned import ABSENT, SAME, UNSURE, aligned
+from iolens.metrics.subjects.facts import facts_of
+from iolens.metrics.subjects.subject import Subject, Subjects
+from iolens.metrics.subjects.values import RUN
+from iolens.missing import is_nan
+from iolens.pages import words
+from iolens.pages.comparison.numbers import interval
+from iolens.pages.subjects.caches import cold_caches
+from iolens.pages.text.cells import middle
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_LABEL = 48
+"""Characters of a name in a sentence."""
+
+_MANY = 4
+"""Rows of a group from which on the headline sums them up."""
+
+_HEADLINE = (RUN, "Bandwidth", "Time", "Computing", "Metadata")
+"""Groups whose rows the headline names, those of the run first."""
+
+_NAMES = {RUN: "", "Time": "printed ", "Computing": ""}
+"""Words before the names of rows that differ from the name of their group."""
+
+_VERSION = re.compile(r" \d[\w.+-]*$")
+"""At the end of a benchmark's name."""
+
+_NAMED = ("run time", "I/O time of the slowest process")
+"""Numbers of the run in the headline."""
+
+
+def amount(value: float, unit: str) -> str:
+    """Returns a number with its unit: 1.2 s, 64 MiB, 3.6 GiB/s, 12.5 %, 1,024."""
+    if is_nan(value):
+        return words.NONE
+    if unit == "s":
+        return _spent(value)
+    if unit == "B":
+        return words.size(value)
+    if unit == "MiB/s":
+        return words.speed(value)
+    if unit == "share":
+        return words.share(value)
+    if unit in ("", "processes", "calls", "accesses", "files"):
+        return words.count(value) if value == int(value) else words.ratio(value)
+    return f"{words.ratio(value) if abs(value) < 1000 else words.count(round(value))} {unit}"
+
+
+def _spent(value: float) -> str:
+    """Returns seconds with three digits at least, in the unit that they fit: 12.5 s, 35.1 ms, 125.3 s, 1,479 s."""
+    if value >= 10_000:
+        return words.duration(value)
+    if value >= 100:
+        return f"{value:,.1f}".removesuffix(".0") + " s"
+    for scale, unit in ((1.0, "s"), (1e-3, "ms")):
+        if value >= scale:
+            return f"{words.digits(value / scale)} {unit}"
+    if value < 1e-7:
+        return "< 0.1 µs" if value else "0 s"
+    return f"{words.digits(value * 1e6)} µs"
+
+
+def change(difference: float, unit: str) -> str:
+    """Returns a difference with its sign."""
+    if is_nan(difference):
+        return words.NONE
+    size = f"{100 * abs(difference):.1f} points" if unit == "share" else amount(abs(difference), unit)
+    return ("+" if difference > 0 else "−" if difference < 0 else "") + size
+
+
+def times(ratio: float, low: float, high: float, standing: str) -> str:
+    """Returns a ratio with its interval, and what it is worth."""
+    if standing == ABSENT or is_nan(ratio):
+        return {ABSENT: "", SAME: "same"}.get(standing, "no ratio: zeros")
+    if standing == SAME:
+        return "same"
+    if low == high:
+        return f"{words.digits(ratio)}× in all runs"
+    said = f"{words.digits(ratio)}×{interval(low, high)}"
+    return f"{said}, not told apart" if standing == UNSURE else said
+
+
+def headline(subjects: Subjects) -> list[str]:
+    """Returns a sentence for each subject but the first: what of the most important numbers changed, and by
+    how much.
+    """
+    rows = aligned(subjects)
+    first = subjects.letters[0]
+    said = []
+    for letter, subject in list(zip(subjects.letters, subjects.all, strict=True))[1:]:
+        parts = [part for group in _HEADLINE for part in _named(rows[rows["group"] == group], group, first, letter)]
+        parts += [_summed(group, each, letter) for group, each in _sized_groups(rows, letter)]
+        text = "; ".join(part for part in parts if part)
+        nothing = _nothing_said(rows, letter)
+        name = subject.label if len(subject.label) <= _LABEL else middle(subject.label, _LABEL)
+        said.append(f"{letter} ({name}) against {first}: {text or nothing}.")
+    return said
+
+
+def _nothing_said(rows: pd.DataFrame, letter: str) -> str:
+    """Returns the reason why the headline names no number."""
+    if rows.empty:
+        return "there is no number in either"
+    if (rows[f"standing {letter}"] == ABSENT).all():
+        return "they have no number in common"
+    return "none of the numbers that matter most differs"
+
+
+def _named(rows: pd.DataFrame, group: str, first: str, letter: str) -> list[str]:
+    """Returns the rows of a group of the headline, each as a part of a sentence."""
+    shown = rows[rows[f"ratio {letter}"].notna() & (rows[f"standing {letter}"] != SAME)]
+    shown = shown[shown["name"].isin(_NAMED)] if group == RUN else shown[shown["better"] != 0]
+    if len(shown) > _MANY:
+        return [_summed(group, shown, letter)]
+    return [
+        f"{_NAMES.get(group, group.lower() + ' ')}{row['name']} "
+        f"{amount(row[f'value {first}'], row['unit'])} → {amount(row[f'value {letter}'], row['unit'])}"
+        f" ({times(row[f'ratio {letter}'], row[f'ratio_low {letter}'], row[f'ratio_high {letter}'], standing)})"
+        for row in shown.to_dict("records")
+        for standing in [row[f"standing {letter}"]]
+    ]
+
+
+def _sized_groups(rows: pd.DataFrame, letter: str) -> list[tuple[str, pd.DataFrame]]:
+    """Returns the groups of a benchmark that measures at many sizes."""
+    found = rows[rows[f"ratio {letter}"].notna() & (rows["better"] != 0) & (rows[f"standing {letter}"] != SAME)]
+    units = found["unit"].isin(["µs", "MB/s", "messages/s"]) | found["group"].str.startswith("Latency of ")
+    return [(str(group), each) for group, each in found[units].groupby("group", sort=False)]
+
+
+def _summed(group: str, rows: pd.DataFrame, letter: str) -> str:
+    """Returns a summary of many rows of a group: the number of rows that are larger or smaller, and the range
+    of ratios.
+    """
+    if rows.empty:
+        return ""
+    ratios = rows[f"ratio {letter}"]
+    ups, downs = int((ratios > 1).sum()), int((ratios < 1).sum())
+    spread = f"{words.digits(float(ratios.min()))}× to {words.digits(float(ratios.max()))}×"
+    return f"{group}: more at {ups}, less at {downs} of {len(rows)}, {spread}"
+
+
+def notes(subjects: Subjects) -> list[str]:
+    """Returns what the intervals promise, where there are any."""
+    if not any(len(subject.trials) > 1 for subject in subjects.all):
+        return []
+    comparisons = len(subjects.all) - 1
+    together = f", of all {comparisons} subjects together" if comparisons > 1 else ""
+    return [f"Ratios in brackets: {claim(RATIO, CONFIDENCE)}{together}, each row by itself."]
+
+
+def doubts(subjects: Subjects) -> list[str]:
+    """Returns what puts the numbers in doubt, which a reader needs before them, the most important first."""
+    said = [_single_runs(subjects), _unlike(subjects), _whole_seconds(subjects), cold_caches(subjects)]
+    for letter, subject in zip(subjects.letters, subjects.all, strict=True):
+        said += [f"Left out of {letter}: {reason}." for reason in subject.left_out]
+        partial = next((reason for job in subject.jobs for reason in job.partial), "")
+        said += [f"A log of {letter} is not whole, so that its numbers are too small. {partial}"] if partial else []
+    return [text for text in said if text]
+
+
+def _single_runs(subjects: Subjects) -> str:
+    """Returns a note that there is no interval if a subject has only one run."""
+    letters = [
+        letter
+        for letter, subject in zip(subjects.letters, subjects.all, strict=True)
+        if len(subject.trials) == 1 and not _repeats_within(subject)
+    ]
+    if not letters:
+        return ""
+    which = "each" if len(letters) == len(subjects.all) else ", ".join(letters)
+    return (
+        f"One run of {which}: no interval, and nothing tells a difference from chance. A folder of repetitions, three "
+        "or more, in place of a log gives one."
+    )
+
+
+def _repeats_within(subject: Subject) -> bool:
+    """Returns whether a single run repeated its test, as IOR does with -i."""
+    output = subject.trials[0].output
+    names = [(value.group, value.name) for value in output.values] if output else []
+    return len(set(names)) < len(names)
+
+
+_UNLIKE = {"program": "programs", "benchmark": "benchmarks", "class": "classes", "processes": "numbers of processes"}
+"""Facts that change how much work a run is, as several of them are called."""
+
+
+def _unlike(subjects: Subjects) -> str:
+    """Returns a note if the subjects are of different programs or sizes, so that their numbers describe different work.
+
+    Values that only some of the runs have are ignored, and so is the version of a benchmark.
+    """
+    facts = [facts_of(trial) for subject in subjects.all for trial in subject.trials]
+    known = {name: [_VERSION.sub("", each[name]) for each in facts if name in each] for name in _UNLIKE}
+    parts = [
+        f"{len(found)} {_UNLIKE[name]} ({', '.join(found[:_MANY])})"
+        for name, values in known.items()
+        if len(values) == len(facts) and len(found := list(dict.fromkeys(values))) > 1
+    ]
+    return f"These are runs of {' and '.join(parts)}: a ratio does not hold like against like." if parts else ""
+
+
+def _whole_seconds(subjects: Subjects) -> str:
+    """Returns a note if some run times are known to the second only."""
+    letters = [
+        letter
+        for letter, subject in zip(subjects.letters, subjects.all, strict=True)
+        if any(job.whole_seconds for job in subject.jobs)
+    ]
+    return f"The logs of {', '.join(letters)} know begin and end in whole seconds only." if letters else ""
+
+
+def counted(subject: Subject) -> str:
+    """Returns how many runs, and of what."""
+    logs, outputs = len(subject.jobs), sum(trial.output is not None for trial in subject.trials)
+    parts = [words.plural(logs, "log")] if logs else []
+    parts += [words.plural(outputs, "output")] if outputs else []
+    return f"{words.plural(len(subject.trials), 'run')}: {' and '.join(parts) or 'run.json alone'}"
+
+
+def _worth(row: dict[str, Any], letter: str) -> bool:
+    """Returns whether a number of a subject differs from the first one's."""
+    difference = row[f"change {letter}"]
+    return row[f"standing {letter}"] not in (SAME, ABSENT) and not (math.isnan(difference) or difference == 0)

@@ -1,0 +1,1 @@
+"""Tables and paragraphs as lines of text."""

@@ -1,0 +1,31 @@
+"""Text that fits: paths and words too long for their place lose their middle, sentences are broken."""
+
+from __future__ import annotations
+
+from iolens.pages.pdf.fonts import text_width
+from iolens.pages.text.cells import middle
+
+
+def shorten(text: str, font: str, size: float, width: float) -> str:
+    """Returns the text on one line of `width` points; where it is longer, its middle gives way to an ellipsis."""
+    if text_width(text, font, size) <= width:
+        return text
+    low, high = 1, len(text) - 1
+    while low < high:
+        keep = (low + high + 1) // 2
+        low, high = (keep, high) if text_width(middle(text, keep), font, size) <= width else (low, keep - 1)
+    return middle(text, low)
+
+
+def broken(text: str, font: str, size: float, width: float) -> list[str]:
+    """Returns the text in lines of at most `width` points, broken at spaces; a word that is longer is shortened."""
+    if text_width(text, font, size) <= width:
+        return [text]
+    lines: list[str] = []
+    for word in text.split():
+        longer = f"{lines[-1]} {word}" if lines else word
+        if lines and text_width(longer, font, size) <= width:
+            lines[-1] = longer
+        else:
+            lines.append(shorten(word, font, size, width))
+    return lines

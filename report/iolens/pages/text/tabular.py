@@ -1,0 +1,112 @@
+"""Tables as plain text, laid out as pat_report does: numbers on the left, names on the right, deeper by bars."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from textwrap import wrap
+from typing import TYPE_CHECKING
+
+from iolens.pages.exhibits.processor.drilled import INDENT
+from iolens.pages.text.cells import NUMBER
+
+if TYPE_CHECKING:
+    from iolens.pages.blocks import Table
+
+_WIDTH = 110
+_LONGEST = 60
+"""Columns of a text that is no path."""
+_SHORTEST = 16
+"""Columns of the same where the terminal is narrow."""
+_NAME = 24
+"""Columns that a name gets before numbers to its left do; a longer one goes beyond the edge."""
+UNLIMITED = 100_000
+"""Columns of an output that is no terminal."""
+_HEAD = 10
+"""Columns that a head may take before it is broken."""
+
+
+def flat(table: Table, room: int = UNLIMITED) -> str:
+    """Returns one line a row, more for long texts; numbers flush right. A table that is wider than `room` columns has
+    its texts in more lines.
+    """
+    for longest in range(_LONGEST, _SHORTEST - 1, -4):
+        rows = [part for row in table.rows for part in _folded(row, longest)]
+        body = _lines(table.columns, rows)
+        if len(body[0]) <= room:
+            break
+    return "\n".join([table.title, "", *body, *_noted(table.note, room)])
+
+
+def _folded(row: Sequence[str], longest: int) -> list[list[str]]:
+    """Returns a row whose texts go over several lines where they are long; a path stays whole."""
+    cells = [wrap(cell, longest, break_long_words=False, break_on_hyphens=False) or [""] for cell in row]
+    return [[cell[n] if n < len(cell) else "" for cell in cells] for n in range(max(map(len, cells)))]
+
+
+def drilled(table: Table, depths: Sequence[int], levels: Sequence[str], room: int = UNLIMITED) -> str:
+    """Returns one line a row, the first column last; `levels` are the names of the depths below the total. What finds
+    no place in `room` columns is left out by its name, the last columns first.
+    """
+    deepest = max(depths, default=0)
+    names = [row[0].replace(INDENT, "") for row in table.rows]
+    widest = max((max(depth - 1, 0) + len(name) for depth, name in zip(depths, names, strict=True)), default=0)
+    shown = len(table.columns)
+    body = _lines(table.columns[1:], [row[1:] for row in table.rows])
+    while shown > 2 and deepest + len(body[0]) + 3 + min(widest, _NAME) > room:
+        shown -= 1
+        body = _lines(table.columns[1:shown], [row[1:shown] for row in table.rows])
+    hidden = ", ".join(f"“{head}”" for head in table.columns[shown:])
+    note = " ".join(filter(None, (table.note, f"No room for {hidden}: --csv has all columns." if hidden else "")))
+    width = len(body[0])
+    end = min(20, max(0, room - width - deepest))
+    said, before = [], 0
+    for depth, name, values in zip(depths, names, body[len(body) - len(names) :], strict=True):
+        if depth > before:
+            said.append(f"{'|' * depth:<{deepest}}{'-' * (width + end)}")
+        said.append(f"{'|' * depth:<{deepest}}{values} | {' ' * max(depth - 1, 0)}{name}")
+        before = depth
+    ends = [f"{' ' * deepest}{head} |" for head in body[: len(body) - len(names) - 1]]
+    heads = [
+        line + (f" {' ' * place}{name}" if name else "") for place, name, line in _aligned(ends, levels, width, deepest)
+    ]
+    rule = "=" * (width + end + deepest)
+    return "\n".join([table.title, "", *heads, "", *said, rule, *_noted(note, room)])
+
+
+def _aligned(ends: Sequence[str], levels: Sequence[str], width: int, deepest: int) -> list[tuple[int, str, str]]:
+    """Heads and levels side by side, as many lines as the longer of them has: place, level, head."""
+    blank = f"{' ' * (deepest + width)} |"
+    count = max(len(ends), len(levels))
+    heads = [*[blank] * (count - len(ends)), *ends]
+    names = [*levels, *[""] * (count - len(levels))]
+    return [(place, name, head) for place, (name, head) in enumerate(zip(names, heads, strict=True))]
+
+
+def _lines(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """Returns the heads, a line per word where they are wider than their column, a rule, and the rows."""
+    widths = [
+        max([len(cell) for cell in cells] + [len(word) for word in head.split()] + [min(_HEAD, len(head))])
+        for head, cells in zip(heads, _columns_of(rows, len(heads)), strict=True)
+    ]
+    flush = [all(NUMBER.match(cell) for cell in cells) for cells in _columns_of(rows, len(heads))]
+    broken = [wrap(head, wide) or [""] for head, wide in zip(heads, widths, strict=True)]
+    tall = max((len(parts) for parts in broken), default=1)
+    top = [[""] * (tall - len(parts)) + parts for parts in broken]
+
+    def line(cells: Sequence[str]) -> str:
+        """Returns one line of cells."""
+        each = zip(cells, widths, flush, strict=True)
+        return " " + " | ".join(f"{cell:>{wide}}" if right else f"{cell:<{wide}}" for cell, wide, right in each)
+
+    rule = " " + "-+-".join("-" * wide for wide in widths)
+    return [*(line([parts[n] for parts in top]) for n in range(tall)), rule, *(line(row) for row in rows)]
+
+
+def _columns_of(rows: Sequence[Sequence[str]], count: int) -> list[list[str]]:
+    """Returns the cells by column."""
+    return [[row[n] for row in rows] for n in range(count)]
+
+
+def _noted(note: str, room: int) -> list[str]:
+    """Returns the note, in lines."""
+    return ["", *wrap(note, min(_WIDTH, room))] if note else []
