@@ -38,7 +38,7 @@ IMPI_CC = ../.venv/impi/bin/iolens-mpicc
 
 RUNS = $(addprefix run-,ior btio-pnetcdf btio-drivers checkpoint restart collectives pingpong alignment metadata)
 
-.PHONY: help setup build lustre-driver $(PARTS) run $(RUNS) course-tarball setup-test test test-again check types format fuzz harm model advice-hunt sanitize bench docs docs-test docs-links wheel wheel-test wheel-reproducible deb package-test roads release install clean distclean
+.PHONY: help setup build lustre-driver $(PARTS) run $(RUNS) course-tarball setup-test test test-again check types format fuzz harm model advice-hunt sanitize bench docs docs-test docs-record docs-links wheel wheel-test wheel-reproducible deb package-test roads release install clean distclean
 
 help: ## list the targets
 	@grep -hE '^[a-z%-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z%-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -146,15 +146,17 @@ sanitize: setup ## the C parts under Address-, UndefinedBehavior- and ThreadSani
 bench: build ## what the hot paths cost, as ratios against their peers
 	@for script in tests/bench/*.sh; do echo "== $$script"; bash $$script; done
 
-docs: build ## the manual as a site, into build/docs: its commands are run, its pictures made (WALK=no: as last time)
+docs: setup ## the manual as a site, into build/docs; outputs and pictures are those that its pages hold
 	@./setup.sh docs
-	@[ "$(WALK)" = no ] || .venv/bin/python docs/tools/walk.py build/docs-walk $(LONG)
-	@.venv/bin/python docs/tools/stage.py build/docs-source build/docs-walk
+	@.venv/bin/python docs/tools/stage.py build/docs-source
 	@$(SPHINX) -b html build/docs-source build/docs
 	@echo build/docs/index.html
 
-docs-test: ## the same with the commands that take minutes, too
-	@$(MAKE) docs LONG=--long
+docs-test: build ## run the commands of all documents (LONG=yes: also those that take minutes; PAGES="tutorial how-to/sweep": of those)
+	@.venv/bin/python docs/tools/walk.py build/docs-walk $(if $(LONG),--long) $(PAGES)
+
+docs-record: setup-test build ## the same, and write what they print and draw into the pages; on a machine that does nothing else
+	@.venv/bin/python docs/tools/walk.py build/docs-walk --record $(PAGES)
 
 docs-links: docs ## whether what the manual links to on other sites is there; needs a network
 	@$(SPHINX) -b linkcheck build/docs-source build/docs-links

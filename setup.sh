@@ -28,12 +28,6 @@ optional=(libpnetcdf-dev pnetcdf-bin libhdf5-openmpi-dev libnetcdf-mpi-dev netcd
 for pair in tclsh=tcl chromium=chromium go=golang-go; do
     [ "$extra" != test ] || command -v "${pair%=*}" >/dev/null || optional+=("${pair#*=}")
 done
-# What draws the pictures of the manual.
-needs_browser() { ! command -v chromium >/dev/null && ! command -v google-chrome >/dev/null; }
-if [ "$extra" = docs ]; then
-    command -v pdftoppm >/dev/null || optional+=(poppler-utils)
-    ! needs_browser || optional+=(chromium)
-fi
 # A cluster to throw away; without a configuration these start nothing by themselves.
 [ "$extra" = test ] && optional+=(slurmctld slurmd slurm-client)
 
@@ -262,10 +256,6 @@ if [ "$extra" = lustre ]; then
     exit 0
 fi
 install_system_packages
-if [ "$extra" = docs ]; then
-    command -v pdftoppm >/dev/null || fail "the manual's pictures are drawn by pdftoppm, which is not there: install poppler-utils"
-    ! needs_browser || fail "the manual's pictures are drawn by Chromium, which is not there: install chromium"
-fi
 command -v cc >/dev/null || fail "a C compiler is needed and was not found: install gcc (or load a compiler module) and run make setup again"
 make_venv
 install_python_packages

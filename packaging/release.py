@@ -19,7 +19,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 VERSION_FILE = "report/iolens/__init__.py"
 UNRELEASED = re.compile(r"^## Unreleased\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
-TESTS = "bash .ci/run, bash tests/sanitize.sh, make wheel-test, make docs-test"
+TESTS = "bash .ci/run, bash tests/sanitize.sh, make wheel-test, make docs-test LONG=yes"
 
 
 CHANGES = (

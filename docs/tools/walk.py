@@ -1,12 +1,9 @@
-"""Run the commands of the documents: walk.py FOLDER [--long] [PAGE ...].
+"""Run the commands of the documents: walk.py FOLDER [--long] [--record] [PAGE ...].
 
 The blocks of a page are run in order, in one shell that stops at the first command that fails; commands.py says which
 are not. The folder that they run in looks like a clone (links to it), without results. A page goes on with a copy of
 what the tutorial left and of stand-ins for what a reader has (a program, logs), so that pages do not depend on one
-another. What blocks print is kept in FOLDER/PAGE.json; a comment behind a block shows it on the page:
-
-    <!-- output -->                    <!-- output: 20 --> the first lines
-    <!-- output: 20 from WORDS -->     as many from the first line on that begins with these words
+another. What blocks print is kept in FOLDER/PAGE.json; with --record it is written into the page (record.py).
 """
 
 from __future__ import annotations
@@ -23,6 +20,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+import record
 from commands import Block, blocks, pages, rows
 from iolens.lab.run import mpi
 from pages import ROOT, documents, page_of
@@ -144,11 +142,19 @@ def plain(output: str, folder: Path) -> str:
     return re.sub(rf"\b{re.escape(getpass.getuser())}_", "you_", re.sub(r"\x1b\[[0-9;]*m", "", shorter)).strip("\n")
 
 
+def record_page(document: Path, said: dict[str, str], place: Path) -> None:
+    """Write what blocks printed and drew into the page."""
+    text = record.with_output((ROOT / document).read_text(encoding="utf-8"), said)
+    record.draw_pictures(text, place, ROOT / document)
+    (ROOT / document).write_text(text, encoding="utf-8")
+
+
 def main(words: Sequence[str]) -> int:
     """Walk through pages, and keep what they print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--long", action="store_true", help="also what takes minutes")
+    parser.add_argument("--record", action="store_true", help="write outputs and pictures into the pages")
     parser.add_argument("pages", nargs="*", help="such as tutorial or how-to/sweep (default: all)")
     asked = parser.parse_intermixed_args(words)
     folder: Path = asked.folder.resolve()
@@ -169,7 +175,9 @@ def main(words: Sequence[str]) -> int:
         since = time.monotonic()
         try:
             said = walk(page, place, asked.long)
-        except Failed as failure:
+            if asked.record:
+                record_page(page_path(page), said, place)
+        except (Failed, record.NoPicture) as failure:
             print(failure, file=sys.stderr)
             failed.append(page)
             continue

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +20,7 @@ ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "docs/tools"))
 
 import counters  # noqa: E402
+import record  # noqa: E402
 import reference  # noqa: E402
 import stage  # noqa: E402
 from commands import LONG, Row, blocks, commands_of, pages, rows  # noqa: E402
@@ -147,12 +150,32 @@ def test_links_of_a_page_go_to_pages_or_to_copies(tmp_path: Path) -> None:
     assert (tmp_path / "report/images/job.png").exists()
 
 
-def test_output_stands_where_a_page_asks_for_it(tmp_path: Path) -> None:
-    (tmp_path / "tutorial.json").write_text('{"0": "one\\ntwo\\nthree"}')
-    text = "```sh\na\n```\n<!-- output: 2 -->\n"
-    shown = stage.with_output(text, tmp_path, Path("docs/tutorial.md"))
-    assert shown == "```sh\na\n```\n\n```{code-block} text\n:class: output\n\none\ntwo\n…\n```\n"
-    assert stage.shown("one\ntwo\nthree", "5", "tw").endswith("…\ntwo\nthree\n```")
+def test_recording_replaces_the_output_of_the_blocks_that_ran() -> None:
+    page = "```sh\na\n```\n<!-- output: 2 -->\n\nThen:\n\n```sh\nb\n```\n<!-- output -->\n```text\nold\n```\n"
+    recorded = record.with_output(page, {"0": "one\ntwo \nthree"})
+    assert recorded == page.replace("2 -->\n", "2 -->\n```text\none\ntwo\n…\n```\n")
+    assert record.with_output(recorded, {"0": "one\ntwo\nthree"}) == recorded
+    assert record.with_output(recorded, {"1": "new"}) == recorded.replace("old", "new")
+    assert record.shown("one\ntwo\nthree", "5", "tw") == "```text\n…\ntwo\nthree\n```\n"
+
+
+def test_a_build_of_the_manual_shows_recorded_numbers_and_measures_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each output and picture is in its page, and the laid out page has the same; no program is started for it."""
+    monkeypatch.setattr(subprocess, "Popen", None)
+    monkeypatch.setattr(os, "posix_spawn", None)
+    assert stage.main([str(tmp_path)]) == 0
+    for document in documents():
+        text = (ROOT / document).read_text(encoding="utf-8")
+        laid = (tmp_path / page_of(document)).read_text(encoding="utf-8")
+        asked = re.findall(r"^<!-- output[^\n]*-->\n(?:```text\n(.*?)^```$)?", text, re.MULTILINE | re.DOTALL)
+        assert asked == re.findall(r"^:class: output\n\n(.*?)^```$", laid, re.MULTILINE | re.DOTALL), document
+        for comment, image in re.findall(r"^(<!-- picture: [^\n]*-->)\n(?:!\[.*\]\((.*)\)$)?", text, re.MULTILINE):
+            assert image, f"{document}: {comment} has no image below it"
+            assert (ROOT / document.parent / image).is_file()
+    monkeypatch.undo()
+    assert [each.name for each in (tmp_path / "images").iterdir()]
 
 
 def test_pages_of_the_manual_and_of_the_repository_do_not_meet() -> None:
@@ -161,14 +184,13 @@ def test_pages_of_the_manual_and_of_the_repository_do_not_meet() -> None:
 
 
 @pytest.mark.parametrize(("source", "package"), [("job.pdf", "poppler-utils"), ("job.html", "chromium")])
-def test_a_picture_that_cannot_be_drawn_ends_the_build(
+def test_a_picture_that_cannot_be_drawn_ends_the_recording(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str, package: str
 ) -> None:
-    made = tmp_path / "walked/tutorial/iolens" / source
-    made.parent.mkdir(parents=True)
-    made.write_text("")
+    (tmp_path / source).write_text("")
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(SystemExit, match=f"install {package}"):
-        stage.with_pictures(
-            f"<!-- picture: {source}: A page. -->", tmp_path / "walked", Path("docs/tutorial.md"), tmp_path
-        )
+    page = f"<!-- picture: {source} -->\n![A page.](images/page.png)\n"
+    with pytest.raises(record.NoPicture, match=f"install {package}"):
+        record.draw_pictures(page, tmp_path, tmp_path / "page.md")
+    with pytest.raises(record.NoPicture, match=r"made no job\.svg"):
+        record.draw_pictures(page.replace(source, "job.svg"), tmp_path, tmp_path / "page.md")

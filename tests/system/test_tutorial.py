@@ -1,4 +1,4 @@
-"""The tutorial's commands run as they stand there; those of all other pages in `make docs`."""
+"""The tutorial's commands run as they stand there; those of all other pages in `make docs-test`."""
 
 from __future__ import annotations
 
