@@ -12,6 +12,7 @@ from meaning import BUCKETS, Times, bucket, record_id
 from rules import Rules
 
 MEMORY_ALIGNMENT = 8
+STDOUT = 1
 
 OPENS = {"open": 1, "open64": 1, "creat": 1, "creat64": 1}
 TRANSFERS = {  # name: (is it a write, number of the offset's argument or None, number of the misalignment's)
@@ -115,6 +116,7 @@ class PosixModel:
         self.files: dict[str, PosixFile] = {}
         self.fds: dict[int, list[OpenFile]] = {}
         self.links: dict[str, str] = {}
+        self.kept_output: list[OpenFile | None] = []
         self.mixed_up: set[int] = set()  # programs of which Darshan's records say nothing certain
         self.handlers = {
             "mkstemp": self.made,
@@ -290,6 +292,8 @@ class PosixModel:
         if call.result >= 0 and opened:
             opened.file.add("DUPS")
             self.add_open(call, call.result, opened)
+        elif call.result >= 0:
+            self.gone(call.result)
 
     def inherits(self, call: Call) -> None:
         """Its file is named as the kernel names it; one without a name is not recorded."""
@@ -300,16 +304,20 @@ class PosixModel:
             self.put(call.fd, self.open_file(call.before) or own)
 
     def stdout_to(self, call: Call) -> None:
+        """The interpreter keeps a copy of the output that only the kernel knows of, until stdout_back."""
+        self.kept_output = self.kept_output or [self.open_file(STDOUT)]
         opened = self.open_file(call.fd)
         if opened:
             opened.streamed = True
-        elif call.result >= 0:
-            self.gone(call.result)
         self.dup(call)
 
     def stdout_back(self, call: Call) -> None:
-        if call.result >= 0:
-            self.gone(call.result)
+        if call.result < 0:
+            return
+        self.gone(call.result)
+        if self.kept_output and self.kept_output[0]:
+            self.put(call.result, self.kept_output[0])
+        self.kept_output = []
 
     def close(self, call: Call) -> None:
         opened = self.open_file(call.fd)

@@ -125,6 +125,21 @@ static bool is_given_twice(int fd, const struct stat *info)
     return false;
 }
 
+/* True if other descriptors of the file are followed: each may stand for the open file that is about to be
+ * added, so the kernel is asked for their positions from now on. */
+static bool is_followed_elsewhere(const struct file *file)
+{
+    bool found = false;
+    for (int fd = 0; iolens_fds.table && fd < iolens_fds.used; fd++) {
+        struct open_file *open = iolens_fds.table[fd];
+        if (!open || open->file != file)
+            continue;
+        open->asks |= FDS_ALWAYS;
+        found = true;
+    }
+    return found;
+}
+
 /* Nobody knows how it was opened, but the kernel tells whether it appends. Its position is asked for at the
  * first transfer: this may be called behind it. */
 struct open_file *fds_inherited(int fd)
@@ -140,10 +155,24 @@ struct open_file *fds_inherited(int fd)
         return NULL;
     struct file *file = named_file(fd);
     long flags = system_call(SYS_fcntl, fd, F_GETFL);
+    bool shared = is_given_twice(fd, &info) || (file && is_followed_elsewhere(file));
     struct open_file *open = file ? fds_open(fd, file, flags > 0 && flags & O_APPEND) : NULL;
     if (open)
-        open->asks |= is_given_twice(fd, &info) ? FDS_ALWAYS : FDS_ONCE;
+        open->asks |= shared ? FDS_ALWAYS : FDS_ONCE;
     return open;
+}
+
+void fds_ask_again(int fd)
+{
+    struct open_file *before = fds_take(fd);
+    bool given = fd >= 0 && fd < FDS_GIVEN_MOST;
+    uint64_t bit = given ? UINT64_C(1) << fd % 64 : 0;
+    if (given && (before || iolens_fds.given[fd / 64] & bit)) {
+        iolens_fds.given[fd / 64] |= bit;
+        iolens_fds.inherited[fd / 64] |= bit;
+    }
+    if (before)
+        fds_release(before);
 }
 
 void fds_stream(int fd)

@@ -33,9 +33,11 @@ struct fds {
     _Atomic(struct open_file *) *table; /* FDS_MAX of them, NULL until the first open */
     _Atomic int used;                   /* above the highest descriptor in the table */
     struct open_file *free;
-    _Atomic uint64_t streamed;       /* bit fd: a standard stream moves it, whatever file it stands for */
-    uint64_t given[FDS_GIVEN_WORDS]; /* a bit a descriptor that was open when the program began */
-    _Atomic uint64_t inherited[FDS_GIVEN_WORDS]; /* … and has not been asked for */
+    _Atomic uint64_t streamed; /* bit fd: a standard stream moves it, whatever file it stands for */
+    /* A bit for each descriptor whose opening the recorder did not see: it was open when the program began,
+     * or was made a copy of an unknown one. `inherited` has those that the kernel has not been asked about.
+     */
+    _Atomic uint64_t given[FDS_GIVEN_WORDS], inherited[FDS_GIVEN_WORDS];
 };
 
 enum { FD_NOT_ASKED, FD_REGULAR, FD_OTHER };
@@ -50,9 +52,13 @@ extern struct fds iolens_fds;
 /* Notes which descriptors the program was given. Called when the program begins. */
 void fds_start(void);
 
-/* The open file of a descriptor that was open when the program began, made when it is first asked for.
- * NULL unless the descriptor is of a file with a name. */
+/* Returns the open file of a descriptor whose opening the recorder did not see, made when it is first asked
+ * for. NULL unless the descriptor is of a file with a name. */
 struct open_file *fds_inherited(int fd);
+
+/* Forgets what `fd` stood for, because it was made a copy of an unknown descriptor. The kernel is asked at
+ * the next call on it. */
+void fds_ask_again(int fd);
 
 /* Make `fd` stand for `file`, forgetting what it stood for. Returns the open file, or NULL without memory. */
 struct open_file *fds_open(int fd, struct file *file, bool append);

@@ -103,14 +103,16 @@ void posix_on_open(const struct call *c, int fd, int dirfd, const char *path, in
 
 void posix_on_dup(const struct call *c, int copy, int fd)
 {
-    struct open_file *open = fds_find(fd), *before = fds_find(copy);
-    if (copy < 0 || (!open && !before) || !iolens_owns_memory())
+    struct open_file *open = fds_find(fd);
+    if (copy < 0 || !iolens_owns_memory())
         return;
     struct posix_state *s = open ? posix_state_of(open, fd) : NULL;
     if (s || (open && iolens_paused()))
         fds_duplicate(copy, open);
-    else
+    else if (open)
         fds_forget(copy, copy);
+    else
+        fds_ask_again(copy);
     if (!s)
         return;
     spin_lock(&s->lock);
