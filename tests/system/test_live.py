@@ -67,6 +67,26 @@ def test_running_jobs_are_listed_and_looked_at(waiting: subprocess.Popen[str], t
     assert waiting.poll() is None
 
 
+def test_running_jobs_are_written_for_prometheus(waiting: subprocess.Popen[str], tmp_path: Path) -> None:
+    parser = pytest.importorskip("prometheus_client.parser", reason="prometheus-client is not installed")
+    done = live(tmp_path, "--prometheus", "jobs.prom", "--once")
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    families = parser.text_string_to_metric_families((tmp_path / "jobs.prom").read_text())
+    samples = [one for family in families for one in family.samples if one.labels["job"] == "4711"]
+    assert {one.labels["application"] for one in samples} == {"spool_killed"}
+    moved = {tuple(one.labels.values())[3:]: one.value for one in samples if one.name == "iolens_job_bytes_total"}
+    assert moved["POSIX", "write"] == 800
+    assert moved["STDIO", "write"] == 5
+    assert [one.value for one in samples if one.name == "iolens_job_processes"] == [1]
+    assert waiting.poll() is None
+
+
+def test_a_scrape_of_one_job_is_refused(tmp_path: Path) -> None:
+    done = live(tmp_path, "4711", "--prometheus", "jobs.prom")
+    assert done.returncode == 2
+    assert "give it without a job" in done.stderr
+
+
 def test_a_snapshot_is_a_log_and_leaves_the_job_alone(waiting: subprocess.Popen[str], tmp_path: Path) -> None:
     for number in (1, 2):
         done = live(tmp_path, "4711", "--snapshot")

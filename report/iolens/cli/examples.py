@@ -17,7 +17,11 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "rank-order": ("iolens rank-order job.darshan --ranks-per-node 16",),
     "export": ("iolens export --format speedscope -o profile.json job.darshan",),
     "listing": ("iolens listing --source src job.darshan",),
-    "live": ("iolens live", "iolens live 4711 --snapshot"),
+    "live": (
+        "iolens live",
+        "iolens live 4711 --snapshot",
+        "iolens live --prometheus /var/lib/node_exporter/iolens.prom --interval 15",
+    ),
     "recover": ("iolens recover --list", "iolens recover --job 4711"),
     "ingest": ("iolens ingest logs -o store",),
     "fleet": ("iolens fleet store -o fleet.html",),

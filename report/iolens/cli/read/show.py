@@ -17,10 +17,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="LOG",
         help="a log of iolens or Darshan (3.0 or later), or a folder: all logs in it and below it as one job",
     )
-    parser.add_argument(
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument(
         "--json",
         action="store_true",
         help="print JSON instead: one object a log, one a line, with the judgement, facts and all tables",
+    )
+    form.add_argument(
+        "--line",
+        action="store_true",
+        help="print the verdict and what was moved in one line of at most 240 characters, for a job comment",
     )
 
 
@@ -29,9 +35,13 @@ def run(args: argparse.Namespace) -> int:
     folders = [path for path in args.logs if path.is_dir()]
     if args.json and folders:
         raise UsageError(f"{folders[0]} is a folder: --json takes logs; iolens report FOLDER --json DIR has its tables")
+    if args.line and folders:
+        raise UsageError(f"{folders[0]} is a folder: --line takes logs")
     for path in args.logs:
         if args.json:
             _print_json(path)
+        elif args.line:
+            _print_line(path)
         else:
             (_show_folder if path.is_dir() else _show_log)(path)
     return 0
@@ -43,6 +53,14 @@ def _print_json(path: Path) -> None:
     from iolens.pages.job.as_json import job_json
 
     print(job_json(read_log(path)))
+
+
+def _print_line(path: Path) -> None:
+    """Prints one log in one line."""
+    from iolens.log import read_log
+    from iolens.pages.job.one_line import one_line
+
+    print(one_line(read_log(path)))
 
 
 def _show_log(path: Path) -> None:

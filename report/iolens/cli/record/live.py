@@ -13,6 +13,7 @@ from iolens.errors import IolensError, UsageError
 
 if TYPE_CHECKING:
     from iolens.lab.recovery.recover import Spool
+    from iolens.log import Job
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -21,7 +22,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--interval", type=float, default=2.0, metavar="S", help="seconds between two updates (default: 2)"
     )
-    parser.add_argument("--once", action="store_true", help="read twice, print the second reading, and end")
+    parser.add_argument(
+        "--once", action="store_true", help="read twice, print the second reading, and end (--prometheus: write once)"
+    )
+    parser.add_argument(
+        "--prometheus",
+        type=Path,
+        metavar="FILE",
+        help="write bytes, calls and I/O time of all running jobs to FILE at each update, as Prometheus reads them",
+    )
     parser.add_argument("--snapshot", action="store_true", help="write the records so far as a log, and end")
     parser.add_argument("-o", "--output", type=Path, default=Path(), metavar="DIR", help="folder for the snapshot")
 
@@ -33,6 +42,10 @@ def run(args: argparse.Namespace) -> int:
 
     if args.interval <= 0:
         raise UsageError(f"--interval {args.interval} is not a number of seconds above 0")
+    if args.prometheus is not None:
+        if args.job is not None or args.snapshot:
+            raise UsageError("--prometheus writes all running jobs; give it without a job and without --snapshot")
+        return _write_metrics(args.prometheus, args.interval, args.once)
     jobs = snapshot.running_jobs()
     if args.snapshot:
         if args.job is None and len(jobs) != 1:
@@ -50,12 +63,9 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _list_jobs(jobs: Sequence[list[Spool]]) -> None:
-    """Returns one row a job; those that end meanwhile, or have no records yet, are left out."""
-    from iolens.lab.recovery.recover import default_folders
+def _looks(jobs: Sequence[list[Spool]]) -> list[tuple[list[Spool], Job]]:
+    """Returns each job with its records so far, without jobs that end meanwhile or have no records yet."""
     from iolens.lab.recovery.snapshot import look
-    from iolens.pages.job.live import jobs_table
-    from iolens.pages.job.terminal import screen
 
     seen = []
     for job in jobs:
@@ -63,6 +73,46 @@ def _list_jobs(jobs: Sequence[list[Spool]]) -> None:
             seen.append((job, look(job)))
         except IolensError:
             continue
+    return seen
+
+
+def _write_metrics(path: Path, interval: float, once: bool) -> int:
+    """Writes the numbers of all running jobs to a file, again and again until a person ends it."""
+    from iolens.lab.recovery.snapshot import running_jobs
+    from iolens.pages.job.prometheus import Scrapes, exposition, reading
+    from iolens.pages.output import written_aside
+
+    scrapes = Scrapes()
+    while True:
+        readings = [
+            reading(job, f"{spools[0].job}@{spools[0].job_host}", _job_labels(spools[0], job), len(spools))
+            for spools, job in _looks(running_jobs())
+        ]
+        with written_aside(path) as aside:
+            aside.write_text(exposition(scrapes.add(readings)), encoding="utf-8")
+        if once:
+            return 0
+        time.sleep(interval)
+
+
+def _job_labels(spool: Spool, job: Job) -> tuple[tuple[str, str], ...]:
+    """Returns the labels of a job: its id, its owner and its program."""
+    import pwd
+
+    try:
+        user = pwd.getpwuid(job.uid).pw_name
+    except KeyError:
+        user = str(job.uid)
+    return (("job", str(spool.jobid)), ("user", user), ("application", spool.program))
+
+
+def _list_jobs(jobs: Sequence[list[Spool]]) -> None:
+    """Prints one row a job."""
+    from iolens.lab.recovery.recover import default_folders
+    from iolens.pages.job.live import jobs_table
+    from iolens.pages.job.terminal import screen
+
+    seen = _looks(jobs)
     if seen:
         screen().table(jobs_table(seen))
     else:
