@@ -138,11 +138,16 @@ PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 END
 }
 
-# Newer slurmd ends where no cgroups are mounted, as in a chroot; older ones know no such setting.
+# slurmd ends where no cgroups are mounted, as in a chroot, unless newer ones are told to do without, and older ones to
+# look for those of the first version only when they need them, which is never.
 without_cgroups() {
     local version
     version=$(/usr/sbin/slurmd -V | grep -o '[0-9]*' | head -n 1)
-    [ "$version" -lt 23 ] || echo CgroupPlugin=disabled
+    if [ "$version" -ge 23 ]; then
+        echo CgroupPlugin=disabled
+    elif ! grep -q ' /sys/fs/cgroup ' /proc/self/mounts; then
+        echo CgroupPlugin=cgroup/v1
+    fi
 }
 
 # Jobs first, whose steps would wait for their node for ever; then nodes, whose answer the controller would wait for.
