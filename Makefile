@@ -176,11 +176,11 @@ deb: setup ## the Debian package for this release (or SUITE=trixie), into dist/;
 package-test: deb ## that package, installed in a Debian made for it; as root
 	@SUITE=$$(bash packaging/deb.sh --suite) bash packaging/try-roads.sh deb
 
-roads: build ## README's commands and every way to install (ROADS="readme clone prefix wheel deb modules aarch64"), each in a Debian made for it; as root
+roads: build ## README's commands and every way to install (ROADS="readme clone prefix wheel deb docs modules aarch64"), each in a Debian made for it; as root
 	@bash packaging/try-roads.sh $(ROADS)
 
-release: setup ## VERSION=1.2.3: commit, tag and archive it, with the wheel (WHEEL=no: without) and the notes, into dist/
-	@.venv/bin/python packaging/release.py "$(VERSION)" $(if $(filter no,$(WHEEL)),--no-wheel)
+release: setup ## tag this version, or VERSION=1.2.3, with archive, wheel (WHEEL=no: without), .debs (DEB=no), notes and sums in dist/
+	@.venv/bin/python packaging/release.py $(VERSION) $(if $(filter no,$(WHEEL)),--no-wheel) $(if $(filter no,$(DEB)),--no-deb)
 
 install: setup profiler storage ## install into PREFIX (default /usr/local), for any machine of this kind; ARCH=native for ones like this
 	@$(MAKE) $(if $(V),,-s) -j$(JOBS) -C workloads BUILD=../build/portable ARCH="$(ARCH)" all

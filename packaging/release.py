@@ -1,7 +1,9 @@
-"""Make a release of what is committed: release.py VERSION [--no-wheel].
+"""Make a release of what is committed: release.py [VERSION] [--no-wheel] [--no-deb].
 
-Sets the version, puts the changelog's unreleased part under it, commits, and writes into dist/ the source archive, the
-wheel (`make wheel`), the notes from the changelog and the sums of all; a tag `vVERSION` comes last. Nothing is pushed.
+Without VERSION the version that the tree has is released, unless it has a tag. A new VERSION is first written where it
+stands, puts the changelog's unreleased part under itself, and is committed. Then dist/ gets the source archive, the
+wheel (`make wheel`), the Debian packages (`make deb`), the notes from the changelog and the sums of all; a tag
+`vVERSION` comes last. Nothing is pushed.
 """
 
 from __future__ import annotations
@@ -10,7 +12,9 @@ import argparse
 import datetime
 import gzip
 import hashlib
+import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -18,16 +22,24 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 VERSION_FILE = "report/iolens/__init__.py"
-UNRELEASED = re.compile(r"^## Unreleased\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
+SUITES = ("bookworm", "trixie")
+"""Releases of Debian that get a package."""
 TESTS = "bash .ci/run, bash tests/sanitize.sh, make wheel-test, make docs-test LONG=yes"
 
+WHEEL = (("make", "wheel"),)
+DEBS = tuple(("make", "deb", f"SUITE={suite}") for suite in SUITES)
 
 CHANGES = (
     (VERSION_FILE, r'^__version__ = ".+"$', '__version__ = "{version}"'),
     ("CITATION.cff", r"^version: .+$", "version: {version}"),
     ("CITATION.cff", r"^date-released: .+$", "date-released: {day}"),
     ("packaging/easybuild/iolens-foss-2024a.eb", r"^version = .+$", "version = '{version}'"),
-    ("CHANGELOG.md", r"^## Unreleased$", "## {version} ({day})"),
+    (
+        "packaging/easybuild/iolens-foss-2024a.eb",
+        r"^# git archive .+$",
+        "# git archive --prefix=iolens-{version}/ -o FOLDER/iolens-{version}.tar.gz HEAD",
+    ),
+    ("CHANGELOG.md", r"^## Unreleased$", "## Unreleased\n\n## {version} ({day})"),
 )
 """File, the first line that is replaced, and what comes in its place."""
 
@@ -37,49 +49,91 @@ class Refused(Exception):
 
 
 def main(words: Sequence[str]) -> int:
-    """Make the release; 2 when it cannot begin, 1 when a step fails."""
+    """Make the release; returns 2 if it cannot begin, 1 if a step fails."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("version", metavar="VERSION", help="such as 1.2.3")
-    parser.add_argument("--no-wheel", action="store_true", help="the source archive alone")
+    parser.add_argument(
+        "version", metavar="VERSION", nargs="?", help="such as 1.2.3 (default: the one that the tree has)"
+    )
+    parser.add_argument("--no-wheel", action="store_true", help="leave the wheel out")
+    parser.add_argument("--no-deb", action="store_true", help="leave the Debian packages out")
     asked = parser.parse_args(words)
+    version = current() if asked.version is None else asked.version
+    steps = [*([] if asked.no_wheel else WHEEL), *([] if asked.no_deb else DEBS)]
     try:
-        notes = checked(asked.version)
+        notes = checked(version, asked.version is not None)
+        if not asked.no_deb:
+            check_root()
     except Refused as reason:
         print(f"release: {reason}", file=sys.stderr)
         return 2
     before = git("rev-parse", "--short=12", "HEAD")
-    print(f"release: these must have passed at this commit, and are not run here: {TESTS}")
+    print(f"release: these must have passed at this commit, and are not run here: {TESTS}", flush=True)
     try:
-        made = release(asked.version, notes, not asked.no_wheel)
+        if asked.version is not None:
+            write_version(version)
+        made = release(version, notes, steps)
     except subprocess.CalledProcessError as failure:
         print(f"release: failed: {' '.join(map(str, failure.cmd))}", file=sys.stderr)
-        print(f"release: there is no tag; `git reset --hard {before}` goes back to where it began", file=sys.stderr)
+        undo = f"; `git reset --hard {before}` takes the commit back" if asked.version is not None else ""
+        print(f"release: there is no tag{undo}", file=sys.stderr)
         return 1
     for path in made:
         print(f"release: {path.relative_to(ROOT)}")
-    print(f"release: tagged v{asked.version}; to publish: git push origin HEAD v{asked.version}")
+    print("release: to try the packages: make roads ROADS='wheel deb' SUITE=trixie, and SUITE=bookworm")
+    print(f"release: tagged v{version}; to publish: git push origin HEAD v{version}")
     return 0
 
 
-def checked(version: str) -> str:
-    """The notes of a release that can be made; Refused says what is in its way."""
+def checked(version: str, is_new: bool) -> str:
+    """Returns the notes of a release that can be made; Refused says what is in its way."""
     if not re.fullmatch(r"(0|[1-9]\d*)(\.(0|[1-9]\d*)){2}", version):
         raise Refused(f"'{version}' is no version; it is three numbers, such as 1.2.3 (make release VERSION=1.2.3)")
     if not (ROOT / ".git").exists():
         raise Refused("this is no clone of the repository, so there is nothing to commit to or to tag")
-    if parts(version) <= parts(current()):
-        raise Refused(f"{version} does not come after {current()}, which {VERSION_FILE} has")
+    if is_new and parts(version) <= parts(current()):
+        raise Refused(
+            f"{version} does not come after {current()}, which {VERSION_FILE} has; without VERSION that one is released"
+        )
     if git("status", "--porcelain"):
         raise Refused("the tree has changes that are not committed; commit or stash them")
     if git("tag", "--list", f"v{version}"):
-        raise Refused(f"the tag v{version} is there already")
-    for name, pattern, _ in CHANGES[:-1]:
+        raise Refused(f"the tag v{version} is there already; say which version comes next (make release VERSION=1.2.3)")
+    for name, pattern, _ in CHANGES:
         if not re.search(pattern, (ROOT / name).read_text(encoding="utf-8"), re.MULTILINE):
             raise Refused(f"{name} has no line like {pattern}, where the version or the day would stand")
-    found = UNRELEASED.search((ROOT / "CHANGELOG.md").read_text(encoding="utf-8"))
-    if found is None or not re.search(r"^- ", found[1], re.MULTILINE):
+    return notes_of(version, is_new)
+
+
+def notes_of(version: str, is_new: bool) -> str:
+    """Returns what the changelog says of a version; Refused if it says nothing, or too much as unreleased."""
+    news, notes = section("Unreleased"), section(version)
+    if is_new and not has_entry(news):
         raise Refused("CHANGELOG.md has nothing under '## Unreleased'; say there what is new")
-    return found[1].strip() + "\n"
+    if not is_new and has_entry(news):
+        raise Refused(
+            f"CHANGELOG.md has entries under '## Unreleased'; move those that {version} has under its heading"
+        )
+    if not is_new and not has_entry(notes):
+        raise Refused(f"CHANGELOG.md has nothing under '## {version}'; say there what is new")
+    return (news if is_new else notes) + "\n"
+
+
+def section(heading: str) -> str:
+    """Returns the part of the changelog under a heading, which may have a day behind it; empty if there is none."""
+    pattern = re.compile(rf"^## {re.escape(heading)}( \(.*\))?\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
+    found = pattern.search((ROOT / "CHANGELOG.md").read_text(encoding="utf-8"))
+    return found[2].strip() if found else ""
+
+
+def has_entry(text: str) -> bool:
+    """Returns whether a part of the changelog says anything."""
+    return re.search(r"^- ", text, re.MULTILINE) is not None
+
+
+def check_root() -> None:
+    """Raises Refused where no Debian can be made to build packages in."""
+    if os.geteuid() != 0 or shutil.which("debootstrap") is None:
+        raise Refused("the Debian packages need root and debootstrap; DEB=no leaves them out")
 
 
 def parts(version: str) -> tuple[int, ...]:
@@ -93,27 +147,37 @@ def current() -> str:
     return str(version)
 
 
-def release(version: str, notes: str, with_wheel: bool) -> list[Path]:
-    """Commit, build and tag; the files that were made."""
+def write_version(version: str) -> None:
+    """Write the version and the day everywhere, and commit."""
     day = datetime.datetime.now(datetime.timezone.utc).date().isoformat()
     for name, pattern, line in CHANGES:
         text = (ROOT / name).read_text(encoding="utf-8")
         text = re.sub(pattern, line.format(version=version, day=day), text, count=1, flags=re.MULTILINE)
         (ROOT / name).write_text(text, encoding="utf-8")
-    git("commit", "--quiet", "--all", "--message", f"Release {version}")
+    message = f"release: make version {version}\n\nCHANGELOG.md says what is new in it."
+    git("commit", "--quiet", "--all", "--message", message)
+
+
+def release(version: str, notes: str, steps: Sequence[Sequence[str]]) -> list[Path]:
+    """Build and tag; returns the files that were made."""
     folder = ROOT / "dist"
     folder.mkdir(exist_ok=True)
-    for old in folder.glob(f"iolens-{version}*"):
+    for old in files_of(version):
         old.unlink()
     (folder / f"iolens-{version}-notes.md").write_text(f"# iolens {version}\n\n{notes}", encoding="utf-8")
     archive(folder / f"iolens-{version}.tar.gz", version)
-    if with_wheel:
-        subprocess.run(["make", "wheel"], cwd=ROOT, check=True)
-    made = sorted(path for path in folder.glob(f"iolens-{version}*"))
+    for step in steps:
+        subprocess.run(step, cwd=ROOT, check=True)
+    made = files_of(version)
     sums = folder / f"iolens-{version}.sha256"
     sums.write_text("".join(f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in made))
     git("tag", "--annotate", "--cleanup=verbatim", f"v{version}", "--message", f"iolens {version}\n\n{notes}")
     return [*made, sums]
+
+
+def files_of(version: str) -> list[Path]:
+    """Returns what dist/ has of a version."""
+    return sorted(path for sign in "-_" for path in (ROOT / "dist").glob(f"iolens{sign}{version}[-+.]*"))
 
 
 def archive(path: Path, version: str) -> None:

@@ -10,20 +10,27 @@ shopt -s nullglob
 cd "$place"
 cp "$program" app
 
-
 fail() {
-    echo "smoke: $*" >&2
+    echo "smoke: FAILED: $*" >&2
     exit 1
 }
+passed() { echo "smoke: passed: $*"; }
 
-iolens run -- mpirun -np 2 ./app -s 4
+iolens run -- mpirun -np 2 ./app -s 4 || fail "a program under mpirun is recorded"
 logs=(*.darshan)
 [ ${#logs[@]} = 1 ] || fail "${#logs[@]} logs instead of one: ${logs[*]}"
-iolens report "${logs[0]}"
+passed "a program under mpirun is recorded in one log"
+iolens report "${logs[0]}" || fail "the log is reported as PDF"
 cmp -s -n 5 <(printf '%%PDF-') ./*.pdf || fail "no PDF"
+passed "the log is reported as PDF, $(stat -c %s ./*.pdf) bytes"
+iolens report "${logs[0]}" -o job.html || fail "the log is reported as HTML"
+grep -q '</html>' job.html || fail "the HTML report is not whole"
+passed "the log is reported as HTML"
 iolens show "${logs[0]}" >show.txt
 grep -q 'processes  *2 on 1 host' show.txt || fail "not 2 processes: $(cat show.txt)"
+passed "iolens show says two processes on one host"
 iolens doctor >doctor.txt
 head -n 8 doctor.txt
 ! grep -q '^  libiolens.*NO' doctor.txt || fail "libraries are missing: $(cat doctor.txt)"
+passed "iolens doctor finds all libraries"
 echo "smoke: $(command -v iolens): recorded and reported"

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Do what README says in Debian 12 and 13, as root and as a user (try-readme.sh); then install iolens by each road named
-# (clone, prefix, wheel, deb), each in a fresh Debian that has nothing else, and run smoke.sh there; `modules` tries the modulefiles in one, `aarch64` the wheel for that by emulation: `make roads`, as root,
+# (clone, prefix, wheel, deb, docs), each in a fresh Debian that has nothing else, and run smoke.sh there; `modules` tries the modulefiles in one, `aarch64` the wheel for that by emulation: `make roads`, as root,
 # with debootstrap; some minutes a road. SUITE names the Debian (trixie).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source packaging/roots.sh
 
-ways='readme clone prefix wheel deb modules aarch64'
+ways='readme clone prefix wheel deb docs modules aarch64'
 need_root
 
 # sources ROAD: what git knows of this folder, in /try/iolens of the road's root.
@@ -34,11 +34,14 @@ try_prefix() {
         PATH=/opt/iolens/bin:\$PATH ./smoke.sh /opt/iolens/lib/iolens/bin/alignment"
 }
 
+# plots FOLDER: a command that fails where the package has no library for interactive figures.
+plots() { echo "find $1 -name 'uPlot*.js' | grep -q . || { echo 'try-roads: no interactive figures' >&2; exit 1; };"; }
+
 try_wheel() {
     local wheel
     wheel=$(newest "dist/iolens-*-manylinux_2_28_$(uname -m).whl" "make wheel")
     fresh wheel "$suite" packaging/smoke.sh build/bin/alignment "$wheel"
-    inside wheel "$(apt python3-venv openmpi-bin) python3 -m venv here; here/bin/pip install -q iolens-*.whl
+    inside wheel "$(apt python3-venv openmpi-bin) python3 -m venv here; here/bin/pip install -q iolens-*.whl; $(plots here)
         PATH=/try/here/bin:\$PATH ./smoke.sh alignment"
 }
 
@@ -46,8 +49,15 @@ try_deb() {
     local package
     package=$(newest "dist/iolens_*+${suite}_$(dpkg --print-architecture).deb" "make deb SUITE=$suite")
     fresh package "$suite" packaging/smoke.sh build/bin/alignment "$package"
-    inside package "$(apt ./iolens_*.deb openmpi-bin) ./smoke.sh alignment; apt-get -qq -y purge iolens >/dev/null
+    inside package "$(apt ./iolens_*.deb openmpi-bin) $(plots /usr/lib/python3) ./smoke.sh alignment; apt-get -qq -y purge iolens >/dev/null
         [ ! -e /usr/lib/iolens ] || { find /usr/lib/iolens; exit 1; }"
+}
+
+# A build of the manual needs Python packages and no browser.
+try_docs() {
+    sources docs
+    inside docs "$(apt make) make -C iolens docs; grep -q '<h1>Tutorial' iolens/build/docs/tutorial.html
+        ! command -v chromium"
 }
 
 # Environment Modules read the one modulefile, Lmod both; Debian has either, not both at once.
