@@ -143,7 +143,7 @@ def test_no_snapshot_does_not_end_the_run(tmp_path: Path, capfd: pytest.CaptureF
     handler = signal.getsignal(signal.SIGUSR1)
     with pytest.MonkeyPatch.context() as patch, snapshots_on_request("run", missing):
         spool = SimpleNamespace(run="run", program="app", jobid=1, spool="none")
-        patch.setattr("iolens.lab.run.execute.running_jobs", lambda: [[spool]])
+        patch.setattr("iolens.lab.recovery.snapshot.running_jobs", lambda: [[spool]])
         signal.raise_signal(signal.SIGUSR1)
     assert "iolens: no snapshot: [Errno 2]" in capfd.readouterr().err
     assert signal.getsignal(signal.SIGUSR1) is handler

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from iolens.lab.installation import find_library, find_program
 from iolens.lab.recovery import recover
+from iolens.lab.recovery.places import default_folders
 from patience import PATIENCE
 
 KILLED = "exec 3>kept; echo x >&3; kill -9 $$"
@@ -95,7 +96,7 @@ def test_every_look_at_a_spool_may_find_it_gone(tmp_path: Path, monkeypatch: pyt
     preload = {"LD_PRELOAD": str(find_library("libiolens.so")), "IOLENS_NONMPI": "1"}
     subprocess.run([sys.executable, *words], cwd=tmp_path, env=surroundings(tmp_path, **preload), check=False)
     monkeypatch.setenv("IOLENS_SPOOL", str(tmp_path))
-    (spool,), _ = recover.read_spools(recover.default_folders())
+    (spool,), _ = recover.read_spools(default_folders())
     gone = replace(spool, spool=str(tmp_path / "gone.spool"))
     unusable = recover.Unusable(gone.spool, "why", "another boot", 0, 0, 0)
     assert recover.is_abandoned(unusable)

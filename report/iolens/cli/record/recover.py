@@ -65,13 +65,14 @@ def run(args: argparse.Namespace) -> int:
     """Recover the chosen jobs that have ended; 1 when one could not be. Folders named here are taken to be of ended
     jobs where that cannot be told."""
     from iolens.lab.recovery import recover
+    from iolens.lab.recovery.places import default_folders
 
     if args.all and (args.job or args.folders):
         raise UsageError("--all takes every job, but --job or a FOLDER takes some; give only one of them")
     if args.collect:
         return _collect(args)
     choice = _choice(args)
-    spools, unusable = recover.read_spools(args.folders or recover.default_folders())
+    spools, unusable = recover.read_spools(args.folders or default_folders())
     jobs = recover.jobs(spools)
     taken = [job for job in jobs if (args.list and not args.job) or choice.takes(job)]
     if args.list or choice.takes_all:

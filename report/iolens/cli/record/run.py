@@ -7,7 +7,6 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +15,8 @@ from iolens.lab.installation import need_library
 from iolens.lab.io_components import IO_COMPONENTS, LUSTRE
 from iolens.lab.run import mpi, preload
 from iolens.lab.run.command_line import command_name, take_apart
-from iolens.lab.run.container_runtimes import ANY, RUNTIMES
+from iolens.lab.run.container_names import ANY, RUNTIME_NAMES
 from iolens.lab.run.execute import Outcome, Setup, ending, execute, interruptible
-from iolens.lab.run.given_hints import hints_of_files
-from iolens.lab.run.groups import known_groups, listing
 from iolens.lab.run.log_place import log_place, named
 from iolens.lab.say import say
 
@@ -45,10 +42,19 @@ _OPTION_OF = {
 
 def _groups_of_functions(text: str) -> str:
     """Returns a list of groups, as the profiler takes it."""
+    from iolens.lab.run.groups import known_groups
+
     try:
         return ",".join(known_groups(text.split(",")))
     except UsageError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def _hints_of_files(text: str) -> str:
+    """Returns MPI-IO hints by file, as the profiler takes them."""
+    from iolens.lab.run.given_hints import hints_of_files
+
+    return hints_of_files(text)
 
 
 def _callers_to_keep(text: str) -> int:
@@ -102,7 +108,7 @@ _OPTIONS: Mapping[str, dict[str, Any]] = {
         "help": "emulate object storage targets in this folder",
     },
     "--hints": {
-        "type": hints_of_files,
+        "type": _hints_of_files,
         "metavar": "PATTERN:KEY=VALUE,...",
         "help": "MPI-IO hints for the files that match, such as '*.nc:cb_nodes=4,cb_buffer_size=16M'",
     },
@@ -114,10 +120,10 @@ _OPTIONS: Mapping[str, dict[str, Any]] = {
     "--container": {
         "nargs": "?",
         "const": ANY,
-        "choices": (ANY, *RUNTIMES),
+        "choices": (ANY, *RUNTIME_NAMES),
         "metavar": "RUNTIME",
-        "help": f"record inside the container that the command starts with {', '.join(RUNTIMES)}; name the RUNTIME if "
-        f"its command has another name",
+        "help": f"record inside the container that the command starts with {', '.join(RUNTIME_NAMES)}; name the "
+        f"RUNTIME if its command has another name",
     },
     "--dxt": {
         "action": "store_true",
@@ -211,6 +217,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Runs the command; the exit code is the program's."""
     if args.list_groups:
+        from iolens.lab.run.groups import listing
+
         print(listing())
         return 0
     if args.list_hwpc:
@@ -232,7 +240,7 @@ def run(args: argparse.Namespace) -> int:
         streams = (args.output / "stdout.txt", args.output / "stderr.txt") if args.output else (None, None)
         with interruptible():
             outcome = execute(words, setup, *streams)
-    outcome = replace(outcome, logs=named(outcome.logs, place.name))
+    outcome = outcome._replace(logs=named(outcome.logs, place.name))
     if args.output:
         from iolens.lab.run.record import write_single
 
@@ -302,6 +310,8 @@ def _refuse(args: argparse.Namespace, settings: Mapping[str, str]) -> None:
     counted = "--hwpc" if args.hwpc else f"{args.apa}: -Drtenv=PAT_RT_HWPC"
     for name, needed in _without_effect(args, settings):
         raise UsageError(f"{name} has no effect without {needed}; add it")
+    if not settings:
+        return
     from iolens.lab.run.judged import refuse_unknown
 
     refuse_unknown(settings, {**_OPTION_OF, "IOLENS_HWPC": counted})

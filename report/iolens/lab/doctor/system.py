@@ -11,7 +11,7 @@ from pathlib import Path
 
 from iolens.lab.doctor.finding import Finding
 from iolens.lab.launchers.slurm_queue import ask
-from iolens.lab.recovery.recover import default_folders
+from iolens.lab.recovery.places import default_folders
 from iolens.lab.run.mpi import output_of
 from iolens.lab.run.single_copy import single_copy_works
 from iolens.lab.storage.mounts import file_system

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable
-from dataclasses import replace
 
 from iolens.lab.launchers.launcher import Launcher, Task
 from iolens.lab.run import mpi
@@ -15,7 +14,7 @@ def run(tasks: Iterable[Task]) -> Generator[tuple[Task, Outcome], None, None]:
     for task in tasks:
         words = [*task.starter, "-n", str(task.ranks), *task.words]
         settings = mpi.environment(task.flavour, task.ranks, task.io_component, launcher=task.starter[0])
-        setup = replace(task.setup, launcher={**settings, **task.setup.launcher})
+        setup = task.setup._replace(launcher={**settings, **task.setup.launcher})
         yield task, execute(words, setup, task.folder / "stdout.txt", task.folder / "stderr.txt")
 
 

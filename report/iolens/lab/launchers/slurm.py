@@ -122,7 +122,7 @@ def _for_job(task: Task) -> Task:
     remains.
     """
     limit = task.setup.timeout or task.options.get("time", TIME)
-    return replace(task, setup=replace(task.setup, timeout=limit))
+    return replace(task, setup=task.setup._replace(timeout=limit))
 
 
 def _script_of(tasks: Sequence[Task]) -> str:
@@ -196,7 +196,7 @@ def _with_job(handed: Handed, outcome: Outcome, job: Job | None) -> Outcome:
     }
     if job:
         batch |= {"state": job.state}
-    return replace(outcome, batch={**batch, **outcome.batch})
+    return outcome._replace(batch={**batch, **outcome.batch})
 
 
 def _starter(flavour: mpi.Flavour | None) -> str:

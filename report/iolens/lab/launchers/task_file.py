@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ OUTCOME = "outcome.json"
 
 def write_task(task: Task) -> None:
     """Leaves the task in its folder."""
-    setup = vars(task.setup) | {"storage": task.setup.storage.name if task.setup.storage else None}
+    setup = task.setup._asdict() | {"storage": task.setup.storage.name if task.setup.storage else None}
     content = vars(task) | {"setup": setup}
     write_aside(task.folder / _TASK, json.dumps(content, indent=1, default=str) + "\n")
 
@@ -47,7 +46,7 @@ def read_task(folder: Path) -> Task:
 
 def write_outcome(folder: Path, outcome: Outcome) -> None:
     """Says how the task of this folder ended."""
-    write_aside(folder / OUTCOME, json.dumps(asdict(outcome), indent=1, default=str) + "\n")
+    write_aside(folder / OUTCOME, json.dumps(outcome._asdict(), indent=1, default=str) + "\n")
 
 
 def read_outcome(folder: Path) -> Outcome | None:
@@ -60,7 +59,7 @@ def read_outcome(folder: Path) -> Outcome | None:
         return None
     texts: Sequence[str] = ("command", "hosts")
     content |= {key: tuple(content[key]) for key in texts} | {"logs": ()}
-    return replace(Outcome(**content), logs=logs_in(folder))
+    return Outcome(**content)._replace(logs=logs_in(folder))
 
 
 def logs_in(folder: Path) -> tuple[Path, ...]:

@@ -15,6 +15,7 @@ from typing import Literal
 
 from iolens.foreign import printable
 from iolens.lab.installation import find_program
+from iolens.lab.recovery.places import spool_files
 
 _DAY = 86400.0
 
@@ -63,12 +64,6 @@ class Unusable:
     start_ticks: int
 
 
-def default_folders() -> list[Path]:
-    """Returns the folders in which the profiler keeps spools on this node."""
-    asked = os.environ.get("IOLENS_SPOOL")
-    return [Path(folder) / f"iolens-{os.geteuid()}" for folder in ([asked] if asked else ["/dev/shm", "/tmp"])]
-
-
 def program() -> Path:
     """Returns the helper program; raises if it was not built."""
     return find_program("iolens-recover")
@@ -77,7 +72,7 @@ def program() -> Path:
 def read_spools(folders: Iterable[Path]) -> tuple[list[Spool], list[Unusable]]:
     """Returns all spools in or below the folders, and the files that look like one and cannot be used. Processes that
     end remove theirs at any moment."""
-    paths = [path for folder in folders for path in _spool_files(folder)]
+    paths = [path for folder in folders for path in spool_files(folder)]
     if not paths:
         return [], []
     listing = subprocess.run([str(program()), "list", *paths], stdout=subprocess.PIPE, text=True, check=False).stdout
@@ -90,13 +85,6 @@ def read_spools(folders: Iterable[Path]) -> tuple[list[Spool], list[Unusable]]:
     ]
     unusable = [Unusable(**row) for row in rows if "unusable" in row]
     return remaining(spools), [one for one in unusable if Path(one.spool).exists()]
-
-
-def _spool_files(folder: Path) -> list[str]:
-    """Returns the paths in or below a folder that are named as spools are, in their order; what vanishes meanwhile is
-    left out."""
-    found = (os.path.join(place, name) for place, _, names in os.walk(folder) for name in names)
-    return sorted(path for path in found if path.endswith(".spool"))
 
 
 def remaining(job: Iterable[Spool]) -> list[Spool]:

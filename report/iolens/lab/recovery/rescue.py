@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from iolens.lab.recovery.choice import Choice
+from iolens.lab.recovery.places import default_folders
 from iolens.lab.recovery.recover import (
     Spool,
-    default_folders,
     jobs,
     read_spools,
     recover_job,

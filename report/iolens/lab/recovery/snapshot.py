@@ -10,20 +10,18 @@ from typing import TYPE_CHECKING
 
 from iolens.errors import IolensError, UsageError
 from iolens.lab.recovery import recover
+from iolens.lab.recovery.places import SNAPSHOT_MARK, default_folders
 from iolens.lab.recovery.recover import Spool
 
 if TYPE_CHECKING:
     from iolens.log import Job
-
-MARK = ".snapshot-"
-"""Part of the name of a log that was made while its job was running."""
 
 
 def running_jobs() -> list[list[Spool]]:
     """Returns the jobs with a running process on this node, the earliest first, with the spools of their other ranks on
     this node.
     """
-    spools, _ = recover.read_spools(recover.default_folders())
+    spools, _ = recover.read_spools(default_folders())
     return [job for job in recover.jobs(spools) if any(recover.state(one) == "running" for one in job)]
 
 
@@ -37,7 +35,7 @@ def chosen(jobs: Sequence[list[Spool]], number: int) -> list[Spool]:
         raise UsageError(f"{len(found)} jobs have the id {number}; name one by a process: {pids}")
     raise UsageError(
         f"no job {number} runs under the profiler on this node (searched "
-        f"{' and '.join(map(str, recover.default_folders()))}); it may run on another node, have ended, or keep no "
+        f"{' and '.join(map(str, default_folders()))}); it may run on another node, have ended, or keep no "
         f"spools (IOLENS_SPOOL)"
     )
 
@@ -60,7 +58,7 @@ def take(job: Sequence[Spool], folder: Path) -> Path:
             reason = done.stderr.strip().splitlines() or ["it has ended"]
             raise IolensError(f"{job[0].program}, job {job[0].jobid}, cannot be read now: {reason[-1]}")
         made = Path(done.stdout.strip())
-        names = (folder / f"{made.stem}{MARK}{number}{made.suffix}" for number in itertools.count(1))
+        names = (folder / f"{made.stem}{SNAPSHOT_MARK}{number}{made.suffix}" for number in itertools.count(1))
         return made.rename(next(name for name in names if not name.exists()))
 
 

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import os
-import platform
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 _CPUS = Path("/sys/devices/system/cpu")
 
 
-@dataclass(frozen=True)
-class Node:
+class Node(NamedTuple):
     """A node: the ranks that a launcher puts there by default (`slots`), and its cores."""
 
     name: str
@@ -21,8 +19,7 @@ class Node:
     cores: int
 
 
-@dataclass(frozen=True)
-class Allocation:
+class Allocation(NamedTuple):
     """The nodes of a job, in the order in which a launcher fills them."""
 
     nodes: tuple[Node, ...]
@@ -57,7 +54,7 @@ def allocation(environment: Mapping[str, str] = os.environ) -> Allocation:
         if nodes:
             return Allocation(tuple(nodes))
     cores = own_cores()
-    return Allocation((Node(platform.node(), cores, cores),))
+    return Allocation((Node(os.uname().nodename, cores, cores),))
 
 
 def _slurm(environment: Mapping[str, str]) -> list[Node]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
+from typing import NamedTuple
 
 _OPEN_MPI = {
     **dict.fromkeys(
@@ -56,8 +56,7 @@ _ENV_WITH_VALUE = ("-u", "-C")
 """Options of env that another word follows."""
 
 
-@dataclass(frozen=True)
-class Command:
+class Command(NamedTuple):
     """A command line taken apart: `launcher` (None for a plain program) and the index of every application."""
 
     words: tuple[str, ...]

@@ -11,11 +11,12 @@ from pathlib import Path
 
 from iolens.errors import IolensError, UsageError
 from iolens.lab.installation import find_library, how_to_get_libraries
-from iolens.lab.recovery.recover import default_folders
+from iolens.lab.recovery.places import default_folders
 from iolens.lab.run import mpi
 from iolens.lab.run.command_line import Command, take_apart, with_environment
 from iolens.lab.run.container_inside import LIBRARIES, SCRIPT, Inside, look_inside, missing_libraries, refusal
-from iolens.lab.run.container_runtimes import ANY, RUNTIMES, Runtime, Started, bound, runtime_of, take_start_apart
+from iolens.lab.run.container_names import ANY
+from iolens.lab.run.container_runtimes import RUNTIMES, Runtime, Started, bound, runtime_of, take_start_apart
 from iolens.lab.say import say
 
 _LOGS, _SPOOL = "/iolens/logs", "/iolens/spool"

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from iolens.errors import IolensError, UsageError
-
-ANY = "any"
-"""A runtime that is to be recognised by its name in the command."""
+from iolens.lab.run.container_names import runtime_name
 
 
 @dataclass(frozen=True)
@@ -75,10 +72,9 @@ RUNTIMES: Mapping[str, Runtime] = {
 
 
 def runtime_of(program: str) -> Runtime | None:
-    """Returns the runtime that a program is, by its name or by that of the file that a link of this name leads to."""
-    found = shutil.which(program)
-    names = [Path(found).resolve().name] if found else []
-    return next((RUNTIMES[name] for name in (*names, Path(program).name) if name in RUNTIMES), None)
+    """Returns the runtime that a program is; None if it is no runtime."""
+    name = runtime_name(program)
+    return RUNTIMES[name] if name else None
 
 
 @dataclass(frozen=True)

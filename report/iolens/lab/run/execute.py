@@ -8,17 +8,14 @@ import subprocess
 import time
 from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
-from dataclasses import dataclass, field, replace
-from datetime import datetime, timezone
 from pathlib import Path
 from types import FrameType
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from iolens.errors import IolensError, UsageError
 from iolens.lab.installation import find_library
-from iolens.lab.recovery.rescue import rescue
-from iolens.lab.recovery.snapshot import MARK, running_jobs, take
-from iolens.lab.run import groups, preload, reach, site_darshan
+from iolens.lab.recovery.places import SNAPSHOT_MARK, default_folders, spool_files
+from iolens.lab.run import preload, reach
 from iolens.lab.run.command_line import Command, command_name, take_apart, with_environment
 from iolens.lab.run.log_place import without_places
 from iolens.lab.run.machine import machine
@@ -36,8 +33,7 @@ _ENDING = (signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM)
 """Signals that end a process, beside SIGINT, which Python turns into KeyboardInterrupt itself."""
 
 
-@dataclass(frozen=True)
-class Setup:
+class Setup(NamedTuple):
     """The conditions of a command: the profiler, the folder of logs, the storage if it is known to lie below the
     command's files, and variables for the application and the launcher. A command that takes longer than `timeout`
     seconds is ended. `container` names the runtime that starts the command's container, or is "any"
@@ -45,17 +41,16 @@ class Setup:
     """
 
     profiler: str = "iolens"
-    logs: Path = field(default_factory=Path.cwd)
+    logs: Path = Path()
     storage: Backend | None = None
-    application: Mapping[str, str] = field(default_factory=dict)
-    launcher: Mapping[str, str] = field(default_factory=dict)
+    application: Mapping[str, str] = {}
+    launcher: Mapping[str, str] = {}
     timeout: float | None = None
     container: str | None = None
     apart: bool = False
 
 
-@dataclass(frozen=True)
-class Outcome:
+class Outcome(NamedTuple):
     """The outcome of a command: its begin (UTC), the load average at that time, its exit code, the wall time in
     seconds, its logs, and its hosts if the launcher knows them.
 
@@ -72,8 +67,8 @@ class Outcome:
     logs: tuple[Path, ...]
     hosts: tuple[str, ...] = ()
     reason: str | None = None
-    batch: Mapping[str, Any] = field(default_factory=dict)
-    machine: Mapping[str, Any] = field(default_factory=dict)
+    batch: Mapping[str, Any] = {}
+    machine: Mapping[str, Any] = {}
     load_after: float | None = None
     records_remain: bool = False
 
@@ -88,8 +83,10 @@ def instrumented(words: Sequence[str], setup: Setup) -> tuple[list[str], Command
     if setup.profiler == "iolens":
         settings |= {"IOLENS_LOGPATH": str(setup.logs), "IOLENS_LOG_BY_DATE": "0", "IOLENS_LOGPATH_HIERARCHY": "0"}
     if setup.profiler == "darshan":
+        from iolens.lab.run import site_darshan
+
         settings |= site_darshan.settings(site_darshan.site_darshan(), setup.logs, parallel=flavour is not None)
-    traced = groups.libraries(settings["IOLENS_TRACE"].split(",")) if "IOLENS_TRACE" in settings else []
+    traced = _libraries_of_groups(settings.get("IOLENS_TRACE"))
     if setup.container:
         from iolens.lab.run.container import contained
 
@@ -105,10 +102,19 @@ def instrumented(words: Sequence[str], setup: Setup) -> tuple[list[str], Command
     for gap in preload.gaps(setup.profiler, flavour):
         say(gap)
     preloaded: dict[str, str] = {}
-    libraries = preload.chain(setup.profiler, flavour, setup.storage.libraries if setup.storage else (), traced)
-    if libraries:
-        preloaded = {"LD_PRELOAD": preload.preload_value(libraries), **preload.sanitizer_options()}
+    chain = preload.chain(setup.profiler, flavour, setup.storage.libraries if setup.storage else (), traced)
+    if chain:
+        preloaded = {"LD_PRELOAD": preload.preload_value(chain), **preload.sanitizer_options()}
     return with_environment(command, settings, preloaded, tuple(beyond)), command
+
+
+def _libraries_of_groups(asked: str | None) -> list[Path]:
+    """Returns the libraries to preload for a list of traced groups; none without a list."""
+    if asked is None:
+        return []
+    from iolens.lab.run.groups import libraries
+
+    return libraries(asked.split(","))
 
 
 def execute(words: Sequence[str], setup: Setup, stdout: Path | None = None, stderr: Path | None = None) -> Outcome:
@@ -122,14 +128,13 @@ def execute(words: Sequence[str], setup: Setup, stdout: Path | None = None, stde
 
 def _run_to_end(run: str, words: Sequence[str], setup: Setup, stdout: Path | None, stderr: Path | None) -> Outcome:
     """Does the same as `execute`; `run` is the name that marks the profiler's spools as those of this run."""
-    marked = replace(setup, application={**setup.application, "IOLENS_RUN": run})
+    marked = setup._replace(application={**setup.application, "IOLENS_RUN": run})
     before = set(setup.logs.glob("*.darshan"))
-    moment, load, here = datetime.now(timezone.utc).isoformat(timespec="seconds"), os.getloadavg()[0], machine()
+    moment, load, here = time.strftime("%Y-%m-%dT%H:%M:%S+00:00", time.gmtime()), os.getloadavg()[0], machine()
     clock = time.monotonic()
     surroundings = dict(os.environ) if setup.profiler == "none" else without_places(os.environ)
-    theirs = setup.profiler == "darshan"
-    with site_darshan.staging(setup.logs) if theirs else nullcontext(setup.logs) as folder:
-        line, _ = instrumented(words, replace(marked, logs=folder))
+    with _folder_of_logs(setup) as folder:
+        line, _ = instrumented(words, marked._replace(logs=folder))
         try:
             with _opened(stdout) as out, _opened(stderr) as err:
                 environment = {**surroundings, **setup.launcher}
@@ -164,21 +169,33 @@ def _run_to_end(run: str, words: Sequence[str], setup: Setup, stdout: Path | Non
     )
 
 
+def _folder_of_logs(setup: Setup) -> AbstractContextManager[Path]:
+    """Returns the folder that the profiler writes to; Darshan's logs are moved from there in the end."""
+    if setup.profiler != "darshan":
+        return nullcontext(setup.logs)
+    from iolens.lab.run.site_darshan import staging
+
+    return staging(setup.logs)
+
+
 def _new_logs(folder: Path, before: Set[Path]) -> tuple[Path, ...]:
     """Returns the logs of a folder that are not in `before`, in the order of their writing; others may take logs away
     meanwhile. Snapshots do not count."""
     found = []
     for path in folder.glob("*.darshan"):
         with suppress(FileNotFoundError):
-            if path not in before and MARK not in path.name:
+            if path not in before and SNAPSHOT_MARK not in path.name:
                 found.append((path.stat().st_mtime, path))
     return tuple(path for _, path in sorted(found))
 
 
 def _leave_logs(run: str, setup: Setup, why: str) -> tuple[list[Path], bool]:
     """Makes the logs that the run's processes did not write themselves. Returns them, and whether some are lacking."""
-    recorded = setup.profiler == "iolens" and find_library("libiolens.so")
-    return rescue(run, setup.logs, why) if recorded else ([], False)
+    if setup.profiler != "iolens" or not any(map(spool_files, default_folders())) or not find_library("libiolens.so"):
+        return [], False
+    from iolens.lab.recovery.rescue import rescue
+
+    return rescue(run, setup.logs, why)
 
 
 @contextmanager
@@ -186,6 +203,8 @@ def snapshots_on_request(run: str, setup: Setup) -> Iterator[None]:
     """Makes a log of the records so far of each job of the run on SIGUSR1; the run continues even if that fails."""
 
     def snapshot(_: int, __: FrameType | None) -> None:
+        from iolens.lab.recovery.snapshot import running_jobs, take
+
         held = signal.signal(signal.SIGUSR1, signal.SIG_IGN)
         try:
             jobs = [job for job in running_jobs() if job[0].run == run]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import platform
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -17,7 +17,7 @@ def hosts_of(logs: Sequence[Path], ranks: int = 1) -> list[str]:
     machine alone outside of a batch job.
     """
     named = [host for log in logs for host in _hosts_in(log)]
-    return list(dict.fromkeys(named)) or allocation().hosts(ranks) or [platform.node()]
+    return list(dict.fromkeys(named)) or allocation().hosts(ranks) or [os.uname().nodename]
 
 
 def _hosts_in(log: Path) -> list[str]:

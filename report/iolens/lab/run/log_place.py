@@ -6,8 +6,8 @@ import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from iolens.errors import IolensError, UsageError
 from iolens.lab.say import say
@@ -17,8 +17,7 @@ _NAMES = ("IOLENS_LOGFILE", "DARSHAN_LOGFILE")
 """First choice first, as the profiler itself reads them."""
 
 
-@dataclass(frozen=True)
-class LogPlace:
+class LogPlace(NamedTuple):
     """The folder of the logs, and the full name of the log when one was asked for. `asked` names who wants it."""
 
     folder: Path

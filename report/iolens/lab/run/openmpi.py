@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 Need = Literal["as root", "no single copy", "oversubscribed", "yielding", "unbound", "one node"]
 
 
-@dataclass(frozen=True)
-class Settings:
+class Settings(NamedTuple):
     """Variables that meet one need: up to Open MPI 4, and from Open MPI 5 on, whose launcher is PRRTE's."""
 
     old: Mapping[str, str]

@@ -11,7 +11,6 @@ from iolens.lab.installation import find_library, how_to_get_libraries, need_lib
 from iolens.lab.run import mpi
 from iolens.lab.run.command_line import Command
 from iolens.lab.run.preload_path import as_preloaded
-from iolens.lab.run.site_darshan import site_darshan
 
 PROFILERS = ("iolens", "darshan", "none")
 
@@ -27,6 +26,8 @@ def chain(
         core = find_library("libiolens.so")
         libraries += [path for path in (*traced, adapter, core) if core and path]
     elif profiler == "darshan":
+        from iolens.lab.run.site_darshan import site_darshan
+
         libraries.append(site_darshan())
     return [*libraries, *(need_library(name) for name in storage)]
 

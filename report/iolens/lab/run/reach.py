@@ -13,7 +13,7 @@ from pathlib import Path
 from iolens.lab.installation import find_library
 from iolens.lab.run import mpi
 from iolens.lab.run.command_line import Command
-from iolens.lab.run.container_runtimes import runtime_of
+from iolens.lab.run.container_names import runtime_name
 
 _CLEARS = ("-", "-i", "--ignore-environment")
 """Options of env that leave nothing of the environment."""
@@ -39,7 +39,7 @@ def out_of_reach(words: Sequence[str]) -> str | None:
     found = shutil.which(words[0])
     if found is None:
         return None
-    if runtime_of(found):
+    if runtime_name(found):
         return "starts a container; record the program inside with --container"
     if _gains_rights(found):
         return "runs with other rights than yours (setuid, setgid or file capabilities)"

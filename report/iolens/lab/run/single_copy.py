@@ -1,15 +1,14 @@
 """Find out whether a process may read another's memory, which is how Open MPI sends large messages within a node.
 
-Run as a program, it tries: two processes of one parent, as a launcher starts them, the second of which reads from the
-first with process_vm_readv(2). Containers without the right to trace refuse it, and so does a strict Yama
+Two processes of one parent try it, as a launcher starts them: the second reads from the first with
+process_vm_readv(2). Containers without the right to trace refuse it, and so does a strict Yama
 (/proc/sys/kernel/yama/ptrace_scope).
 """
 
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
+from collections.abc import Callable
 from functools import cache
 
 _PR_SET_PTRACER = 0x59616D61
@@ -20,17 +19,18 @@ _TEXT = b"single copy"
 
 @cache
 def single_copy_works() -> bool:
-    """Returns True when one process of this user may read another's memory here; tried once, in processes of
-    its own.
+    """Returns True when one process of this user may read another's memory here; tried once.
+
+    The two processes are forks of this one, because a new Python would take longer to start than all else that is
+    done before the launcher starts.
     """
     try:
-        done = subprocess.run([sys.executable, "-I", "-S", __file__], capture_output=True, timeout=20, check=False)
-    except (OSError, subprocess.TimeoutExpired):
+        return _try_it()
+    except OSError:
         return False
-    return done.returncode == 0
 
 
-def try_it() -> bool:
+def _try_it() -> bool:
     """Lets one child read the text from the memory of another."""
     import ctypes
 
@@ -42,25 +42,38 @@ def try_it() -> bool:
     library, anyone = ctypes.CDLL(None, use_errno=True), ctypes.c_ulong(-1).value
     text = ctypes.create_string_buffer(_TEXT)
     (ready, told), (waiting, end) = os.pipe(), os.pipe()
-    owner = os.fork()
-    if owner == 0:
+
+    def own() -> bool:
         os.close(end)
         library.prctl(_PR_SET_PTRACER, anyone, 0, 0, 0)
         os.write(told, b"x")
         os.read(waiting, 1)
-        os._exit(0)
-    os.read(ready, 1)
-    reader = os.fork()
-    if reader == 0:
+        return True
+
+    def read() -> bool:
         copy = ctypes.create_string_buffer(len(_TEXT))
         here, there = (Part(ctypes.addressof(buffer), len(_TEXT)) for buffer in (copy, text))
         count = library.process_vm_readv(owner, ctypes.byref(here), 1, ctypes.byref(there), 1, 0)
-        os._exit(0 if count == len(_TEXT) and copy.raw == _TEXT else 1)
-    status = os.waitpid(reader, 0)[1]
-    os.close(end)
+        return bool(count == len(_TEXT) and copy.raw == _TEXT)
+
+    try:
+        owner = _started(own)
+        os.read(ready, 1)
+        status = os.waitpid(_started(read), 0)[1]
+    finally:
+        for descriptor in (ready, told, waiting, end):
+            os.close(descriptor)
     os.waitpid(owner, 0)
     return status == 0
 
 
-if __name__ == "__main__":
-    sys.exit(0 if try_it() else 1)
+def _started(work: Callable[[], bool]) -> int:
+    """Returns a child that does this work and nothing else, and ends with exit code 0 if the work returns True."""
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            code = 0 if work() else 1
+        finally:
+            os._exit(code)
+    return child

@@ -7,7 +7,6 @@ import re
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from datetime import date, timedelta
 from pathlib import Path
 
 from iolens.errors import IolensError
@@ -52,6 +51,7 @@ def staging(logs: Path) -> Iterator[Path]:
     zone of the program.
     """
     logs.mkdir(parents=True, exist_ok=True)
+    from datetime import date, timedelta
     from tempfile import mkdtemp
 
     folder = Path(mkdtemp(prefix=".darshan-", dir=logs))
