@@ -172,7 +172,7 @@ def test_the_first_page_begins_with_what_bounds_the_run() -> None:
 @pytest.mark.parametrize("log", sorted(DATA.glob("*.darshan")), ids=lambda path: path.stem[:24])
 def test_the_first_page_has_one_picture_and_stands_alone(log: Path) -> None:
     pages = laid_out(PAGES, read_log(log))
-    assert not any(isinstance(block, FigureBlock) for block in pages[0].blocks[3:])
+    assert sum(isinstance(block, FigureBlock) for block in pages[0].blocks) <= 1
     assert sum(isinstance(block, Row) and isinstance(block.blocks[0], FigureBlock) for block in pages[0].blocks) <= 1
     assert all(not page.joined for page in pages[1:2])
     assert all(page.joined for page in pages[2:])
@@ -229,7 +229,7 @@ def test_a_remedy_is_not_cut_within_a_statement() -> None:
     ("log", "begin", "holds"),
     [
         ("partial_data_stdio", "Recorded I/O took 36 % of the run", "no rule explains it."),
-        ("mpi-io-test-ppc64-3.0.0", "Too short to judge: 0.55 s of I/O in a run of at most 2.0 s", "whole seconds"),
+        ("mpi-io-test-ppc64-3.0.0", "Too short to judge: 0.55 s of I/O in a run of at most 2 s", "whole seconds"),
         ("empty_log", "Nothing to judge: this log has no records.", "told to see none"),
         ("noposix", "Nothing worth your time: I/O took at most 0.1 % of the run", "6.2 s"),
     ],

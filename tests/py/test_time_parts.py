@@ -12,11 +12,11 @@ import numpy as np
 import profiler_harness as harness
 import pytest
 from iolens.cli.main import main
-from iolens.figures.job.time_shares import total_time_bar
 from iolens.log import read_log
 from iolens.metrics.processor import time
 from iolens.metrics.processor.sampled import parts
 from iolens.metrics.processor.sampled.largest import CROWDED, largest_part
+from iolens.pages.job.time_bar import time_bar
 from patience import PATIENCE
 
 SECONDS = 1.0
@@ -91,8 +91,8 @@ def assert_named(log: Path, kind: str, capsys: pytest.CaptureFixture[str]) -> No
     assert "Four gauges" not in shown
     assert shown.index("Parts of the time") < shown.index("Step by step") < len(shown)
     assert "Transferred, and how fast" not in shown.partition("Step by step")[0]
-    each = time.rank_time(read_log(log)).frame().set_index("rank")
-    axes = total_time_bar(each).axes[0]
+    (bar,) = time_bar(read_log(log))
+    axes = bar.figure.axes[0]
     widths = {bars.get_label(): bars.patches[0].get_width() for bars in axes.containers}
     known = {name: width for name, width in widths.items() if name not in UNCERTAIN}
     assert max(known, key=lambda name: known[name]) == part

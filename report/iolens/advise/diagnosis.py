@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +11,7 @@ from iolens.advise import say
 from iolens.advise.finding import Finding, Verdict
 from iolens.advise.judge import verdict
 from iolens.advise.limits import DEFAULTS, Limits
-from iolens.advise.standing import JUDGED, standing
+from iolens.advise.standing import INCOMPLETE, JUDGED, SHORT, WHOLE_SECONDS, standing
 from iolens.advise.table import RULES
 from iolens.advise.weigh import weighed
 from iolens.log import Job
@@ -22,7 +22,8 @@ from iolens.metrics.job.unknown import CAUSES, NOTHING, NUMBERS, RECORDS, REMARK
 from iolens.metrics.once import once_per_job
 from iolens.missing import is_nan
 
-NOTHING_TO_GAIN = "nothing to gain"
+_UNJUDGED = {SHORT: "too short to judge", WHOLE_SECONDS: "too short to judge", INCOMPLETE: "too incomplete to judge"}
+"""Why the gauges of a job are not judged, by its standing; elsewhere there is nothing to gain."""
 ALL_IN_USE = "all that the log names"
 _UNEXPLAINED = "no rule explains it"
 
@@ -30,6 +31,12 @@ _GAUGE_NAMES = {
     "balance": "the balance of I/O over ranks",
     "size": "the mean transfer",
     "stripes": "the number of storage targets in use",
+}
+
+_GAUGE_VALUES: Mapping[str, Callable[[float], str]] = {
+    "balance": say.number,
+    "size": say.size,
+    "stripes": lambda value: f"{value:.3g}",
 }
 
 
@@ -125,14 +132,14 @@ def _gap_sentence(what: str, why: str) -> str:
 
 def _judged_gauges(job: Job, limits: Limits, found: Sequence[Finding]) -> Records:
     """Returns the gauges with what the findings say of those outside their bounds."""
-    judged = standing(job, limits) == JUDGED
+    stands = standing(job, limits)
     rows = []
     for name, value, bound, good, reason, source in gauges(job).rows(
         "gauge", "value", "bound", "good", "reason", "source"
     ):
         if not is_nan(value):
-            if not judged:
-                good, reason = None, NOTHING_TO_GAIN
+            if stands != JUDGED:
+                good, reason = None, _UNJUDGED.get(stands, "nothing to gain")
             elif good is None:
                 reason = ALL_IN_USE
             elif not good:
@@ -169,7 +176,7 @@ def _outside_words(gauge: str, value: float, good: bool | None, reason: str) -> 
     """Returns a gauge outside its bound in words; empty for the share, which the verdict begins with."""
     if gauge not in _GAUGE_NAMES:
         return ""
-    return f"{_GAUGE_NAMES[gauge]} is {say.size(value) if gauge == 'size' else say.number(value)}"
+    return f"{_GAUGE_NAMES[gauge]} is {_GAUGE_VALUES[gauge](value)}"
 
 
 _OUTSIDE = ("gauge", "value", "good", "reason")

@@ -14,6 +14,9 @@ from iolens.metrics.job.ranks import io_span_seconds, io_span_share
 
 _HOW = "Read, write and metadata time of the slowest rank, shared files by their slowest one."
 
+TOO_SHORT = "Too short to judge"
+"""The first words of the verdict on a run whose I/O took too little time, or whose clock is too coarse."""
+
 _NO_TRANSFER = "No module recorded a transfer."
 
 _LEAST = 0.001
@@ -56,13 +59,13 @@ def _too_little(job: Job, limits: Limits, stands: str, share: float | None, spen
     part = _part_of_run(job, share, spent)
     if stands == WHOLE_SECONDS:
         return (
-            f"Too short to judge: {say.seconds(spent)} of I/O in a run of at most {say.seconds(job.run_time)}, for "
+            f"{TOO_SHORT}: {say.seconds(spent)} of I/O in a run of {say.run_time(job)}, for "
             "this log counts whole seconds"
         )
     if stands == INCOMPLETE:
         return f"{part}; this log is too incomplete to judge it"
     if stands == SHORT:
-        return f"Too short to judge: {part}; advice begins at {say.seconds(limits['least_seconds'])} of I/O"
+        return f"{TOO_SHORT}: {part}; advice begins at {say.seconds(limits['least_seconds'])} of I/O"
     if stands == HARDLY:
         return f"Hardly worth your time: {part}, close to the {say.percent(limits['worth_gain'])} where advice begins"
     return f"Nothing worth your time: {part}"
@@ -72,7 +75,8 @@ def _by_finding(one: Finding, share: float | None) -> Verdict:
     """Returns the verdict that names one finding."""
     kind = _BOUNDS.get(one.id) or ("mpi" if one.id in _BESIDE_IO else "transfers")
     said = f"Bound by {kind}" if _BOUNDS.get(one.id) else one.title
-    return Verdict(kind, f"{said}: {one.gain_words}.", one.evidence, share)
+    gain = f"; a remedy can save {one.gain_words}" if one.gain is not None else f": {one.gain_words}"
+    return Verdict(kind, f"{said}{gain}.", one.evidence, share)
 
 
 def _no_records(job: Job) -> str:
@@ -89,7 +93,7 @@ def _part_of_run(job: Job, share: float, spent: float) -> str:
         if job.partial
         else f"I/O took at most {say.at_most(max(upper_bound(job, share), _LEAST))}"
     )
-    return f"{said} of the run: {say.seconds(spent)} of {say.seconds(job.run_time)}"
+    return f"{said} of the run: {say.seconds(spent)} of {say.run_time(job)}"
 
 
 def _nothing_found(found: Sequence[Finding], outside: Sequence[str]) -> str:

@@ -12,7 +12,7 @@ from iolens.metrics.comparison.settings import volume_text as size
 from iolens.metrics.files.families import FEWEST, families, family_name
 from iolens.metrics.files.overview import paths
 
-__all__ = ["and_others", "at_most", "count", "files", "number", "percent", "rate", "seconds", "size"]
+__all__ = ["and_others", "at_most", "count", "files", "number", "percent", "rate", "run_time", "seconds", "size"]
 
 
 def count(value: float, noun: str = "") -> str:
@@ -43,6 +43,11 @@ def at_most(part: float) -> str:
     if value <= 9.9:
         return f"{math.ceil(value * 10 - 1e-9) / 10:.1f} %"
     return f"{math.ceil(value - 1e-9)} %"
+
+
+def run_time(job: Job) -> str:
+    """Returns the run time of a job: `3 min 20 s`, or `at most 2 s` where its clock counts whole seconds."""
+    return f"at most {job.run_time:.0f} s" if job.coarse else seconds(job.run_time)
 
 
 def rate(moved: float, spent: float) -> str:

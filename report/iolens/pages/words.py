@@ -70,10 +70,8 @@ def offset(value: float | None) -> str:
 
 
 def duration(value: float | None) -> str:
-    """Returns a time with its unit: 0.52 s, 99 s, 2 min 5 s, 10 h 25 min, 12 d 3 h."""
-    if value is None or not math.isfinite(value):
-        return NONE
-    return f"{seconds(value)} s" if value < 99.5 else seconds_text(value)
+    """Returns a time with its unit, as the advice prints it: 0.52 s, 99 s, 2 min 5 s, 10 h 25 min, 12 d 3 h."""
+    return NONE if value is None or not math.isfinite(value) else seconds_text(value)
 
 
 def speed(mib_per_second: float | None) -> str:

@@ -29,11 +29,13 @@ def check(job: Job, limits: Limits) -> Seen | None:
     ranks, stripes, more = int(table["ranks"][first]), int(table["stripes"][first]), int(wanted[first])
     share = float((table["stripes"][rows] / wanted[rows]).min())
     spent = slowest_seconds(job, "POSIX", ids, ("READ", "WRITE"))
+    whole = float(moved[rows].sum())
+    others = say.count(len(ids) - 1, "other file")
     evidence = (
-        f"{say.files(job, ids[:1])}: {say.size(float(moved[first]))} between {say.count(ranks, 'rank')} and "
-        f"{say.count(stripes, 'stripe')}{say.and_others(len(ids) - 1)}, {say.size(float(moved[rows].sum()))} "
-        f"in {say.seconds(spent)} on the slowest rank "
-        f"({say.rate(float(moved[rows].sum()), spent)})."
+        f"{say.files(job, ids[:1])}: {say.count(ranks, 'rank')} moved {say.size(float(moved[first]))} on "
+        f"{say.count(stripes, 'stripe')}; "
+        + (f"with {others} like it {say.size(whole)} " if len(ids) > 1 else "")
+        + f"in {say.seconds(spent)} on the slowest rank ({say.rate(whole, spent)})."
     )
     bound = f"It assumes the same transfers to {more} targets instead of {stripes}: 1 − {stripes}/{more} of their time."
     unit = fitting_unit(int(table["stripe_size"][first]), float(table["size"][first]), more)

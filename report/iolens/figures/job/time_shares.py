@@ -1,13 +1,16 @@
-"""The parts of the time: one bar for the average rank, and a bar a rank."""
+"""The parts of the time: one bar for an average rank, and a bar for each rank."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from iolens.figures.job.activity import FEW_RANKS
-from iolens.figures.style import FULL_WIDTH, canvas, styled
+from iolens.figures.style import FULL_WIDTH, META, OTHER, READ, WRITE, canvas, styled
+from iolens.metrics.processor.sampled import parts
 from iolens.metrics.processor.sampled.parts import (
     ASLEEP,
     COLLECTIVE,
@@ -15,7 +18,6 @@ from iolens.metrics.processor.sampled.parts import (
     IO,
     OFF_CORE,
     OPENMP,
-    OTHER,
     POINT,
     PROFILER,
     RUNNABLE,
@@ -40,7 +42,7 @@ _COLOURS = {
     POINT: "#0072b2",
     COLLECTIVE: "#3f92c7",
     SYNC: "#7fb6da",
-    OTHER: "#28527a",
+    parts.OTHER: "#28527a",
     IO["POSIX"]: "#d55e00",
     IO["STDIO"]: "#e8915a",
     IO["MPI-IO"]: "#a34700",
@@ -49,36 +51,77 @@ _COLOURS = {
     START: "#d5d9e0",
     PROFILER: "#777777",
 }
-_DARK = frozenset((COMPUTE, UNTRACED, POINT, OTHER, IO["POSIX"], IO["MPI-IO"], IO["DAOS"], PROFILER))
-"""Parts whose numbers are written in white."""
+_OPERATIONS = {"read": READ, "write": WRITE, "metadata": META, "other calls": "#8a6d3b", "all": WRITE}
+_PALER = (1.0, 0.62, 0.38, 0.22)
+"""Strength of the colour of an operation in the first layer of I/O, in the second, and so on."""
 
-_IN_A_ROW = 5
+_DARK = 0.55
+"""Luminance (0 to 1) below which the number in a segment is white."""
+
+_IN_A_ROW = 3
 """Entries of the legend in one row."""
 
 _NARROWEST = 7.0
-"""Per cent that a part needs for its number to be written into it."""
+"""Per cent that a segment needs for its number to be written into it."""
+
+_BAR, _ROW = 0.34, 0.19
+"""Inches: the height of the bar, and of a row of the legend."""
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A part of the run time: its name, its seconds, and both with its share in words for the legend."""
+
+    name: str
+    seconds: float
+    words: str
+    colour: str
+
+
+def part_colour(part: str) -> str:
+    """Returns the colour of one of the PARTS of a rank's time."""
+    return _COLOURS[part]
+
+
+def operation_colour(operation: str, layer: int) -> str:
+    """Returns the colour of an operation in the layer of I/O with this position; grey for what was not recorded."""
+    from matplotlib.colors import to_hex, to_rgb
+
+    if not operation:
+        return OTHER
+    strength = _PALER[min(layer, len(_PALER) - 1)]
+    return str(to_hex([1 - strength * (1 - part) for part in to_rgb(_OPERATIONS[operation])]))
 
 
 @styled
-def total_time_bar(each: pd.DataFrame, width: float = FULL_WIDTH) -> Figure:
-    """Draws the shares of the average rank; `each` as metrics.processor.time.rank_time gives it."""
-    shares = 100 * each.mean() / (each.mean().sum() or 1.0)
-    shares = shares[shares > 0]
-    rows = max(1, -(-len(shares) // _IN_A_ROW))
-    figure, axes = canvas(width, 0.75 + 0.2 * rows, left=0.1, right=0.1, bottom=0.38, top=0.02 + 0.2 * rows)
+def time_bar(segments: Sequence[Segment], width: float = FULL_WIDTH) -> Figure:
+    """Draws the parts of the run time as one bar, above a legend in the order of the bar."""
+    from matplotlib.colors import to_rgb
+    from matplotlib.patches import Rectangle
+
+    whole = sum(one.seconds for one in segments) or 1.0
+    below = 0.1 + _ROW * -(-len(segments) // _IN_A_ROW)
+    figure, axes = canvas(width, _BAR + below + 0.04, left=0.02, right=0.02, bottom=below, top=0.04)
     left = 0.0
-    for name, share in shares.items():
-        axes.barh(0, share, 0.8, left=left, color=_COLOURS[str(name)], label=str(name))
+    for one in segments:
+        share = 100 * one.seconds / whole
+        axes.barh(0, share, 1.0, left=left, color=one.colour, label=one.name, edgecolor="white", linewidth=0.8)
         if share >= _NARROWEST:
-            colour = "white" if name in _DARK else "black"
+            red, green, blue = to_rgb(one.colour)
+            dark = 0.299 * red + 0.587 * green + 0.114 * blue < _DARK
+            colour = "white" if dark else "black"
             axes.text(left + share / 2, 0, f"{share:.0f} %", ha="center", va="center", color=colour)
         left += share
     axes.set_xlim(0, 100)
-    axes.set_yticks([])
-    axes.set_xlabel("% of the run time")
-    axes.spines["left"].set_visible(False)
-    axes.grid(visible=False)
-    axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=_IN_A_ROW, columnspacing=1.2)
+    axes.set_ylim(-0.5, 0.5)
+    axes.set_axis_off()
+    height = _BAR + below + 0.04
+    for number, one in enumerate(segments):
+        x = 0.02 + (number % _IN_A_ROW) * (width - 0.04) / _IN_A_ROW
+        y = below - 0.2 - _ROW * (number // _IN_A_ROW)
+        box = Rectangle((x / width, y / height), 0.12 / width, 0.09 / height, color=one.colour, linewidth=0)
+        figure.add_artist(box)
+        figure.text((x + 0.18) / width, y / height, one.words, fontsize=7)
     return figure
 
 

@@ -8,7 +8,7 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from iolens import advise
-from iolens.advise.diagnosis import ALL_IN_USE, NOTHING_TO_GAIN
+from iolens.advise.diagnosis import ALL_IN_USE
 from iolens.metrics.job import unknown
 from iolens.metrics.job.gauges import is_without_io
 from iolens.metrics.once import once_per_job
@@ -134,8 +134,9 @@ def _gauge_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     known = found[found["value"].notna()]
     red = known[[good is False for good in known["good"]]]
     outside = red.groupby("reason", sort=False)["gauge"].agg(lambda names: ", ".join(_SHORT[name] for name in names))
-    grey = f"not judged, for there is {NOTHING_TO_GAIN}" if (known["reason"] == NOTHING_TO_GAIN).any() else "not judged"
-    caption = f"Green: within the bound; red: outside it; grey: {grey}."
+    unjudged = set(known["reason"]) if all(good is None for good in known["good"]) else set()
+    why = f" ({unjudged.pop()})" if len(unjudged) == 1 else ""
+    caption = f"Green: within the bound; red: outside it; grey: not judged{why}."
     caption += f" Outside: {'; '.join(f'{names} ({reason})' for reason, names in outside.items())}." if len(red) else ""
     for pair in (drawn[:2], drawn[2:]):
         values = "; ".join(f"{one.title}: {one.value} ({one.bound})" for one in pair)

@@ -7,6 +7,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from iolens.advise import diagnosis, say
+from iolens.advise.judge import TOO_SHORT
 from iolens.pages.blocks import Block, Text
 from iolens.pages.job.evidence import EVIDENCE
 
@@ -31,9 +32,11 @@ def judgement(job: Job) -> list[Block]:
 
 
 def confident_verdict(found: Diagnosis) -> str:
-    """Returns the verdict's sentence with the confidence in it."""
+    """Returns the verdict's sentence with the confidence in it, where the run was long enough for a judgement."""
     sentence = found.verdict.sentence
-    return f"{sentence.removesuffix('.')} (confidence: {found.confidence})." if found.confidence else sentence
+    if not found.confidence or sentence.startswith(TOO_SHORT):
+        return sentence
+    return f"{sentence.removesuffix('.')} (confidence: {found.confidence})."
 
 
 def first_action(job: Job) -> list[Block]:

@@ -30,7 +30,7 @@ def styled_lines(job: Job, found: Diagnosis, width: int) -> list[tuple[str, str]
     columns, but for text that is to be pasted. Each line comes with the ANSI code of its style, empty if it has none.
     """
     program = PurePosixPath(job.exe).name or "unknown program"
-    head = f"{program}, job {job.jobid}: {say.count(job.nprocs, 'process')}, {say.seconds(job.run_time)}"
+    head = f"{program}, job {job.jobid}: {say.count(job.nprocs, 'process')}, {say.run_time(job)}"
     lines = [(head, ""), *((line, _BOLD) for line in wrapped(confident_verdict(found), width))]
     lines += _plain(wrapped(found.verdict.evidence, width, "  "))
     for number, one in enumerate(found.worth, 1):

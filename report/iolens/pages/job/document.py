@@ -25,6 +25,7 @@ from iolens.pages.exhibits.striping import (
 from iolens.pages.exhibits.timeline import PERIODS, PLACES, RANK_SPANS, SHARED_SPANS, activity_maps
 from iolens.pages.job.advice import all_findings, first_action, judgement
 from iolens.pages.job.processor import PROCESSOR_PAGES, TIME_PAGE
+from iolens.pages.job.time_bar import time_bar
 from iolens.pages.job.words import facts, labels, subtitle, title, verdicts
 from iolens.pages.layout import Layout, abreast, laid_out
 from iolens.pages.text.cells import middle
@@ -90,7 +91,7 @@ def about_log(job: Job) -> list[Block]:
 PAGES: tuple[Layout[Job], ...] = (
     Layout(
         "Job summary",
-        [judgement, first_action, gauge_pairs, _summary],
+        [judgement, first_action, time_bar, gauge_pairs, _summary],
         alone=True,
     ),
     Layout("Advice", [all_findings]),

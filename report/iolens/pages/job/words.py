@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
+from iolens.advise import say
 from iolens.lab.storage.backends import marks
 from iolens.metrics.files import overview as files
 from iolens.metrics.job import cost, mpiio, operations
@@ -119,9 +120,7 @@ def facts(job: Job) -> tuple[list[list[str]], list[list[str]]]:
 
 def _run_time(job: Job) -> str:
     """Returns the run time; logs of old formats know whole seconds only."""
-    if job.coarse:
-        return f"at most {job.run_time:.0f} s (this log counts whole seconds)"
-    return words.duration(job.run_time)
+    return say.run_time(job) + (" (this log counts whole seconds)" if job.coarse else "")
 
 
 def _component(info: dict[str, Any]) -> str:

@@ -22,15 +22,23 @@ _SOURCE = "iolens run"
 
 
 def _time_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """Returns the average rank above, and each rank below."""
-    from iolens.figures.job.time_shares import rank_time_bars, total_time_bar
+    """Yields the time of each rank, unless there is only one: the first page has that of an average rank."""
+    from iolens.figures.job.time_shares import rank_time_bars
 
     times = time.rank_time(job)
-    if times is not None:
+    if times is not None and len(times) > 1:
+        uneven = found.loc[(found["most"] - found["least"]).idxmax()]
+        says = (
+            f"ranks differ most in {uneven['part']}: {words.duration(uneven['least'])} on rank "
+            f"{uneven['least_rank']:.0f}, {words.duration(uneven['most'])} on rank {uneven['most_rank']:.0f}"
+        )
         each = times.frame().set_index("rank")
-        yield FigureBlock(total_time_bar(each), title="Where the time of an average rank went")
-        if len(each) > 1:
-            yield FigureBlock(rank_time_bars(each), title="And of each rank")
+        yield FigureBlock(
+            rank_time_bars(each),
+            "In the colours of the first page, which stand in the same order from below.",
+            title="Where the time of each rank went",
+            says=says,
+        )
 
 
 def how(job: Job) -> str:

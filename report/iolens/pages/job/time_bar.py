@@ -1,0 +1,101 @@
+"""The picture of the first page: the run time of an average rank as one bar of its parts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from iolens.metrics.job.gauges import is_without_io
+from iolens.metrics.job.run_parts import run_parts
+from iolens.metrics.job.share import io_mean_seconds, io_seconds
+from iolens.metrics.processor import time
+from iolens.pages import words
+from iolens.pages.blocks import Block, FigureBlock
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from iolens.log import Job
+
+_SMALL = 0.001
+"""Parts of the run below this share are drawn together."""
+
+_UNEVEN = 1.1
+"""I/O time of the slowest rank over that of an average one from which the caption says both."""
+
+_NOT_RECORDED = "not recorded by this log"
+
+
+def time_bar(job: Job) -> list[Block]:
+    """Returns the bar; nothing for a log that does not know where any of the run time went."""
+    parts = time.time_parts(job)
+    if parts is not None:
+        return [_drawn(job, _measured(parts.rows("part", "seconds")), _about_parts(job))]
+    found = None if is_without_io(job) else run_parts(job)
+    if found is None:
+        return []
+    return [_drawn(job, _recorded(list(found.rows("layer", "operation", "seconds"))), _about_io(job))]
+
+
+def _drawn(job: Job, parts: list[tuple[str, float, str]], caption: str) -> FigureBlock:
+    """Returns the figure of these parts, each with its name, seconds and colour."""
+    from iolens.figures.job import time_shares
+
+    whole = sum(seconds for _, seconds, _ in parts)
+    segments = [
+        time_shares.Segment(
+            name, seconds, f"{name}: {words.duration(seconds)}, {words.percent(seconds, whole)}", colour
+        )
+        for name, seconds, colour in parts
+    ]
+    rank = "an average rank" if job.nprocs > 1 else "the program"
+    return FigureBlock(
+        time_shares.time_bar(segments),
+        caption,
+        title=f"Where the run time of {rank} went",
+        says="; ".join(one.words for one in segments),
+    )
+
+
+def _measured(rows: Iterable[tuple[str, float]]) -> list[tuple[str, float, str]]:
+    """Returns the parts of a log that knows computing, waiting, MPI and I/O."""
+    from iolens.figures.job.time_shares import part_colour
+
+    return [(part, seconds, part_colour(part)) for part, seconds in rows]
+
+
+def _recorded(rows: list[tuple[str, str, float]]) -> list[tuple[str, float, str]]:
+    """Returns the parts of a log that knows I/O alone: its layers and operations, small ones together, and the
+    rest.
+    """
+    from iolens.figures.job.time_shares import operation_colour
+
+    least = _SMALL * sum(seconds for _, _, seconds in rows)
+    large = [row for row in rows if row[2] >= least and row[1]]
+    small = sum(seconds for _, operation, seconds in rows if operation and seconds < least)
+    layers = list(dict.fromkeys(layer for layer, _, _ in large))
+    found = [
+        (f"{layer} {operation}", seconds, operation_colour(operation, layers.index(layer)))
+        for layer, operation, seconds in large
+    ]
+    if small:
+        found.append(("other I/O" if large else "all I/O", small, operation_colour("all", len(layers))))
+    rest = sum(seconds for _, operation, seconds in rows if not operation)
+    return [*found, (_NOT_RECORDED, rest, operation_colour("", 0))]
+
+
+def _about_parts(job: Job) -> str:
+    """Returns the caption for parts that were measured."""
+    mean = f"Mean of {words.plural(job.nprocs, 'rank')}. " if job.nprocs > 1 else ""
+    return f"{mean}“Computing, MPI and I/O” says what each part holds and how ranks differ."
+
+
+def _about_io(job: Job) -> str:
+    """Returns the caption for a log that knows I/O alone."""
+    said = ["The time in a file counts in the highest layer that recorded it."]
+    mean, slowest = io_mean_seconds(job), io_seconds(job)
+    if job.nprocs > 1 and mean is not None and slowest is not None:
+        differs = slowest > _UNEVEN * mean
+        much = f"Mean of {words.plural(job.nprocs, 'rank')}: {words.duration(mean)} in I/O"
+        said.insert(0, f"{much}, on the slowest rank up to {words.duration(slowest)}." if differs else f"{much}.")
+    said.append("Not recorded: computing, communication and waiting outside I/O.")
+    return " ".join(said)

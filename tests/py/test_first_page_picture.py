@@ -1,0 +1,70 @@
+"""The picture of a job's first page: its parts add up to the run time, and its words are those of the numbers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import processor_example
+import pytest
+from iolens.log import Job, read_log
+from iolens.metrics.job.run_parts import run_parts
+from iolens.metrics.job.share import io_mean_seconds
+from iolens.pages.blocks import FigureBlock
+from iolens.pages.exhibits.processor.time import TIME_PARTS
+from iolens.pages.job.time_bar import time_bar
+from job_example import MIB, frame, job_of
+
+DATA = Path(__file__).parents[1] / "data" / "darshan"
+
+
+def made(seconds: float, **fields: object) -> Job:
+    """Returns a job of 4 ranks that ran 10 s and read for so long, two of its ranks twice as long as the others."""
+    rows = [
+        {"id": n, "rank": n, "READS": 4, "BYTES_READ": MIB, "F_READ_TIME": seconds * (1 + n % 2), "F_META_TIME": 0.001}
+        for n in range(4)
+    ]
+    return job_of(frames={"POSIX": frame("POSIX", rows)}, names={n: f"/scratch/{n}" for n in range(4)}, **fields)
+
+
+def bars(block: FigureBlock) -> dict[str, float]:
+    """Returns per cent of each segment by its name."""
+    return {one.get_label(): one.patches[0].get_width() for one in block.figure.axes[0].containers}
+
+
+def test_the_bar_of_a_log_of_io_alone_names_what_it_does_not_know() -> None:
+    (block,) = time_bar(made(2.0))
+    assert {name: round(width, 2) for name, width in bars(block).items()} == {
+        "POSIX read": 30.0,
+        "other I/O": 0.01,
+        "not recorded by this log": 69.99,
+    }
+    assert "Mean of 4 ranks: 3.0 s in I/O, on the slowest rank up to 4.0 s." in block.caption
+    assert block.says.startswith("POSIX read: 3.0 s, 30.0 %; other I/O: ")
+
+
+def test_there_is_no_bar_where_times_overlap_or_nothing_is_known() -> None:
+    assert time_bar(made(9.0)) == []  # 13.5 s of an average rank in a run of 10 s
+    assert time_bar(job_of(frames={}, names={})) == []
+
+
+def test_a_log_with_processor_times_shows_them() -> None:
+    tables = processor_example.tables()
+    job = processor_example.job(**{name: tables[name] for name in ("mpi_calls", "process")})
+    parts = TIME_PARTS.frame(job)
+    (block,) = time_bar(job)
+    assert list(bars(block)) == parts["part"].tolist()
+    assert list(bars(block).values()) == pytest.approx(parts["share"].tolist())
+    assert all(isinstance(one, FigureBlock) and one.says.startswith("ranks differ") for one in TIME_PARTS.figures(job))
+
+
+@pytest.mark.parametrize("log", sorted(DATA.glob("*.darshan")), ids=lambda path: path.stem[:24])
+def test_the_parts_of_a_log_add_up_to_its_run_time(log: Path) -> None:
+    job = read_log(log)
+    parts = run_parts(job)
+    if parts is None:
+        assert not io_mean_seconds(job), "it has times of I/O"
+        return
+    assert parts["seconds"].sum() == pytest.approx(job.run_time)
+    rest = parts["seconds"][parts["operation"] == ""].sum()
+    assert job.run_time - rest == pytest.approx(io_mean_seconds(job))
+    assert (parts["seconds"] >= 0).all()
