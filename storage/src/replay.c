@@ -315,7 +315,8 @@ int main(int argc, char **argv)
     }
     for (int number = 1; fgets(line, sizeof line, stdin); number++)
         if (!(strncmp(line, "file,", 5) == 0 ? add_file(&replay, line) : add_step(&replay, line))) {
-            fprintf(stderr, "ost-replay: line %d is no step of a rank: %s", number, line);
+            fprintf(stderr, "ost-replay: line %d of the standard input is not a step of a rank: %s", number,
+                    line);
             return 1;
         }
     return play(&replay);

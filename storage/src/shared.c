@@ -18,12 +18,12 @@
 
 static const char *const fault_reason[FAULT_COUNT] = {
     [FAULT_MAPPED] =
-        "a file was mapped into memory, and what moves through a memory mapping cannot be charged",
+        "a file was mapped into memory, and the emulation cannot see transfers through a mapping",
     [FAULT_UNCHARGED] = "a file grew by bytes that no emulated call wrote",
     [FAULT_SLOW_DISK] = "the machine was slower than the emulated storage",
-    [FAULT_OBJECTS] = "the job touched more objects than the emulation holds",
-    [FAULT_CLIENTS] = "the job has more clients than the emulation holds",
-    [FAULT_HOSTS] = "the job spans hosts, whose clocks are not shared",
+    [FAULT_OBJECTS] = "the job used more objects than the emulation has room for",
+    [FAULT_CLIENTS] = "the job has more clients than the emulation has room for",
+    [FAULT_HOSTS] = "the job runs on several hosts, and the emulation works on one host only",
 };
 
 static int initialise(struct shared *shared, const char *config, char *problem, size_t room)

@@ -54,11 +54,11 @@ def test_a_model_is_not_measured_that_could_not_be_written(tmp_path: Path, capsy
 
 
 REFUSED = (
-    (("--hwpc", "99"), "--hwpc: 99 is no group (0 to 19, or a name) and no event"),
-    (("--hwpc", "summary,PAPI_NOTHING"), "--hwpc: PAPI_NOTHING is no group"),
-    (("--hwpc", ",".join(map(str, range(20)))), "at most 16 events are counted at once"),
+    (("--hwpc", "99"), "--hwpc: 99 is neither a group (0 to 19, or a name) nor an event"),
+    (("--hwpc", "summary,PAPI_NOTHING"), "--hwpc: PAPI_NOTHING is neither a group"),
+    (("--hwpc", ",".join(map(str, range(20)))), "at most 16 events can be counted in one run"),
     (("--hwpc", "list"), "--hwpc: list is not a group; --list-hwpc prints all groups"),
-    (("--apa", "bad.apa"), "bad.apa: -Drtenv=PAT_RT_HWPC: 99 is no group"),
+    (("--apa", "bad.apa"), "bad.apa: -Drtenv=PAT_RT_HWPC: 99 is neither a group"),
     (("--profiler", "none", "--hwpc", "1"), "--hwpc works only with the profiler iolens"),
     (("--mpi-sync",), "--mpi-sync has no effect without --trace mpi"),
     (("--timer", "cpu"), "--timer has no effect without --sample"),

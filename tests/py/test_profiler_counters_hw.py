@@ -40,7 +40,7 @@ def run(folder: Path, *words: str, **settings: str) -> tuple[dict[tuple[str, str
 
 
 def test_the_kernels_counts_agree_with_getrusage(tmp_path: Path) -> None:
-    """What the program touched while recording was off is not counted; getrusage counts what loading took, too."""
+    """Page faults while recording was off are not counted; getrusage also counts those of loading the program."""
     found, said = run(tmp_path, IOLENS_LOGFILE=str(tmp_path / "logs/a.darshan"))
     value = {event: row["value"] for (region, event), row in found.items() if region == "run"}
     assert 2 * PAGES < value["minor-faults"] < said["minor-faults"] - PAGES
@@ -48,8 +48,8 @@ def test_the_kernels_counts_agree_with_getrusage(tmp_path: Path) -> None:
     assert value["peak-memory"] >= said["peak-memory"] > PAGES * 4096
     assert 0 < value["task-clock"] < said["task-clock"] + 1e8
     assert value["cpu-migrations"] == -1
-    assert found["run", "cpu-migrations"]["unavailable"].startswith("recording was switched off meanwhile")
-    assert found["touch", "cpu-migrations"]["unavailable"].startswith("only with --hwpc (IOLENS_HWPC)")
+    assert found["run", "cpu-migrations"]["unavailable"].startswith("the program switched recording off for a time")
+    assert found["touch", "cpu-migrations"]["unavailable"].startswith("counted only with --hwpc (IOLENS_HWPC)")
 
 
 MOVED = r"""
@@ -143,7 +143,7 @@ def test_counters_that_were_asked_for_are_worth_a_log_without_any_file(tmp_path:
 def test_what_is_no_group_is_named(tmp_path: Path) -> None:
     done = harness.run(harness.build_program("counters_busy"), folder=tmp_path, IOLENS_HWPC="0,nonsense")
     assert done.returncode == 0
-    said = "nonsense is no group (0 to 19, or a name) and no event; `iolens run --list-hwpc` lists them"
+    said = "nonsense is neither a group (0 to 19, or a name) nor an event; `iolens run --list-hwpc` lists both"
     assert done.stderr == f"iolens: IOLENS_HWPC: {said}\n"
 
 
@@ -162,7 +162,8 @@ def killed(folder: Path, **settings: str) -> dict[tuple[str, str], dict[str, Any
 def test_a_killed_process_has_no_migrations_without_a_counter(tmp_path: Path) -> None:
     """They are read at the end alone."""
     row = killed(tmp_path)["run", "cpu-migrations"]
-    assert (row["value"], row["unavailable"]) == (-1, "this log is from before the process's end; --hwpc counts them")
+    reason = "the log was made before the process ended; --hwpc counts migrations for such logs too"
+    assert (row["value"], row["unavailable"]) == (-1, reason)
 
 
 def test_a_killed_process_leaves_its_counts(tmp_path: Path) -> None:

@@ -95,10 +95,10 @@ def test_programs_are_chosen_by_name(tmp_path: Path, settings: dict[str, str], l
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("NO_SUCH 1", ":2: unknown setting NO_SUCH"),
-        ("NAME_EXCLUDE [ *", "[ is no regular expression"),
+        ("NO_SUCH 1", ":2: no setting is called NO_SUCH"),
+        ("NAME_EXCLUDE [ *", "[ is not a valid extended regular expression"),
         ("MOD_DISABLE NOSUCH", "no module is called NOSUCH"),
-        ("MAX_RECORDS many POSIX", "MAX_RECORDS many: a positive number"),
+        ("MAX_RECORDS many POSIX", "MAX_RECORDS many: the number must be positive"),
     ],
 )
 def test_a_bad_line_is_named_and_left_out(tmp_path: Path, line: str, said: str) -> None:
@@ -110,4 +110,4 @@ def test_a_bad_line_is_named_and_left_out(tmp_path: Path, line: str, said: str) 
 
 def test_settings_can_be_printed(tmp_path: Path) -> None:
     done = run(tmp_path, DARSHAN_DUMP_CONFIG="1", IOLENS_MEMORY="99")
-    assert "IOLENS_MEMORY=99  # MiB a process may use" in done.stderr
+    assert "IOLENS_MEMORY=99  # MiB that a process may use" in done.stderr

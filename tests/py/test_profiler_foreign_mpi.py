@@ -62,5 +62,5 @@ def test_a_foreign_mpi_is_named_once_and_left_alone(
     program = build(tmp_path, handles)
     done = subprocess.run([program], env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 7
-    assert done.stderr.count("the program runs Foreign MPI 9; MPI is not recorded") == lines
+    assert done.stderr.count("the program runs Foreign MPI 9, so MPI is not recorded") == lines
     assert len(done.stderr.splitlines()) == lines

@@ -132,8 +132,8 @@ def test_places_without_room_are_said(program: Path, tmp_path: Path) -> None:
     job = read_log(harness.logs(tmp_path)[0])
     (lacks,) = job.partial
     assert lacks == (
-        "Call chains had more places than there is room for on 1 rank(s); those that came later are not told apart. "
-        "Raise IOLENS_CALL_NODES."
+        "On 1 rank(s) the program called from more places than the profiler has room for; later places share one "
+        "entry. Raise IOLENS_CALL_NODES."
     )
     rows = job.private["io_sites"]
     assert int(rows["calls"][rows["function"] == "write"].sum()) == 6

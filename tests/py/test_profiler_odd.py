@@ -74,7 +74,7 @@ def test_a_handler_that_ends_the_program_inside_the_recorder(tmp_path: Path) -> 
     program = harness.build_program("harm_jump", "-rdynamic")
     done = harness.run(program, "ends", folder=tmp_path, IOLENS_SPOOL=str(tmp_path))
     assert (done.stdout, done.returncode) == ("", 3)
-    assert "ended while a call was recorded; `iolens recover --job " in done.stderr
+    assert "ended while the profiler recorded a call, before the log was written; `iolens recover --job " in done.stderr
     assert harness.logs(tmp_path) == []
     assert list(tmp_path.rglob("*.spool"))
 
@@ -105,4 +105,4 @@ def test_streams_that_were_closed_unseen_are_not_looked_at(how: str, tmp_path: P
 def test_an_adapter_of_another_version_is_named(tmp_path: Path) -> None:
     attach = "import ctypes; raise SystemExit(ctypes.CDLL(None).iolens_adapter_attach(1) != -1)"
     done = harness.run(sys.executable, "-c", attach, folder=tmp_path)
-    assert (done.returncode, done.stderr.count("the adapter for MPI is of another version")) == (0, 1)
+    assert (done.returncode, done.stderr.count("the MPI adapter and libiolens.so are of different versions")) == (0, 1)

@@ -91,7 +91,7 @@ def test_unwritable_folder_is_said_once_and_changes_nothing(tmp_path: Path) -> N
     assert result.stderr.count("\n") == 1
     assert result.stderr.startswith("iolens: cannot write the log /nonexistent/folder/")
     (spool,) = tmp_path.glob("iolens-*/*.spool")
-    assert f"kept in {spool}, and `iolens recover -o FOLDER --job {spool.stem}`" in result.stderr
+    assert f"kept in {spool}: `iolens recover -o FOLDER --job {spool.stem}`" in result.stderr
 
 
 def test_file_size_limit_does_not_kill_the_program(tmp_path: Path) -> None:
@@ -109,7 +109,7 @@ def test_file_size_limit_does_not_kill_the_program(tmp_path: Path) -> None:
     )
     assert result.returncode == 0
     no_spool, no_log = result.stderr.splitlines()
-    assert no_spool.startswith("iolens: no spool in /dev/shm or /tmp: File too large")
+    assert no_spool.startswith("iolens: cannot make a spool in /dev/shm or /tmp: File too large")
     assert no_log.startswith("iolens: cannot write the log")
     assert harness.logs(tmp_path) == []
 
@@ -138,7 +138,7 @@ def test_a_child_that_only_inherits_leaves_no_log(tmp_path: Path) -> None:
 
 
 def test_a_program_between_redirected_files_leaves_a_log(tmp_path: Path) -> None:
-    """What the shell opens for it is all that it reads and writes; a greeting into a file is not worth a log."""
+    """A program uses only files that the shell opened for it: it has a log, unless it wrote just a few bytes."""
     size = (tmp_path / "in").write_bytes(b"".join(b"%d\n" % number for number in range(2000)))
     left: list[list[Path]] = []
     for command, logs in (("sort <in >out", 1), ("/usr/bin/printf hello >greeting", 1), ("sort <in | sort", 2)):
@@ -158,7 +158,7 @@ def test_a_log_is_its_owners_unless_asked_otherwise(tmp_path: Path) -> None:
         log = tmp_path / f"{name}.darshan"
         done = harness.run("/bin/true", folder=tmp_path, IOLENS_LOGFILE=str(log), IOLENS_LOG_MODE=mode)
         assert done.returncode == 0
-        assert ("IOLENS_LOG_MODE=0999 is no octal number" in done.stderr) == (name == "wrong")
+        assert ("IOLENS_LOG_MODE=0999 is not an octal number" in done.stderr) == (name == "wrong")
         assert log.stat().st_mode & 0o7777 == (0o440 if name == "group" else 0o400)
 
 
@@ -236,8 +236,10 @@ def test_a_folder_that_another_user_planted_is_refused(tmp_path: Path) -> None:
         settings = {"IOLENS_LOGPATH": str(common / name), "IOLENS_SPOOL": str(common / name)}
         done = harness.run(harness.build_program("posix_fork"), folder=tmp_path, **settings)
         assert done.returncode == 3
-        refused = "a symbolic link of another user stands in its path" in done.stderr
-        assert (refused, "no spool in" in done.stderr) == ((True, True) if name == "planted" else (False, False))
+        refused = "its path contains a symbolic link of another user" in done.stderr
+        assert (refused, "cannot make a spool in" in done.stderr) == (
+            (True, True) if name == "planted" else (False, False)
+        )
         assert len(list(own.glob("*.darshan"))) == (name == "mine")
 
 
@@ -253,7 +255,7 @@ def test_no_folders_are_made_behind_a_link_that_another_user_planted(tmp_path: P
     settings = {"IOLENS_LOGPATH": str(common / "planted"), "IOLENS_SPOOL": "none", levels: "1"}
     done = harness.run(harness.build_program("posix_fork"), folder=tmp_path, **settings)
     assert done.returncode == 3
-    assert "a symbolic link of another user stands in its path" in done.stderr
+    assert "its path contains a symbolic link of another user" in done.stderr
     assert list(own.iterdir()) == []
 
 
@@ -336,7 +338,7 @@ def mounts() -> dict[str, str]:
 
 
 def compilers(program: Path) -> list[str]:
-    """What readelf finds in a program's section .comment."""
+    """Returns the texts that readelf finds in a program's section .comment."""
     command = ["readelf", "-p", ".comment", program]
     listing = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     return [line.partition("]")[2].strip() for line in listing.splitlines() if line.strip().startswith("[")]

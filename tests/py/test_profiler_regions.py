@@ -92,8 +92,8 @@ def test_wrong_marks_are_named(jobs: list[Job]) -> None:
     parent, child = jobs
     assert {key for key, row in rows(parent).items() if row["unended"]} == {(0, "outer/lost")}
     assert parent.remarks == (
-        "Regions were begun and not ended 1 time(s); the table regions says which (unended). Regions were ended 1 "
-        "time(s) by a thread that was not in them, such as region 99 on rank 0.",
+        "The program began regions and did not end them, 1 time(s); the column unended of the table regions says "
+        "which. A thread ended a region without having begun it, 1 time(s), such as region 99 on rank 0.",
     )
     assert parent.partial == ()
     assert child.remarks == (), "the end of a region that its parent began is no mistake"
@@ -207,4 +207,6 @@ def test_more_regions_than_there_is_room_for(tmp_path: Path) -> None:
     harness.run(tmp_path / "main", folder=tmp_path)
     job = read_log(harness.logs(tmp_path)[0])
     assert len(job.private["regions"]) == 4096
-    assert job.partial == ("A process tells at most 4096 regions apart; 904 visits to others are missing.",)
+    assert job.partial == (
+        "A process records at most 4096 different regions; 904 visits to further regions are missing.",
+    )

@@ -173,7 +173,7 @@ def test_the_list_tells_what_a_spool_is(tmp_path: Path) -> None:
 def test_no_room_for_a_spool_is_said_and_harms_nothing(tmp_path: Path) -> None:
     ended = end("return", tmp_path, IOLENS_SPOOL="/proc/nowhere")
     assert ended.returncode == 3
-    assert ended.stderr.startswith("iolens: no spool in /proc/nowhere: No such file or directory;")
+    assert ended.stderr.startswith("iolens: cannot make a spool in /proc/nowhere: No such file or directory;")
     assert len(harness.logs(tmp_path)) == 1
 
 
@@ -181,7 +181,7 @@ def test_a_planted_folder_is_refused(tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir(mode=0o700)
     (tmp_path / f"iolens-{os.geteuid()}").symlink_to(tmp_path / "elsewhere")
     ended = end("return", tmp_path)
-    assert "no spool in" in ended.stderr
+    assert "cannot make a spool in" in ended.stderr
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
@@ -242,7 +242,7 @@ def test_root_recovers_with_the_rights_of_the_owner() -> None:
             os.chown(path, 65534, 65534)
         said = merge("-o", folder, spool).stderr
         assert f"cannot write the log {folder}" in said
-        assert said.endswith("; -o FOLDER names one with room that the job's user can write to\n")
+        assert said.endswith("; give `-o FOLDER`, a folder with room to which the job's user can write\n")
         (folder / "open").mkdir()
         (folder / "open").chmod(0o1777)
         assert merge("-o", folder / "open", spool).returncode == 0

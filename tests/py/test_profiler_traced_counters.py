@@ -95,7 +95,9 @@ def test_calls_that_are_too_deep_have_no_counters(ran: list[Found]) -> None:
     assert 0 <= row["total"] - sum(range(100 - counted + 1, 101)) < PAGES
     (remark,) = (text for text in ran[0].job.private["job"]["remarks"] if "traced functions" in text)
     deep, cut = 100 - counted, 2  # is_cut and main
-    assert f"{deep} call(s) more than {DEEPEST} deep and {cut} in which recording was switched" in remark
+    assert (
+        f"{deep} call(s) that were nested more than {DEEPEST} deep, and {cut} call(s) in which recording was" in remark
+    )
 
 
 def test_a_call_that_was_left_by_a_jump_is_none_and_hides_none(ran: list[Found]) -> None:
@@ -128,7 +130,7 @@ def test_reading_ends_where_it_takes_too_much(ran: list[Found]) -> None:
 
 
 def test_functions_of_groups_have_counters_too(ran: list[Found]) -> None:
-    """Whether an event of the processor is counted depends on the machine; where it is not, the reason is there."""
+    """An event of the processor has a count, or the reason why this machine cannot count it."""
     assert ran[0].counts["pthread_join", "task-clock"]["calls"] == ran[0].calls["pthread_join"] == THREADS
     events = {event for _, event in ran[0].counts}
     assert {"PAPI_TOT_CYC", "PAPI_TOT_INS", "cpu-migrations"} <= events

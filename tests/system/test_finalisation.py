@@ -128,7 +128,7 @@ def test_tables_learn_of_all_ranks_in_one_call(built: Path, tmp_path: Path) -> N
     assert calls == 5 + 9 + 7 + 5, "one more for the example of a mistake, five for what ranks call alike"
     last = RANKS - 1
     assert job.remarks == (
-        f"Regions were ended 2 time(s) by a thread that was not in them, such as region {90 + last - 1} on rank "
+        f"A thread ended a region without having begun it, 2 time(s), such as region {90 + last - 1} on rank "
         f"{last - 1}.",
     )
     (reason,) = job.partial
@@ -188,7 +188,7 @@ def test_a_rank_without_memory_is_left_out_of_the_log(poor: int, built: Path, tm
             assert not job.partial
             continue
         assert written == {rank: 60010 for rank in range(3) if rank != poor}
-        assert "1 rank(s) had no memory to write records, and are missing from all tables." in job.partial
+        assert "1 rank(s) had too little memory to write their records, and are missing from all tables." in job.partial
         assert {module.name for module in job.modules if module.partial} >= {"POSIX"}
         assert set(posix["id"].map(job.names).str.split("/").str[-1].str[:4]) == {f"own{r}" for r in written} | {"shar"}
 
@@ -232,9 +232,9 @@ def test_a_job_of_many_ranks_is_one_log_with_all_of_them(built: Path, tmp_path: 
 @pytest.mark.parametrize(
     ("setting", "logs", "said"),
     [
-        ("IOLENS_DISABLE=1", 1, "some ranks of the job are not recorded"),
-        ("IOLENS_APP_EXCLUDE=crowded", 1, "some ranks of the job are not recorded"),
-        ("IOLENS_FILE_RANKS=1", 0, "its ranks have different settings"),
+        ("IOLENS_DISABLE=1", 1, "some ranks of the job run without the profiler"),
+        ("IOLENS_APP_EXCLUDE=crowded", 1, "some ranks of the job run without the profiler"),
+        ("IOLENS_FILE_RANKS=1", 0, "the ranks of the job run with different settings"),
     ],
 )
 def test_ranks_may_be_told_different_things(setting: str, logs: int, said: str, built: Path, tmp_path: Path) -> None:
@@ -275,7 +275,7 @@ def test_ranks_without_the_libraries_are_not_waited_for_for_ever(ranks: str, bui
         timeout=PATIENCE,
     )
     assert done.returncode == 0, done.stderr
-    assert done.stderr.count("ranks of the job did not join within a minute") == 1
+    assert done.stderr.count("ranks of the job did not answer within a minute") == 1
     written = [read_log(log).frames["POSIX"]["POSIX_BYTES_WRITTEN"].sum() for log in tmp_path.glob("*.darshan")]
     assert written == [2000] * ranks.count("here")
 

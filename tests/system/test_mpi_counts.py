@@ -247,7 +247,7 @@ def test_tables_are_bounded(compiled: Callable[..., Path], tmp_path: Path) -> No
     job = read_log(the_log(tmp_path))
     private = job.private
     assert private["mpi_events"].groupby("rank").size().to_list() == [5] * RANKS
-    assert any("time line of MPI calls ends early" in reason for reason in job.partial)
+    assert any("time line of MPI calls ends before" in reason for reason in job.partial)
     assert "APMPI" not in job.frames
     assert any("APMPI" in reason and "IOLENS_FILE_RANKS" in reason for reason in job.partial)
     wanted = expected(tmp_path)

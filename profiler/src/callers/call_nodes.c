@@ -31,16 +31,16 @@ struct row {
 };
 
 static const struct column COLUMNS[] = {
-    COLUMN(rank, "<i8", "rank",
-           "-1: the node's number is that of all ranks; else the rank that numbers it so"),
+    COLUMN(rank, "<i8", "rank", "-1: all ranks share this node number; else the only rank that uses it"),
     COLUMN(node, "<i4", "node", "number of the node"),
-    COLUMN(parent, "<i4", "node", "the node that called it; -1: none, -2: it is not known"),
-    COLUMN(object, "<i4", "object", "where the address lies, a row of `objects`; -1: not known"),
+    COLUMN(parent, "<i4", "node",
+           "node of the caller; -1: this node has no caller, -2: the caller is not known"),
+    COLUMN(object, "<i4", "object",
+           "the program or library that holds the address, a row of `objects`; -1: not known"),
     COLUMN(offset, "<u8", "address",
-           "address in the object's file (its virtual address there); the address itself where the object is "
-           "not known"),
+           "virtual address in the object's file; the address in memory where the object is not known"),
     COLUMN(leaf, "<u1", "truth",
-           "1: the instruction that was being executed; 0: the instruction behind a call"),
+           "1: the address is that of the executed instruction; 0: it is the return address of a call"),
 };
 
 static struct keyed_shape shape = {
@@ -61,7 +61,7 @@ static void start(void)
     if (most > 0 && most < INT32_MAX && errno == 0 && *end == '\0')
         shape.most = (uint64_t)most;
     else
-        iolens_say("IOLENS_CALL_NODES=%s is not a positive number of nodes; %d is used",
+        iolens_say("IOLENS_CALL_NODES=%s is not a positive number, so the default %d is used",
                    iolens.settings.call_nodes, DEFAULT_NODES);
 }
 
@@ -171,23 +171,23 @@ static const char *left_out(void)
     *at = '\0';
     if (iolens_node_sums[CROWDED_RANKS] > 0)
         at += snprintf(at, (size_t)(end - at),
-                       "Call chains had more places than there is room for on %lld rank(s); those that came "
-                       "later are not told apart. Raise IOLENS_CALL_NODES.%s",
+                       "On %lld rank(s) the program called from more places than the profiler has room for; "
+                       "later places share one entry. Raise IOLENS_CALL_NODES.%s",
                        (long long)iolens_node_sums[CROWDED_RANKS], chain_numbers_cut() ? " " : "");
     if (chain_numbers_cut())
         snprintf(at, (size_t)(end - at),
-                 "There are more call chains on all ranks together than the table of them has rows for; it "
-                 "leaves some out. Raise IOLENS_FILE_RANKS.");
+                 "The ranks have more different call chains than the table `call_nodes` has rows, so some "
+                 "are missing. Raise IOLENS_FILE_RANKS.");
     return *iolens_nodes_lacking ? iolens_nodes_lacking : NULL;
 }
 
 const struct process_table table_call_nodes = {
     .name = "call_nodes",
     .meaning =
-        "A place in a call chain: of MPI calls, of I/O calls, of samples. A chain is followed by `parent`, "
-        "from the inside to the outside. Other tables name the node where a chain begins. What ranks have "
-        "in common is numbered once, from 0 on, with rank -1; a rank's own numbers lie behind those: a "
-        "rank's node is the row of its number with this rank, else with rank -1. Likewise in `objects`",
+        "A place in a call chain of MPI calls, I/O calls or samples. Other tables name the innermost node of "
+        "a chain; `parent` leads from there to the outermost caller. Nodes that ranks share are numbered "
+        "once, from 0 on, with rank -1; a rank's own nodes have higher numbers. To find a rank's node, look "
+        "for its number with this rank, then with rank -1. The table `objects` is numbered in the same way",
     TABLE_ROWS(COLUMNS),
     .state_bytes = sizeof(struct state),
     .keyed = &shape,

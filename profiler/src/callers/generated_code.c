@@ -24,10 +24,11 @@ struct row {
 };
 
 static const struct column COLUMNS[] = {
-    COLUMN(rank, "<i8", "rank", "the rank that generated it"),
-    COLUMN(begin, "<u8", "address", "where it begins in memory"),
-    COLUMN(bytes, "<u8", "B", "its size"),
-    TEXT(name, "S256", "its name, as its compiler wrote it; of Python `py::FUNCTION:FILE`; cut at 256 bytes",
+    COLUMN(rank, "<i8", "rank", "the rank that generated the function"),
+    COLUMN(begin, "<u8", "address", "address in memory where the function begins"),
+    COLUMN(bytes, "<u8", "B", "size of the function"),
+    TEXT(name, "S256",
+         "name of the function, as its compiler wrote it; for Python `py::FUNCTION:FILE`; cut at 256 bytes",
          TEXT_NAME),
 };
 
@@ -228,10 +229,9 @@ static void collect(const struct iolens_transport *transport, struct buffer *row
 
 const struct process_table table_generated_code = {
     .name = "generated_code",
-    .meaning =
-        "A function that the program generated while it ran; addresses in `call_nodes` without an object "
-        "lie in such functions. From the file /tmp/perf-PID.map, which the compiler of a script writes on "
-        "request",
+    .meaning = "A function that the program generated while it ran, read from the file /tmp/perf-PID.map, "
+               "which an interpreter or just-in-time compiler writes on request. Addresses in `call_nodes` "
+               "without an object lie in such functions",
     TABLE_ROWS(COLUMNS),
     .on_demand = true,
     .state_of = TABLE_call_nodes,

@@ -28,11 +28,11 @@ struct row {
 };
 
 static const struct column COLUMNS[] = {
-    COLUMN(rank, "<i8", "rank", "-1: its number is that of all ranks; else the rank that numbers it so"),
-    COLUMN(object, "<i4", "object", "its number"),
-    TEXT(build_id, "S40", "the note of the linker that tells one build from all others, in hex; empty: none",
+    COLUMN(rank, "<i8", "rank", "-1: all ranks share this object number; else the only rank that uses it"),
+    COLUMN(object, "<i4", "object", "number of the object"),
+    TEXT(build_id, "S40", "the linker's build ID of the file, in hexadecimal; empty: the file has none",
          TEXT_WORD),
-    TEXT(path, "S256", "its file; cut at 256 bytes", TEXT_NAME),
+    TEXT(path, "S256", "path of the file; cut at 256 bytes", TEXT_NAME),
 };
 
 /* Searches the notes of an object for its build id. */
@@ -223,7 +223,7 @@ static void collect(const struct iolens_transport *transport, struct buffer *row
 
 const struct process_table table_objects = {
     .name = "objects",
-    .meaning = "The program and the libraries that the addresses in `call_nodes` lie in",
+    .meaning = "The program and the libraries that contain the addresses in `call_nodes`",
     TABLE_ROWS(COLUMNS),
     .state_bytes = sizeof(struct objects),
     .validate = validate,

@@ -44,7 +44,9 @@ static void add_module(char *name, void *context)
             known = true;
         }
     if (!known)
-        iolens_say("no module is called %s; it is left out", name);
+        iolens_say("no module is called %s; the name is ignored. MOD_ENABLE and MOD_DISABLE take names such "
+                   "as POSIX, STDIO, MPI-IO",
+                   name);
 }
 
 static uint32_t modules_named(const char *list)
@@ -83,12 +85,13 @@ static void add_pattern(char *text, void *context)
     if (!filter->rule)
         filter->rule = arena_alloc(&iolens.scratch, FILTER_RULES * sizeof *filter->rule);
     if (!filter->rule || filter->rules == FILTER_RULES) {
-        iolens_say("more than %d patterns of names; %s is left out", FILTER_RULES, text);
+        iolens_say("NAME_EXCLUDE and NAME_INCLUDE have room for %d patterns; the pattern %s is ignored",
+                   FILTER_RULES, text);
         return;
     }
     struct name_rule *rule = &filter->rule[filter->rules];
     if (regcomp(&rule->pattern, text, REG_EXTENDED | REG_NOSUB) != 0) {
-        iolens_say("%s is no regular expression; it is left out", text);
+        iolens_say("%s is not a valid extended regular expression, so the pattern is ignored", text);
         return;
     }
     rule->modules = making->modules;
@@ -114,7 +117,7 @@ static void add_limit(char *text, void *context)
     char *end;
     long long most = strtoll(text, &end, 10);
     if (most <= 0 || *end != '\0') {
-        iolens_say("MAX_RECORDS %s: a positive number is needed; it is left out", text);
+        iolens_say("MAX_RECORDS %s: the number must be positive; the setting is ignored", text);
         return;
     }
     for (int m = 0; m < MODULE_COUNT; m++)

@@ -17,7 +17,8 @@ __attribute__((constructor)) static void resolve(void) { wrap_resolve("prctl", &
 static void before_filter(void)
 {
     if (atomic_load(&iolens.wiped.recording) && iolens_is_this_process())
-        lifecycle_end("The program restricted its system calls (seccomp); what it did then is missing.");
+        lifecycle_end(
+            "The program restricted its own system calls (seccomp), after which nothing could be recorded.");
 }
 
 /* The C library's clock reads the counter too, so the kernel is asked from now on. */

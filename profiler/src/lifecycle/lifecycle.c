@@ -114,10 +114,9 @@ static void finish_alone(void)
         return;
     if (iolens_busy) { /* by a signal handler that interrupted the recorder, whose locks may be taken */
         if (iolens_spool.header)
-            iolens_say(
-                "the program ended while a call was recorded; `iolens recover --job %d` makes a log of "
-                "the records in %s",
-                (int)iolens.pid, iolens_spool.path);
+            iolens_say("the program ended while the profiler recorded a call, before the log was written; "
+                       "`iolens recover --job %d` makes a log of the records in %s",
+                       (int)iolens.pid, iolens_spool.path);
         return;
     }
     int saved_errno = errno;
@@ -128,11 +127,12 @@ static void finish_alone(void)
     else if (!iolens.transport)
         spool_remove();
     else if (iolens.transport->rank == 0 && iolens_spool.header)
-        iolens_say("the program ended without MPI_Finalize; `iolens recover --job %d` makes a log of the "
-                   "records in %s",
+        iolens_say("the program ended without MPI_Finalize, before the log was written; `iolens recover "
+                   "--job %d` makes a log of the records in %s",
                    (int)iolens.pid, iolens_spool.path);
     else if (iolens.transport->rank == 0)
-        iolens_say("the program ended without MPI_Finalize, so there is no log");
+        iolens_say("the program ended without MPI_Finalize, so there is no log; without a spool its records "
+                   "are lost");
     iolens_busy = false;
     errno = saved_errno;
 }
@@ -157,8 +157,8 @@ __attribute__((constructor)) static void start(void)
         iolens.pid = (pid_t)iolens.origin.pid;
         iolens.jobid = positive(iolens.settings.jobid, iolens.pid);
         if (positive(iolens.settings.memory, 0) == 0)
-            iolens_say("IOLENS_MEMORY=%s is not a positive number of MiB; %d is used", iolens.settings.memory,
-                       DEFAULT_MEMORY);
+            iolens_say("IOLENS_MEMORY=%s is not a positive number of MiB, so the default %d is used",
+                       iolens.settings.memory, DEFAULT_MEMORY);
         filter_read(&iolens_filter);
         recording_start();
         spool_start(recording_layout(), tables_beat);
@@ -208,9 +208,8 @@ IOLENS_EXPORT int iolens_adapter_attach(int abi)
 {
     start();
     if (abi != IOLENS_ADAPTER_ABI && iolens.wiped.recording)
-        iolens_say(
-            "the adapter for MPI is of another version than libiolens.so, so that ranks are recorded as "
-            "programs without MPI; preload two that were built together");
+        iolens_say("the MPI adapter and libiolens.so are of different versions, so each rank is recorded as "
+                   "a program without MPI; preload two libraries of one build");
     return abi == IOLENS_ADAPTER_ABI && iolens.wiped.recording ? 0 : -1;
 }
 

@@ -113,7 +113,8 @@ static void add_partial(struct buffer *out)
     }
     if (partial[RANKS_WITHOUT_MEMORY]) {
         buffer_format(out,
-                      "%s\"%lld rank(s) had no memory to write records, and are missing from all tables.\"",
+                      "%s\"%lld rank(s) had too little memory to write their records, and are missing from "
+                      "all tables.\"",
                       comma, (long long)partial[RANKS_WITHOUT_MEMORY]);
         comma = ", ";
     }
@@ -123,7 +124,7 @@ static void add_partial(struct buffer *out)
             continue;
         buffer_format(
             out,
-            "%s\"The %s module ran out of room on %lld rank(s); what came later is missing. Raise %s%s.\"",
+            "%s\"The %s module ran out of room on %lld rank(s), and later activity is missing. Raise %s%s.\"",
             comma, modules[m]->name, (long long)partial[m], limit ? limit : "",
             limit ? " or IOLENS_MEMORY" : "IOLENS_MEMORY");
         comma = ", ";
@@ -217,7 +218,7 @@ static void write_job(const struct iolens_transport *transport, struct buffer *o
 
 const struct process_table table_job = {
     .name = "job",
-    .meaning = "One JSON object about the run, from rank 0; its keys are in LOG.md",
+    .meaning = "One JSON object about the run, written by rank 0; LOG.md explains its keys",
     .count = count,
     .sums = iolens_registry.ranks_partial,
     .sum_count = MODULE_COUNT + 1,

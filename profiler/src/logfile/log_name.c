@@ -124,7 +124,7 @@ mode_t log_name_mode(void)
     long mode = strtol(iolens.settings.log_mode, &end, 8);
     bool usable = *end == '\0' && end != iolens.settings.log_mode && (mode & ~PERMISSIONS) == 0;
     if (!usable)
-        iolens_say("IOLENS_LOG_MODE=%s is no octal number of permissions; 0400 is used",
+        iolens_say("IOLENS_LOG_MODE=%s is not an octal number of permissions, so the default 0400 is used",
                    iolens.settings.log_mode);
     return usable ? (mode_t)mode : OWNER_READS;
 }

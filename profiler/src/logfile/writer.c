@@ -192,20 +192,21 @@ static void say_failure(const struct writer *writer)
 {
     const char *reason = strerror(writer->error);
     if (writer->untrusted)
-        reason = "a symbolic link of another user stands in its path, in a folder that is open to all";
+        reason =
+            "its path contains a symbolic link of another user, in a folder to which everybody may write";
     if (writer->error == EPROTO)
-        reason = "its ranks have different settings, and do not record the same";
+        reason = "the ranks of the job run with different settings of the profiler";
     if (iolens.lost)
-        iolens_say(
-            "cannot write the log %s: %s; -o FOLDER names one with room that the job's user can write to",
-            writer->name.text, reason);
+        iolens_say("cannot write the log %s: %s; give `-o FOLDER`, a folder with room to which the job's "
+                   "user can write",
+                   writer->name.text, reason);
     else if (iolens_spool.header)
-        iolens_say("cannot write the log %s: %s; the records are kept in %s, and `iolens recover -o FOLDER "
-                   "--job %d` makes the log of them in a folder with room that you can write to",
+        iolens_say("cannot write the log %s: %s; the records are kept in %s: `iolens recover -o FOLDER --job "
+                   "%d` makes the log in a folder with room to which you can write",
                    writer->name.text, reason, iolens_spool.path, (int)iolens.pid);
     else
         iolens_say(
-            "cannot write the log %s: %s; set IOLENS_LOGPATH to a folder with room that you can write to",
+            "cannot write the log %s: %s; set IOLENS_LOGPATH to a folder with room to which you can write",
             writer->name.text, reason);
 }
 

@@ -14,13 +14,15 @@ struct row {
 };
 
 static const struct column COLUMNS[] = {
-    COLUMN(rank, "<i8", "rank", "the first rank with this clock"),
-    TEXT(host, "S64", "its node", TEXT_NAME),
-    COLUMN(begin_offset, "<f8", "s", "how far it was ahead of rank 0's clock at the end of MPI_Init"),
-    COLUMN(begin_uncertainty, "<f8", "s", "the true offset lay within this of it"),
+    COLUMN(rank, "<i8", "rank", "the lowest rank that reads this clock"),
+    TEXT(host, "S64", "host name of the rank's node", TEXT_NAME),
+    COLUMN(begin_offset, "<f8", "s",
+           "time by which this clock was ahead of rank 0's clock at the end of MPI_Init"),
+    COLUMN(begin_uncertainty, "<f8", "s", "largest error of `begin_offset`, to either side"),
     COLUMN(end_offset, "<f8", "s",
-           "the same at the begin of MPI_Finalize; NaN: not measured, the process was killed"),
-    COLUMN(end_uncertainty, "<f8", "s", "the same of this one; NaN: not measured"),
+           "time by which this clock was ahead of rank 0's clock at the begin of MPI_Finalize; NaN: not "
+           "measured, because the process was killed"),
+    COLUMN(end_uncertainty, "<f8", "s", "largest error of `end_offset`, to either side; NaN: not measured"),
 };
 
 /* Ranks behind the last one for which there is room have none. */
@@ -42,9 +44,9 @@ static void collect(const struct iolens_transport *transport, struct buffer *row
 
 const struct process_table table_clocks = {
     .name = "clocks",
-    .meaning =
-        "A clock that ranks read, where those of a job do not all read the same one. Times of the job are on "
-        "rank 0's: each clock's are moved by its offset, in between by what lies between both offsets",
+    .meaning = "A clock that ranks read; the table exists only where the ranks of a job read different "
+               "clocks. All times in the log are on rank 0's clock: times of another clock are corrected by "
+               "its offset, which is interpolated between begin and end",
     TABLE_ROWS(COLUMNS),
     .collect = collect,
 };

@@ -36,17 +36,20 @@ struct row {
 };
 
 static const struct column COLUMNS[] = {
-    MERGED(rank, "<i8", "rank", "the rank that called; -1: several", COLUMN_RANK),
+    MERGED(rank, "<i8", "rank", "the rank that called; -1: several ranks", COLUMN_RANK),
     {"module", "S16", "", "POSIX or STDIO; empty: several", offsetof(struct row, module), MODULE_BYTES,
      COLUMN_KEY, TEXT_WORD},
-    {"function", "S48", "", "the function that was called; empty: several", offsetof(struct row, function),
-     FUNCTION_BYTES, COLUMN_KEY, TEXT_WORD},
-    MERGED(file, "<u8", "record", "record id of the file; 0: several", COLUMN_KEY),
-    MERGED(region, "<u4", "region", "as in `region_names`; 0: none, 4294967295: several", COLUMN_KEY),
-    MERGED(node, "<i4", "node", "where it was called, in `call_nodes`; -2: several", COLUMN_KEY),
+    {"function", "S48", "", "the function that was called; empty: several functions",
+     offsetof(struct row, function), FUNCTION_BYTES, COLUMN_KEY, TEXT_WORD},
+    MERGED(file, "<u8", "record", "record id of the file; 0: several files", COLUMN_KEY),
+    MERGED(region, "<u4", "region",
+           "the region, a row of `region_names`; 0: outside all regions, 4294967295: several regions",
+           COLUMN_KEY),
+    MERGED(node, "<i4", "node", "the place of the call, a row of `call_nodes`; -2: several places",
+           COLUMN_KEY),
     MERGED(calls, "<i8", "calls", "", COLUMN_SUM),
-    MERGED(time, "<f8", "s", "in these calls, of all threads together", COLUMN_SUM),
-    MERGED(bytes, "<i8", "B", "that they moved", COLUMN_SUM),
+    MERGED(time, "<f8", "s", "time in these calls, summed over all threads", COLUMN_SUM),
+    MERGED(bytes, "<i8", "B", "bytes that the calls moved", COLUMN_SUM),
 };
 
 static const struct key other_key = {.region = UINT32_MAX, .node = CALL_NODE_OTHER};
@@ -63,7 +66,8 @@ static void start(void)
     char *end;
     long callers = strtol(iolens.settings.io_callers, &end, 10);
     if (*end != '\0' || callers < 0 || callers > CHAIN_MOST)
-        iolens_say("IOLENS_IO_CALLERS=%s is not a number of callers from 0 to %d; none are kept",
+        iolens_say("IOLENS_IO_CALLERS=%s is not a number of callers from 0 to %d, so no callers of I/O "
+                   "functions are recorded",
                    iolens.settings.io_callers, CHAIN_MOST);
     else
         iolens_io_callers = (int)callers;
@@ -131,7 +135,8 @@ static void collect(const struct iolens_transport *transport, struct buffer *row
 
 const struct process_table table_io_sites = {
     .name = "io_sites",
-    .meaning = "From where an I/O function was called for a file (IOLENS_IO_CALLERS)",
+    .meaning =
+        "A place that called an I/O function for a file, with calls, time and bytes (IOLENS_IO_CALLERS)",
     TABLE_ROWS(COLUMNS),
     .state_bytes = sizeof(struct keyed),
     .start = start,

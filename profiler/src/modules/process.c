@@ -32,36 +32,41 @@ static struct {
 } iolens_process;
 
 static const struct column COLUMNS[] = {
-    MERGED(rank, "<i8", "rank", "the rank that these numbers are of; -1: all that have no row of their own",
+    MERGED(rank, "<i8", "rank", "the rank that did this; -1: all ranks without a row of their own",
            COLUMN_RANK),
-    MERGED(ranks, "<i8", "ranks", "how many ranks the row is of", COLUMN_SUM),
+    MERGED(ranks, "<i8", "ranks", "number of ranks that the row sums", COLUMN_SUM),
     MERGED(max_rss, "<i8", "B", "largest resident set", COLUMN_LARGEST),
     MERGED(minor_faults, "<i8", "faults", "page faults served without reading from storage", COLUMN_SUM),
     MERGED(major_faults, "<i8", "faults", "page faults that read from storage", COLUMN_SUM),
-    MERGED(voluntary_switches, "<i8", "switches", "times that the process waited and gave its core away",
+    MERGED(voluntary_switches, "<i8", "switches", "times that the process waited and gave up its core",
            COLUMN_SUM),
     MERGED(involuntary_switches, "<i8", "switches",
-           "times that its core was taken from it, or yielded by sched_yield", COLUMN_SUM),
-    MERGED(storage_read, "<i8", "B", "read from block devices of the node for the process", COLUMN_SUM),
-    MERGED(storage_written, "<i8", "B", "written to the page cache for block devices of the node",
+           "times that the process lost its core to another one, or yielded it by sched_yield", COLUMN_SUM),
+    MERGED(storage_read, "<i8", "B", "bytes read from block devices of the node for the process", COLUMN_SUM),
+    MERGED(storage_written, "<i8", "B", "bytes written to the page cache for block devices of the node",
            COLUMN_SUM),
     MERGED(user_time, "<f8", "s", "processor time in the program", COLUMN_SUM),
     MERGED(system_time, "<f8", "s", "processor time in the kernel", COLUMN_SUM),
-    MERGED(earlier_user, "<f8", "s", "of user_time, what was spent before recording began", COLUMN_SUM),
-    MERGED(earlier_system, "<f8", "s", "of system_time, what was spent before recording began", COLUMN_SUM),
-    MERGED(seconds, "<f8", "s", "how long the process was recorded; the following columns are of that time",
+    MERGED(earlier_user, "<f8", "s", "part of user_time that was spent before recording began", COLUMN_SUM),
+    MERGED(earlier_system, "<f8", "s", "part of system_time that was spent before recording began",
            COLUMN_SUM),
+    MERGED(seconds, "<f8", "s",
+           "time in which the process was recorded; the following columns cover this time", COLUMN_SUM),
     MERGED(first_on_core, "<f8", "s", "processor time of the first thread", COLUMN_SUM),
     MERGED(first_runnable, "<f8", "s",
            "time in which the first thread was ready to run and waited for a core; NaN: the kernel does not "
            "count it",
            COLUMN_SUM),
-    MERGED(init_seconds, "<f8", "s", "time inside MPI_Init; the next two are of the first thread meanwhile",
-           COLUMN_SUM),
+    MERGED(init_seconds, "<f8", "s",
+           "time inside MPI_Init; the next two columns cover this time, for the first thread", COLUMN_SUM),
     MERGED(init_on_core, "<f8", "s", "processor time inside MPI_Init", COLUMN_SUM),
-    MERGED(init_runnable, "<f8", "s", "waiting for a core inside MPI_Init; NaN as above", COLUMN_SUM),
+    MERGED(
+        init_runnable, "<f8", "s",
+        "time in which the first thread waited for a core inside MPI_Init; NaN: the kernel does not count it",
+        COLUMN_SUM),
     MERGED(children_time, "<f8", "s",
-           "processor time of child processes that ended and were waited for, and of theirs", COLUMN_SUM),
+           "processor time of child processes that ended and were waited for, their own children included",
+           COLUMN_SUM),
 };
 
 static double seconds(struct timeval time) { return (double)time.tv_sec + 1e-6 * (double)time.tv_usec; }
@@ -185,8 +190,8 @@ static void collect(const struct iolens_transport *transport, struct buffer *row
 const struct process_table table_process = {
     .name = "process",
     .meaning =
-        "What a process took of its node, from its begin to its end, or, of one that was killed, to a moment "
-        "before. With more ranks than IOLENS_FILE_RANKS, the others are one row",
+        "Memory, processor time, page faults and block I/O of a process, from its begin to its end; for a "
+        "killed process, until shortly before. Ranks beyond IOLENS_FILE_RANKS are summed in one row",
     TABLE_ROWS(COLUMNS),
     .state_bytes = sizeof(struct row),
     .validate = validate,

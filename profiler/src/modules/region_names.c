@@ -56,11 +56,12 @@ struct row {
 
 static const struct column COLUMNS[] = {
     COLUMN(rank, "<i8", "rank",
-           "the rank that has the region; one that has exactly those of rank 0 has no rows"),
-    COLUMN(region, "<u4", "region", "its number, by which other tables name it: the same on all ranks"),
-    COLUMN(parent, "<u4", "region", "the region that it was begun in; 0: none"),
-    COLUMN(id, "<i8", "", "the number that the program gave it"),
-    TEXT(label, "S64", "the text that the program gave it", TEXT_WORD),
+           "the rank with the region; a rank with exactly the regions of rank 0 has no rows"),
+    COLUMN(region, "<u4", "region",
+           "number of the region, by which other tables name it; the same on all ranks"),
+    COLUMN(parent, "<u4", "region", "the region inside which it began; 0: outside all regions"),
+    COLUMN(id, "<i8", "", "number that the program gave the region"),
+    TEXT(label, "S64", "label that the program gave the region", TEXT_WORD),
 };
 
 /* Differs between two sets of regions, whatever their order. */
@@ -95,7 +96,7 @@ static void collect(const struct iolens_transport *transport, struct buffer *row
 
 const struct process_table table_region_names = {
     .name = "region_names",
-    .meaning = "A region that the program marked, inside another one or outside all",
+    .meaning = "A region that the program marked, alone or inside another region",
     TABLE_ROWS(COLUMNS),
     .state_bytes = sizeof(struct keyed),
     .keyed = &SHAPE,

@@ -16,15 +16,15 @@ struct row {
 };
 
 static const struct column COLUMNS[] = {
-    MERGED(rank, "<i8", "rank", "the rank; -1: several", COLUMN_RANK),
+    MERGED(rank, "<i8", "rank", "the rank; -1: several ranks", COLUMN_RANK),
     MERGED(thread, "<i4", "thread",
-           "number of the thread on this rank, from 1 in the order of their starts; the first thread is in "
-           "`process`; -1: several",
+           "number of the thread on this rank, from 1 on in the order of their starts; -1: several threads. "
+           "The first thread is in the table `process`",
            COLUMN_KEY),
-    MERGED(threads, "<i8", "threads", "how many threads the row is the sum of", COLUMN_SUM),
-    MERGED(begin, "<f8", "s", "when the thread began since the job began", COLUMN_SMALLEST),
-    MERGED(seconds, "<f8", "s", "how long it lived, until the end of recording at most", COLUMN_SUM),
-    MERGED(on_core, "<f8", "s", "its processor time", COLUMN_SUM),
+    MERGED(threads, "<i8", "threads", "number of threads that the row sums", COLUMN_SUM),
+    MERGED(begin, "<f8", "s", "time from the begin of the job to that of the thread", COLUMN_SMALLEST),
+    MERGED(seconds, "<f8", "s", "time that the thread lived, until the end of recording at most", COLUMN_SUM),
+    MERGED(on_core, "<f8", "s", "processor time of the thread", COLUMN_SUM),
     MERGED(runnable, "<f8", "s",
            "time in which it was ready to run and waited for a core; NaN: the kernel does not count it",
            COLUMN_SUM),
@@ -75,9 +75,9 @@ static size_t rest(void *row)
 
 const struct process_table table_threads = {
     .name = "threads",
-    .meaning = "A thread that a process started, of the first 256 of each; threads that the program makes "
-               "without the C library are not seen. When all ranks together have more rows than "
-               "IOLENS_FILE_RANKS, those with the least processor time are one row",
+    .meaning = "A thread that a process started through the C library; the first 256 of each process are "
+               "recorded. When all ranks together have more rows than IOLENS_FILE_RANKS, the rows with the "
+               "least processor time are summed in one",
     TABLE_ROWS(COLUMNS),
     .state_bytes = sizeof(struct lives),
     .validate = validate,

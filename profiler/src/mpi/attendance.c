@@ -47,13 +47,13 @@ bool attendance_is_complete(bool recorded)
             continue;
         /* Nobody knows the ranks that are there; of two programs, one has the first or the last rank. */
         if (rank == 0 || rank == size - 1)
-            tell("ranks of the job did not join within a minute, as if their program ran without the "
-                 "profiler's library for MPI; the others write logs of their own, without MPI. `iolens run "
-                 "--apart` does so at once");
+            tell("some ranks of the job did not answer within a minute, as if their program ran without the "
+                 "profiler's MPI adapter; each of the others writes a log of its own, without MPI. `iolens "
+                 "run --apart` does so without waiting");
         return false;
     }
     if (!rounds[0].recorded && rounds[0].first == rank)
-        tell("some ranks of the job are not recorded; each of the others writes a log of its own, "
+        tell("some ranks of the job run without the profiler; each of the others writes a log of its own, "
              "without MPI");
     return rounds[0].recorded;
 }

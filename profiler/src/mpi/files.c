@@ -33,7 +33,8 @@ void files_add(MPI_File handle, struct mpi_file file)
         atomic_store_explicit(&slots[at].handle, key, memory_order_release);
     } else if (!said) {
         said = true;
-        iolens_tell("more than " TEXT(SLOTS) " MPI files are open at once; the rest are not recorded");
+        iolens_tell("more than " TEXT(
+            SLOTS) " MPI files are open at the same time, and further ones are not recorded");
     }
     iolens_unlock(&change);
 }

@@ -60,9 +60,9 @@ static bool header_validate(const struct spool_header *header)
 static const char *fault_of(const struct spool_header *header)
 {
     if (memcmp(header->magic, SPOOL_MAGIC, sizeof header->magic) != 0)
-        return "it is no spool, or the process ended before the spool was begun";
+        return "it is not a spool, or the process ended before it began to record";
     if (header->layout != recording_layout())
-        return "another version of iolens wrote it; use that version's `iolens recover`";
+        return "another version of iolens wrote it; use the `iolens recover` of that version";
     if (!header_validate(header))
         return "its header is damaged";
     return NULL;
@@ -75,7 +75,7 @@ const char *load_fault(const char *path, struct spool_header *header)
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     const char *fault = fd < 0 || fstat(fd, &info) != 0 ? strerror(errno) : NULL;
     if (!fault && !S_ISREG(info.st_mode))
-        fault = "it is no regular file";
+        fault = "it is not a regular file";
     if (!fault && pread(fd, header, sizeof *header, 0) != (ssize_t)sizeof *header)
         fault = "it is shorter than the header of a spool";
     if (fd >= 0)
@@ -253,7 +253,7 @@ bool load_spool(const char *path, bool running)
     if (!load_header(path, &header))
         return false;
     if (!map_spool(path, header.base, running, &area)) {
-        iolens_say("%s cannot be used: it cannot be mapped", path);
+        iolens_say("%s cannot be used: mapping the file into memory failed", path);
         return false;
     }
     load_process(&header);

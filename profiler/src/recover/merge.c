@@ -49,7 +49,9 @@ static bool collect(struct merging *merge, char *const *paths, int count)
         if (!load_header(paths[i], &part->header))
             continue;
         if (!same_job(&part->header, &merge->part[0].header)) {
-            iolens_say("%s and %s are not of the same job", merge->part[0].path, paths[i]);
+            iolens_say("the spools %s and %s belong to different jobs, so no log was made; give the spools "
+                       "of one job",
+                       merge->part[0].path, paths[i]);
             return false;
         }
         merge->count++;
@@ -204,7 +206,7 @@ static int run(const struct merging *merge, int *culprit)
 
 static void leave_out(struct merging *merge, int index)
 {
-    iolens_say("%s is damaged and is left out", merge->part[index].path);
+    iolens_say("the spool %s is damaged; the log is made without it", merge->part[index].path);
     merge->count--;
     memmove(merge->part + index, merge->part + index + 1,
             (size_t)(merge->count - index) * sizeof *merge->part);

@@ -15,6 +15,7 @@ bool owner_become(const char *spool)
         return true;
     if (setgroups(0, NULL) == 0 && setgid(info.st_gid) == 0 && setuid(info.st_uid) == 0)
         return true;
-    iolens_say("cannot become user %u, who owns %s: %s", (unsigned)info.st_uid, spool, strerror(errno));
+    iolens_say("cannot take the rights of user %u, who owns %s: %s; run the command as that user",
+               (unsigned)info.st_uid, spool, strerror(errno));
     return false;
 }

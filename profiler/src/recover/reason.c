@@ -57,7 +57,7 @@ void reason_write(const struct reason *reason, char *text, size_t size)
         used = add_missing(reason, text, size, used);
     if (reason->overflowed_count > 0)
         used = add(text, size, used,
-                   "; %d process(es) ran out of room for them, so that files used later are missing",
+                   "; %d process(es) ran out of room for records, so that files used later are missing",
                    reason->overflowed_count);
     add(text, size, used, ".");
 }

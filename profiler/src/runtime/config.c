@@ -71,9 +71,10 @@ static void take_line(char *text, const char *path, int number)
         *value++ = '\0';
     value += strspn(value, " \t");
     if (!is_known(key))
-        iolens_say("%s:%d: unknown setting %s; the line is left out", path, number, key);
+        iolens_say("%s:%d: no setting is called %s; the line is ignored", path, number, key);
     else if (line_count == LINES)
-        iolens_say("%s:%d: more than %d settings; the rest is left out", path, number, LINES);
+        iolens_say("%s:%d: a configuration file may have %d settings; the rest of the file is ignored", path,
+                   number, LINES);
     else {
         lines[line_count].key = key;
         lines[line_count++].value = *value ? value : "1";
@@ -86,7 +87,8 @@ void config_read(const char *path, struct arena *memory)
     int fd = (int)system_call(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0), number = 0;
     ssize_t length = fd >= 0 && text ? system_call(SYS_read, fd, text, LARGEST - 1) : -1;
     if (length < 0) {
-        iolens_say("the configuration file %s cannot be read: %s; it is left out", path, strerror(errno));
+        iolens_say("cannot read the configuration file %s: %s; the program is recorded without it", path,
+                   strerror(errno));
         return;
     }
     system_call(SYS_close, fd);

@@ -69,15 +69,16 @@ static double rate(const char *text)
         return 0;
     if (errno == 0 && *end == '\0' && hz >= LEAST_HZ && hz <= LARGEST_HZ)
         return hz;
-    iolens_say("IOLENS_SAMPLE=%s is not a number of samples per second from %g to %g; no samples are taken",
-               text, LEAST_HZ, LARGEST_HZ);
+    iolens_say(
+        "IOLENS_SAMPLE=%s is not a number of samples per second from %g to %g, so no samples are taken", text,
+        LEAST_HZ, LARGEST_HZ);
     return 0;
 }
 
 static bool by_processor(const char *timer)
 {
     if (strcmp(timer, "wall") != 0 && strcmp(timer, "cpu") != 0)
-        iolens_say("IOLENS_SAMPLE_TIMER=%s is neither wall nor cpu; wall is used", timer);
+        iolens_say("IOLENS_SAMPLE_TIMER=%s is neither wall nor cpu, so the default wall is used", timer);
     return strcmp(timer, "cpu") == 0;
 }
 
@@ -126,8 +127,8 @@ void sampling_start(void)
     if (hz == 0)
         return;
     if (has_thread_sanitizer()) {
-        iolens_say("the program stands under ThreadSanitizer, where no thread may be interrupted; no samples "
-                   "are taken");
+        iolens_say("the program was built with ThreadSanitizer, under which threads must not be interrupted, "
+                   "so no samples are taken");
         return;
     }
     bool processor = by_processor(iolens.settings.sample_timer);
@@ -139,7 +140,8 @@ void sampling_start(void)
         return;
     iolens_sampling.signal = signals_take(on_signal);
     if (iolens_sampling.signal == 0)
-        iolens_say("no real-time signal is free; no samples are taken");
+        iolens_say("the program uses all real-time signals, so none is free for the sampling timer and no "
+                   "samples are taken");
     else if (iolens_sampling.hold)
         iolens_sampling.hold();
     sampling_enter();

@@ -202,10 +202,9 @@ static void create(void)
     int error = errno;
     if (!log_has_a_place())
         return;
-    iolens_say(
-        "no spool in %s: %s; if this process is killed, there will be no log of it. IOLENS_SPOOL names "
-        "another folder, IOLENS_SPOOL=none means that this is well",
-        *asked ? asked : "/dev/shm or /tmp", strerror(error));
+    iolens_say("cannot make a spool in %s: %s; if this process is killed, it leaves no log. Set IOLENS_SPOOL "
+               "to another folder, or to none to run without a spool",
+               *asked ? asked : "/dev/shm or /tmp", strerror(error));
 }
 
 /* Opens the file again if it is still the one at this path. */

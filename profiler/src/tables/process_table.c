@@ -178,7 +178,7 @@ int64_t tables_most_rows(bool speaks)
     if (rows > 0 && errno == 0 && *end == '\0')
         return rows;
     if (speaks)
-        iolens_say("IOLENS_FILE_RANKS=%s is not a positive number of rows; %d is used",
+        iolens_say("IOLENS_FILE_RANKS=%s is not a positive number of rows, so the default %d is used",
                    iolens.settings.file_ranks, DEFAULT_ROWS);
     return DEFAULT_ROWS;
 }

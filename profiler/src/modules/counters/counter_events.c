@@ -101,8 +101,9 @@ static bool add_event(struct event_choice *choice, const char *name)
         if (choice->count < EVENTS_MOST)
             choice->event[choice->count++] = (enum counter_event)event;
         else
-            iolens_say("IOLENS_HWPC: %s is left out; at most %d events are counted at once", name,
-                       EVENTS_MOST);
+            iolens_say("IOLENS_HWPC: the event %s is one too many, since at most %d events can be counted in "
+                       "one run",
+                       name, EVENTS_MOST);
         return true;
     }
     return false;
@@ -131,10 +132,9 @@ struct event_choice events_choose(const char *text)
         for (const char *rest = group ? group->events : NULL; rest && (rest = next_word(rest, " ", name));)
             add_event(&choice, name);
         if (!group && !add_event(&choice, word))
-            iolens_say(
-                "IOLENS_HWPC: %s is no group (0 to %d, or a name) and no event; `iolens run --list-hwpc` "
-                "lists them",
-                word, GROUPS[GROUP_COUNT - 1].number);
+            iolens_say("IOLENS_HWPC: %s is neither a group (0 to %d, or a name) nor an event; `iolens run "
+                       "--list-hwpc` lists both",
+                       word, GROUPS[GROUP_COUNT - 1].number);
     }
     return choice;
 }

@@ -11,7 +11,8 @@ static const char *const SOFT_NAME[] = {
 #undef SOFT
 };
 
-static const char NEVER_RAN[] = "it never had a counter: too many events at once, or the program closed it";
+static const char NEVER_RAN[] =
+    "no counter was free for it (too many events), or the program closed the counter";
 
 int counters_number(void)
 {

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 static const char ONLY_WITH_HWPC[] =
-    "only with --hwpc (IOLENS_HWPC): a node's first counter may take 10 ms to open";
+    "counted only with --hwpc (IOLENS_HWPC), since a node's first counter may take 10 ms to open";
 
 void counter_set_open(struct counter_set *set, const struct event_choice *choice, bool process,
                       struct set_reasons *reasons)

@@ -23,20 +23,21 @@ struct row {
 };
 
 static const struct column COLUMNS[] = {
-    MERGED(rank, "<i8", "rank", "the rank; -1: several together", COLUMN_RANK),
+    MERGED(rank, "<i8", "rank", "the rank; -1: the sum of several ranks", COLUMN_RANK),
     MERGED(region, "<u4", "region",
-           "a number of `region_names`, counted in the threads that marked it, inner regions included; "
-           "0xffffffff: the whole run, all threads; 0xfffffffe: several regions",
+           "the region, a number of `region_names`, counted with its inner regions in the threads that "
+           "marked it; 0xffffffff: the whole run in all threads; 0xfffffffe: several regions",
            COLUMN_KEY),
-    {"event", "S64", "", "PAPI's or perf's name of what was counted", offsetof(struct row, event),
+    {"event", "S64", "", "name of the event, as PAPI or perf calls it", offsetof(struct row, event),
      COUNTER_NAME_BYTES, COLUMN_KEY, TEXT_WORD},
     MERGED(value, "<i8", "",
-           "the count, to be multiplied with time_enabled / time_running where counters took turns; ns of "
-           "task-clock, B of peak-memory; below 0: none",
+           "the count; task-clock in ns, peak-memory in B; below 0: not counted. Where `time_running` is "
+           "less than `time_enabled`, multiply the count with time_enabled / time_running",
            COLUMN_SUM),
-    MERGED(time_enabled, "<f8", "s", "time in which it was to be counted", COLUMN_SUM),
-    MERGED(time_running, "<f8", "s", "time in which it was", COLUMN_SUM),
-    TEXT(unavailable, "S96", "why there is no count; empty: there is one", TEXT_WORD),
+    MERGED(time_enabled, "<f8", "s", "time in which the event was asked for", COLUMN_SUM),
+    MERGED(time_running, "<f8", "s", "time in which the event had a counter of the processor and was counted",
+           COLUMN_SUM),
+    TEXT(unavailable, "S96", "why the event has no count; empty where it has one", TEXT_WORD),
 };
 
 static void put_one(struct buffer *rows, int at, const struct counts *counts, struct row row)
@@ -152,10 +153,8 @@ static void beat(void *memory)
 
 const struct process_table table_counters = {
     .name = "counters",
-    .meaning = "What the kernel and the processor counted, from the begin of recording to the end, or, of a "
-               "process that "
-               "was killed, to a moment before. With more rows than IOLENS_FILE_RANKS, the least of them are "
-               "together",
+    .meaning = "Counts of the kernel and the processor, from the begin of recording to its end; for a killed "
+               "process, until shortly before. Beyond IOLENS_FILE_RANKS rows, the smallest are summed in one",
     TABLE_ROWS(COLUMNS),
     .state_bytes = sizeof(struct counters_state),
     .validate = validate,

@@ -56,8 +56,10 @@ int64_t migrations_between(const struct migrations *begin, const struct migratio
 {
     *reason = '\0';
     if (begin->moves < 0 || end->moves < 0)
-        snprintf(reason, bytes, "this kernel does not tell (/proc/self/sched); --hwpc counts them");
+        snprintf(reason, bytes,
+                 "this kernel does not show migrations (/proc/self/sched); --hwpc counts them");
     else if (end->threads < begin->threads || end->moves < begin->moves)
-        snprintf(reason, bytes, "threads have ended, and their numbers with them; --hwpc counts them");
+        snprintf(reason, bytes,
+                 "threads have ended, and the kernel forgot their migrations; --hwpc counts them");
     return *reason ? -1 : end->moves - begin->moves;
 }

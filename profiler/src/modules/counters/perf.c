@@ -33,7 +33,7 @@ static void explain(int error, char reason[PERF_REASON_BYTES])
     case EOPNOTSUPP:
     case ENXIO:
         snprintf(reason, PERF_REASON_BYTES,
-                 "no such counter here: the processor has none, or a virtual machine hides it");
+                 "this machine has no such counter: the processor lacks it, or a virtual machine hides it");
         break;
     case EACCES:
     case EPERM:

@@ -138,7 +138,7 @@ void counters_read_so_far(void)
         return;
     state->run.value[SOFT_CPU_MIGRATIONS] = -1;
     snprintf(state->moved, sizeof state->moved,
-             "this log is from before the process's end; --hwpc counts them");
+             "the log was made before the process ended; --hwpc counts migrations for such logs too");
 }
 
 /* Without a counter of its own. */
@@ -150,8 +150,9 @@ static void read_migrations(struct counters_state *state)
     state->run.value[SOFT_CPU_MIGRATIONS] =
         migrations_between(&iolens_counters.migrations, &now, state->moved, sizeof state->moved);
     if (iolens_counters.was_paused)
-        snprintf(state->moved, sizeof state->moved,
-                 "recording was switched off meanwhile; --hwpc counts them");
+        snprintf(
+            state->moved, sizeof state->moved,
+            "the program switched recording off for a time; --hwpc counts migrations in such programs too");
     state->run.enabled[SOFT_CPU_MIGRATIONS] = state->run.enabled[SOFT_TASK_CLOCK];
     state->run.running[SOFT_CPU_MIGRATIONS] = state->run.running[SOFT_TASK_CLOCK];
 }

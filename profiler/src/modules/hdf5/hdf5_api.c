@@ -114,7 +114,9 @@ static void look(struct library *library)
     bool recent = found.H5get_libversion && found.H5get_libversion(&major, &minor, &release) >= 0 &&
                   (major > 1 || minor >= 10);
     if (!recent || !complete(&found))
-        iolens_say("HDF5 %u.%u is not followed; from 1.10 on it is", major, minor);
+        iolens_say(
+            "the program uses HDF5 %u.%u, whose calls are not recorded; HDF5 1.10 and later versions are",
+            major, minor);
     library->calls = found;
     library->known = recent && complete(&found) ? 1 : -1;
 }

@@ -199,9 +199,10 @@ struct row {
 
 static const struct column COLUMNS[] = {
     COLUMN(file, "<u8", "record id", "the file, as in the name region"),
-    COLUMN(rank, "<i8", "rank", "the rank that these numbers are of"),
-    COLUMN(component, "<i8", "", "of the layout, from 0; -1: bytes that no stripe is known for"),
-    COLUMN(stripe, "<i8", "", "of the component, from 0"),
+    COLUMN(rank, "<i8", "rank", "the rank that did this"),
+    COLUMN(component, "<i8", "",
+           "number of the layout's component, from 0; -1: bytes whose stripe is not known"),
+    COLUMN(stripe, "<i8", "", "number of the stripe in its component, from 0"),
     COLUMN(ost, "<i8", "", "index of the object storage target that holds the stripe"),
     COLUMN(bytes_read, "<i8", "B", "bytes read through POSIX and stdio"),
     COLUMN(bytes_written, "<i8", "B", "bytes written through POSIX and stdio"),

@@ -118,14 +118,14 @@ struct row {
 static const struct column COLUMNS[] = {
     COLUMN(rank, "<i8", "rank", "the rank that read the counters of its node"),
     TEXT(node, "S64", "host name", TEXT_NAME),
-    TEXT(layer, "S8", "llite: calls of programs; osc: requests to servers", TEXT_WORD),
+    TEXT(layer, "S8", "llite: counts calls of programs; osc: counts requests to servers", TEXT_WORD),
     TEXT(device, "S64", "file system or target, as the client calls it", TEXT_NAME),
     TEXT(counter, "S32", "name of the counter", TEXT_WORD),
-    TEXT(unit, "S8", "of the sums", TEXT_WORD),
-    COLUMN(samples_before, "<i8", "samples", "when the job began"),
-    COLUMN(samples_after, "<i8", "samples", "when it ended"),
-    COLUMN(sum_before, "<i8", "unit", "sum of the samples when the job began; 0 where there is none"),
-    COLUMN(sum_after, "<i8", "unit", "the same when it ended"),
+    TEXT(unit, "S8", "unit of the two sums", TEXT_WORD),
+    COLUMN(samples_before, "<i8", "samples", "number of samples when the job began"),
+    COLUMN(samples_after, "<i8", "samples", "number of samples when the job ended"),
+    COLUMN(sum_before, "<i8", "unit", "sum of the samples when the job began; 0 for a counter without a sum"),
+    COLUMN(sum_after, "<i8", "unit", "sum of the samples when the job ended"),
 };
 
 static bool is_same(const struct lustre_counter *a, const struct lustre_counter *b)
@@ -182,10 +182,9 @@ static void reset(void) { iolens_client = (struct lustre_client){0}; }
 
 const struct process_table table_lustre_client = {
     .name = "lustre_client",
-    .meaning =
-        "A counter of the Lustre client that changed during the job, by one rank of each node. Every program "
-        "of the node is in it. Absent without Lustre, where its counters cannot be read, and in "
-        "recovered logs",
+    .meaning = "A counter of the Lustre client that changed during the job, read by one rank of each node. "
+               "It counts all programs of the node. The table is absent without Lustre, where the counters "
+               "cannot be read, and in recovered logs",
     TABLE_ROWS(COLUMNS),
     .begin = lustre_client_begin,
     .reset = reset,

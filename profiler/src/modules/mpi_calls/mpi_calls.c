@@ -5,11 +5,13 @@ static const struct column COLUMNS[] = {
     MPI_WHO,
     MPI_TIMES,
     MERGED(sync_time, "<f8", "s",
-           "time in barriers in front of collective calls, which is not in `time`; with IOLENS_MPI_SYNC only",
+           "time in the profiler's barriers before collective calls, which `time` does not include; 0 "
+           "without IOLENS_MPI_SYNC",
            COLUMN_SUM),
     MPI_MESSAGES,
     MERGED(late_receives, "<i8", "calls",
-           "receives whose message was there before them; with IOLENS_LATE_RECEIVES only", COLUMN_SUM),
+           "receives that were called after their message had arrived; 0 without IOLENS_LATE_RECEIVES",
+           COLUMN_SUM),
 };
 
 static void collect(const struct iolens_transport *transport, struct buffer *rows)
@@ -21,10 +23,9 @@ static int64_t most_rows(void) { return keyed_made(table_state_known(TABLE_mpi_s
 
 const struct process_table table_mpi_calls = {
     .name = "mpi_calls",
-    .meaning =
-        "MPI calls of a rank by function and region, where MPI is traced (`IOLENS_TRACE=mpi`). When all "
-        "ranks together have more rows than IOLENS_FILE_RANKS, those with the least time are one row for "
-        "each function",
+    .meaning = "MPI calls of a rank by function and region, where MPI is traced (`IOLENS_TRACE=mpi`). When "
+               "all ranks together have more rows than IOLENS_FILE_RANKS, the rows with the least time are "
+               "summed in one row for each function",
     TABLE_ROWS(COLUMNS),
     .collect = collect,
     .weighed_by = {"time"},

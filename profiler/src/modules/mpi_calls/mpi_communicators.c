@@ -18,10 +18,12 @@ struct row {
 };
 
 static const struct column COLUMNS[] = {
-    MERGED(rank, "<i8", "rank", "the rank that used them; -1: several", COLUMN_RANK),
+    MERGED(rank, "<i8", "rank", "the rank that used the communicators; -1: several ranks", COLUMN_RANK),
     MERGED(size, "<i8", "ranks", "size of the communicator, or of the rank's own group in it", COLUMN_KEY),
-    MERGED(remote_size, "<i8", "ranks", "size of the other group; 0: it is no intercommunicator", COLUMN_KEY),
-    MERGED(communicators, "<i8", "communicators", "how many of this size the rank used", COLUMN_SUM),
+    MERGED(remote_size, "<i8", "ranks",
+           "size of the remote group of an intercommunicator; 0: not an intercommunicator", COLUMN_KEY),
+    MERGED(communicators, "<i8", "communicators", "number of communicators of this size that the rank used",
+           COLUMN_SUM),
 };
 
 IOLENS_EXPORT bool iolens_mpi_communicator(int size, int remote_size)
@@ -56,9 +58,8 @@ static void collect(const struct iolens_transport *transport, struct buffer *row
 
 const struct process_table table_mpi_communicators = {
     .name = "mpi_communicators",
-    .meaning =
-        "Sizes of the communicators that a rank sent, received or made collective calls in, where MPI is "
-        "traced. A row of rank -1 has size 0: any",
+    .meaning = "Sizes of the communicators in which a rank sent, received or made collective calls, where "
+               "MPI is traced. A row of rank -1 has size 0, which stands for any size",
     TABLE_ROWS(COLUMNS),
     .state_bytes = sizeof(struct keyed),
     .keyed = &shape,

@@ -42,14 +42,14 @@ struct row {
 static const struct column COLUMNS[] = {
     COLUMN(rank, "<i8", "rank", "the rank that called"),
     COLUMN(thread, "<i4", "thread", "the thread, as in `regions`"),
-    TEXT(function, "S48", "the function's name", TEXT_WORD),
-    COLUMN(start, "<f8", "s", "since the begin of the job"),
-    COLUMN(end, "<f8", "s", "when it returned"),
+    TEXT(function, "S48", "name of the function", TEXT_WORD),
+    COLUMN(start, "<f8", "s", "time since the begin of the job"),
+    COLUMN(end, "<f8", "s", "time when the call returned, from the begin of the job"),
     COLUMN(bytes, "<i8", "B",
-           "what it sent, or brought to this rank where it sent nothing, as in `mpi_calls`"),
-    COLUMN(
-        peer, "<i8", "rank",
-        "of MPI_COMM_WORLD at the other end of its last message; -1: it had none, or is a collective call"),
+           "bytes that the call sent, or received where it sent nothing, counted as in `mpi_calls`"),
+    COLUMN(peer, "<i8", "rank",
+           "the rank of MPI_COMM_WORLD at the other end of the call's last message; -1: a collective call, "
+           "or one without a message"),
 };
 
 static int64_t most; /* that may be kept */
@@ -63,7 +63,8 @@ static void start(void)
     bool valid = errno == 0 && *end == '\0' && end != iolens.settings.timeline && asked >= 0;
     most = valid ? asked : 0;
     if (!valid)
-        iolens_say("IOLENS_TIMELINE=%s is not a number of samples and calls; none is kept with its time",
+        iolens_say("IOLENS_TIMELINE=%s is not a number of samples and calls, so no times are recorded for a "
+                   "time line",
                    iolens.settings.timeline);
 }
 
@@ -179,14 +180,14 @@ static void count(int rank)
 
 static const char *left_out(void)
 {
-    return left_out_of_all > 0
-               ? "The time line of MPI calls ends early on some rank; IOLENS_TIMELINE says how many it keeps."
-               : NULL;
+    return left_out_of_all > 0 ? "On some rank the time line of MPI calls ends before the program does. "
+                                 "Raise IOLENS_TIMELINE, the number of calls kept."
+                               : NULL;
 }
 
 const struct process_table table_mpi_events = {
     .name = "mpi_events",
-    .meaning = "A call of MPI with its times, where MPI is traced and IOLENS_TIMELINE is given",
+    .meaning = "One MPI call with its times, where MPI is traced and IOLENS_TIMELINE is set",
     TABLE_ROWS(COLUMNS),
     .state_bytes = sizeof(struct mpi_events),
     .validate = validate,

@@ -46,7 +46,7 @@ static void start(void)
     if (most > 0 && errno == 0 && *end == '\0')
         shape.most = (uint64_t)most;
     else
-        iolens_say("IOLENS_MPI_PEERS=%s is not a positive number of ranks; %d is used",
+        iolens_say("IOLENS_MPI_PEERS=%s is not a positive number of ranks, so the default %d is used",
                    iolens.settings.mpi_peers, DEFAULT_PEERS);
 }
 
@@ -98,17 +98,20 @@ struct row {
 };
 
 static const struct column COLUMNS[] = {
-    MERGED(rank, "<i8", "rank", "the rank that counted; -1: several", COLUMN_RANK),
+    MERGED(rank, "<i8", "rank", "the rank that counted; -1: several ranks", COLUMN_RANK),
     MERGED(peer, "<i8", "rank",
-           "the rank of MPI_COMM_WORLD at the other end; -1: all others, and processes outside of it",
+           "the rank of MPI_COMM_WORLD at the other end; -1: all ranks without a row of their own, and "
+           "processes outside MPI_COMM_WORLD",
            COLUMN_KEY),
-    MERGED(messages, "<i8", "messages", "sent to it, point to point and one-sided", COLUMN_SUM),
-    MERGED(bytes, "<i8", "B", "bytes of these", COLUMN_SUM),
-    MERGED(received_messages, "<i8", "messages", "received from it, and got from its windows", COLUMN_SUM),
-    MERGED(received_bytes, "<i8", "B", "bytes of these", COLUMN_SUM),
-    MERGED(got_messages, "<i8", "messages", "of those received, got from its windows by calls of this rank",
+    MERGED(messages, "<i8", "messages", "messages sent to the peer, point-to-point and one-sided",
            COLUMN_SUM),
-    MERGED(got_bytes, "<i8", "B", "bytes of these", COLUMN_SUM),
+    MERGED(bytes, "<i8", "B", "bytes of these messages", COLUMN_SUM),
+    MERGED(received_messages, "<i8", "messages",
+           "messages received from the peer, those got from its windows included", COLUMN_SUM),
+    MERGED(received_bytes, "<i8", "B", "bytes of these messages", COLUMN_SUM),
+    MERGED(got_messages, "<i8", "messages",
+           "the part of `received_messages` that this rank's calls got from the peer's windows", COLUMN_SUM),
+    MERGED(got_bytes, "<i8", "B", "bytes of these messages", COLUMN_SUM),
     MERGED(on_node, "<u1", "truth", "1: both ranks are on one node", COLUMN_KEY),
 };
 
@@ -164,10 +167,9 @@ static void collect(const struct iolens_transport *transport, struct buffer *row
 
 const struct process_table table_mpi_peers = {
     .name = "mpi_peers",
-    .meaning =
-        "Messages of a rank by the rank at the other end, where MPI is traced; what collective calls move "
-        "is not in here. Beyond IOLENS_MPI_PEERS ranks, and where all ranks together have more rows than "
-        "IOLENS_FILE_RANKS, the rest is one row",
+    .meaning = "Messages of a rank by the rank at the other end, where MPI is traced, without those of "
+               "collective calls. Beyond IOLENS_MPI_PEERS ranks, and where all ranks together have more rows "
+               "than IOLENS_FILE_RANKS, the rest is summed in one row",
     TABLE_ROWS(COLUMNS),
     .state_bytes = sizeof(struct keyed),
     .keyed = &shape,

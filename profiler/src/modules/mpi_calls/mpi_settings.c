@@ -29,20 +29,19 @@ struct row {
 
 static const struct column COLUMNS[] = {
     MERGED(rank, "<i8", "rank",
-           "the rank that has it; of ranks above 0 what they have otherwise than rank 0; -1: ranks for which "
-           "there was no room",
+           "the rank with this setting; a rank above 0 has a row only for what differs from rank 0; -1: "
+           "ranks for which the table had no room",
            COLUMN_RANK),
-    TEXT(
-        kind, "S16",
-        "library: what it is; component: those of the framework `name` that are open; eager limit: in bytes, "
-        "of an open component; parameter: a setting that is not the library's own; environment: set, and "
-        "not among the library's parameters",
-        TEXT_WORD),
-    TEXT(name, "S64", "of the setting, as the library calls it", TEXT_WORD),
-    TEXT(value, "S128", "its value; cut at 127 bytes", TEXT_NAME),
+    TEXT(kind, "S16",
+         "library: name and version; component: the open components of the framework `name`; eager limit: "
+         "that of an open component, in bytes; parameter: a setting of the library that has not its default; "
+         "environment: a variable that is set, and is not among the library's parameters",
+         TEXT_WORD),
+    TEXT(name, "S64", "name of the setting, as the library calls it", TEXT_WORD),
+    TEXT(value, "S128", "value of the setting; cut at 127 bytes", TEXT_NAME),
     TEXT(source, "S16",
-         "who set it: default, environment (which `mpirun --mca` uses, too), file, command line, program; "
-         "empty: the library does not tell; not set: rank 0 has it and this rank has not",
+         "who set the value: default, environment (which `mpirun --mca` uses too), file, command line, "
+         "program; empty: the library does not say; not set: rank 0 has this setting, and this rank does not",
          TEXT_WORD),
 };
 
@@ -212,8 +211,8 @@ static size_t rest(void *row)
 const struct process_table table_mpi_settings = {
     .name = "mpi_settings",
     .meaning =
-        "What the MPI library is and how it is set, when MPI_Init has ended, where MPI is traced. When all "
-        "ranks together have more rows than IOLENS_FILE_RANKS, one of rank -1 says that there were others",
+        "The MPI library and its settings at the end of MPI_Init, where MPI is traced. When all ranks "
+        "together have more rows than IOLENS_FILE_RANKS, a row of rank -1 says that others are missing",
     TABLE_ROWS(COLUMNS),
     .state_bytes = sizeof(struct known_settings),
     .validate = validate,

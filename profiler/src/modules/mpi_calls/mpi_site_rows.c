@@ -12,7 +12,9 @@ enum { ANY_NODE = -2 };
 static const struct column COLUMNS[] = {
     MPI_WHO,
     MERGED(node, "<i4", "node",
-           "where it was called from, a row of `call_nodes`; -1: not recorded, -2: the rest", COLUMN_KEY),
+           "the place of the call, a row of `call_nodes`; -1: not recorded, -2: all places without a row of "
+           "their own",
+           COLUMN_KEY),
     MPI_TIMES,
     MPI_MESSAGES,
 };
@@ -68,10 +70,9 @@ static void collect(const struct iolens_transport *transport, struct buffer *row
 
 const struct process_table table_mpi_sites = {
     .name = "mpi_sites",
-    .meaning =
-        "MPI calls of a rank by function, region and place that called, where MPI is traced "
-        "(`IOLENS_TRACE=mpi`). When all ranks together have more rows than IOLENS_FILE_RANKS, those with "
-        "the least time are one row for each function",
+    .meaning = "MPI calls of a rank by function, region and place of the call, where MPI is traced "
+               "(`IOLENS_TRACE=mpi`). When all ranks together have more rows than IOLENS_FILE_RANKS, the "
+               "rows with the least time are summed in one row for each function",
     TABLE_ROWS(COLUMNS),
     .state_bytes = sizeof(struct keyed),
     .keyed = &mpi_sites_shape,

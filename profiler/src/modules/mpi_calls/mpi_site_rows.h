@@ -18,15 +18,16 @@ struct row {
 
 /* Columns that both tables have. */
 #define MPI_WHO                                                                                              \
-    MERGED(rank, "<i8", "rank", "the rank that called; -1: several", COLUMN_RANK),                           \
-        {"function", "S48",      "",       "the function's name", offsetof(struct row, function),            \
+    MERGED(rank, "<i8", "rank", "the rank that called; -1: several ranks", COLUMN_RANK),                     \
+        {"function", "S48",      "",       "name of the function", offsetof(struct row, function),           \
          48,         COLUMN_KEY, TEXT_WORD},                                                                 \
         MERGED(region, "<u4", "region",                                                                      \
-               "the region it was called in, a row of `region_names`; 0: none, 4294967295: several",         \
+               "the region of the call, a row of `region_names`; 0: outside all regions, 4294967295: "       \
+               "several regions",                                                                            \
                COLUMN_KEY)
 #define MPI_TIMES                                                                                            \
     MERGED(calls, "<i8", "calls", "calls that returned", COLUMN_SUM),                                        \
-        MERGED(time, "<f8", "s", "time in them", COLUMN_SUM),                                                \
+        MERGED(time, "<f8", "s", "time in these calls", COLUMN_SUM),                                         \
         MERGED(min_time, "<f8", "s", "shortest call", COLUMN_SMALLEST),                                      \
         MERGED(max_time, "<f8", "s", "longest call", COLUMN_LARGEST)
 #define MPI_SIZE(class, meaning)                                                                             \
@@ -35,17 +36,18 @@ struct row {
             COLUMN_SUM, TEXT_NONE                                                                            \
     }
 #define MPI_MESSAGES                                                                                         \
-    MERGED(bytes_sent, "<i8", "B", "bytes sent; of collective calls, what this rank contributed",            \
+    MERGED(bytes_sent, "<i8", "B", "bytes sent; for collective calls, bytes that this rank contributed",     \
            COLUMN_SUM),                                                                                      \
         MERGED(bytes_received, "<i8", "B", "bytes received, counted in the call that completed the receive", \
                COLUMN_SUM),                                                                                  \
         MERGED(messages, "<i8", "messages",                                                                  \
-               "messages sent, and those fetched from windows; contributions to collective calls",           \
+               "messages sent, messages fetched from windows, and contributions to collective calls",        \
                COLUMN_SUM),                                                                                  \
-        MPI_SIZE(0, "of these below 16 B"), MPI_SIZE(1, "from 16 B and below 256 B"),                        \
-        MPI_SIZE(2, "from 256 B and below 4 KiB"), MPI_SIZE(3, "from 4 KiB and below 64 KiB"),               \
-        MPI_SIZE(4, "from 64 KiB and below 1 MiB"), MPI_SIZE(5, "from 1 MiB and below 16 MiB"),              \
-        MPI_SIZE(6, "from 16 MiB on")
+        MPI_SIZE(0, "messages below 16 B"), MPI_SIZE(1, "messages from 16 B and below 256 B"),               \
+        MPI_SIZE(2, "messages from 256 B and below 4 KiB"),                                                  \
+        MPI_SIZE(3, "messages from 4 KiB and below 64 KiB"),                                                 \
+        MPI_SIZE(4, "messages from 64 KiB and below 1 MiB"),                                                 \
+        MPI_SIZE(5, "messages from 1 MiB and below 16 MiB"), MPI_SIZE(6, "messages from 16 MiB on")
 
 /* Append the rows of all calls, those with the same values in the table's columns of COLUMN_KEY as one. */
 void mpi_site_rows(enum process_table_index table, int rank, struct buffer *rows);

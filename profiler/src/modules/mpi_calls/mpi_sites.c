@@ -81,7 +81,7 @@ void mpi_sites_start(void)
     bool valid = callers >= 0 && callers <= CHAIN_MOST && errno == 0 && *end == '\0';
     iolens_callers = valid ? (int)callers : 1;
     if (!valid)
-        iolens_say("IOLENS_CALLERS=%s is not a number of callers from 0 to %d; 1 is kept",
+        iolens_say("IOLENS_CALLERS=%s is not a number of callers from 0 to %d, so 1 caller is recorded",
                    iolens.settings.callers, CHAIN_MOST);
     iolens_mpi_traced = 0;
     if (!has_word(iolens.settings.trace, "mpi"))

@@ -27,16 +27,18 @@ struct row {
 
 static const struct column COLUMNS[] = {
     COLUMN(rank, "<i8", "rank", "the rank"),
-    TEXT(host, "S64", "its node", TEXT_NAME),
+    TEXT(host, "S64", "host name of the rank's node", TEXT_NAME),
     TEXT(cpus, "S128",
-         "the processors of the node that it could run on when MPI_Init had ended: 0-3,8; cut at 128 bytes",
+         "processors of the node on which the rank could run at the end of MPI_Init, such as 0-3,8; cut at "
+         "128 bytes",
          TEXT_WORD),
-    COLUMN(cpu_count, "<i4", "processors", "how many these are; 0: not known"),
+    COLUMN(cpu_count, "<i4", "processors", "number of processors in `cpus`; 0: not known"),
     COLUMN(thread_level, "<i4", "level",
-           "what MPI_Query_thread says: 0 single, 1 funneled, 2 serialized, 3 multiple; of MPICH and of Open "
-           "MPI the "
-           "same numbers"),
-    COLUMN(begin_time, "<f8", "s", "what the profiler, and waiting for it on other ranks, added to MPI_Init"),
+           "thread level that MPI_Query_thread returned: 0 single, 1 funneled, 2 serialized, 3 multiple, "
+           "with any MPI library"),
+    COLUMN(begin_time, "<f8", "s",
+           "time that the profiler added to MPI_Init on this rank, waiting for the profiler on other ranks "
+           "included"),
 };
 
 /* As the kernel lists them: ranges, separated by commas. Returns how many there are. */

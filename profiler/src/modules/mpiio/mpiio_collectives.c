@@ -12,14 +12,15 @@ struct row {
 
 static const struct column COLUMNS[] = {
     COLUMN(file, "<u8", "record id", "the file, as in the name region"),
-    COLUMN(rank, "<i8", "rank", "the rank that these numbers are of"),
-    COLUMN(calls, "<i8", "calls", "collective reads and writes that the times are of"),
-    COLUMN(missed, "<i8", "calls", "later ones, for which there was no room"),
-    COLUMN(seconds, "<f8", "s", "time in these calls"),
+    COLUMN(rank, "<i8", "rank", "the rank that did this"),
+    COLUMN(calls, "<i8", "calls", "collective reads and writes whose times the row has"),
+    COLUMN(missed, "<i8", "calls", "later collective calls, for whose times there was no room"),
+    COLUMN(seconds, "<f8", "s", "time in the calls of this row"),
     COLUMN(waiting, "<f8", "s",
-           "until the last rank had entered; NaN where ranks made different numbers of calls"),
-    COLUMN(access, "<f8", "s", "POSIX time of this rank in the file meanwhile"),
-    COLUMN(exchange, "<f8", "s", "the rest: exchange of data and bookkeeping; NaN where waiting is"),
+           "time until the last rank had entered the call; NaN where ranks made different numbers of calls"),
+    COLUMN(access, "<f8", "s", "time of this rank's POSIX calls on the file during the collective calls"),
+    COLUMN(exchange, "<f8", "s",
+           "rest of the time: exchange of data between ranks, and bookkeeping; NaN where `waiting` is NaN"),
 };
 
 static const struct collective_calls *calls_of(const struct file *file)

@@ -57,12 +57,12 @@ struct row {
 
 static const struct column COLUMNS[] = {
     COLUMN(file, "<u8", "record id", "the file, as in the name region"),
-    COLUMN(rank, "<i8", "rank", "the rank that these numbers are of"),
+    COLUMN(rank, "<i8", "rank", "the rank that did this"),
 #define MPIIO_EXTRA(name, meaning) ELEMENT(calls, IOLENS_MPIIO_##name, name, "<i8", "calls", meaning),
 #include "../../mpiio_extra.def"
 #undef MPIIO_EXTRA
 #define MPIIO_EXTRA(name, meaning)                                                                           \
-    ELEMENT(seconds, IOLENS_MPIIO_##name, name##_seconds, "<f8", "s", "time in them"),
+    ELEMENT(seconds, IOLENS_MPIIO_##name, name##_seconds, "<f8", "s", "time in these calls"),
 #include "../../mpiio_extra.def"
 #undef MPIIO_EXTRA
 };

@@ -16,7 +16,8 @@ static const struct column COLUMNS[] = {
     COLUMN(file, "<u8", "record id", "the file, as in the name region"),
     TEXT(key, "S64", "name of the hint", TEXT_WORD),
     TEXT(requested, "S256", "value given at open, set_view or set_info; empty when not given", TEXT_NAME),
-    TEXT(given, "S256", "value that IOLENS_HINTS put in its place at open; empty when it names none",
+    TEXT(given, "S256",
+         "value from IOLENS_HINTS that replaced the requested one at open; empty where IOLENS_HINTS has none",
          TEXT_NAME),
     TEXT(effective, "S256", "value that MPI_File_get_info reported before close; empty when absent",
          TEXT_NAME),
@@ -46,9 +47,8 @@ static void collect(const struct iolens_transport *transport, struct buffer *row
 
 const struct process_table table_mpiio_hints = {
     .name = "mpiio_hints",
-    .meaning =
-        "An MPI-IO hint of a file, from rank 0 of its communicator: what the program asked for, and what the "
-        "library said it does",
+    .meaning = "An MPI-IO hint of a file, from rank 0 of its communicator: the value that the program asked "
+               "for, and the value that the MPI library reported",
     TABLE_ROWS(COLUMNS),
     .collect = collect,
 };

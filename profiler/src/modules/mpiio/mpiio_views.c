@@ -68,17 +68,18 @@ struct row {
 static const struct column COLUMNS[] = {
     COLUMN(rank, "<i8", "rank", "the rank whose view it is"),
     COLUMN(view, "<i8", "view", "number of the view on this rank, as in `traced_events`"),
-    COLUMN(displacement, "<i8", "B", "where in the file the view begins"),
-    COLUMN(extent, "<i8", "B", "distance after which the file type is repeated"),
-    COLUMN(bytes, "<i8", "B", "that one file type lets through"),
-    COLUMN(offset, "<i8", "B", "of the first piece, from the begin of the file type"),
-    COLUMN(length, "<i8", "B", "of every piece of this row; -1: the file type is not described"),
-    COLUMN(count1, "<i8", "pieces", "pieces one behind the other …"),
-    COLUMN(stride1, "<i8", "B", "… at this distance"),
-    COLUMN(count2, "<i8", "groups", "groups of all these …"),
-    COLUMN(stride2, "<i8", "B", "… at this distance"),
-    COLUMN(count3, "<i8", "groups", "groups of all these …"),
-    COLUMN(stride3, "<i8", "B", "… at this distance"),
+    COLUMN(displacement, "<i8", "B", "offset in the file where the view begins"),
+    COLUMN(extent, "<i8", "B", "extent of the file type: distance after which it is repeated"),
+    COLUMN(bytes, "<i8", "B", "bytes of data in one file type"),
+    COLUMN(offset, "<i8", "B", "offset of the first piece from the begin of the file type"),
+    COLUMN(length, "<i8", "B",
+           "length of every piece of this row; -1: the file type is too irregular to be described"),
+    COLUMN(count1, "<i8", "pieces", "number of pieces in a group"),
+    COLUMN(stride1, "<i8", "B", "distance between the begins of these"),
+    COLUMN(count2, "<i8", "groups", "number of groups of these at the next level"),
+    COLUMN(stride2, "<i8", "B", "distance between the begins of these"),
+    COLUMN(count3, "<i8", "groups", "number of groups of these at the next level"),
+    COLUMN(stride3, "<i8", "B", "distance between the begins of these"),
 };
 
 static bool validate(const void *state, const struct area *area)
@@ -112,7 +113,8 @@ static void collect(const struct iolens_transport *transport, struct buffer *row
 
 const struct process_table table_mpiio_views = {
     .name = "mpiio_views",
-    .meaning = "Equal pieces of the file that a view of a traced file lets through, at regular distances",
+    .meaning = "Equal pieces of a file at regular distances, which an MPI-IO view of a traced file makes "
+               "visible. Pieces form groups, at up to three levels",
     TABLE_ROWS(COLUMNS),
     .state_bytes = sizeof(struct mpiio_views),
     .validate = validate,

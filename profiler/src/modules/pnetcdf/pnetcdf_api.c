@@ -41,7 +41,8 @@ const struct pnetcdf_calls *pnetcdf_calls(void)
                  find("ncmpi_inq_unlimdim", &found.inq_unlimdim) &&
                  find("ncmpi_inq_dimlen", &found.inq_dimlen) && find("PMPI_Type_size", &found.type_size);
     if (!whole)
-        iolens_say("this PnetCDF is not followed: it lacks functions of version 1.4");
+        iolens_say("the program's PnetCDF lacks functions of version 1.4, so its calls are not recorded; "
+                   "PnetCDF 1.4 and later versions are");
     calls = found;
     known = whole ? 1 : -1;
     return whole ? &calls : NULL;

@@ -79,13 +79,13 @@ struct row {
 
 static const struct column COLUMNS[] = {
     COLUMN(file, "<u8", "record id", "the file or folder, as in the name region"),
-    COLUMN(rank, "<i8", "rank", "the rank that these numbers are of"),
+    COLUMN(rank, "<i8", "rank", "the rank that did this"),
 #define EXTRA(name, meaning) ELEMENT(counts, EXTRA_##name, name, "<i8", "calls", meaning),
 #include "extra.def"
 #undef EXTRA
     COLUMN(seconds, "<f8", "s",
-           "time in the calls of this row that move no bytes, overlap counted once; that of an unlink inside "
-           "MPI_File_close is in the MPI-IO record alone"),
+           "time in the calls of this row that move no bytes, overlap counted once. The time of an unlink "
+           "inside MPI_File_close is in the MPI-IO record instead"),
 };
 
 static void collect(const struct iolens_transport *transport, struct buffer *rows)
@@ -105,10 +105,9 @@ static void collect(const struct iolens_transport *transport, struct buffer *row
 
 const struct process_table table_posix_extra = {
     .name = "posix_extra",
-    .meaning =
-        "Calls of a rank on a file or folder that Darshan's POSIX record has no slot for. What sendfile, "
-        "copy_file_range and splice move is counted in the POSIX record, as a read of the one file and a "
-        "write of the other",
+    .meaning = "Calls of a rank on a file or folder for which Darshan's POSIX record has no counter. The "
+               "bytes that sendfile, copy_file_range and splice move are counted in the POSIX record, as a "
+               "read of one file and a write of the other",
     TABLE_ROWS(COLUMNS),
     .file_bytes = sizeof(struct extra_counts),
     .collect = collect,

@@ -20,12 +20,12 @@ struct row {
 
 static const struct column COLUMNS[] = {
     MERGED(file, "<u8", "record id", "the file, as in the name region", COLUMN_KEY),
-    MERGED(rank, "<i8", "rank", "the rank that these numbers are of; -1: all that have no row of their own",
+    MERGED(rank, "<i8", "rank", "the rank that did this; -1: all ranks without a row of their own",
            COLUMN_RANK),
-    MERGED(ranks, "<i8", "ranks", "how many ranks the row is the sum of", COLUMN_SUM),
-    MERGED(opens, "<i8", "calls", "opens, dup and fileno included", COLUMN_SUM),
-    MERGED(reads, "<i8", "calls", "reads", COLUMN_SUM),
-    MERGED(writes, "<i8", "calls", "writes", COLUMN_SUM),
+    MERGED(ranks, "<i8", "ranks", "number of ranks that the row sums", COLUMN_SUM),
+    MERGED(opens, "<i8", "calls", "opens, including dup and fileno", COLUMN_SUM),
+    MERGED(reads, "<i8", "calls", "number of reads", COLUMN_SUM),
+    MERGED(writes, "<i8", "calls", "number of writes", COLUMN_SUM),
     MERGED(bytes_read, "<i8", "B", "bytes read", COLUMN_SUM),
     MERGED(bytes_written, "<i8", "B", "bytes written", COLUMN_SUM),
     MERGED(largest_write, "<i8", "B", "largest single write", COLUMN_LARGEST),
@@ -119,15 +119,14 @@ static void collect(const struct iolens_transport *transport, struct buffer *row
 
 static const char *left_out(void)
 {
-    return iolens_files_left_out ? "More files were used by some ranks and not by others than the table of "
-                                   "ranks per file has rows "
-                                   "for; it leaves them out. Raise IOLENS_FILE_RANKS."
+    return iolens_files_left_out ? "Files that only some ranks used are more than the table `file_ranks` has "
+                                   "rows, so some are missing there. Raise IOLENS_FILE_RANKS."
                                  : NULL;
 }
 
 const struct process_table table_file_ranks = {
     .name = "file_ranks",
-    .meaning = "POSIX activity of a rank in a file that more than one rank used, before ranks are merged",
+    .meaning = "POSIX activity of one rank in a file that several ranks used",
     TABLE_ROWS(COLUMNS),
     .count = count,
     .sums = &iolens_files_not_of_all,

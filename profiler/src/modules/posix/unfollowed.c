@@ -19,7 +19,7 @@ struct row {
 };
 
 static const struct column COLUMNS[] = {
-    COLUMN(rank, "<i8", "rank", "the rank that these numbers are of"),
+    COLUMN(rank, "<i8", "rank", "the rank that did this"),
 #define UNFOLLOWED(name, meaning) ELEMENT(calls, UNFOLLOWED_##name, name, "<i8", "calls", meaning),
 #include "unfollowed.def"
 #undef UNFOLLOWED
@@ -37,7 +37,7 @@ static void collect(const struct iolens_transport *transport, struct buffer *row
 
 const struct process_table table_unfollowed = {
     .name = "unfollowed",
-    .meaning = "A rank that moved bytes in a way that is noticed but not followed",
+    .meaning = "A rank that used asynchronous I/O whose transfers the profiler notices but cannot count",
     TABLE_ROWS(COLUMNS),
     .state_bytes = sizeof(struct unfollowed_calls),
     .collect = collect,

@@ -18,16 +18,17 @@ struct row {
 };
 
 static const struct column COLUMNS[] = {
-    MERGED(rank, "<i8", "rank", "the rank; -1: all that have no rows of their own", COLUMN_RANK),
-    MERGED(thread, "<i4", "thread", "number of the thread in its process, 0 for the first; -1: of any rank",
+    MERGED(rank, "<i8", "rank", "the rank; -1: all ranks without rows of their own", COLUMN_RANK),
+    MERGED(thread, "<i4", "thread",
+           "number of the thread in its process, 0 for the first; -1: several threads", COLUMN_KEY),
+    MERGED(region, "<u4", "region", "the region, a number of `region_names`; 0xffffffff: several regions",
            COLUMN_KEY),
-    MERGED(region, "<u4", "region", "a number of `region_names`; 0xffffffff: any", COLUMN_KEY),
     MERGED(calls, "<i8", "calls", "times that the thread was in the region", COLUMN_SUM),
     MERGED(unended, "<i8", "calls",
-           "of these, begun without an end: an outer region, the thread or the process ended first",
+           "the part of `calls` that has no end: an outer region, the thread or the process ended first",
            COLUMN_SUM),
     MERGED(time, "<f8", "s", "time from begin to end, inner regions included", COLUMN_SUM),
-    MERGED(exclusive_time, "<f8", "s", "the same without inner regions", COLUMN_SUM),
+    MERGED(exclusive_time, "<f8", "s", "time from begin to end, inner regions excluded", COLUMN_SUM),
     MERGED(min_time, "<f8", "s", "the shortest call", COLUMN_SMALLEST),
     MERGED(max_time, "<f8", "s", "the longest call", COLUMN_LARGEST),
 };
@@ -107,19 +108,20 @@ static void write_sentences(const struct example *example)
     char *at = iolens_regions_remark, *end = at + REMARK_BYTES;
     *at = *iolens_regions_crowded = '\0';
     if (troubles[UNENDED] > 0)
-        at += snprintf(
-            at, (size_t)(end - at),
-            "Regions were begun and not ended %lld time(s); the table regions says which (unended).%s",
-            (long long)troubles[UNENDED], troubles[UNBEGUN] > 0 ? " " : "");
+        at += snprintf(at, (size_t)(end - at),
+                       "The program began regions and did not end them, %lld time(s); the column unended of "
+                       "the table regions says which.%s",
+                       (long long)troubles[UNENDED], troubles[UNBEGUN] > 0 ? " " : "");
     if (troubles[UNBEGUN] > 0)
         snprintf(at, (size_t)(end - at),
-                 "Regions were ended %lld time(s) by a thread that was not in them, such as region %lld on "
-                 "rank %lld.",
+                 "A thread ended a region without having begun it, %lld time(s), such as region %lld on rank "
+                 "%lld.",
                  (long long)troubles[UNBEGUN], (long long)example->id, (long long)example->rank);
     if (troubles[CROWDED] > 0)
-        snprintf(iolens_regions_crowded, REMARK_BYTES,
-                 "A process tells at most %d regions apart; %lld visits to others are missing.",
-                 REGION_NAMES_MOST, (long long)troubles[CROWDED]);
+        snprintf(
+            iolens_regions_crowded, REMARK_BYTES,
+            "A process records at most %d different regions; %lld visits to further regions are missing.",
+            REGION_NAMES_MOST, (long long)troubles[CROWDED]);
 }
 
 static void count(int rank)
@@ -185,7 +187,7 @@ static bool matters(void) { return table_state_known(TABLE_regions); }
 
 const struct process_table table_regions = {
     .name = "regions",
-    .meaning = "How often and how long a thread was in a region that the program marked",
+    .meaning = "Number of times and total time that a thread was in a region that the program marked",
     TABLE_ROWS(COLUMNS),
     .state_bytes = sizeof(struct regions_state),
     .validate = validate,

@@ -14,11 +14,13 @@ struct row {
 
 static const struct column COLUMNS[] = {
     COLUMN(rank, "<i8", "rank", "the rank that was sampled"),
-    COLUMN(thread, "<i4", "thread", "the thread, as in `sampling`"),
-    COLUMN(time, "<f8", "s", "since the begin of the job"),
-    COLUMN(node, "<i4", "node", "the innermost place of its call chain, in `call_nodes`; -1: not known"),
-    COLUMN(periods, "<i4", "periods", "periods of the timer that it stands for, up to its time"),
-    COLUMN(kind, "<u1", "kind", "0: it was running; 1: it waited in a system call, or for its core"),
+    COLUMN(thread, "<i4", "thread", "the thread, a number of `sampling`"),
+    COLUMN(time, "<f8", "s", "time since the begin of the job"),
+    COLUMN(node, "<i4", "node",
+           "the innermost place of the call chain, a row of `call_nodes`; -1: not known"),
+    COLUMN(periods, "<i4", "periods",
+           "number of timer periods, up to this time, for which the sample stands"),
+    COLUMN(kind, "<u1", "kind", "0: the thread was running; 1: it waited in a system call or for a core"),
 };
 
 static int64_t left_out_of_all;
@@ -76,14 +78,14 @@ static void count(int rank)
 
 static const char *left_out(void)
 {
-    return left_out_of_all > 0
-               ? "The time line of samples ends early on some rank; IOLENS_TIMELINE says how many it keeps."
-               : NULL;
+    return left_out_of_all > 0 ? "On some rank the time line of samples ends before the program does. Raise "
+                                 "IOLENS_TIMELINE, the number of samples kept."
+                               : NULL;
 }
 
 const struct process_table table_sample_times = {
     .name = "sample_times",
-    .meaning = "A sample with its time (IOLENS_TIMELINE)",
+    .meaning = "One sample with its time (IOLENS_TIMELINE)",
     TABLE_ROWS(COLUMNS),
     .state_bytes = sizeof(struct sample_times),
     .validate = validate,

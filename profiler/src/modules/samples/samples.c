@@ -14,16 +14,19 @@ struct row {
 };
 
 static const struct column COLUMNS[] = {
-    MERGED(rank, "<i8", "rank", "the rank that was sampled; -1: several", COLUMN_RANK),
-    MERGED(thread, "<i4", "thread", "the thread, as in `sampling`; -1: several", COLUMN_KEY),
+    MERGED(rank, "<i8", "rank", "the rank that was sampled; -1: several ranks", COLUMN_RANK),
+    MERGED(thread, "<i4", "thread", "the thread, a number of `sampling`; -1: several threads", COLUMN_KEY),
     MERGED(region, "<u4", "region",
-           "the innermost region that it was in, as in `region_names`; 0: none, 4294967295: several",
+           "the innermost region of the thread, a row of `region_names`; 0: outside all regions, 4294967295: "
+           "several regions",
            COLUMN_KEY),
     MERGED(node, "<i4", "node",
-           "the innermost place of its call chain, in `call_nodes`; -1: not known, -2: several", COLUMN_KEY),
-    MERGED(kind, "<u1", "kind", "0: it was running; 1: it waited in a system call, or for its core",
+           "the innermost place of the call chain, a row of `call_nodes`; -1: not known, -2: several places",
            COLUMN_KEY),
-    MERGED(count, "<i8", "periods", "periods of the timer that it was met there for", COLUMN_SUM),
+    MERGED(kind, "<u1", "kind", "0: the thread was running; 1: it waited in a system call or for a core",
+           COLUMN_KEY),
+    MERGED(count, "<i8", "periods", "number of timer periods in which the thread was seen at this place",
+           COLUMN_SUM),
 };
 
 static bool is_sound(const void *key, const void *value)
@@ -65,9 +68,8 @@ static void collect(const struct iolens_transport *transport, struct buffer *row
 
 const struct process_table table_samples = {
     .name = "samples",
-    .meaning =
-        "How often a call chain was met by a timer (IOLENS_SAMPLE). A thread that cannot be interrupted "
-        "for some periods is met once, for all of them",
+    .meaning = "Number of timer periods in which a thread was seen in a call chain (IOLENS_SAMPLE). A thread "
+               "that cannot be interrupted for some periods is seen once, and counted for all of them",
     TABLE_ROWS(COLUMNS),
     .state_bytes = sizeof(struct keyed),
     .keyed = &sample_shape,

@@ -18,23 +18,26 @@ struct row {
 };
 
 static const struct column COLUMNS[] = {
-    MERGED(rank, "<i8", "rank", "the rank; -1: several", COLUMN_RANK),
+    MERGED(rank, "<i8", "rank", "the rank; -1: several ranks", COLUMN_RANK),
     MERGED(thread, "<i4", "thread",
-           "number of the thread on this rank, the main thread's is 0; -1: several, or one without a timer. "
-           "With more than 1024 threads those that ended give their numbers to others",
+           "number of the thread on this rank, 0 for the main thread; -1: several threads, or one without a "
+           "timer. With more than 1024 threads, new threads get the numbers of threads that ended",
            COLUMN_KEY),
-    TEXT(timer, "S16", "wall: it runs always; cpu: while the thread has a core", TEXT_WORD),
-    MERGED(asked_hz, "<f8", "1/s", "periods of the timer per second of its clock, as asked for", COLUMN_KEY),
-    MERGED(samples, "<i8", "periods", "periods that are counted in `samples`", COLUMN_SUM),
+    TEXT(timer, "S16", "clock of the timer. wall: it runs always; cpu: it runs while the thread has a core",
+         TEXT_WORD),
+    MERGED(asked_hz, "<f8", "1/s", "requested number of timer periods per second of this clock", COLUMN_KEY),
+    MERGED(samples, "<i8", "periods", "number of periods that are counted in `samples`", COLUMN_SUM),
     MERGED(stacks, "<i8", "samples",
-           "times that the thread was interrupted; divided by the duration, the rate in effect", COLUMN_SUM),
-    MERGED(lost, "<i8", "periods", "periods of the duration that are neither in `samples` nor in `paused`",
+           "number of times that the thread was interrupted; divided by the duration, this is the real "
+           "sampling rate",
            COLUMN_SUM),
-    MERGED(paused, "<i8", "periods",
-           "periods that are not counted, for the program had switched recording off", COLUMN_SUM),
-    MERGED(cut, "<i8", "samples", "samples whose outermost callers are not known", COLUMN_SUM),
-    MERGED(duration, "<f8", "s", "how long the timer ran, by its clock", COLUMN_SUM),
-    MERGED(handler_time, "<f8", "s", "spent in taking the samples", COLUMN_SUM),
+    MERGED(lost, "<i8", "periods", "number of periods that are counted neither in `samples` nor in `paused`",
+           COLUMN_SUM),
+    MERGED(paused, "<i8", "periods", "number of periods in which the program had switched recording off",
+           COLUMN_SUM),
+    MERGED(cut, "<i8", "samples", "number of samples whose outermost callers are not known", COLUMN_SUM),
+    MERGED(duration, "<f8", "s", "time in which the timer ran, by its clock", COLUMN_SUM),
+    MERGED(handler_time, "<f8", "s", "time that the profiler spent in taking the samples", COLUMN_SUM),
 };
 
 static bool validate(const void *memory, const struct area *area)
@@ -111,7 +114,7 @@ static int64_t most_rows(void)
 
 const struct process_table table_sampling = {
     .name = "sampling",
-    .meaning = "A thread that was sampled (IOLENS_SAMPLE), and how well",
+    .meaning = "A thread that was sampled (IOLENS_SAMPLE), with the number of samples taken and missed",
     TABLE_ROWS(COLUMNS),
     .state_bytes = sizeof(struct sampling),
     .validate = validate,

@@ -28,7 +28,7 @@ static double share(const char *name, const char *text)
     double value = text ? strtod(text, &end) : ANY;
     if (!text || (end != text && *end == '\0' && value >= 0 && value <= 1))
         return value;
-    iolens_say("%s=%s is not a share between 0 and 1; it is left out", name, text);
+    iolens_say("%s=%s is not a share between 0 and 1, so the setting is ignored", name, text);
     return ANY;
 }
 
@@ -46,12 +46,14 @@ void dxt_start(void)
     filter->unaligned = share("IOLENS_DXT_UNALIGNED_IO_TRIGGER", settings->dxt_unaligned);
     unsigned long long memory = strtoull(settings->dxt_memory, &end, 10);
     if (*end != '\0' || settings->dxt_memory[0] == '-' || memory > SIZE_MAX / MIB) {
-        iolens_say("IOLENS_DXT_MEMORY=%s is not a number of MiB; 64 is used", settings->dxt_memory);
+        iolens_say("IOLENS_DXT_MEMORY=%s is not a number of MiB, so the default 64 is used",
+                   settings->dxt_memory);
         memory = 64;
     }
     filter->left = filter->limit = (size_t)memory * MIB;
     if (!ranks_valid(settings->dxt_ranks)) {
-        iolens_say("IOLENS_DXT_RANKS=%s is not a list like 0:3,8; all ranks are traced", settings->dxt_ranks);
+        iolens_say("IOLENS_DXT_RANKS=%s is not a list such as 0:3,8, so all ranks are traced",
+                   settings->dxt_ranks);
         settings->dxt_ranks = "";
     }
 }

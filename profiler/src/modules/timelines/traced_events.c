@@ -74,10 +74,10 @@ static const struct column COLUMNS[] = {
     COLUMN(file, "<u8", "record id", "the file, as in the name region"),
     COLUMN(rank, "<i8", "rank", "the rank that called"),
     TEXT(event, "S16",
-         "open, sync, close; of MPI-IO: MPI open, MPI sync, MPI close, MPI view, and collective: a blocking "
-         "collective transfer, which DXT_MPIIO has with the same times",
+         "the call: open, sync, close; in MPI-IO: MPI open, MPI sync, MPI close, MPI view, or collective, a "
+         "blocking collective transfer that DXT_MPIIO lists with the same times",
          TEXT_WORD),
-    COLUMN(view, "<i8", "view", "of MPI view: its number in `mpiio_views`; -1: none"),
+    COLUMN(view, "<i8", "view", "for MPI view, the number of the view in `mpiio_views`; -1: none"),
     COLUMN(start, "<f8", "s", "begin of the call since the job began"),
     COLUMN(end, "<f8", "s", "end of the call since the job began"),
 };
@@ -137,15 +137,14 @@ static void count(int rank)
 
 static const char *left_out(void)
 {
-    return left_out_of_all > 0
-               ? "The opens, closes and views of traced files end early on some rank; IOLENS_DXT_MEMORY "
-                 "says how much is kept."
-               : NULL;
+    return left_out_of_all > 0 ? "On some rank the list of opens, closes and views of traced files ends "
+                                 "before the program does. Raise IOLENS_DXT_MEMORY, the memory for traces."
+                               : NULL;
 }
 
 const struct process_table table_traced_events = {
     .name = "traced_events",
-    .meaning = "A call on a file whose transfers are traced (IOLENS_DXT) that the traces leave open",
+    .meaning = "An open, sync, close or view of a file whose transfers are traced (IOLENS_DXT)",
     TABLE_ROWS(COLUMNS),
     .state_bytes = sizeof(struct traced_events),
     .validate = validate,

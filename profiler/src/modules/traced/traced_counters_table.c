@@ -25,30 +25,32 @@ struct row {
 };
 
 static const struct column COLUMNS[] = {
-    MERGED(rank, "<i8", "rank", "the rank; -1: several", COLUMN_RANK),
-    {"group", "S16", "", "as in `traced`", offsetof(struct row, group), TRACED_GROUP_BYTES, COLUMN_KEY,
-     TEXT_WORD},
-    {"function", "S64", "", "as in `traced`", offsetof(struct row, function), TRACED_NAME_BYTES, COLUMN_KEY,
-     TEXT_WORD},
-    MERGED(region, "<u4", "region", "as in `traced`", COLUMN_KEY),
-    MERGED(node, "<i4", "node", "as in `traced`", COLUMN_KEY),
-    {"event", "S64", "", "as in `counters`", offsetof(struct row, event), COUNTER_NAME_BYTES, COLUMN_KEY,
-     TEXT_WORD},
-    MERGED(calls, "<i8", "calls",
-           "calls of `traced` in which it was counted; 0: `value` is no count, and `unavailable` says why",
-           COLUMN_SUM),
-    MERGED(value, "<i8", "",
-           "the count in all of these, what they called included, to be multiplied with time_enabled / "
-           "time_running where counters took turns; ns of task-clock",
-           COLUMN_SUM),
-    MERGED(time_enabled, "<f8", "s", "time in which it was to be counted", COLUMN_SUM),
-    MERGED(time_running, "<f8", "s", "time in which it was", COLUMN_SUM),
+    MERGED(rank, "<i8", "rank", "the rank; -1: several ranks", COLUMN_RANK),
+    {"group", "S16", "", "the same as in `traced`", offsetof(struct row, group), TRACED_GROUP_BYTES,
+     COLUMN_KEY, TEXT_WORD},
+    {"function", "S64", "", "the same as in `traced`", offsetof(struct row, function), TRACED_NAME_BYTES,
+     COLUMN_KEY, TEXT_WORD},
+    MERGED(region, "<u4", "region", "the same as in `traced`", COLUMN_KEY),
+    MERGED(node, "<i4", "node", "the same as in `traced`", COLUMN_KEY),
+    {"event", "S64", "", "name of the event, as in `counters`", offsetof(struct row, event),
+     COUNTER_NAME_BYTES, COLUMN_KEY, TEXT_WORD},
     MERGED(
-        throttled, "<i8", "ranks",
-        "where counters were read in the first `calls` calls alone, since reading took more than a tenth of "
-        "the time in them (asked every 10000 calls), or `traced` counts no more either",
+        calls, "<i8", "calls",
+        "number of calls in which the event was counted; 0: it was not counted, and `unavailable` says why",
         COLUMN_SUM),
-    TEXT(unavailable, "S96", "why there is no count", TEXT_WORD),
+    MERGED(value, "<i8", "",
+           "the count in these calls, inner calls included; task-clock in ns. Where `time_running` is less "
+           "than `time_enabled`, multiply the count with time_enabled / time_running",
+           COLUMN_SUM),
+    MERGED(time_enabled, "<f8", "s", "time in which the event was asked for", COLUMN_SUM),
+    MERGED(time_running, "<f8", "s", "time in which the event had a counter of the processor and was counted",
+           COLUMN_SUM),
+    MERGED(throttled, "<i8", "ranks",
+           "number of ranks that read the counters only in the first `calls` calls, because reading took "
+           "more than a tenth of the time in them (checked every 10000 calls), or because `traced` stopped "
+           "counting too",
+           COLUMN_SUM),
+    TEXT(unavailable, "S96", "why the event has no count", TEXT_WORD),
 };
 
 static void put_one(struct buffer *rows, const struct traced_sums *sums, int at, struct row row)
@@ -99,10 +101,11 @@ static void collect(const struct iolens_transport *transport, struct buffer *row
     table_fold(&table_traced_counters, rows);
     *iolens_traced_remark = '\0';
     if (troubles[TRACED_TOO_DEEP] + troubles[TRACED_CUT] > 0)
-        snprintf(iolens_traced_remark, REMARK_BYTES,
-                 "Counters of traced functions leave out %lld call(s) more than %d deep and %lld in which "
-                 "recording was switched, or that one left by a jump called.",
-                 (long long)troubles[TRACED_TOO_DEEP], TRACED_DEEPEST, (long long)troubles[TRACED_CUT]);
+        snprintf(
+            iolens_traced_remark, REMARK_BYTES,
+            "Counters of traced functions lack %lld call(s) that were nested more than %d deep, and %lld "
+            "call(s) in which recording was switched on or off, or whose caller was left by longjmp.",
+            (long long)troubles[TRACED_TOO_DEEP], TRACED_DEEPEST, (long long)troubles[TRACED_CUT]);
 }
 
 static const char *remark(void) { return *iolens_traced_remark ? iolens_traced_remark : NULL; }
@@ -132,9 +135,8 @@ static int64_t most_rows(void)
 
 const struct process_table table_traced_counters = {
     .name = "traced_counters",
-    .meaning =
-        "What the kernel and the processor counted in the calls of traced functions, in the threads that "
-        "called them, where both was asked for",
+    .meaning = "Counts of the kernel and the processor in the calls of traced functions, in the threads that "
+               "called them, where functions are traced and counters are asked for",
     TABLE_ROWS(COLUMNS),
     .state_bytes = sizeof(struct traced_counters_state),
     .validate = validate,

@@ -213,33 +213,37 @@ struct row {
 };
 
 static const struct column COLUMNS[] = {
-    MERGED(rank, "<i8", "rank", "the rank; -1: several", COLUMN_RANK),
-    {"group", "S16", "", "the group of functions (`iolens run --list-groups`); functions: the program's own",
+    MERGED(rank, "<i8", "rank", "the rank; -1: several ranks", COLUMN_RANK),
+    {"group", "S16", "",
+     "the group of functions (`iolens run --list-groups`); `functions` is the group of the program's own "
+     "functions",
      offsetof(struct row, group), TRACED_GROUP_BYTES, COLUMN_KEY, TEXT_WORD},
-    {"function", "S64", "", "its name; empty: it is known by its place in `call_nodes`",
+    {"function", "S64", "",
+     "name of the function; empty for a function of the program's own, which `node` identifies",
      offsetof(struct row, function), TRACED_NAME_BYTES, COLUMN_KEY, TEXT_WORD},
     MERGED(region, "<u4", "region",
-           "the region that it was called in, as in `region_names`; 0xffffffff: several", COLUMN_KEY),
+           "the region of the call, a row of `region_names`; 0xffffffff: several regions", COLUMN_KEY),
     MERGED(node, "<i4", "node",
-           "where a function of the program's own begins, in `call_nodes`; -1: it is none", COLUMN_KEY),
-    MERGED(calls, "<i8", "calls", "calls from outside the group; of the program's own functions, all",
+           "the begin of a function of the program's own, a row of `call_nodes`; -1: a function of a library",
+           COLUMN_KEY),
+    MERGED(calls, "<i8", "calls", "calls from outside the group; for the program's own functions, all calls",
            COLUMN_SUM),
     MERGED(time, "<f8", "s",
-           "time in them, what they called included; a call inside another one of the same function, in the "
-           "same thread, is part of that one's time",
+           "time in these calls, inner calls included; a recursive call counts in the time of the outermost "
+           "call of the same function",
            COLUMN_SUM),
     MERGED(exclusive, "<f8", "s",
-           "time in them without the calls inside them that the log has the time of: of traced functions, of "
-           "MPI where it is traced, and on files",
+           "time in these calls without inner calls whose time the log has: calls of traced functions, of "
+           "MPI where it is traced, and calls on files",
            COLUMN_SUM),
     MERGED(recording, "<f8", "s",
-           "what recording these calls took at least: their number times the shortest measured time of one, "
-           "without "
-           "reading counters; NaN: not measured, for the process was killed",
+           "least time that recording these calls took: their number times the shortest measured time of "
+           "recording one, without reading counters; NaN: not measured, because the process was killed",
            COLUMN_SUM),
-    MERGED(bytes, "<i8", "B", "of heap: what was handed out", COLUMN_SUM),
+    MERGED(bytes, "<i8", "B", "for the group heap, bytes that were allocated", COLUMN_SUM),
     MERGED(throttled, "<i8", "ranks",
-           "where counting ended after 100000 calls that took less than 10 us each on average", COLUMN_SUM),
+           "number of ranks where timing ended after 100000 calls that took less than 10 us each on average",
+           COLUMN_SUM),
 };
 
 const struct traced_name *traced_name_of(uint32_t function)
@@ -314,8 +318,8 @@ static bool matters(void) { return table_state_known(TABLE_traced); }
 
 const struct process_table table_traced = {
     .name = "traced",
-    .meaning = "Calls of a traced group of functions, or of the program's own where it was built with "
-               "-finstrument-functions",
+    .meaning = "Calls of a traced group of functions, or of the program's own functions where it was built "
+               "with -finstrument-functions",
     TABLE_ROWS(COLUMNS),
     .state_bytes = sizeof(struct state),
     .validate = validate,
