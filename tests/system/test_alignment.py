@@ -253,7 +253,7 @@ def test_a_changed_file_is_found(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--align", "3"], "--align 3: 0, 1 or 2 is needed"),
+        (["--align", "3"], "--align 3: the value must be 0, 1 or 2"),
         (["--transfer", "12"], "--transfer 12: a multiple of 8 bytes"),
         (["--hint", "cb_nodes=two"], "--hint cb_nodes=two: a whole number"),
         (["--directory", "/nowhere"], "--directory: cannot write into /nowhere: No such file"),

@@ -176,7 +176,7 @@ def test_a_changed_value_is_found(tmp_path: Path, method: str, file: str) -> Non
         data.write(b"\1")
     outcome = btio(tmp_path, *SIZES, "--method", method, "--operation", "read")
     assert outcome.status == 1
-    assert "unsuccessful: 1 values read are not what was written" in outcome.text
+    assert "unsuccessful: 1 values that were read differ from the written ones" in outcome.text
 
 
 @pytest.mark.parametrize(("method", "file"), ONE_OF_EACH)

@@ -78,7 +78,7 @@ def test_bad_resource_files(tmp_path: Path, change: tuple[str, str], words: str)
     ("arguments", "words"),
     [
         (["--nx", "1", "--ny", "1", "--write_binary"], "1 ranks: 6*NX*NY = 6*1*1 = 6 are needed"),
-        (["--num_writers", "5"], "5 writers: the number must divide 6*NY = 24: 1 2 3 4 6 8 12 24"),
+        (["--num_writers", "5"], "5 writers: the number must be a divisor of 6*NY = 24: 1 2 3 4 6 8 12 24"),
         (["--im_world", "3"], "IM_WORLD is 3: each of NX=4 by NY=4 ranks needs a cell of a face"),
         (["--lm", "0"], "NX, NY, LM and NUM_ARRAYS must be at least 1; they are 4, 4, 0 and 5"),
         (

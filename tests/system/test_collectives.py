@@ -82,7 +82,7 @@ OSU = """\
 # Size       Avg Latency(us)   Min Latency(us)   Max Latency(us)  Iterations
 8                       1.24              0.94              1.55        1000
 """
-"""What osu_bcast -f prints, and where its columns end."""
+"""A line of the output of osu_bcast -f, to show where its columns end."""
 
 
 def test_columns_end_where_those_of_the_osu_benchmarks_end(tmp_path: Path) -> None:
@@ -192,4 +192,6 @@ def test_messages_too_large_are_left_out(tmp_path: Path) -> None:
     options = ["--operations", "Alltoall", "-m", "1k:4k", "--mem-limit", "4k", "-i", "2", "--oversubscribed"]
     outcome, report = measured(tmp_path, *options)
     assert [row["bytes"] for row in report["extra"]["latency"]] == [1024]
-    assert "Alltoall: messages from 2048 bytes on need more than --mem-limit, left out" in outcome.errors
+    assert (
+        "Alltoall: messages from 2048 bytes on are not timed, since they need more than --mem-limit" in outcome.errors
+    )

@@ -26,7 +26,7 @@ SUMMARY rate (in ops/sec): (of 1 iterations)
    ---------                     ---            ---           ----        -------
    File creation               35395.568      35395.568      35395.568          0.000
 """
-"""What mdtest 4.1 prints."""
+"""Output of mdtest 4.1."""
 
 
 def metadata(where: Path, *arguments: str, ranks: int = 3) -> tuple[Outcome, dict[str, Any]]:

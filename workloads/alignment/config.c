@@ -41,12 +41,12 @@ static const Config DEFAULTS = {.transfer = 1000000, .segments = 32, .directory 
 static void check(const Config *config, Trouble *trouble)
 {
     if (config->align >= DOMAINS_COUNT)
-        trouble_note(trouble, "--align %d: 0, 1 or 2 is needed", config->align);
+        trouble_note(trouble, "--align %d: the value must be 0, 1 or 2", config->align);
     if (config->transfer < WORD || config->transfer % WORD != 0 || config->transfer > INT_MAX)
         trouble_note(trouble, "--transfer %lld: a multiple of %d bytes, at most %d, is needed",
                      (long long)config->transfer, WORD, INT_MAX);
     if (config->segments < 1)
-        trouble_note(trouble, "--segments 0: at least 1 is needed");
+        trouble_note(trouble, "--segments 0: the number must be at least 1");
     two_phase_check_hints(&config->hints, trouble);
 }
 

@@ -30,13 +30,12 @@ static const Option OPTIONS[] = {
     {"read-interval", OPTION_COUNT, offsetof(Config, read_interval), "N", "read back after every N dumps [after the run]"},
     {"method", OPTION_TEXT, offsetof(Config, method), "NAME", "full: collective; simple: independent rows; epio: a file "
      "per\n" "                               process; fortran: independent 40-byte records; none"},
-    {"mpiio-driver", OPTION_TEXT, offsetof(Config, mpiio_driver), "NAME", "of full. library: MPI-IO; lustre-like: our own two-phase\n"
-     "                               transfers, stripes bound to aggregators"},
+    {"mpiio-driver", OPTION_TEXT, offsetof(Config, mpiio_driver), "NAME", "what --method full calls. library: MPI-IO; lustre-like: our own\n                               two-phase transfers, stripes bound to aggregators"},
     {"directory", OPTION_TEXT, offsetof(Config, directory), "DIR", "where the data files go"},
     {"hints-file", OPTION_TEXT, offsetof(Config, hints_file), "FILE", "MPI-IO hints, one key=value a line"},
     {"hint", OPTION_HINT, offsetof(Config, hints), "KEY=VALUE", "one MPI-IO hint (repeatable; 16M means bytes)"},
-    {"io-only", OPTION_FLAG, offsetof(Config, io_only), NULL, "leave the solver out: write known data, check every byte"},
-    {"write-only", OPTION_FLAG, offsetof(Config, write_only), NULL, "with --io-only: leave the data unread and unchecked"},
+    {"io-only", OPTION_FLAG, offsetof(Config, io_only), NULL, "run without the solver: write known data, check every byte"},
+    {"write-only", OPTION_FLAG, offsetof(Config, write_only), NULL, "with --io-only: do not read the data back to check it"},
     {"verify-only", OPTION_FLAG, offsetof(Config, verify_only), NULL, "read and verify the files that a run with --keep left"},
     {"cold-read", OPTION_FLAG, offsetof(Config, cold_read), NULL, "have the nodes forget the data before it is read back"},
     {"keep", OPTION_FLAG, offsetof(Config, keep), NULL, "leave the data files in place"},

@@ -24,12 +24,12 @@ static const char NOTES[] = "\nData file: DIR/btio.mpi or DIR/btio.nc; `both` re
 static const Option OPTIONS[] = {
     {"method", OPTION_TEXT, offsetof(PatternConfig, method), "NAME", "0 mpi-collective, 1 mpi-independent, 2 pnetcdf (blocking),\n"
      "                               3 pnetcdf-nonblocking"},
-    {"operation", OPTION_TEXT, offsetof(PatternConfig, operation), "NAME", "write, read (what a `write` left) or both"},
+    {"operation", OPTION_TEXT, offsetof(PatternConfig, operation), "NAME", "write, read (the file that a `write` left) or both"},
     {"grid", OPTION_GRID, offsetof(PatternConfig, grid), "NX,NY,NZ", "grid points in each direction [64,64,64]"},
     {"dumps", OPTION_COUNT, offsetof(PatternConfig, dumps), "N", "times the field is written or read"},
     {"directory", OPTION_TEXT, offsetof(PatternConfig, directory), "DIR", "where the data file goes"},
     {"per-cell", OPTION_FLAG, offsetof(PatternConfig, per_cell), NULL, "MPI methods: one call for each cell, sqrt(P) a dump, instead of one"},
-    {"no-check", OPTION_FLAG, offsetof(PatternConfig, no_check), NULL, "the same data in every dump, none looked at: the clock never pauses"},
+    {"no-check", OPTION_FLAG, offsetof(PatternConfig, no_check), NULL, "write the same data in every dump and check none, so that the clock never pauses"},
     {"hints-file", OPTION_TEXT, offsetof(PatternConfig, hints_file), "FILE", "MPI-IO hints, one key=value a line"},
     {"hint", OPTION_HINT, offsetof(PatternConfig, hints), "KEY=VALUE", "one MPI-IO or PnetCDF hint (repeatable; 16M means bytes)"},
     {"keep", OPTION_FLAG, offsetof(PatternConfig, keep), NULL, "leave the data file in place"},

@@ -22,7 +22,7 @@ static void judge(PatternReport *report, char *detail, size_t room)
         snprintf(detail, room, config->reads ? "--no-check was given" : "nothing was read");
     } else if (wrong > 0) {
         report->status = "unsuccessful";
-        snprintf(detail, room, "%lld values read are not what was written", wrong);
+        snprintf(detail, room, "%lld values that were read differ from the written ones", wrong);
     } else {
         report->status = "successful";
         report->detail = NULL;

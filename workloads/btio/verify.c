@@ -60,12 +60,12 @@ static Verdict verify_values(const Run *run)
     Verdict verdict = {.status = VERIFY_SUCCESSFUL};
     if (run->config->write_only)
         return (Verdict){.status = VERIFY_NOT_PERFORMED,
-                         .detail = "the data was not read back (--write-only)"};
+                         .detail = "the data was not read back, as --write-only asks"};
     run_say(run, " Verification being performed on every value of %d dumps", run->read);
     if (run->wrong_values > 0) {
         verdict.status = VERIFY_UNSUCCESSFUL;
         snprintf(verdict.detail, sizeof verdict.detail,
-                 "%lld values differ from what was written, first in dump %d", run->wrong_values,
+                 "%lld values differ from the written ones, first in dump %d", run->wrong_values,
                  run->wrong_dump);
     }
     return verdict;
@@ -111,7 +111,8 @@ static Verdict judge(const Run *run, const Class *class, bool good)
                                       : "no published error norms for this write interval";
     if (run->wrong_dump > 0) {
         verdict.status = VERIFY_UNSUCCESSFUL;
-        snprintf(verdict.detail, sizeof verdict.detail, "dump %d is not what was written", run->wrong_dump);
+        snprintf(verdict.detail, sizeof verdict.detail, "dump %d differs from the data that was written",
+                 run->wrong_dump);
     } else if (run->memory != NULL) {
         snprintf(verdict.detail, sizeof verdict.detail,
                  "%s; the dumps were compared with the norms in memory", where);
@@ -142,7 +143,7 @@ static Verdict verify_norms(Run *run)
     verdict.answer = answer;
     if (!finite) {
         verdict.status = VERIFY_UNSUCCESSFUL;
-        strcpy(verdict.detail, "the solution is not finite: a smaller dt is needed");
+        strcpy(verdict.detail, "the solution is not finite; give a smaller time step (--dt)");
     }
     return verdict;
 }

@@ -84,8 +84,8 @@ static void check_writers(const Problem *problem, const char *name, Trouble *tro
     for (int n = 1; n <= rows; n++)
         if (rows % n == 0 && strlen(fitting) < sizeof fitting - 16)
             snprintf(fitting + strlen(fitting), 16, " %d", n);
-    trouble_note(trouble, "%d %s: the number must divide 6*NY = %d:%s", problem->io_ranks, name, rows,
-                 fitting);
+    trouble_note(trouble, "%d %s: the number must be a divisor of 6*NY = %d:%s", problem->io_ranks, name,
+                 rows, fitting);
 }
 
 static void check_numbers(const Problem *problem, const Program *program, Trouble *trouble)

@@ -73,7 +73,8 @@ void scratch_write(const char *path, bool netcdf, const float *packet, size_t ce
 {
     bool stale = !netcdf && access(path, F_OK) == 0;
     if (stale) {
-        trouble_note(trouble, "%s is there already, from a run that was cut short: remove it", path);
+        trouble_note(trouble, "the file %s exists, left by a run that was cut short; remove it and run again",
+                     path);
         return;
     }
     if (netcdf)

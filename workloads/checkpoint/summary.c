@@ -22,7 +22,7 @@ const char *summary_verdict(const Run *run, const Measured *measured, char *deta
         return "unsuccessful";
     }
     if (run->checked) {
-        snprintf(detail, size, "every value is the function of its place that was written");
+        snprintf(detail, size, "every value that was read is the one that was written");
         return "successful";
     }
     snprintf(detail, size, "%s",

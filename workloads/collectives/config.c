@@ -19,12 +19,12 @@ static const char NOTES[] = "\nLatencies are in microseconds. Each rank needs a 
 
 // clang-format off
 static const Option OPTIONS[] = {
-    {"operations", OPTION_TEXT, offsetof(Config, names), "LIST", "which, separated by commas"},
+    {"operations", OPTION_TEXT, offsetof(Config, names), "LIST", "the operations to time, separated by commas"},
     {"message-size", OPTION_TEXT, offsetof(Config, sizes), "MIN:MAX", "bytes; powers of two between them", 'm'},
     {"datatype", OPTION_TEXT, offsetof(Config, datatype), "NAME", "char or double", 'T'},
     {"iterations", OPTION_COUNT, offsetof(Config, iterations), "N", "timed calls [1000 up to 8192 bytes, 100 above]", 'i'},
     {"mem-limit", OPTION_SIZE, offsetof(Config, memory), "SIZE", "buffers of one rank; larger messages are left out", 'M'},
-    {"pingpong", OPTION_FLAG, offsetof(Config, pingpong), NULL, "messages between two ranks instead, around the eager limit"},
+    {"pingpong", OPTION_FLAG, offsetof(Config, pingpong), NULL, "time messages between two ranks around the eager limit, not collectives"},
     {"limits", OPTION_TEXT, offsetof(Config, limit_list), "LIST", "further sizes for --pingpong to look around, such as 1k,64k"},
     {"oversubscribed", OPTION_FLAG, offsetof(Config, oversubscribed), NULL, "run with more ranks than processors"},
     {"json", OPTION_TEXT, offsetof(Config, json), "FILE", "write the result as JSON (-: to standard output)"},

@@ -22,9 +22,8 @@ static void refuse_crowd(const Run *run)
     const Crowd *crowd = &run->crowd;
     if (crowd->oversubscribed && !run->config->oversubscribed)
         fail(EXIT_USAGE,
-             "%d ranks share %d processors of a node, so latencies would be those of the scheduler; use at "
-             "most "
-             "%d ranks there, or --oversubscribed to run all the same",
+             "%d ranks share %d processors of a node, so the latencies would measure the scheduler; use at "
+             "most %d ranks there, or add --oversubscribed to run anyway",
              crowd->ranks, crowd->processors, crowd->processors);
 }
 

@@ -49,7 +49,9 @@ static void collective(Run *run, const Operation *operation, Told tell)
             return;
     }
     if (bytes <= last && run->rank == 0)
-        fprintf(stderr, "collectives: %s: messages from %lld bytes on need more than --mem-limit, left out\n",
+        fprintf(stderr,
+                "collectives: %s: messages from %lld bytes on are not timed, since they need more than "
+                "--mem-limit\n",
                 operation->name, (long long)bytes);
 }
 

@@ -28,7 +28,8 @@ static void set_count(const Option *option, const char *text, void *target, Trou
 {
     char *end;
     if (!read_count(text, &end, target) || *end != '\0')
-        trouble_note(trouble, "--%s %s: a whole number, not negative, is needed", option->name, text);
+        trouble_note(trouble, "--%s %s: the value must be a whole number that is not negative", option->name,
+                     text);
 }
 
 bool options_size(const char *text, int64_t *bytes)
@@ -51,7 +52,7 @@ static void set_int(const Option *option, const char *text, void *target, Troubl
     long number = strtol(text, &end, 10);
     *(int *)target = (int)number;
     if (end == text || *end != '\0' || errno != 0 || number < INT_MIN || number > INT_MAX)
-        trouble_note(trouble, "--%s %s: a whole number is needed", option->name, text);
+        trouble_note(trouble, "--%s %s: the value must be a whole number", option->name, text);
 }
 
 /* A flag given once more, or, in a list, the number of times. */
@@ -66,8 +67,8 @@ static void set_tally(const Option *option, const char *text, void *target, Trou
 static void set_size(const Option *option, const char *text, void *target, Trouble *trouble)
 {
     if (!options_size(text, target))
-        trouble_note(trouble, "--%s %s: a size is needed: bytes, or a number with k, m, g or t", option->name,
-                     text);
+        trouble_note(trouble, "--%s %s: the value must be a size: bytes, or a number with k, m, g or t",
+                     option->name, text);
 }
 
 static void set_real(const Option *option, const char *text, void *target, Trouble *trouble)
@@ -75,7 +76,7 @@ static void set_real(const Option *option, const char *text, void *target, Troub
     char *end;
     double number = strtod(text, &end);
     if (end == text || *end != '\0' || !is_finite(number) || number <= 0.0)
-        trouble_note(trouble, "--%s %s: a positive number is needed", option->name, text);
+        trouble_note(trouble, "--%s %s: the value must be a positive number", option->name, text);
     *(double *)target = number;
 }
 
@@ -86,8 +87,8 @@ static void set_grid(const Option *option, const char *text, void *target, Troub
     for (int d = 0; d < 3; d++) {
         char *end;
         if (!read_count(at, &end, &grid[d]) || *end != (d < 2 ? ',' : '\0')) {
-            trouble_note(trouble, "--%s %s: three whole numbers like 64,64,64 are needed", option->name,
-                         text);
+            trouble_note(trouble, "--%s %s: the value must be three whole numbers such as 64,64,64",
+                         option->name, text);
             return;
         }
         at = end + 1;
@@ -176,7 +177,7 @@ static void set_list(const OptionTable *table, const char *text, void *config, T
     for (const char *at = text; *at != '\0' && !trouble->any; at += strspn(at, ",")) {
         size_t length = strcspn(at, ",");
         if (length >= sizeof word) {
-            trouble_note(trouble, "'%.60s…': longer than the %zu bytes that a list has room for", at,
+            trouble_note(trouble, "'%.60s…' is longer than the %zu bytes for which a list has room", at,
                          sizeof word - 1);
             return;
         }

@@ -243,7 +243,8 @@ static void move(TwoPhase *file, bool writing, char *at, Piece piece)
         if (moved > 0)
             done += moved;
         else if (moved == 0)
-            trouble_note(file->trouble, writing ? "cannot write %s: nothing was written" : "%s is too short",
+            trouble_note(file->trouble,
+                         writing ? "cannot write %s: the file system accepted no bytes" : "%s is too short",
                          file->path);
         else if (errno != EINTR)
             trouble_note(file->trouble, "cannot %s %s: %s", writing ? "write" : "read", file->path,

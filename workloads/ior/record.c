@@ -60,7 +60,7 @@ void record_write(const Test *test, const char *path, Trouble *trouble)
         .status = test->errors > 0   ? "unsuccessful"
                   : test->checks > 0 ? "successful"
                                      : "not performed",
-        .detail = test->checks > 0 ? NULL : "neither -W nor -R was given",
+        .detail = test->checks > 0 ? NULL : "the data was not checked, since neither -W nor -R was given",
         .extra = write_extra,
         .extra_data = test,
     };

@@ -132,8 +132,8 @@ static void read_status(const Settings *s, int64_t *pairs, Trouble *trouble)
     long long number;
     FILE *in = fopen(s->wearout_file, "r");
     if (in == NULL || fscanf(in, "%lld", &number) != 1 || number < 1)
-        trouble_note(trouble, "%s: no number of transfers there: %s", s->wearout_file,
-                     in == NULL ? strerror(errno) : "not written by ior");
+        trouble_note(trouble, "%s does not hold a number of transfers: %s", s->wearout_file,
+                     in == NULL ? strerror(errno) : "it was not written by ior");
     else
         *pairs = number;
     if (in != NULL)

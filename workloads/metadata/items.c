@@ -147,7 +147,7 @@ void folders_make(const Items *items, Trouble *trouble)
     Path path = folder_of(items, items->rank);
     bool made = has_folder(items) && mkdir(path.text, 0777) == 0;
     if (has_folder(items) && !made && errno == EEXIST)
-        trouble_note(trouble, "%s is there already: an earlier run left it; remove it, or run with -r first",
+        trouble_note(trouble, "the file %s exists, left by an earlier run; remove it, or run with -r first",
                      path.text);
     else if (has_folder(items) && !made)
         note(trouble, "make", &path);

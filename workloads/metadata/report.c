@@ -106,7 +106,7 @@ void report_json(const Run *run, int nodes, Trouble *trouble)
         .phases = phases,
         .total_seconds = run->total_seconds,
         .status = checked ? "successful" : "not performed",
-        .detail = checked ? NULL : "neither sizes (-T) nor contents (-E) were looked at",
+        .detail = checked ? NULL : "nothing was checked: neither sizes (-T) nor contents (-E)",
         .extra = write_extra,
         .extra_data = run,
     };
