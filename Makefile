@@ -46,7 +46,7 @@ help: ## list the targets
 setup: ## install what is missing on this machine
 	@./setup.sh
 
-setup-test: ## the same and what tests and checks need
+setup-test: ## install what is missing, with the tools of tests and checks
 	@./setup.sh test
 
 # Python compiles a module when it is first imported, but keeps that only where it may write, and not under
@@ -62,56 +62,56 @@ lustre-driver: build ## install Intel MPI, whose ROMIO has the Lustre driver, in
 	@$(MAKE) $(if $(V),,-s) -j$(JOBS) -C profiler BUILD=../build/impi MPICC=$(IMPI_CC) adapter
 	@$(MAKE) $(if $(V),,-s) -j$(JOBS) -C workloads BUILD=../build/impi MPICC=$(IMPI_CC) all >/dev/null
 
-run: build ## one verified BT-IO run, then a sweep of stripes, aggregators and buffer, then the PDF
+run: build ## run a verified BT-IO, sweep stripes, aggregators and buffer, and write the PDF
 	@$(IOLENS) sweep --default $(OPTIONS)
 
-run-class-%: build ## the same at an NPB class: S W A B C D
+run-class-%: build ## run the same at an NPB class: S W A B C D
 	@$(IOLENS) sweep --class $* $(OPTIONS)
 
-run-ior: build ## IOR: interfaces and transfer sizes
+run-ior: build ## sweep IOR over interfaces and transfer sizes
 	@$(IOLENS) sweep workloads/ior/experiment.yaml $(CHANGES)
 
-run-btio-pnetcdf: build ## BT-IO through PnetCDF and MPI-IO, four methods
+run-btio-pnetcdf: build ## sweep BT-IO over four methods of PnetCDF and MPI-IO
 	@$(IOLENS) sweep workloads/btio/pnetcdf.yaml $(CHANGES)
 
-run-btio-drivers: build ## BT-IO: stripes and aggregators with ROMIO's Lustre driver, its generic one, and our own
+run-btio-drivers: build ## sweep BT-IO over stripes and aggregators with ROMIO's Lustre driver, its generic driver, and our own
 	@$(IOLENS) sweep workloads/btio/drivers.yaml $(CHANGES)
 
-run-checkpoint: build ## a climate model's checkpoint: writers and gathering
+run-checkpoint: build ## sweep a climate model's checkpoint over writers and ways of gathering
 	@$(IOLENS) sweep workloads/checkpoint/checkpoint.yaml $(CHANGES)
 
-run-restart: build ## a climate model's restart: readers and scattering
+run-restart: build ## sweep a climate model's restart over readers and ways of scattering
 	@$(IOLENS) sweep workloads/checkpoint/restart.yaml $(CHANGES)
 
-run-collectives: build ## MPI collectives: the default against other algorithms, latency over message size
+run-collectives: build ## measure the latency of MPI collectives over message sizes: default algorithms against others
 	@$(IOLENS) sweep workloads/collectives/experiment.yaml $(CHANGES)
 
-run-pingpong: build ## messages between two ranks around the eager limit
+run-pingpong: build ## measure messages between two ranks around the eager limit
 	@$(IOLENS) sweep workloads/collectives/pingpong.yaml $(CHANGES)
 
-run-alignment: build ## collective buffering with even, stripe-aligned and stripe-bound file domains
+run-alignment: build ## sweep collective buffering over even, stripe-aligned and stripe-bound file domains
 	@$(IOLENS) sweep workloads/alignment/experiment.yaml $(CHANGES)
 
 run-metadata: build ## create, stat, read and remove many small files
 	@$(IOLENS) sweep workloads/metadata/experiment.yaml $(CHANGES)
 
-activity-%: build ## an activity of the course (course/README.md), and whether it came out as the course says
+activity-%: build ## run an activity of the course (course/README.md) and check its results
 	@$(IOLENS) activity $* $(if $(filter 1,$(FULL)),--full) $(SET:%=--set "%") $(call option,RESULTS,--results) $(call option,LANGUAGE,--language)
 
-course-tarball: ## what students need: build/iolens-course.tar.gz, without tests and solutions
+course-tarball: ## make the archive for students, build/iolens-course.tar.gz, without tests and solutions
 	@mkdir -p build
 	@git ls-files -z -- . ':!tests' ':!.ci' ':!course/*/solution*' ':!course/INSTRUCTOR*' | \
 	    tar -czf build/iolens-course.tar.gz --null -T - --transform 's,^,iolens-course/,'
 	@echo build/iolens-course.tar.gz
 
-test: setup-test build ## every test: C, Python, whole system (TESTS=tests/py: those)
+test: setup-test build ## run every test: C, Python, whole systems (TESTS=tests/py: those of one folder)
 	@[ ! -x .venv/impi/bin/iolens-mpicc ] || $(MAKE) lustre-driver
 	@.venv/bin/python -m pytest -n $(TEST_JOBS) --dist loadfile --no-loadscope-reorder $(TESTS)
 
-test-again: ## the tests that failed last time, once more, one at a time
+test-again: ## run the tests that failed last time again, one at a time
 	@.venv/bin/python -m pytest --last-failed --last-failed-no-failures none
 
-check: setup-test ## style, types, words of texts and commits, and the compiler's warnings, no program started
+check: setup-test ## check style, types, words of texts and commits, and the compiler's warnings, without running programs
 	@for part in $(PARTS); do $(MAKE) -s -j$(JOBS) -C $$part BUILD=../build/strict WERROR=1 all >/dev/null || exit 1; done
 	@.venv/bin/ruff check -q report tests packaging docs
 	@.venv/bin/ruff format -q --check report tests packaging docs
@@ -120,33 +120,33 @@ check: setup-test ## style, types, words of texts and commits, and the compiler'
 	@.venv/bin/python tests/style/plain_words.py
 	@.venv/bin/python tests/style/commits.py
 
-types: setup-test ## the types with the oldest and the newest NumPy and pandas that are allowed
+types: setup-test ## check the types with the oldest and the newest NumPy and pandas that are allowed
 	@bash tests/types.sh
 
 format: ## format C and Python in place
 	@git ls-files '*.c' '*.h' | xargs .venv/bin/clang-format -i
 	@.venv/bin/ruff format -q report tests packaging docs
 
-harm: build ## programs of fifty kinds bare and under the profiler in every way; WORDS="perl git" chooses kinds
+harm: build ## run fifty kinds of programs with and without the profiler and compare; WORDS="perl git" chooses kinds
 	@.venv/bin/python tests/harm/compare.py $(WORDS)
 
-fuzz: build ## N damaged spools and N / 20 damaged logs (default 100000); see tests/fuzz
+fuzz: build ## read N damaged spools and N / 20 damaged logs (default 100000); see tests/fuzz
 	@bash tests/fuzz/fuzz.sh $(or $(N),100000) $(or $(SEED),0)
 
-model: build ## N random programs (default 100000, of hunt SEED) against the model of the counters; see tests/model
+model: build ## compare the log of N random programs (default 100000, from SEED) with the model of the counters; see tests/model
 	@.venv/bin/python tests/model/hunt.py --build build -n $(or $(N),100000) --seed $(or $(SEED),1)
 
-advice-hunt: ## N random jobs (default 10000, from SEED on) whose judgement must not contradict itself
+advice-hunt: ## judge N random jobs (default 10000, from SEED on), and look for advice that contradicts itself
 	@ADVICE_JOBS=$(or $(N),10000) ADVICE_SEED=$(or $(SEED),1) .venv/bin/python -m pytest -q -k random \
 	 tests/py/test_advice_invariants.py
 
-sanitize: setup ## the C parts under Address-, UndefinedBehavior- and ThreadSanitizer: some minutes
+sanitize: setup ## test the C parts under Address-, UndefinedBehavior- and ThreadSanitizer; takes some minutes
 	@bash tests/sanitize.sh
 
-bench: build ## what the hot paths cost, as ratios against their peers
+bench: build ## measure the cost of the hot paths, as ratios to other tools
 	@for script in tests/bench/*.sh; do echo "== $$script"; bash $$script; done
 
-docs: setup ## the manual as a site, into build/docs; outputs and pictures are those that its pages hold
+docs: setup ## make the manual as a site in build/docs, with the outputs and pictures that its pages hold
 	@./setup.sh docs
 	@.venv/bin/python docs/tools/stage.py build/docs-source
 	@$(SPHINX) -b html build/docs-source build/docs
@@ -155,25 +155,25 @@ docs: setup ## the manual as a site, into build/docs; outputs and pictures are t
 docs-test: build ## run the commands of all documents (LONG=yes: also those that take minutes; PAGES="tutorial how-to/sweep": of those)
 	@.venv/bin/python docs/tools/walk.py build/docs-walk $(if $(LONG),--long) $(PAGES)
 
-docs-record: setup-test build ## the same, and write what they print and draw into the pages; on a machine that does nothing else
+docs-record: setup-test build ## run them, and write their outputs and pictures into the pages; on a machine that does nothing else
 	@.venv/bin/python docs/tools/walk.py build/docs-walk --record $(PAGES)
 
-docs-links: docs ## whether what the manual links to on other sites is there; needs a network
+docs-links: docs ## check that the manual's links to other sites work; needs a network
 	@$(SPHINX) -b linkcheck build/docs-source build/docs-links
 
-wheel: setup ## the wheel for any Linux of this kind (or ARCH=aarch64), into dist/: the package, the profiler, its adapters
+wheel: setup ## make the wheel for any Linux of this kind (or ARCH=aarch64) in dist/: package, profiler, adapters
 	@ARCH="$(ARCH)" bash packaging/wheel.sh
 
-wheel-test: ## that wheel in an older and a newer Debian, made for it; as root
+wheel-test: ## try that wheel in an older and a newer Debian, made for it; as root
 	@bash packaging/try-wheel.sh
 
-wheel-reproducible: setup ## whether two clones of the last commit make the same wheel; twice the time of make wheel
+wheel-reproducible: setup ## check that two clones of the last commit make the same wheel; takes twice the time of make wheel
 	@ARCH="$(ARCH)" bash packaging/try-reproducible.sh
 
-deb: setup ## the Debian package for this release (or SUITE=trixie), into dist/; as root, with debootstrap
+deb: setup ## make the Debian package for this release (or SUITE=trixie) in dist/; as root, with debootstrap
 	@bash packaging/deb.sh
 
-package-test: deb ## that package, installed in a Debian made for it; as root
+package-test: deb ## install that package in a Debian made for it, and try it; as root
 	@SUITE=$$(bash packaging/deb.sh --suite) bash packaging/try-roads.sh deb
 
 roads: build ## README's commands and every way to install (ROADS="readme clone prefix wheel deb docs modules aarch64"), each in a Debian made for it; as root
@@ -187,7 +187,7 @@ install: setup profiler storage ## install into PREFIX (default /usr/local), for
 	@bash packaging/adapters.sh build/lib build/adapters
 	@./install.sh "$(PREFIX)" build build/portable build/adapters
 
-clean: ## remove what was built
+clean: ## remove everything that was built
 	@rm -rf build
 
 distclean: clean ## remove .venv and caches too (results/ stays: it is yours)

@@ -5,7 +5,7 @@
 #   docs     adds what only `make docs` needs
 #   lustre   only Intel MPI, whose ROMIO has the Lustre driver, into .venv/impi
 # SETUP_PATIENCE: seconds to wait while another program installs packages, as a machine does that has just started (600).
-# SETUP_PERIOD: seconds between two lines that say what is still under way (30).
+# SETUP_PERIOD: seconds between two messages about a step that still runs (30).
 set -euo pipefail
 cd "$(dirname "$0")"
 
@@ -15,7 +15,7 @@ patience=${SETUP_PATIENCE:-600}
 period=${SETUP_PERIOD:-30}
 exec 3>&1 # where progress is reported while the output of a command is kept
 case $extra in run | test | docs | lustre) ;; *)
-    echo "setup.sh: unknown argument '$extra' (nothing, or: test, docs, lustre)" >&2
+    echo "setup.sh: unknown argument '$extra'; give none, or some of: test, docs, lustre" >&2
     exit 2
     ;;
 esac
@@ -64,7 +64,7 @@ full_disk() {
     df --output=avail,target -m "$PWD" | awk 'NR == 2 { print "no space was left on a disk (" $1 " MB are free on " $2 " now)" }'
 }
 
-# attended WHAT COMMAND...: run the command; from time to time a line says that it is still at work.
+# attended STEP COMMAND...: run the command, and print a message now and then while it runs.
 attended() {
     local what=$1 begin=$SECONDS status=0 watch
     shift
@@ -78,7 +78,7 @@ attended() {
     return $status
 }
 
-# pip WHAT COMMAND ARGUMENT...: what pip says is in `said` afterwards, not in a file, since the disk may be full.
+# pip STEP COMMAND ARGUMENT...: keep pip's output in `said`, not in a file, since the disk may be full.
 said=
 pip() {
     said=$(attended "$1" $VENV/bin/python -m pip "$2" -q --disable-pip-version-check "${@:3}" 2>&1)
@@ -104,7 +104,7 @@ absent() {
     done
 }
 
-# apt_get OUTPUT ARGUMENT...: apt-get as root, what it says into OUTPUT; while another one is at work, wait for it.
+# apt_get OUTPUT ARGUMENT...: run apt-get as root with its output in OUTPUT, and wait while another program holds its lock.
 apt_get() {
     local output=$1 since=$SECONDS told=
     shift
@@ -113,7 +113,7 @@ apt_get() {
         grep -qE 'Could not get lock|Unable to (lock|acquire)' "$output" || return 1
         [ $((SECONDS - since)) -lt "$patience" ] ||
             fail "another program has been installing packages for $patience s; run make setup again when it is done: $(grep -m 1 lock "$output")"
-        [ -n "$told" ] || say "another program is installing packages, waiting for it: $(grep -m 1 lock "$output")"
+        [ -n "$told" ] || say "another program is installing packages; setup waits until it ends: $(grep -m 1 lock "$output")"
         told=yes
         sleep 2
     done
@@ -136,18 +136,18 @@ install_system_packages() {
     [ ${#missing[@]} -eq 0 ] && [ ${#wanted[@]} -eq 0 ] && return 0
     all=("${missing[@]}" "${wanted[@]}")
     if [ ${#as_root[@]} -eq 0 ]; then
-        say "no root and no sudo: these system packages are left out: ${all[*]}"
+        say "without root and sudo these system packages cannot be installed; ask for them, or go on without: ${all[*]}"
         return 0
     fi
     say "installing system packages: ${all[*]}"
     output=$(mktemp)
-    apt_get "$output" update || say "the package lists could not be refreshed, going on with those at hand: $(last_error "$output")"
+    apt_get "$output" update || say "the package lists could not be refreshed, so setup uses the ones of this machine: $(last_error "$output")"
     if [ ${#missing[@]} -gt 0 ]; then
         apt_get "$output" install "${missing[@]}" || fail "apt-get could not install ${missing[*]}: $(last_error "$output")"
     fi
     if [ ${#wanted[@]} -gt 0 ] && ! apt_get "$output" install "${wanted[@]}"; then
         for package in "${wanted[@]}"; do
-            apt_get "$output" install "$package" || say "left out: $package: $(last_error "$output")"
+            apt_get "$output" install "$package" || say "the system package $package could not be installed: $(last_error "$output")"
         done
     fi
     rm -f "$output"
@@ -185,11 +185,11 @@ install_other_mpis() {
     local folder
     for folder in mpich openmpi5; do
         if ! pip "installing ${other_mpi[$folder]} for tests" install --prefix $VENV/$folder "${other_mpi[$folder]}"; then
-            say "left out, so its tests will be skipped: ${other_mpi[$folder]}: $(pip_error)"
+            say "${other_mpi[$folder]} could not be installed, so its tests will be skipped: $(pip_error)"
         fi
     done
     local why
-    why=$(install_intel_mpi) || say "left out, so its tests will be skipped: ROMIO's Lustre driver: $why"
+    why=$(install_intel_mpi) || say "ROMIO's Lustre driver could not be installed, so its tests will be skipped: $why"
 }
 
 # The compiler script of the wheels has place holders where the path of its folder should be; this one needs none.
@@ -207,7 +207,7 @@ install_intel_mpi() {
     local stamp=$VENV/impi/.setup
     [ -f "$stamp" ] && [ "$(cat "$stamp")" = "${intel_mpi[*]}" ] && return 0
     if [ "$(uname -m)" != x86_64 ]; then
-        echo "Intel MPI is there for x86-64 only, this machine is $(uname -m)"
+        echo "Intel MPI exists for x86-64 only, and this machine is $(uname -m)"
         return 1
     fi
     say "installing Intel MPI for ROMIO's Lustre driver: impi-rt and impi-devel, a download of 130 MB, 330 MB in $VENV/impi;" \
@@ -223,7 +223,7 @@ install_intel_mpi() {
 # What draws the interactive figures of HTML reports.
 install_plotting() {
     local why
-    why=$(bash packaging/plotting.sh 2>&1) || say "left out, so figures in HTML reports are still: $why"
+    why=$(bash packaging/plotting.sh 2>&1) || say "the library for interactive figures could not be installed, so figures in HTML reports are not interactive: $why"
 }
 
 # MPICH's compiler script takes the name of its own folder apart where that has a space.
@@ -243,7 +243,7 @@ install_python_packages() {
     pip "installing Python packages" install -e "$what" || fail "pip could not install the Python packages: $(pip_error)"
     [ "$extra" = test ] && install_other_mpis
     if ! command -v mpicc >/dev/null; then
-        say "no mpicc on this machine: taking MPICH from PyPI into $VENV"
+        say "this machine has no mpicc, so MPICH from PyPI is installed into $VENV"
         pip "installing MPICH" install 'mpich>=4.1,<6' ||
             fail "no MPI could be installed ($(pip_error)); load your site's MPI module, or install Open MPI, and run make setup again"
     fi

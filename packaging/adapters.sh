@@ -36,7 +36,7 @@ adapter() {
         compiler "$1" "$headers/$2" "${@:3}"
         make -s -j"$(nproc)" -C profiler BUILD="../$build" MPICC="../$build/cc-$1" adapter
     else
-        echo "install: left out: the adapter for programs with the ABI of $1; with a network, run make install again" >&2
+        echo "install: the adapter for programs with the ABI of $1 could not be built; with a network, run make install again" >&2
     fi
 }
 
