@@ -12,7 +12,7 @@ from pathlib import Path
 from iolens import __version__
 from iolens.cli.described import Command, Option, commands
 
-ENVIRONMENT = "profiler/README.md lists the variables that the profiler reads."
+ENVIRONMENT = "profiler/manual/environment.md lists the variables that the profiler reads."
 STATUS = "0 if the command did what was asked, 1 if it failed, 2 for wrong usage, 128 + n if signal n ended it."
 STATUS_OF_RUN = "That of the program, 128 + n if signal n ended the program, 2 for wrong usage of iolens run."
 

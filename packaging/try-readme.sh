@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Do in a bare Debian what README says under "Two commands", in a clone and with nothing else installed: `make roads`, as
+# Run in a bare Debian the commands of docs/how-to/make-run.md under "Two commands", in a clone, with nothing else: `make roads`, as
 # root, with debootstrap and a network. Usage: try-readme.sh SUITE root|user [--short]
 #   root      the person is root, as in a container
-#   user      the person has no sudo; the machine has the packages that README names for that case
+#   user      the person has no sudo; the machine has the packages that the page names for that case
 #   --short   instead of `make test`, the commands of CONTRIBUTING from set-up to check, with the tests of two files; where
 #             no Debian can be made, one sentence says why, and the exit code is 0
 # GRID: the variables of `make run` (a short sweep). TESTS: the tests that `make test` runs instead of all.
@@ -48,13 +48,13 @@ attempt() {
 }
 
 main() {
-    local why packages run test contributing
-    run=$(block README.md "Two commands" 1)
-    test=$(block README.md "Two commands" 2)
+    local why packages run test contributing page=docs/how-to/make-run.md
+    run=$(block "$page" "Two commands" 1)
+    test=$(block "$page" "Two commands" 2)
     contributing="$(block CONTRIBUTING.md "Set up and build" 1); $(block CONTRIBUTING.md "Test" 1 | grep -v '^make test')"
-    packages=$(grep -oE 'apt-get install -y make gcc [a-z0-9 -]+' README.md | head -n 1)
+    packages=$(grep -oE 'apt-get install -y make gcc [a-z0-9 -]+' "$page" | head -n 1)
     [ -n "$run" ] && [ -n "$test" ] && [ -n "$packages" ] || {
-        echo "try-readme: README has not the commands any more that are to be tried" >&2
+        echo "try-readme: $page lacks the commands that are to be tried; see its section "Two commands"" >&2
         exit 1
     }
     if ! why=$(possible); then

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Do what README says in Debian 12 and 13, as root and as a user (try-readme.sh); then install iolens by each road named
+# Run the manual's first commands in Debian 12 and 13, as root and as a user (try-readme.sh); then install iolens by each road named
 # (clone, prefix, wheel, deb, docs), each in a fresh Debian that has nothing else, and run smoke.sh there; `modules` tries the modulefiles in one, `aarch64` the wheel for that by emulation: `make roads`, as root,
 # with debootstrap; some minutes a road. SUITE names the Debian (trixie).
 set -euo pipefail

@@ -1,6 +1,6 @@
 """The unit and the meaning of each of Darshan's counters, by a pattern of its name without the module in front.
 
-The first row that matches counts. The words describe Darshan's log format, version 3.41; profiler/README.md lists the
+The first row that matches counts. The words describe Darshan's log format 3.41; profiler/manual/darshan.md lists the
 differences in logs of iolens.
 """
 

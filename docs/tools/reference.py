@@ -51,8 +51,8 @@ What a record of a file (or dataset, or variable) holds, in the order of the log
 Of a file that all ranks shared there is one record, of rank -1: its counts and times are sums over the ranks, its
 first moments the earliest, its last ones the latest. -1 is a value that was not recorded. `log.frames["POSIX"]` has the
 counters as columns. iolens writes POSIX, MPI-IO, STDIO, H5F, H5D, PNETCDF_FILE and PNETCDF_VAR, and reads all. What it
-counts otherwise than Darshan stands in [a table](../profiler/README.md#what-differs-from-darshan-on-purpose), what
-Darshan has no place for in [the process tables](../profiler/TABLES.md)."""
+counts otherwise than Darshan stands in [a table](../profiler/manual/darshan.md#what-differs-from-darshan-on-purpose).
+[The process tables](../profiler/TABLES.md) hold the numbers for which Darshan has no counter."""
 
 EXHIBITS = """\
 Each is shown by `iolens report` and `iolens show`, printed by `iolens table NAME LOG`, written in full by

@@ -1,7 +1,7 @@
-"""Where iolens and Darshan are meant to differ: the rows of the table in profiler/README.md, by their first column.
+"""The intended differences between iolens and Darshan: the rows of the table in profiler/manual/darshan.md.
 
-The model asks `rules.ours(SUBJECT)` wherever the two part. What Darshan's log differs in beyond this list is an error,
-of the model or of the list; test_model.py holds the list to the table.
+The model calls `rules.ours(SUBJECT)` wherever the two differ. Any other difference in Darshan's log is an error of the
+model or of the list. test_model.py compares the list with the table.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ NOT_MODELLED = {
 
 @dataclass(frozen=True)
 class Rules:
-    """Which of the two libraries' records the model is to say."""
+    """The library whose records the model computes: "iolens" or "darshan"."""
 
     recorder: str = "iolens"
 

@@ -1,4 +1,4 @@
-"""The same programs under Darshan's own library: every counter equal, save where profiler/README.md says otherwise.
+"""The same programs under Darshan's own library: every counter is equal, except those in profiler/manual/darshan.md.
 
 Set DARSHAN_LIB to the path of a libdarshan.so to run this.
 """

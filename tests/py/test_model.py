@@ -67,8 +67,8 @@ def test_random_programs_with_pnetcdf() -> None:
 
 
 def differences() -> set[str]:
-    """First column of the README's table of what differs from Darshan on purpose."""
-    text = (REPOSITORY / "profiler/README.md").read_text()
+    """Returns the first column of the manual's table of intended differences from Darshan."""
+    text = (REPOSITORY / "profiler/manual/darshan.md").read_text()
     table = text.split("## What differs from Darshan, on purpose")[1].split("\n\n")[1]
     return {row.split("|")[1].strip() for row in table.splitlines()[2:]}
 

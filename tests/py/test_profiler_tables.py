@@ -161,7 +161,7 @@ def test_the_library_needs_little() -> None:
 
 def test_every_setting_is_explained() -> None:
     rows = (harness.ROOT / "profiler/src/runtime/settings.def").read_text()
-    text = (harness.ROOT / "profiler/README.md").read_text()
+    text = (harness.ROOT / "profiler/manual/environment.md").read_text()
     names = re.findall(r'SETTING\(\w+, "IOLENS_(\w+)"', rows)
     assert len(names) > 25
     assert [name for name in names if not re.search(rf"`(IOLENS_)?{name}\b", text)] == []

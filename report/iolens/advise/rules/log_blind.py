@@ -46,7 +46,7 @@ RULE = Rule(
     "io_submit",
     limits=("blind_bytes",),
     why="Rules about sizes and order have no data, so the absence of their findings means nothing.",
-    read_more="profiler/README.md; https://github.com/darshan-hpc/darshan/issues/984",
+    read_more="profiler/manual/recorded.md; https://github.com/darshan-hpc/darshan/issues/984",
     check=check,
     note=True,
 )

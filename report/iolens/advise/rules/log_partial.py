@@ -31,7 +31,7 @@ RULE = Rule(
     says="the log says that records are missing, or the process was killed",
     limits=(),
     why="Sums and shares are lower bounds.",
-    read_more="profiler/README.md; https://github.com/darshan-hpc/darshan/issues/970",
+    read_more="profiler/manual/killed.md; https://github.com/darshan-hpc/darshan/issues/970",
     check=check,
     note=True,
 )
