@@ -25,7 +25,7 @@ BUSY = 0.7
 """The part of the time that ranks but the slow one spend in accesses."""
 
 Trace = tuple[np.ndarray, np.ndarray]
-"""Of one rank in one file: offsets; begin and end in seconds as two columns."""
+"""Transfers of one rank in one file: offsets; begin and end in seconds as two columns."""
 
 
 def traces(accesses: int, file: int, rank: int) -> Trace:
@@ -53,7 +53,7 @@ def dxt(accesses: int) -> Iterator[bytes]:
 
 
 def posix(accesses: int) -> bytes:
-    """What the POSIX module counts of the same, a record for each rank in each file."""
+    """Returns the POSIX counters of the same transfers, a record for each rank in each file."""
     module = MODULES["POSIX"]
     names = [name.removeprefix("POSIX_") for name in stored(module, 4)]
     whole, doubles = ([n for n in names if n.startswith("F_") == kind] for kind in (False, True))

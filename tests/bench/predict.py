@@ -49,7 +49,7 @@ RULES = """\
 """
 
 APART = 0.02
-"""Of the median: runs of a setting that lie further apart show that chance decides, and are made more often."""
+"""Largest distance of a run from its setting's median; settings with a larger one are run more often."""
 
 GOAL = 0.15
 """Error of a single held-out setting at most, as share of what was measured."""

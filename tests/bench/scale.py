@@ -1,4 +1,4 @@
-"""What a job with MPI traced and samples costs by its number of ranks: python tests/bench/scale.py [FOLDER]
+"""Counts the cost of a job with traced MPI and samples, by its number of ranks: python tests/bench/scale.py [FOLDER]
 
 Runs tests/c/halo_f08.f90 at RANKS ("1 2 4 8 16 32 64"), with `--trace mpi,io --sample` and without, and counts: bytes
 of the log by table, rows, the bytes of a rank's spool that hold something, the resident memory that is added to a
@@ -58,7 +58,7 @@ class Line:
     residual: float
 
     def at(self, ranks: int) -> float:
-        """What it says of so many ranks."""
+        """Returns the cost that the fitted line gives for a number of ranks."""
         return self.begin + self.slope * ranks
 
 

@@ -78,7 +78,7 @@ json.dump(counters, sys.stdout)
 """
 SIZES = [f"size_{i}" for i in range(7)]
 BOOK = ("calls", "bytes_sent", "bytes_received", "messages", *SIZES)
-"""What the program's book says of each function, in its order."""
+"""Columns of the expectations that the program prints for each function, in this order."""
 PEERS = ("messages", "bytes", "received_messages", "received_bytes")
 
 
@@ -93,7 +93,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Messages:
-    """What one rank must send: calls and bytes, by function."""
+    """Calls and bytes that one rank must send, by function."""
 
     calls: Mapping[str, int]
     sent: Mapping[str, int]
@@ -333,7 +333,7 @@ def hold_to_foreign_program(trial: Trial, before: Sequence[str]) -> None:
 
 
 def printed(*words: str) -> str:
-    """What a command of ours prints."""
+    """Returns the output of an iolens command that must succeed."""
     with redirect_stdout(io.StringIO()) as out:
         assert command(list(words)) == 0, words
     return out.getvalue()

@@ -219,7 +219,8 @@ static void keeps_the_largest(void)
     buffer_free(&rows);
 }
 
-/* What has lines of its own begins one, and what comes next begins another, also where a slab ends. */
+/* Rows that ask for cache lines of their own begin one, and the next row begins another, also at a slab's
+ * end. */
 static void lines_are_apart(void)
 {
     enum { LINE_BYTES = 64 };

@@ -1,4 +1,4 @@
-/* What calls of MPI on one rank take: mpi_cost CALL TIMES [REPEATS] prints the fewest ns a call of all
+/* Measures MPI calls on one rank: mpi_cost CALL TIMES [REPEATS] prints the fewest ns a call of all
  * repeats. */
 #include <mpi.h>
 #include <stdio.h>

@@ -164,7 +164,7 @@ static void say(int bytes, int tag)
     expect("Send", 1, bytes, 0, 1), to(right, bytes);
 }
 
-/* What a freed receive brings nobody can tell; what is cancelled brings nothing. */
+/* The bytes of a freed receive cannot be counted; a cancelled receive has none. */
 static void given_up(void)
 {
     MPI_Request request, lasting;

@@ -1,4 +1,4 @@
-/* What a program with 4 ranks expects to be counted of it, written to a file expected.RANK in the current
+/* Writes the counts that a program with 4 ranks expects in its log to a file expected.RANK in the current
  * folder: lines CALL rank function calls bytes_sent bytes_received messages PEER rank peer messages bytes
  * received_messages received_bytes */
 #ifndef MPI_EXPECT_H

@@ -22,7 +22,7 @@ static int throw(struct dice * dice, int sides)
 
 /* --- one-sided --- */
 
-/* Of doubles: one, three in a row, every second of eight. */
+/* The datatypes, made of doubles: one, three in a row, every second of eight. */
 enum { TYPES = 3 };
 static MPI_Datatype types[TYPES];
 static const int type_bytes[TYPES] = {8, 24, 32};

@@ -13,7 +13,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-/* What glibc has without declaring it everywhere. */
+/* Functions of glibc that not every version of its headers declares. */
 int __dprintf_chk(int fd, int fortify, const char *format, ...);
 int __vdprintf_chk(int fd, int fortify, const char *format, va_list list);
 

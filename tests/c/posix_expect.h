@@ -32,7 +32,7 @@ static inline void expect_file(const char *name)
     dprintf(1, "FILE %s/%s\n", folder, name);
 }
 
-/* What every POSIX record of a real file says. */
+/* Prints the expectations that hold for the POSIX record of every real file. */
 static inline void expect_posix_file(const char *name)
 {
     struct statfs info;

@@ -47,7 +47,7 @@ static void by_fork(int fd)
     MUST(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 7);
 }
 
-/* What a child of vfork closes, its parent still has. */
+/* A descriptor that a child of vfork closes stays open in its parent. */
 static void by_vfork(int fd)
 {
     int status;

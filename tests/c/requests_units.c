@@ -18,7 +18,7 @@ static void must(bool right, const char *what)
         printf("%s\n", what);
 }
 
-/* Of what lies side by side, as a library's objects do, or counts up, as handles that are numbers do. */
+/* Returns request handles that lie side by side, as objects of a library do, or count up, as numbers do. */
 static MPI_Request handle_of(long i, long apart) { return (MPI_Request)(uintptr_t)(0x4c000000L + i * apart); }
 
 static long longest_chain(void)

@@ -67,7 +67,7 @@ static long sendfile_all(int fd)
     return sendfile(fd, source, &begin, MANY);
 }
 
-/* What a reader got until the other end was closed. */
+/* Returns the number of bytes that a reader got until the other end was closed. */
 static long drain(int fd)
 {
     static char room[MANY];
@@ -250,7 +250,7 @@ static void cancelled(void)
     close(pair[1]);
 }
 
-/* What the kernel makes on the way. */
+/* Transfers between two descriptors inside the kernel: sendfile, splice and their relatives. */
 static void made(void)
 {
     char *room = malloc(RANDOM);

@@ -141,7 +141,7 @@ static void crossings(void)
     EXPECT("STDIO_MAX_BYTE_WRITTEN", 5);
 }
 
-/* What was appended lands where the file ends when it is flushed: by a call for all streams, or by exit. */
+/* Appended bytes go to the end that the file has when they are flushed: by fflush(NULL), or by exit. */
 static void appending(void)
 {
     FILE *f = fopen("appended.dat", "a"), *other;

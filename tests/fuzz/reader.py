@@ -43,7 +43,7 @@ class TooSlow(Exception):
 
 @dataclasses.dataclass
 class Tally:
-    """What came of the logs; `failures` by the place in the code, with the first number that led there."""
+    """Results of reading the logs; `failures` by place in the code, with the number of the first log that failed."""
 
     read: int = 0
     refused: int = 0

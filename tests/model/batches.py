@@ -1,4 +1,4 @@
-"""What the hunts with libraries share: random programs, many in one process, whose records are held to a model."""
+"""Runs many random programs in one process and compares their records with a model; shared by the library hunts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a log says against what the model says."""
+"""Compares the numbers of a log with those of the model."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Error:
 
 
 class Comparison:
-    """Of one process' log: `zero` is when the log's clock began, in the journal's nanoseconds."""
+    """Compares a process's log with the model; `zero` is the begin of the log's clock in the journal's nanoseconds."""
 
     def __init__(self, log: Log, process: Process) -> None:
         self.log = log

@@ -467,9 +467,9 @@ class Writer:
 
 
 class ThreadWriter(Writer):
-    """What one of several threads does with files of its own.
+    """Calls of one of several threads on files of its own.
 
-    It closes nothing: of a number that one thread closes while another opens, no journal tells whose it was.
+    It closes nothing: a descriptor closed by one thread may be given to another at once, and no journal shows to which.
     """
 
     def __init__(self, seed: str, thread: int) -> None:
@@ -508,7 +508,7 @@ class ThreadWriter(Writer):
 
 
 class ChildWriter(Writer):
-    """What a process does that has what another one opened; it takes no name away, by which the kernel calls them."""
+    """Calls of a process that inherited open files. It removes no name, because the kernel reports files by name."""
 
     def __init__(self, seed: str, fds: list[int], next_fd: int) -> None:
         super().__init__(seed)

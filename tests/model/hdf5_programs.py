@@ -123,7 +123,7 @@ class Program:
         self.note("write" if write else "read", place=place, points=int(points), **selection)
 
     def select(self, dataset: h5d.DatasetID) -> tuple[h5s.SpaceID | None, dict[str, object]]:
-        """What is to be moved: where in the file (None: all of it), and how that reads in the journal."""
+        """Returns a selection of the dataset (None: all of it), and its text in the journal."""
         space, which = dataset.get_space(), self.random.random()
         if which < 0.15:
             return None, {"selection": "all"}

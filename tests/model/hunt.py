@@ -69,7 +69,7 @@ class Setting:
     striped: str = ""  # a library that says of every file that it is striped
 
     def command(self, calls: Path, journal: Path, env: dict[str, str]) -> list[str]:
-        """What starts the interpreter; the launcher itself is not preloaded."""
+        """Returns the command that starts the interpreter; only the interpreter is preloaded, not the launcher."""
         words = [str(self.interpreter), str(calls), str(journal)]
         if not self.ranks:
             return words
@@ -122,7 +122,7 @@ def some_layout(number: int) -> Layout:
 
 
 def child_errors(journal: Path, child: Process) -> list[Error]:
-    """What is wrong in the log of a process that a program started. One that recorded nothing leaves none."""
+    """Returns the errors in the log of a process that a program started; a process that recorded nothing has no log."""
     program, log = int(journal.name.split(".")[-2]), Path(f"{journal}.log")
     if not log.exists():
         recorded = [*child.stdio.files, *(file for file in child.posix.files.values() if file.is_recorded())]
@@ -131,7 +131,7 @@ def child_errors(journal: Path, child: Process) -> list[Error]:
 
 
 def run_batch(setting: Setting, programs: list[Program], names: list[str]) -> list[Error]:
-    """What is wrong in the log of one process that ran these programs one after another."""
+    """Returns the errors in the log of one process that ran these programs one after another."""
     with tempfile.TemporaryDirectory(prefix="iolens-model-", dir=scratch()) as top:
         folder = Path(top).resolve() / "w"
         folder.mkdir()

@@ -44,7 +44,7 @@ def wrong_records(
 
 
 def run_batch(build: Path, first: int, count: int, seed: int) -> list[str]:
-    """What is wrong in the log of one process that ran these programs."""
+    """Returns the errors in the log of one process that ran these programs."""
     model = Hdf5Model()
 
     def command(folder: Path, journal: Path, log: Path) -> list[object]:

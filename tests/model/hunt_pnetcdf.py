@@ -47,7 +47,7 @@ def preload(build: Path) -> str:
 
 
 def run_batch(build: Path, first: int, count: int, seed: int) -> list[str]:
-    """What is wrong in the log of one process that ran these programs."""
+    """Returns the errors in the log of one process that ran these programs."""
     model = PnetcdfModel()
 
     def command(folder: Path, journal: Path, log: Path) -> list[object]:

@@ -341,7 +341,7 @@ int stream_holds(const struct state *s, int fd)
     return 0;
 }
 
-/* Whether the stream is there and this call on it is defined; notes what was done last. */
+/* Returns true if the stream is open and the C standard defines this call on it; remembers the call. */
 static int may_stream(struct state *s, int slot, enum way way)
 {
     enum { NO_READS = 0x4, NO_WRITES = 0x8 }; /* of glibc's FILE */
@@ -408,7 +408,8 @@ void ask_positions(struct state *s)
     }
 }
 
-/* What a program leaves open is closed by calls like any other, so that the next one begins afresh. */
+/* Files that a program leaves open are closed by recorded calls, so that the next program begins without any.
+ */
 static void run_named(struct state *s, const char *operation)
 {
     struct line line = {.op = operation_named(operation)};

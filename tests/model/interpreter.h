@@ -38,11 +38,11 @@ struct entry {
                          in the buffer that are to be written */
 };
 
-/* What a call does to a stream; reading right behind writing or the reverse is undefined without TURNS
+/* Effect of a call on a stream; reading right after writing or the reverse is undefined without TURNS
  * between them, and left out. */
 enum way { STAYS, READS, WRITES, TURNS };
 
-/* What the calls of one program share. */
+/* State that the calls of one program share. */
 struct state {
     int32_t program;
     int fds[SLOTS];
@@ -53,7 +53,7 @@ struct state {
     int leaves;           /* its streams stay open until the process ends */
 };
 
-/* What an argument stands for where that decides what is noted beside the call. */
+/* Kind of object that an argument names, which decides what the journal says besides the call. */
 enum on { ON_NOTHING, ON_FD, ON_STREAM, ON_HANDLE };
 
 struct operation {
@@ -72,10 +72,11 @@ extern const struct operation mpi_operations[]; /* empty where MPI was not compi
 
 int64_t journal_now(void);
 
-/* Of a descriptor's file, in bytes; -1 for none. */
+/* Returns the size of a descriptor's file in bytes, or -1 if there is none. */
 int64_t size_of(int64_t fd);
 
-/* Whether a stream stands on this descriptor: to take it away, or give it to a second one, is left out. */
+/* Returns true if a stream uses this descriptor; calls that close it or open a second stream on it are
+ * skipped. */
 int stream_holds(const struct state *s, int fd);
 
 /* Start the process that executes the lines behind `child NUMBER`, with these two slots' descriptors as its

@@ -1,4 +1,4 @@
-"""What the counters are called and the few rules that several modules share (Darshan's log format, section 3.4 on)."""
+"""Names of the counters, and the rules that several modules share (Darshan's log format, section 3.4 on)."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ STDIO_DOUBLES = (
 
 
 def bucket(size: int) -> int:
-    """Which bucket of the histogram holds `size`; an upper edge belongs to the bucket below it."""
+    """Returns the bucket of the histogram that holds `size`; an upper edge belongs to the bucket below it."""
     for i, top in enumerate(BUCKET_TOPS):
         if size <= top:
             return i

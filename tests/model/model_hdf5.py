@@ -10,7 +10,7 @@ from typing import Any
 from meaning import BUCKETS, bucket
 
 DIMENSIONS = 5
-"""Of a dataset with more, a record tells of those that change fastest."""
+"""Number of dimensions in a record; for a dataset with more, the record has those that change fastest."""
 
 Access = tuple[int, tuple[int, ...], tuple[int, ...]]
 """Bytes, and in each dimension, the fastest first, length and stride of a regular selection, else 0."""
@@ -18,7 +18,7 @@ Access = tuple[int, tuple[int, ...], tuple[int, ...]]
 
 @dataclass
 class Hdf5Record:
-    """Of a file, or of a dataset."""
+    """The record of a file or of a dataset."""
 
     ints: dict[str, int] = field(default_factory=dict)
     accesses: Counter[Access] = field(default_factory=Counter)

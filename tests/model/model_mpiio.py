@@ -39,7 +39,7 @@ TRANSFERS = transfers()
 
 @dataclass
 class MpiioFile:
-    """What a record of this file must hold."""
+    """The values that the record of a file must have."""
 
     name: str
     ints: dict[str, int] = field(default_factory=dict)

@@ -50,7 +50,7 @@ def program_of(name: str) -> int:
 
 @dataclass
 class PosixFile:
-    """What a record of this file must hold."""
+    """The values that the record of a file must have."""
 
     name: str
     ints: dict[str, int] = field(default_factory=dict)

@@ -31,7 +31,7 @@ UNSEEN = {  # by Darshan
 
 @dataclass
 class StdioFile:
-    """What a record of this file must hold."""
+    """The values that the record of a file must have."""
 
     name: str
     ints: dict[str, int] = field(default_factory=dict)
@@ -210,7 +210,7 @@ class StdioModel:
             file.placed.append(transfer)
 
     def lands(self, call: Call, stream: Stream) -> None:
-        """What has left the buffer in this call ended the file; closing writes all that was left."""
+        """Moves the file's end by the bytes that left the stream's buffer in this call; closing writes all bytes."""
         closes = call.name in ("fclose", "freopen")
         left = stream.pending if closes else stream.pending - stream.held(call.extra[2])
         if left > 0:

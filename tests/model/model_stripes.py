@@ -21,12 +21,12 @@ class Layout:
     targets: tuple[int, ...]
 
     def attribute(self) -> bytes:
-        """What Lustre answers when asked for "lustre.lov": struct lov_user_md_v1."""
+        """Returns Lustre's answer to a request for "lustre.lov": struct lov_user_md_v1."""
         head = struct.pack("<II16sIHH", LOV_USER_MAGIC_V1, RAID0, b"", self.size, len(self.targets), 0)
         return head + b"".join(struct.pack("<16sII", b"", 0, target) for target in self.targets)
 
     def moved(self, transfers: Iterable[tuple[bool, int, int, int, int]]) -> Moved:
-        """Of transfers as the models of POSIX and stdio keep them: write, offset, bytes, begin, end."""
+        """Returns the bytes per stripe of transfers (write, offset, bytes, begin, end) of the POSIX or stdio model."""
         moved: Moved = {}
         for write, offset, size, _, _ in transfers:
             end = offset + size

@@ -20,7 +20,7 @@ ALONE = (Writer.append_log, Writer.held_bytes, Writer.linked_folders)
 
 
 def shared(word: str) -> bool:
-    """Whether a word of a call is the name of a file that any rank may use."""
+    """Returns True if a word of a call is the name of a file that any rank may use."""
     return word.strip("@/.") in SHARED
 
 
@@ -32,14 +32,14 @@ def without_appending(line: str) -> str:
 
 
 def passes_on(line: str) -> bool:
-    """Whether a rank's own file becomes one that any rank may use, or the reverse."""
+    """Returns True if the call makes a rank's own file one that any rank may use, or the reverse."""
     words = line.split()
     names = [word for word in words if word.startswith("@")]
     return words[0].startswith(("rename", "link")) and len({shared(name) for name in names}) == 2
 
 
 class RankWriter(Writer):
-    """What one rank does by itself. Shared files are not appended to: where another rank's bytes end, no call tells."""
+    """Calls of one rank alone. It does not append to shared files, whose end depends on the other ranks."""
 
     def __init__(self, seed: str, rank: int) -> None:
         super().__init__(seed)
@@ -80,7 +80,7 @@ class RankWriter(Writer):
 
 
 class JobWriter(RankWriter):
-    """What the ranks of a job do, together and apart."""
+    """Calls of all ranks of a job, collective and independent."""
 
     def __init__(self, seed: str, ranks: int) -> None:
         super().__init__(seed, 0)
@@ -130,7 +130,7 @@ class JobWriter(RankWriter):
             self.job += [everyone, f"mpi_close {slot}"]
 
     def step(self, slot: int, type_: int, amode: str, everyone: str) -> None:
-        """What collective calls do that the mode forbids, no standard says: ranks may wait for each other for ever."""
+        """Chooses a call that the file's mode allows; ranks may wait forever in a forbidden collective call."""
         forbidden = "write" if "RDONLY" in amode else "read" if "WRONLY" in amode else "nothing"
         which = self.random.random()
         if which < 0.45:

@@ -28,7 +28,7 @@ RANK_TIMES = {"POSIX": 13, "MPI-IO": 13, "STDIO": 11}  # where fastest, slowest 
 
 @dataclass
 class Share:
-    """What one rank did with a file: bytes, and nanoseconds at most."""
+    """Activity of one rank in a file: bytes, and the most nanoseconds that it can have taken."""
 
     bytes: int
     nanoseconds: int
@@ -99,7 +99,7 @@ def merged(files: list[Any], zeros: list[float]) -> Any:
 
 
 class RankComparison(Comparison):
-    """Of the records that one rank keeps for itself, or that stand for all ranks (`rank` -1)."""
+    """Compares the records of one rank's own files, or those that stand for all ranks (`rank` -1), with the model."""
 
     def __init__(self, log: Log, process: Process, rank: int, files: dict[str, dict[str, Any]]) -> None:
         super().__init__(log, process)
@@ -186,7 +186,7 @@ class RankComparison(Comparison):
             self.error("F_FASTEST_RANK_TIME", f"mean {mean} between", (fast, slow))
         if abs(byte_variance - pvariance(bytes_)) > 1e-9 * max(1.0, pvariance(bytes_)):
             self.error("F_VARIANCE_RANK_BYTES", pvariance(bytes_), byte_variance)
-        # Of values between `fast` and `slow` with this mean; at least what those two alone make.
+        # The variance of values between `fast` and `slow` with this mean is at most `most`, and at least `least`.
         most = (slow - mean) * (mean - fast)
         least = ((slow - mean) ** 2 + (fast - mean) ** 2) / len(bytes_) if fastest != slowest else 0.0
         if not least * (1 - 1e-6) - 1e-15 <= time_variance <= most * (1 + 1e-6) + 1e-15:
@@ -236,7 +236,7 @@ def spread(zeros: list[float]) -> list[Error]:
 
 
 def file_ranks(log: Log, models: list[dict[str, Any]]) -> list[Error]:
-    """What every rank did with a file that several used."""
+    """Compares the table `file_ranks`, each rank's activity in files that several ranks used, with the model."""
     errors = []
     rows = {(log.names.get(row["file"], ""), row["rank"]): row for row in log.tables.get("file_ranks", [])}
     for rank, model in enumerate(models):

@@ -1,4 +1,4 @@
-"""What is wrong with a page of HTML: tags that do not match, names given twice, links to nowhere, outside things."""
+"""Finds faults of an HTML page: tags that do not match, duplicate ids, broken links, files loaded from outside."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a program says, without what the machine makes others say: an MPI library's warnings, a busy disk."""
+"""Reduces a program's messages to its own: drops an MPI library's warnings, and remarks about a busy disk."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def shape(line: str) -> str:
 
 
 def names_the_best(output: str) -> bool:
-    """Whether a sweep on emulated storage named the best setting, or said that a busy disk cost it its runs."""
+    """Returns True if a sweep on emulated storage named the best setting, or said that a busy disk spoilt its runs."""
     return any(word in output for word in ("Best:", "Confirmed:", "Not confirmed:", BUSY))
 
 

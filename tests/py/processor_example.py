@@ -47,7 +47,7 @@ def every_rank(rows: list[tuple[Any, ...]], columns: str) -> pd.DataFrame:
 
 
 def resolved(nodes: pd.DataFrame, objects: pd.DataFrame, **_: Any) -> pd.DataFrame:
-    """What symbols.resolve.resolve gives where the files of OBJECTS are there."""
+    """Returns the result of symbols.resolve.resolve on a machine with the files of OBJECTS."""
     names = {row[0]: row[5:] for row in FRAMES}
     found = nodes.assign(
         object=[OBJECTS[number] for number in nodes["object"]],

@@ -30,7 +30,7 @@ ANY = -1  # an expectation that only says: do not check
 
 @dataclass
 class Expectation:
-    """What a program says of one file: integer counters that are not 0; all others are."""
+    """Expectations that a program prints for one file: the integer counters that are not 0."""
 
     path: str
     process: int | None

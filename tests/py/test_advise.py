@@ -51,7 +51,7 @@ def test_advice_on_traced_calls_of_mpi_needs_no_frames() -> None:
 
 
 def without_pandas(*words: str | Path) -> str:
-    """What a command prints, and then whether it has imported pandas."""
+    """Returns the output of a command, followed by True or False: whether the command imported pandas."""
     code = "import sys; from iolens.cli.main import main; main(sys.argv[1:]); print('pandas' in sys.modules)"
     command = [sys.executable, "-c", code, *map(str, words)]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout

@@ -51,7 +51,7 @@ def words_of(job: Job) -> set[bytes]:
 
 
 def vocabulary(job: Job) -> bytes:
-    """What stays: names that profilers give, types of file systems, the log's own hints, what tables say of columns."""
+    """Returns the words that may stay: profilers' names, file system types, the log's hints, meanings of columns."""
     tables = [chunk.partition(b"\n")[0] for region in regions_of(job.path) for chunk in region.chunks if b"\n" in chunk]
     kinds = [mount.kind.encode() for mount in job.mounts]
     return b" ".join([OWN, *kinds, *(value.encode() for value in job.metadata.values()), *tables])

@@ -1,4 +1,4 @@
-"""What the comparison's figures draw: read back from matplotlib's own objects."""
+"""The contents of the comparison's figures, read back from matplotlib's objects."""
 
 from __future__ import annotations
 

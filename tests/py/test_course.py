@@ -192,7 +192,7 @@ def test_a_wrong_call_says_what_there_is(words: list[str], said: str, capsys: py
 
 
 def pictures() -> dict[str, str]:
-    """What course/pictures.py draws, by folder."""
+    """Returns the pictures that course/pictures.py draws, by folder."""
     made = runpy.run_path(str(COURSE / "pictures.py"))
     return {f"activity-{number}": made["picture"](panels) for number, panels in made["PICTURES"].items()}
 

@@ -14,7 +14,7 @@ from iolens.log import read_log
 LOGS = sorted((Path(__file__).parents[1] / "data/iolens").rglob("*.darshan"))
 PARSER = os.environ.get("DARSHAN_PARSER") or shutil.which("darshan-parser")
 SKIPPED = "no log utility handlers defined for module APMPI"
-"""What one says that was built without AutoPerf, of Darshan's own logs too."""
+"""Message of a darshan-parser that was built without AutoPerf, which it prints for Darshan's own logs too."""
 
 pytestmark = pytest.mark.skipif(PARSER is None, reason="no darshan-parser on the path, and DARSHAN_PARSER names none")
 

@@ -1,4 +1,4 @@
-"""What `iolens doctor` says of this machine is what other means say of it."""
+"""`iolens doctor` says the same about this machine as other programs do."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ MADE = ("build/",)
 
 
 def anchors(text: str) -> set[str]:
-    """What links may name in a document: its headings, lower case, words joined by hyphens."""
+    """Returns the anchors that links may name in a document: its headings, lower case, words joined by hyphens."""
     heads = re.findall(r"^#+ +(.+?) *$", re.sub(r"^```.*?^```", "", text, flags=re.M | re.S), re.M)
     return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
 
@@ -52,7 +52,7 @@ def test_a_broken_link_is_found(tmp_path: Path) -> None:
 
 
 def test_addresses_of_other_sites_are_well_formed() -> None:
-    """Whether they are there is asked by `make docs-links`, which needs a network."""
+    """Only the form is checked here; `make docs-links` asks the sites, which needs a network."""
     sources = [
         name for name in TRACKED if name.endswith((".md", ".py")) and name.startswith(("docs", "report", "README"))
     ]

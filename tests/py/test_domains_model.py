@@ -1,4 +1,4 @@
-"""What file domains cost by the storage model alone: no clock, no disk, the parameters of storage/ost.yaml."""
+"""The cost of file domains in the storage model alone: no clock, no disk, the parameters of storage/ost.yaml."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ int main(void) {
 
 @pytest.fixture(scope="module")
 def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Of a program that works, writes, and has a thread that sleeps."""
+    """The log of a program that computes, writes, and has a thread that sleeps."""
     folder = tmp_path_factory.mktemp("exports")
     harness.build_library()
     (folder / "program.c").write_text(PROGRAM)

@@ -221,7 +221,7 @@ def browse(page: Path, *options: str) -> subprocess.CompletedProcess[str]:
 
 
 def driven(page: Path, driver: str) -> dict[str, Any]:
-    """What a page that drives the given one found out, after a run without a word in the console."""
+    """Returns the findings of a script that operates the given page; fails if the console has any message."""
     path = page.with_name("driver.html")
     path.write_text(driver, encoding="utf-8")
     done = browse(page, "--virtual-time-budget=20000", "--dump-dom", f"file://{path}")

@@ -60,7 +60,7 @@ def test_improvement_is_the_share_of_the_baselines_time() -> None:
 
 
 def test_a_run_counts_once_however_many_sizes_it_timed() -> None:
-    """What slows a run down slows it at every size: ten sizes of three runs are no thirty witnesses."""
+    """A slow run is slow at every size, so ten sizes of three runs are not thirty independent values."""
     generator = random.Random(8)
     trials, hits = 150, 0
     for _ in range(trials):

@@ -237,7 +237,7 @@ def test_damage_is_a_log_error_or_still_readable(tmp_path: Path, kind: int) -> N
 def test_streams_of_many_ranks_are_copied_once(
     compression: str, compress: Callable[[bytes], bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What lies behind a stream's end is handed to its inflater up to a window only."""
+    """Bytes after the end of a compressed stream are passed to its inflater only up to the size of a window."""
     monkeypatch.setattr(container, "WINDOW", 64)
     parts = [random.Random(rank).randbytes(rank) for rank in range(200)]
     stored = memoryview(b"".join(map(compress, parts)))

@@ -57,7 +57,7 @@ def word_lines(commands: str) -> Iterator[list[str]]:
 
 
 def takes(words: list[str]) -> bool:
-    """Whether the command's parser takes these words; `--help` and its like end it well."""
+    """Returns True if the command's parser accepts these words; `--help` and its like count as accepted."""
     try:
         parse(words)
     except SystemExit as ended:

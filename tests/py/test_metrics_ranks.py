@@ -1,4 +1,4 @@
-"""What each rank did, and how far ranks differ, by hand on small made-up jobs."""
+"""Activity of each rank and differences between ranks, computed by hand for small made-up jobs."""
 
 from __future__ import annotations
 

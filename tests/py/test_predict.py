@@ -181,7 +181,7 @@ def test_ranks_that_wait_in_vain_are_named() -> None:
 
 
 TRUE = {"ost_mb_per_s": 90.0, "link_mb_per_s": 300.0, "ost_rpc_us": 120.0, "network_us": 300.0, "lock_us": 700.0}
-"""Of a file system that the fit knows nothing of."""
+"""Parameters of a file system that the fit does not know."""
 
 
 def moves(ranks: int, stripes: int, sizes: Iterable[tuple[int, int, int]], sync_each: bool = False) -> Program:

@@ -46,7 +46,7 @@ def segments(report: darshan.DarshanReport) -> Traces:
 
 @dataclass
 class OpenFile:
-    """What descriptors stand for: a name and a position."""
+    """An open file: its name and position."""
 
     name: str
     at: int = 0

@@ -24,7 +24,7 @@ from iolens.symbols.lines import Line
 SAMPLED = {"IOLENS_SAMPLE": "1000", "IOLENS_SAMPLE_TIMER": "cpu"}
 
 SHARE_OFF = 0.25
-"""What a busy machine may add to the share of one of two functions in some hundred samples; they have 0.7 and 0.3."""
+"""Largest error of a function's share of some hundred samples on a busy machine; two functions have 0.7 and 0.3."""
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -13,7 +13,7 @@ APART = ("mpi", "trace")
 
 
 def includes() -> list[tuple[Path, Path]]:
-    """Which headers and sources include which headers and tables, but for the list of calls that storage has too."""
+    """Returns pairs of a source and a file that it includes, without the list of calls shared with storage."""
     found = []
     for path in sorted(SOURCE.rglob("*.[ch]")):
         for name in re.findall(r'^#include "(.+)"', path.read_text(), re.M):
@@ -95,7 +95,7 @@ def folder(path: Path) -> str:
 
 
 def test_nothing_includes_modules() -> None:
-    """What a module adds reaches the rest of the library through its row."""
+    """The rest of the library uses a module only through the module's row in a table."""
     wrong = [
         f"{source} includes {target}" for source, target in includes() if folder(target) == "modules" != folder(source)
     ]

@@ -74,7 +74,7 @@ def component(
     end: int = -1,
     mirror: int = 0,
 ) -> tuple[dict[str, int], list[int]]:
-    """What the log must say of a component."""
+    """Returns the counters that the log must have for a component of a layout."""
     values = (size, len(targets), pattern, flags, begin, end, mirror)
     names = ("STRIPE_SIZE", "STRIPE_COUNT", "STRIPE_PATTERN", "FLAGS", "EXT_START", "EXT_END", "MIRROR_ID")
     return {f"LUSTRE_COMP_{name}": value for name, value in zip(names, values, strict=True)}, targets

@@ -1,4 +1,4 @@
-"""What the libraries do for themselves is no call of the program: no function of theirs reaches a wrapper of theirs."""
+"""Calls that the libraries make for themselves are not recorded: none of their functions reaches their wrappers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which files are recorded and under which name; record ids; time stamps."""
+"""The files that are recorded and their names; record ids; time stamps."""
 
 from __future__ import annotations
 

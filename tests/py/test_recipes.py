@@ -87,7 +87,7 @@ proc is-loaded {name} { return [expr {$name eq "mpich"}] }
 set env(IOLENS_SITE) on
 source %s
 """
-"""What a modulefile says to the one that loads it."""
+"""Changes that a modulefile makes to the environment of its user."""
 
 
 def test_a_modulefile_sets_the_preload_of_the_loaded_mpi(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What the tools of Lustre, BeeGFS and CephFS print, and what they are asked (tests/data/storage/ORIGIN.md)."""
+"""Outputs and arguments of the tools of Lustre, BeeGFS and CephFS (tests/data/storage/ORIGIN.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a terminal shows of a sweep under way."""
+"""The display of a running sweep in a terminal."""
 
 from __future__ import annotations
 

@@ -188,7 +188,7 @@ def test_a_call_of_mpi_stays_one_when_the_profiler_was_built_anew_since() -> Non
 
 
 def test_ranks_share_nodes_and_objects_and_have_their_own_behind_them(program: Path) -> None:
-    """What ranks have in common is found by each of them, and means what a row for each of them meant."""
+    """Every rank finds the nodes that ranks share, and they mean the same as one row for each rank did."""
     main, hidden, build = begin_of(program, "main") + 4, begin_of(program, "hidden"), read_elf(program).build_id
     jit = 0x7F0000001000
     shared = [(-1, 0, -1, 0, main, 0), (-1, 1, 0, 0, hidden, 1)]

@@ -35,7 +35,7 @@ def nameless() -> Figure:
 
 @styled
 def others() -> Figure:
-    """What matplotlib draws itself: names on the right, an offset, ticks of two kinds."""
+    """Ticks that matplotlib draws itself stay as they are: names on the right, an offset, ticks of two kinds."""
     figure, axes = canvas(3, 2)
     axes.plot([1e9 + 1, 1e9 + 2])
     axes.yaxis.tick_right()

@@ -23,7 +23,7 @@ from iolens.pages.exhibits.sweep.search import fitted
 from tune_grids import all_grids, experiment_of, recorded, replay
 
 FEW = ("btio-lustre-nearline", "ior-lustre-flash", "ior-generic-dear-locks", "btio-like-thin-links")
-"""Of the recorded grids those that every run of the tests replays; `tests/bench/tune.py replay` does all."""
+"""The recorded grids that every run of the tests replays; `tests/bench/tune.py replay` replays all."""
 
 
 def grid(**changes: object) -> Experiment:

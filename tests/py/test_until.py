@@ -1,4 +1,4 @@
-"""Which points a sweep repeats beyond its repetitions, and what the comparison says of those it does not."""
+"""The points that a sweep repeats beyond its repetitions, and the comparison's remarks on the others."""
 
 from __future__ import annotations
 

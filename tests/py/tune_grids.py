@@ -62,7 +62,7 @@ def experiment_of(name: str, folder: Path, repetitions: int = 2) -> Experiment:
 
 @cache
 def recorded() -> Mapping[str, Record]:
-    """What was recorded of each grid."""
+    """Returns the recorded run times of each grid, by setting."""
     found: dict[str, dict[str, list[float]]] = {}
     with RUNS.open(encoding="utf-8", newline="") as lines:
         for row in csv.DictReader(lines):

@@ -97,7 +97,7 @@ def faults(path: Path) -> list[str]:
     found = []
     for line, text in sorted(comments(source)):
         head = HEADLESS.match(text.strip())
-        if head and TESTS not in path.parts:
+        if head:
             found.append(f'{path}:{line}: begins with "{head[1]}": begin with the subject, or with a verb')
         found.append(_archaic(path, line, text))
     for line, text in messages(source) if TESTS not in path.parts else ():

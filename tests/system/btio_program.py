@@ -21,7 +21,7 @@ NUMBER = re.compile(r"[-+]?\d+\.\d+E[-+]\d+")
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one run printed; `status` is mpirun's, which is the program's."""
+    """The output of one run; `status` is the exit status of mpirun, which passes on the program's."""
 
     status: int
     text: str

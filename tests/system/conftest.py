@@ -1,4 +1,4 @@
-"""What several tests of whole programs need."""
+"""Fixtures that several tests of whole programs share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What tests need that run ROMIO's own Lustre driver."""
+"""Helpers of the tests that run ROMIO's own Lustre driver."""
 
 from __future__ import annotations
 

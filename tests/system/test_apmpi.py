@@ -42,7 +42,7 @@ pytestmark = pytest.mark.mpi
 
 @pytest.fixture(scope="module")
 def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Of `iolens run --trace mpi`, with the timed barrier."""
+    """The log of `iolens run --trace mpi` with the timed barrier."""
     return ran(tmp_path_factory.mktemp("apmpi"), RANKS, "mpi_sizes")
 
 
@@ -67,7 +67,7 @@ def sizes(log: Path) -> list[int]:
 
 @pytest.fixture(scope="module")
 def seen(log: Path) -> Any:
-    """What PyDarshan reads, in a process of its own."""
+    """Returns the records that PyDarshan reads in a process of its own."""
     assert darshan.DarshanReport  # skips the test where the package has no library
     done = subprocess.run([sys.executable, "-c", READ, str(log)], capture_output=True, check=False, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr
@@ -132,7 +132,7 @@ def test_the_report_reads_them_and_an_anonymous_log_names_no_node(log: Path, see
 
 @pytest.fixture(scope="module")
 def probed(tmp_path_factory: pytest.TempPathFactory) -> Job:
-    """Of a program that is sampled while its receives are probed for, and that ends with recording switched off."""
+    """The log of a sampled program whose receives are probed, and which ends with recording switched off."""
     options = ("--late-receives", "--sample", "1000")
     return read_log(ran(tmp_path_factory.mktemp("probed"), 2, "mpi_probed", "0.3", options=options))
 

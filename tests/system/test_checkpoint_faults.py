@@ -1,4 +1,4 @@
-"""What goes wrong on the way: one clear message, a failing exit status, and no unfinished file left."""
+"""Failures during a run: one clear message, a failing exit status, and no unfinished file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the simulators print, line by line as MAPL's do, and what their files' logs say of the I/O behind it."""
+"""The simulators' output, line by line as MAPL's, and the I/O that the logs have for their files."""
 
 from __future__ import annotations
 

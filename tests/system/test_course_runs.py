@@ -31,7 +31,7 @@ SMALL = {
     11: [*FILES, f"{IOR}, -V, -S]", "exclude=[program != 'with one hint']"],
     12: ["exclude=[loader != '4 workers']"],
 }
-"""What makes an activity small: changes of its experiment, which leave points out too."""
+"""Changes of an activity's experiment that make it small; they may drop points."""
 
 
 def test_all_activities_have_a_small_scale() -> None:

@@ -46,7 +46,7 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def prefix(clone: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """What `make install` made for a root whose files are its own, moved from DESTDIR and made read-only."""
+    """The tree that `make install` made with a umask that hides files, moved from DESTDIR and made read-only."""
     place = tmp_path_factory.mktemp("installed")
     stage, target = place / "stage", place / "opt"
     install = 'umask 077; exec make install DESTDIR="$0" PREFIX="$1"'
@@ -74,7 +74,7 @@ def gone(folder: Path) -> Iterator[None]:
 
 
 def sweep(iolens: Path, results: Path, cwd: Path) -> str:
-    """What the smallest of sweeps prints."""
+    """Returns the output of the smallest possible sweep."""
     grid = ["--stripes", "1 2", "--aggregators", "1", "--cb-buffer", "1M", "--repeat", "1"]
     done = run(iolens, "sweep", "--class", "S", *grid, "--results", results, cwd=cwd)
     assert done.returncode == 0, done.stdout + done.stderr

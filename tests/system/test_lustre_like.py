@@ -46,7 +46,7 @@ CASES = [
 ]
 
 Written = dict[int, dict[int, int]]
-"""Of each rank that wrote, the bytes that it put into each stripe of the file."""
+"""Bytes in each stripe of the file, for each rank that wrote."""
 
 
 def script(folder: Path, driver: str) -> str:
@@ -64,7 +64,7 @@ def script(folder: Path, driver: str) -> str:
 
 
 def written(folder: Path, ranks: int, driver: str) -> list[Written]:
-    """What each rank wrote in each case."""
+    """Returns the bytes that each rank wrote in each case."""
     folder.mkdir()
     mount = make_mount(folder, ROOT / "storage" / "ost.yaml")
     (folder / "script").write_text(script(mount, driver))

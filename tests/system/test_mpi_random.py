@@ -56,7 +56,7 @@ def program(seed: int) -> list[Call]:
 
 
 class Count:
-    """What must be counted: by rank and function (calls, bytes sent and received, messages, and these by size)."""
+    """Expected counts by rank and function: calls, bytes sent and received, messages, and messages by size."""
 
     def __init__(self) -> None:
         self.calls: Counter[tuple[int, str, str]] = Counter()

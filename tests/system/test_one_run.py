@@ -80,7 +80,7 @@ def job(run: tuple[Path, list[int]]) -> Job:
 
 
 def printed(*words: str) -> str:
-    """What a command of ours prints."""
+    """Returns the output of an iolens command that must succeed."""
     with redirect_stdout(io.StringIO()) as out:
         assert main(list(words)) == 0
     return out.getvalue()

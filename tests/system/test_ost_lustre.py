@@ -1,4 +1,4 @@
-"""What ROMIO's Lustre driver asks of a file system is answered below the mount as Lustre's headers say."""
+"""Below the mount, requests of ROMIO's Lustre driver are answered as Lustre's headers define."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ def needs(*packages: str) -> None:
 def profiled(
     folder: Path, script: str, launcher: Sequence[object] = (), **settings: str
 ) -> tuple[str, Mapping[tuple[str, str], Mapping[str, int]]]:
-    """What the script printed under `iolens run`, and the integer counters by module and name of file or dataset."""
+    """Returns the script's output under `iolens run`, and integer counters by module and name of file or dataset."""
     (folder / "program.py").write_text(script)
     command = [*map(str, launcher), sys.executable, "program.py"]
     run = [sys.executable, "-m", "iolens.cli.main", "run", "--output", "run", "--", *command]

@@ -1,4 +1,4 @@
-"""Which program each rank ran, in the log of a job of two programs: one that ended well, and one that was killed."""
+"""The program of each rank in the logs of jobs of two programs: one that ended well, and one that was killed."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def two_programs(folder: Path, how: str) -> list[str]:
 
 @pytest.fixture(scope="module")
 def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Of a job that ended well."""
+    """The log of a job that ended well."""
     folder = tmp_path_factory.mktemp("programs")
     done = finish(begin(folder, two_programs(folder, "")))
     assert done.returncode == 0, done.stderr

@@ -104,7 +104,7 @@ def test_a_job_ends_no_earlier_than_what_it_kept(tmp_path: Path) -> None:
 
 
 def check_messages(job: Job) -> None:
-    """What MPI did until ranks were killed: single calls, and Darshan's records."""
+    """MPI activity until ranks were killed is in the log: single calls, and Darshan's records."""
     events, calls = job.private["mpi_events"], job.private["mpi_calls"]
     for rank in range(3):
         mine = events[events["rank"] == rank].sort_values("start")

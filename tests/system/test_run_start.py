@@ -1,4 +1,4 @@
-"""What `iolens run` starts and imports beside the program: what it does not do takes no time."""
+"""The processes and imports of `iolens run` besides the program are few, so that it starts quickly."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ print(f"rank {MPI.COMM_WORLD.rank}\\n", end="")
 
 
 def sampled(folder: Path, ranks: int, *program: str) -> tuple[str, Path]:
-    """What the job printed, and its log."""
+    """Returns the job's output and its log."""
     mpi = library("usual")
     command = [*IOLENS, "run", "--sample", "500", "--", str(mpi.mpirun), "-np", str(ranks), *program]
     environment = {**os.environ, **mpi.environment(None)}

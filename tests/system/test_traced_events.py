@@ -1,4 +1,4 @@
-"""What traces leave open: views, collective calls, opens and closes of traced files."""
+"""Events besides the traced transfers: views, collective calls, opens and closes of traced files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What report/iolens/lab/workloads declares of each bundled program is what the program takes, refuses and writes."""
+"""Each bundled program accepts, refuses and writes what report/iolens/lab/workloads declares of it."""
 
 from __future__ import annotations
 
