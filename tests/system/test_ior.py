@@ -174,7 +174,7 @@ def test_a_deadline_with_wear_out_lets_all_ranks_catch_up(tmp_path: Path) -> Non
         (["-w", "-o", "missing/data"], 1, "cannot open missing/data: No such file or directory"),
         (["-r", "-o", "absent"], 1, "cannot open absent: No such file or directory"),
         (["-O", "verbose=much"], 2, "--verbose much: the value must be a whole number"),
-        (["-O", f"testFile={'x' * 4096}"], 2, "longer than the 4095 bytes that a list has room for"),
+        (["-O", f"testFile={'x' * 4096}"], 2, "longer than the 4095 bytes for which a list has room"),
         (["-w", "-F", "-m", "-o", "x" * 4090], 2, "a path has at most 4048 bytes"),
         (["-w", "--saveRankPerformanceDetailsCSV", "/dev/full"], 1, "cannot write /dev/full: No space left on device"),
     ],

@@ -66,7 +66,8 @@ def test_it_waits_for_another_that_installs_and_says_so(machine: Path, lock: str
     done = set_up(machine)
     assert (done.returncode, done.stderr) == (0, "")
     waited = (
-        f"another program is installing packages, waiting for it: E: Could not get lock {lock}. It is held by process"
+        f"another program is installing packages; setup waits until it ends: E: Could not get lock {lock}. "
+        "It is held by process"
     )
     assert done.stdout.count(waited) == 1
     assert (machine / "busy").read_text(encoding="utf-8").strip() == "0"
@@ -205,7 +206,7 @@ def test_intel_mpi_is_announced_with_its_licence_and_taken_once(machine: Path) -
 @pytest.mark.parametrize(
     ("hardware", "pip", "why"),
     [
-        ("aarch64", PIP, "Intel MPI is there for x86-64 only, this machine is aarch64"),
+        ("aarch64", PIP, "Intel MPI exists for x86-64 only, and this machine is aarch64"),
         ("x86_64", "echo ERROR: No matching distribution found for impi-rt >&2; exit 1", "ERROR: No matching dist"),
     ],
 )
