@@ -19,11 +19,13 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "py"))
 
-from iolens.lab.sweep.experiment import Experiment
-from iolens.lab.sweep.matrix import points, schedule
-from iolens.lab.sweep.prepare import POINTS, prepare
-from iolens.lab.sweep.progress import Lines
-from iolens.lab.sweep.results import METRICS, read_run
+from iolens.lab.sweep.define.experiment import Experiment
+from iolens.lab.sweep.define.folders import POINTS
+from iolens.lab.sweep.define.matrix import points, schedule
+from iolens.lab.sweep.define.metrics import METRICS
+from iolens.lab.sweep.perform.progress import Lines
+from iolens.lab.sweep.plan.prepare import prepare
+from iolens.lab.sweep.read.results import read_run
 from iolens.lab.sweep.sweep import run_sweep
 from iolens.lab.tune.search import search_of
 from tune_grids import RUNS, Record, Replay, all_grids, experiment_of, recorded, replay, share_of_best

@@ -10,7 +10,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from iolens.lab.sweep.results import Results, load_results
+from iolens.lab.sweep.read.results import Results, load_results
 from iolens.metrics.comparison.results import Comparison, compare
 from iolens.pages.comparison.cautions import doubts, origins
 

@@ -15,15 +15,15 @@ from iolens.errors import UsageError
 from iolens.lab.run.execute import Outcome
 from iolens.lab.storage.backend import Health
 from iolens.lab.storage.backends import BACKENDS
-from iolens.lab.sweep.answers import SAME, against
-from iolens.lab.sweep.asked import asked_of
-from iolens.lab.sweep.collect import complaint as complaint_of_run
-from iolens.lab.sweep.collect import judge
-from iolens.lab.sweep.experiment import Experiment
-from iolens.lab.sweep.experiment_file import load_experiment, to_yaml
-from iolens.lab.sweep.matrix import schedule
-from iolens.lab.sweep.recipes import check_recipes
-from iolens.lab.sweep.results import Results, load_results
+from iolens.lab.sweep.define.asked import asked_of
+from iolens.lab.sweep.define.experiment import Experiment
+from iolens.lab.sweep.define.experiment_file import load_experiment, to_yaml
+from iolens.lab.sweep.define.matrix import schedule
+from iolens.lab.sweep.perform.collect import complaint as complaint_of_run
+from iolens.lab.sweep.perform.collect import judge
+from iolens.lab.sweep.plan.recipes import check_recipes
+from iolens.lab.sweep.read.answers import SAME, against
+from iolens.lab.sweep.read.results import Results, load_results
 from iolens.lab.workloads.build import complaint
 from iolens.lab.workloads.recipe import USUAL, Recipe
 from iolens.metrics.comparison.results import Comparison, compare

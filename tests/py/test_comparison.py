@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 from comparison_example import GRID, MIB, cautions, change, compared, settings_of, stripes_model, write_run, write_sweep
 from iolens.errors import IolensError, UsageError
-from iolens.lab.sweep.results import FACTS, load_results
+from iolens.lab.sweep.define.metrics import FACTS
+from iolens.lab.sweep.read.results import load_results
 from iolens.metrics.comparison.results import compare
 from iolens.metrics.statistics import intervals as st
 from iolens.pages.comparison import words

@@ -14,7 +14,7 @@ from iolens.figures.comparison.heatmap import heatmap
 from iolens.figures.comparison.interaction import interaction_lines, nice_ticks
 from iolens.figures.comparison.levels import reach
 from iolens.figures.comparison.ranking import MOST, ranking
-from iolens.lab.sweep.results import load_results
+from iolens.lab.sweep.read.results import load_results
 from iolens.metrics.comparison.results import Comparison, compare
 from matplotlib.collections import PathCollection
 from matplotlib.figure import Figure

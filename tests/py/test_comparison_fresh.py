@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 from comparison_example import write_fresh, write_sweep
-from iolens.lab.sweep.confirm import confirming
-from iolens.lab.sweep.experiment import Experiment
-from iolens.lab.sweep.results import load_results
+from iolens.lab.sweep.define.experiment import Experiment
+from iolens.lab.sweep.read.next_runs import confirming
+from iolens.lab.sweep.read.results import load_results
 from iolens.log import read_log
 from iolens.metrics.comparison.results import Comparison, compare
 from iolens.pages.comparison import words

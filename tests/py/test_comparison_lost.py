@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from comparison_example import cautions, change, compared, settings_of, write_run, write_sweep
-from iolens.lab.sweep.results import load_results
+from iolens.lab.sweep.read.results import load_results
 from iolens.metrics.comparison.results import compare
 from iolens.pages.comparison import words
 from iolens.pages.comparison.remedy import remedy

@@ -15,7 +15,7 @@ import pytest
 from comparison_example import MIB, stripes_model, write_sweep
 from iolens.cli.main import main
 from iolens.errors import IolensError
-from iolens.lab.sweep.results import load_results
+from iolens.lab.sweep.read.results import load_results
 from iolens.log import read_log
 from iolens.metrics.comparison.results import bounded, compare
 from iolens.pages.comparison.document import write_comparison

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from comparison_example import GRID, MIB, cautions, change, compared, write_sweep
-from iolens.lab.sweep.results import load_results
+from iolens.lab.sweep.read.results import load_results
 from iolens.metrics.comparison.results import compare
 from iolens.metrics.files.bound import bound
 from iolens.pages.comparison import words

@@ -19,9 +19,9 @@ from iolens.course.activity import LANGUAGES, Claim, claim_of, load_claims
 from iolens.course.judge import NO, OPEN, SAME, YES, Outcome, judge
 from iolens.course.words import SAID, language_of_user, paragraphs
 from iolens.errors import UsageError
-from iolens.lab.sweep.experiment_file import load_experiment
-from iolens.lab.sweep.matrix import Point
-from iolens.lab.sweep.results import Results
+from iolens.lab.sweep.define.experiment_file import load_experiment
+from iolens.lab.sweep.define.matrix import Point
+from iolens.lab.sweep.read.results import Results
 
 COURSE = Path(__file__).resolve().parents[2] / "course"
 ACTIVITIES = sorted(COURSE.glob("activity-*"), key=lambda path: int(path.name.rpartition("-")[2]))

@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from comparison_example import cautions, write_sweep
-from iolens.lab.sweep.results import load_results
+from iolens.lab.sweep.read.results import load_results
 from iolens.metrics.comparison.drift import drift
 from iolens.metrics.comparison.measure import Measure
 from iolens.metrics.comparison.results import compare

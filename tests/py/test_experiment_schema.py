@@ -13,7 +13,7 @@ import pytest
 import yaml
 from iolens.cli.main import main
 from iolens.errors import UsageError
-from iolens.lab.sweep.experiment_file import load_experiment
+from iolens.lab.sweep.define.experiment_file import load_experiment
 
 ROOT = Path(__file__).parents[2]
 SHIPPED = ROOT / "report" / "experiment.schema.json"

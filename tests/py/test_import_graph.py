@@ -22,12 +22,19 @@ LAB = {
     "lab.run",
     "lab.launchers",
     "lab.sweep",
+    "lab.sweep.define",
+    "lab.sweep.plan",
+    "lab.sweep.perform",
+    "lab.sweep.read",
     "lab.io500",
     "lab.doctor",
     "lab.subjects",
     "lab.tune",
     "lab.predict",
 }
+
+SWEEP = ("lab.sweep.define", "lab.sweep.plan", "lab.sweep.perform", "lab.sweep.read")
+"""The steps of a sweep, in order: each imports earlier ones alone."""
 
 MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
@@ -48,24 +55,36 @@ MAY_IMPORT: dict[str, set[str]] = {
     "lab.outputs": {"errors", "metrics", "lab.workloads"},
     "lab.run": {"errors", "log", "symbols", "metrics", "lab", "lab.recovery", "lab.storage"},
     "lab.launchers": {"errors", "lab", "lab.run", "lab.storage"},
-    "lab.sweep": {"errors", "log", "metrics", "lab", "lab.storage", "lab.workloads", "lab.run", "lab.launchers"},
+    "lab.sweep.define": {
+        *("errors", "metrics", "lab", "lab.storage", "lab.workloads", "lab.run", "lab.launchers"),
+    },
+    "lab.sweep.plan": {
+        *("errors", "lab", "lab.storage", "lab.workloads", "lab.run", "lab.launchers", "lab.sweep.define"),
+    },
+    "lab.sweep.perform": {
+        *("errors", "log", "metrics", "lab.storage", "lab.workloads", "lab.run", "lab.launchers", "lab"),
+        *("lab.sweep.define", "lab.sweep.plan"),
+    },
+    "lab.sweep.read": {"errors", "metrics", "lab", "lab.run", "lab.sweep.define"},
+    "lab.sweep": {"errors", "lab.run", *SWEEP},
     "lab.io500": {"errors", "lab", "lab.workloads", "lab.run", "lab.launchers"},
-    "lab.subjects": {"errors", "log", "metrics", "lab.outputs", "lab.sweep"},
-    "lab.tune": {"errors", "metrics", "lab", "lab.run", "lab.sweep"},
+    "lab.subjects": {"errors", "log", "metrics", "lab.outputs", "lab.sweep.read"},
+    "lab.tune": {"errors", "metrics", "lab", "lab.run", "lab.sweep", *SWEEP},
     "lab.doctor": {
         *("errors", "log", "lab", "lab.recovery", "lab.storage", "lab.workloads", "lab.run", "lab.launchers"),
     },
     "pages": {
         *("errors", "log", "metrics", "advise", "forest", "fleet", "figures"),
-        *("lab.recovery", "lab.storage", "lab.sweep", "lab.tune", "lab.predict"),
+        *("lab.recovery", "lab.storage", "lab.tune", "lab.predict"),
+        *("lab.sweep.plan", "lab.sweep.perform", "lab.sweep.read"),
     },
-    "course": {"errors", "metrics", "lab", "lab.sweep"},
+    "course": {"errors", "metrics", "lab", "lab.sweep.define", "lab.sweep.read"},
     "cli": {"errors", "log", "symbols", "metrics", "advise", "forest", "fleet", "exports", "pages", "course", *LAB},
-    "lab.predict": {"errors", "log", "metrics", "lab", "lab.storage", "lab.run", "lab.sweep"},
+    "lab.predict": {"errors", "log", "metrics", "lab", "lab.storage", "lab.run"},
 }
 """A room to the other rooms that its files may import, beside those that are OPEN: log and symbols → metrics →
 figures → pages, metrics → lab → pages, and the command line last. In the lab: what all use, then recovery, storage and
-workloads, one run, launchers, sweeps."""
+workloads, one run, launchers, sweeps; of a sweep: define → plan → perform → read."""
 
 
 OPEN = {"foreign", "missing"}

@@ -10,13 +10,14 @@ from iolens.errors import IolensError, UsageError
 from iolens.lab.sizes import parse_size, short_size
 from iolens.lab.storage.emulated import EMULATED
 from iolens.lab.storage.plain import PLAIN
-from iolens.lab.sweep.asked import asked_of
-from iolens.lab.sweep.check import check_configuration, check_space, check_workload, needed_bytes
-from iolens.lab.sweep.classes import Choices, class_experiment, default_experiment, fitting_stripe
-from iolens.lab.sweep.experiment_file import load_experiment, to_yaml
-from iolens.lab.sweep.matrix import points, schedule
-from iolens.lab.sweep.plan import plan
-from iolens.lab.sweep.romio import effective_hints
+from iolens.lab.sweep.define.asked import asked_of
+from iolens.lab.sweep.define.classes import Choices, class_experiment, default_experiment, fitting_stripe
+from iolens.lab.sweep.define.experiment_file import load_experiment, to_yaml
+from iolens.lab.sweep.define.matrix import points, schedule
+from iolens.lab.sweep.perform.observe import effective_hints
+from iolens.lab.sweep.plan.check import check_configuration, check_workload
+from iolens.lab.sweep.plan.place import check_space, needed_bytes
+from iolens.lab.sweep.plan.preview import plan
 from iolens.lab.sweep.sweep import full
 from iolens.lab.workloads.btio import BTIO, CLASSES, data_bytes
 from iolens.metrics.comparison.settings import NamedLevel, sorted_levels

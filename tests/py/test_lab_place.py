@@ -9,10 +9,11 @@ import pytest
 from iolens.errors import IolensError, UsageError
 from iolens.lab.storage.emulated import EMULATED
 from iolens.lab.storage.plain import PLAIN
-from iolens.lab.sweep import classes, place
-from iolens.lab.sweep.alone import alone
-from iolens.lab.sweep.classes import Choices, class_experiment, default_experiment, driver_to_be_had
-from iolens.lab.sweep.place import data_folder
+from iolens.lab.sweep.define import classes
+from iolens.lab.sweep.define.classes import Choices, class_experiment, default_experiment, driver_to_be_had
+from iolens.lab.sweep.plan import place
+from iolens.lab.sweep.plan.alone import alone
+from iolens.lab.sweep.plan.place import data_folder
 
 
 @pytest.fixture

@@ -14,8 +14,8 @@ from iolens.lab.launchers.launcher import Task
 from iolens.lab.launchers.placement import options_for
 from iolens.lab.launchers.slurm_batches import AHEAD, batches
 from iolens.lab.run.execute import Setup
-from iolens.lab.sweep.experiment_file import load_experiment
-from iolens.lab.sweep.plan import plan
+from iolens.lab.sweep.define.experiment_file import load_experiment
+from iolens.lab.sweep.plan.preview import plan
 
 TEXT = """name: small
 workload: {{program: btio, arguments: [--class, S], ranks: 4}}

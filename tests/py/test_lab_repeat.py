@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 from iolens.lab.run.record import RECORD, RunRecord, read_record, write_record
-from iolens.lab.sweep.asked import Asked
-from iolens.lab.sweep.prepare import drop_stale
-from iolens.lab.sweep.repeat import REPEATS, Attempt, first_attempt, next_attempt, put_aside, with_history
+from iolens.lab.sweep.define.asked import Asked
+from iolens.lab.sweep.plan.prepare import drop_stale
+from iolens.lab.sweep.plan.repeat import REPEATS, Attempt, first_attempt, next_attempt, put_aside, with_history
 
 SLOW = "the machine was slower than the emulated storage"
 

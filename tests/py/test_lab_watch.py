@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
-from iolens.lab.sweep import watch
+from iolens.lab.sweep.perform import progress
 from iolens.lab.workloads.btio import BTIO, time_steps
 from patience import PATIENCE
 
@@ -14,16 +14,17 @@ from patience import PATIENCE
 def test_the_latest_step_counts() -> None:
     assert BTIO.step
     assert (
-        watch.last_step(b" Time step    1\n Writing data set, time step          5\n Time step   20\n", BTIO.step) == 20
+        progress.last_step(b" Time step    1\n Writing data set, time step          5\n Time step   20\n", BTIO.step)
+        == 20
     )
-    assert watch.last_step(b" Iterations:   60\n", BTIO.step) == 0
+    assert progress.last_step(b" Iterations:   60\n", BTIO.step) == 0
 
 
 def test_every_further_step_is_told_with_the_time_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(watch, "PERIOD", 0.01)
+    monkeypatch.setattr(progress, "PERIOD", 0.01)
     told: list[tuple[str, float]] = []
     output = tmp_path / "stdout.txt"
-    with watch.watched(output, BTIO, ["--class", "S"], lambda line, left: told.append((line, left))):
+    with progress.watched(output, BTIO, ["--class", "S"], lambda line, left: told.append((line, left))):
         for step in (1, 20, 40):
             with output.open("a", encoding="utf-8") as file:
                 file.write(f" Time step {step:4d}\n")

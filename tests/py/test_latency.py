@@ -12,7 +12,7 @@ import pytest
 import yaml
 from comparison_example import write_run
 from iolens.errors import IolensError
-from iolens.lab.sweep.results import load_results
+from iolens.lab.sweep.read.results import load_results
 from iolens.log import read_log
 from iolens.metrics.comparison.latency import LatencyComparison, compare_latencies, over_sizes
 from iolens.pages.blocks import FigureBlock, Table, Text

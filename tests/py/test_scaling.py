@@ -10,7 +10,7 @@ import pytest
 from comparison_example import write_run
 from iolens.figures.comparison.bars import grouped_bars
 from iolens.lab.subjects.subjects import read_subjects
-from iolens.lab.sweep.results import load_results
+from iolens.lab.sweep.read.results import load_results
 from iolens.log import read_log
 from iolens.metrics.comparison import scaling
 from iolens.metrics.comparison.results import Comparison, compare

@@ -18,9 +18,9 @@ from iolens.lab.storage.layout import Component, Layout, describe
 from iolens.lab.storage.lfs import parse_df, parse_getstripe
 from iolens.lab.storage.lustre import LUSTRE
 from iolens.lab.storage.targets import gaps, record, summary, table, usable, without_files
-from iolens.lab.sweep.asked import Asked
-from iolens.lab.sweep.check import check_pool, check_targets
-from iolens.lab.sweep.collect import with_layout
+from iolens.lab.sweep.define.asked import Asked
+from iolens.lab.sweep.perform.collect import with_layout
+from iolens.lab.sweep.plan.check import check_pool, check_targets
 
 TEXTS = Path(__file__).resolve().parents[1] / "data" / "storage"
 MIB = 2**20

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 from iolens.errors import IolensError
-from iolens.lab.sweep.alone import alone
+from iolens.lab.sweep.plan.alone import alone
 
 SWEEP = """
 import sys
 from pathlib import Path
 from iolens.lab.run.execute import Setup, execute
-from iolens.lab.sweep.alone import alone
+from iolens.lab.sweep.plan.alone import alone
 folder = Path(sys.argv[1])
 with alone(folder):
     execute(["sh", "-c", sys.argv[2]], Setup(profiler="none", logs=folder))

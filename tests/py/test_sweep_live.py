@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from comparison_example import write_sweep
-from iolens.lab.sweep.progress import Lines
+from iolens.lab.sweep.perform.progress import Lines
 from iolens.pages.comparison.sweep_live import Screenful, shown, standing_lines
 from rich.console import Console
 from rich.live import Live

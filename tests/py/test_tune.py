@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from iolens.cli.main import main
 from iolens.errors import UsageError
-from iolens.lab.sweep.experiment import Experiment
-from iolens.lab.sweep.matrix import points, schedule
+from iolens.lab.sweep.define.experiment import Experiment
+from iolens.lab.sweep.define.matrix import points, schedule
 from iolens.lab.tune.budget import Budget, parse_budget, usual_budget
 from iolens.lab.tune.features import writers_of_lustre
 from iolens.lab.tune.search import DEFAULT, MODEL, RULE, search_of

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from comparison_example import MIB, compared, write_run, write_sweep
-from iolens.lab.sweep.until import unsure_points
+from iolens.lab.sweep.read.next_runs import unsure_points
 from iolens.pages.comparison import words
 
 FACTOR = {"stripe_count": [1, 2, 4]}

@@ -12,8 +12,8 @@ from typing import Any
 
 import yaml
 from iolens.lab.installation import storage_config
-from iolens.lab.sweep.experiment import Experiment
-from iolens.lab.sweep.experiment_file import load_experiment
+from iolens.lab.sweep.define.experiment import Experiment
+from iolens.lab.sweep.define.experiment_file import load_experiment
 from iolens.lab.tune.budget import usual_budget
 from iolens.lab.tune.search import search_of
 

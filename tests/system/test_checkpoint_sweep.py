@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 from checkpoint_program import ROOT, needs_netcdf
-from iolens.lab.sweep.experiment_file import load_experiment
-from iolens.lab.sweep.matrix import points
+from iolens.lab.sweep.define.experiment_file import load_experiment
+from iolens.lab.sweep.define.matrix import points
 from mpi_libraries import need_hints_of_programs
 
 FOLDER = ROOT / "workloads" / "checkpoint"

@@ -15,8 +15,8 @@ from iolens.lab.run import lustre_driver
 from iolens.lab.run.lustre_driver import build_with_driver, holds_driver
 from iolens.lab.storage.emulated import make_mount, set_stripes
 from iolens.lab.storage.layout import Layout
-from iolens.lab.sweep.experiment_file import load_experiment
-from iolens.lab.sweep.prepare import prepare
+from iolens.lab.sweep.define.experiment_file import load_experiment
+from iolens.lab.sweep.plan.prepare import prepare
 from iolens.log import read_log
 from iolens.metrics.job.mpiio import file_ranks
 from lustre_driver import build

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from comparison_example import cautions
 from iolens.cli.main import main
-from iolens.lab.sweep.alone import alone
-from iolens.lab.sweep.results import Results, load_results
+from iolens.lab.sweep.plan.alone import alone
+from iolens.lab.sweep.read.results import Results, load_results
 from iolens.metrics.comparison.results import Comparison, compare
 from iolens.pages.comparison import words
 

@@ -19,10 +19,10 @@ from iolens.lab.run.execute import Outcome, Setup, execute, instrumented
 from iolens.lab.storage.backend import Backend, Health
 from iolens.lab.storage.backends import BACKENDS
 from iolens.lab.storage.layout import Layout
-from iolens.lab.sweep.experiment_file import load_experiment
-from iolens.lab.sweep.prepare import Sweep, prepare
-from iolens.lab.sweep.progress import Progress
-from iolens.lab.sweep.results import load_results
+from iolens.lab.sweep.define.experiment_file import load_experiment
+from iolens.lab.sweep.perform.progress import Progress
+from iolens.lab.sweep.plan.prepare import Sweep, prepare
+from iolens.lab.sweep.read.results import load_results
 from iolens.lab.sweep.sweep import run_sweep
 from iolens.lab.workloads.workload import Workload
 from iolens.lab.workloads.workloads import WORKLOADS

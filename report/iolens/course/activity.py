@@ -14,8 +14,8 @@ import yaml
 
 from iolens.errors import UsageError
 from iolens.lab.sizes import parse_size
-from iolens.lab.sweep.experiment import Experiment
-from iolens.lab.sweep.matrix import Point, points
+from iolens.lab.sweep.define.experiment import Experiment
+from iolens.lab.sweep.define.matrix import Point, points
 from iolens.lab.values import portion, positive
 
 LANGUAGES = ("en", "pt")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from iolens.course.activity import Claim, Levels
-from iolens.lab.sweep.results import Results, read_phase
+from iolens.lab.sweep.read.results import Results, read_phase
 from iolens.metrics.comparison.points import point_row
 from iolens.metrics.comparison.settings import describe
 from iolens.metrics.files.bound import of_runs

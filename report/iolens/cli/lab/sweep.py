@@ -13,12 +13,12 @@ from typing import Any
 from iolens.cli.read.compare import tell
 from iolens.errors import UsageError
 from iolens.lab.sizes import parse_size
-from iolens.lab.sweep.classes import DRIVERS, Choices, class_experiment, default_experiment, driver_to_be_had
-from iolens.lab.sweep.experiment import Experiment
-from iolens.lab.sweep.experiment_file import load_experiment
-from iolens.lab.sweep.plan import Plan, plan
-from iolens.lab.sweep.prepare import Sweep, prepare
-from iolens.lab.sweep.schema import schema
+from iolens.lab.sweep.define.classes import DRIVERS, Choices, class_experiment, default_experiment, driver_to_be_had
+from iolens.lab.sweep.define.experiment import Experiment
+from iolens.lab.sweep.define.experiment_file import load_experiment
+from iolens.lab.sweep.define.schema import schema
+from iolens.lab.sweep.plan.prepare import Sweep, prepare
+from iolens.lab.sweep.plan.preview import Plan, plan
 from iolens.pages.comparison.sweep_live import shown
 
 
@@ -209,7 +209,7 @@ def _finish(sweep: Sweep) -> None:
         write_job(read_log(first[-1]), pdf)
         print(f"complete run: {pdf}")
     if sweep.total:
-        from iolens.lab.sweep.results import load_results
+        from iolens.lab.sweep.read.results import load_results
         from iolens.pages.comparison.document import write_comparison
 
         summary = write_comparison(load_results(sweep.folder), sweep.folder / "comparison.pdf", read_log)

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from iolens.errors import UsageError
-from iolens.lab.sweep.experiment import Experiment
-from iolens.lab.sweep.experiment_file import load_experiment
-from iolens.lab.sweep.results import METRICS
+from iolens.lab.sweep.define.experiment import Experiment
+from iolens.lab.sweep.define.experiment_file import load_experiment
+from iolens.lab.sweep.define.metrics import METRICS
 from iolens.lab.tune.budget import Budget, parse_budget, usual_budget
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
     if args.dry_run:
         _preview(experiment, search, allowed, folder)
         return 0
-    from iolens.lab.sweep.prepare import prepare
+    from iolens.lab.sweep.plan.prepare import prepare
     from iolens.lab.tune.trail import read_trail
     from iolens.lab.tune.tune import begin, run_tuning
     from iolens.pages.comparison.sweep_live import shown
@@ -105,8 +105,8 @@ def _announce(tuning: Tuning) -> None:
 
 def _preview(experiment: Experiment, search: Search, allowed: Budget, folder: Path) -> None:
     """Returns the runs that are known beforehand with their commands, and what follows."""
-    from iolens.lab.sweep.matrix import Run
-    from iolens.lab.sweep.plan import plan
+    from iolens.lab.sweep.define.matrix import Run
+    from iolens.lab.sweep.plan.preview import plan
 
     first = dict(reversed(search.begin))
     planned = plan(experiment, folder, some=[Run(search.points[place], 1) for place in reversed(first)])
@@ -130,7 +130,7 @@ def _preview(experiment: Experiment, search: Search, allowed: Budget, folder: Pa
 def _finish(folder: Path) -> None:
     """Writes the PDF, the hints file and the stripe command; print the verdict and where they are."""
     from iolens.cli.read.compare import tell
-    from iolens.lab.sweep.results import load_results
+    from iolens.lab.sweep.read.results import load_results
     from iolens.log import read_log
     from iolens.pages.comparison.document import write_comparison
 

@@ -12,10 +12,10 @@ from iolens.cli.lab.sweep import carry_out
 from iolens.errors import UsageError
 from iolens.lab.installation import course_folder
 from iolens.lab.io_components import LUSTRE
-from iolens.lab.sweep.classes import driver_to_be_had
-from iolens.lab.sweep.experiment import ROMIO, Experiment
-from iolens.lab.sweep.experiment_file import load_experiment
-from iolens.lab.sweep.prepare import prepare
+from iolens.lab.sweep.define.classes import driver_to_be_had
+from iolens.lab.sweep.define.experiment import ROMIO, Experiment
+from iolens.lab.sweep.define.experiment_file import load_experiment
+from iolens.lab.sweep.plan.prepare import prepare
 
 if TYPE_CHECKING:
     from iolens.course.activity import Claim
@@ -91,7 +91,7 @@ def _answer(claims: Sequence[Claim], folder: Path, language: str) -> None:
     """Prints what came out of every claim."""
     from iolens.course.judge import judge
     from iolens.course.words import SAID, paragraphs
-    from iolens.lab.sweep.results import load_results
+    from iolens.lab.sweep.read.results import load_results
     from iolens.pages.job.terminal import screen
 
     out = screen()

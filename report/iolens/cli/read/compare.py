@@ -11,7 +11,7 @@ from iolens.cli.output import add_output, output_of
 from iolens.errors import UsageError
 
 if TYPE_CHECKING:
-    from iolens.lab.sweep.results import Results
+    from iolens.lab.sweep.read.results import Results
     from iolens.pages.comparison.summary import ComparisonSummary
 
 
@@ -49,8 +49,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Writes the document and the tables, print the verdict; 0 if done."""
-    from iolens.lab.sweep.merged import can_be_paired, is_sweep
-    from iolens.lab.sweep.results import load_results
+    from iolens.lab.sweep.read.merged import can_be_paired, is_sweep
+    from iolens.lab.sweep.read.results import load_results
 
     if args.device_rate < 0:
         raise UsageError(f"--device-rate {args.device_rate:g} is not a rate; give MiB/s, more than 0")
@@ -71,7 +71,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _compare_sweeps(args: argparse.Namespace, sweeps: Sequence[Results]) -> None:
     """Returns the comparison of the settings of one sweep, or of several that vary the same."""
-    from iolens.lab.sweep.merged import merged
+    from iolens.lab.sweep.read.merged import merged
     from iolens.log import read_log
     from iolens.pages.comparison.document import write_comparison
     from iolens.pages.export import export, need_folders

@@ -9,7 +9,7 @@ from typing import Any
 
 from iolens.errors import IolensError, UsageError
 from iolens.lab.outputs.outputs import READERS, read_output
-from iolens.lab.sweep.results import limits_of
+from iolens.lab.sweep.read.results import limits_of
 from iolens.log import read_log
 from iolens.metrics.subjects.subject import Trial
 

@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 
 from iolens.errors import IolensError, UsageError
 from iolens.lab.subjects.runs import LOG, OUTPUTS, OWN, is_log, read_json, trial_of_file, trial_of_run
-from iolens.lab.sweep.merged import APART
+from iolens.lab.sweep.read.merged import APART
 from iolens.metrics.comparison.settings import describe
 from iolens.metrics.subjects.subject import Subject, Subjects, Trial
 

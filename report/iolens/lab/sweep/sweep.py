@@ -16,18 +16,16 @@ from pathlib import Path
 from iolens.errors import IolensError
 from iolens.lab.run.execute import interruptible
 from iolens.lab.run.record import RunRecord, read_record
-from iolens.lab.sweep.alone import alone
-from iolens.lab.sweep.asked import Asked, asked_of
-from iolens.lab.sweep.bench import key_of
-from iolens.lab.sweep.confirm import confirming
-from iolens.lab.sweep.perform import perform
-from iolens.lab.sweep.prepare import POINTS, Sweep, finished
-from iolens.lab.sweep.progress import Progress
-from iolens.lab.sweep.repeat import Attempt, first_attempt
-from iolens.lab.sweep.results import CONFIRM, WARM_UP
-from iolens.lab.sweep.running_table import write_runs
-from iolens.lab.sweep.until import next_block
-from iolens.lab.sweep.watch import watched
+from iolens.lab.sweep.define.asked import Asked, asked_of
+from iolens.lab.sweep.define.folders import CONFIRM, POINTS, WARM_UP
+from iolens.lab.sweep.perform.perform import perform
+from iolens.lab.sweep.perform.progress import Progress, watched
+from iolens.lab.sweep.plan.alone import alone
+from iolens.lab.sweep.plan.bench import key_of
+from iolens.lab.sweep.plan.prepare import Sweep, finished
+from iolens.lab.sweep.plan.repeat import Attempt, first_attempt
+from iolens.lab.sweep.read.next_runs import confirming, next_block
+from iolens.lab.sweep.read.running_table import write_runs
 
 
 def run_sweep(sweep: Sweep, progress: Progress) -> list[RunRecord]:

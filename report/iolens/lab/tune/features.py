@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from iolens.lab.io_components import LUSTRE
-from iolens.lab.sweep.experiment import Experiment
-from iolens.lab.sweep.matrix import Point
+from iolens.lab.sweep.define.experiment import Experiment
+from iolens.lab.sweep.define.matrix import Point
 
 _USUAL_BUFFER = 16 * 2**20
 """ROMIO's default cb_buffer_size in bytes."""

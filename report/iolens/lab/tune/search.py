@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from iolens.errors import UsageError
-from iolens.lab.sweep.experiment import Experiment
-from iolens.lab.sweep.matrix import Point, points
+from iolens.lab.sweep.define.experiment import Experiment
+from iolens.lab.sweep.define.matrix import Point, points
 from iolens.lab.tune.belief import Belief, believe, kernel
 from iolens.lab.tune.features import Features, features_of
 from iolens.lab.tune.machine import Array, Machines, draw, log_bandwidth

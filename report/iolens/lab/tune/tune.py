@@ -15,15 +15,17 @@ from dataclasses import dataclass, replace
 
 from iolens.lab.run.execute import interruptible
 from iolens.lab.run.record import RunRecord
-from iolens.lab.sweep.alone import alone
-from iolens.lab.sweep.asked import asked_of
-from iolens.lab.sweep.matrix import Run, schedule
-from iolens.lab.sweep.perform import perform
-from iolens.lab.sweep.prepare import POINTS, Sweep
-from iolens.lab.sweep.progress import Progress
-from iolens.lab.sweep.repeat import Attempt
-from iolens.lab.sweep.results import METRICS, read_run
-from iolens.lab.sweep.running_table import write_runs
+from iolens.lab.sweep.define.asked import asked_of
+from iolens.lab.sweep.define.folders import POINTS
+from iolens.lab.sweep.define.matrix import Run, schedule
+from iolens.lab.sweep.define.metrics import METRICS
+from iolens.lab.sweep.perform.perform import perform
+from iolens.lab.sweep.perform.progress import Progress
+from iolens.lab.sweep.plan.alone import alone
+from iolens.lab.sweep.plan.prepare import Sweep
+from iolens.lab.sweep.plan.repeat import Attempt
+from iolens.lab.sweep.read.results import read_run
+from iolens.lab.sweep.read.running_table import write_runs
 from iolens.lab.sweep.sweep import attempt_at, leave, lost_text, run_fresh, run_more
 from iolens.lab.tune.budget import Budget
 from iolens.lab.tune.search import Choice, Search

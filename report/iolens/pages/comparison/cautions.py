@@ -6,7 +6,7 @@ import math
 from collections import Counter
 
 from iolens.lab.storage import backends
-from iolens.lab.sweep.results import Results
+from iolens.lab.sweep.read.results import Results
 from iolens.lab.tune.trail import TUNING
 from iolens.metrics.audit.setup import HELD
 from iolens.metrics.comparison.drift import drift

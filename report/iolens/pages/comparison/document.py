@@ -8,7 +8,7 @@ from pathlib import Path
 
 from iolens.lab.predict.what_if import read_what_if
 from iolens.lab.storage import backends
-from iolens.lab.sweep.results import Results
+from iolens.lab.sweep.read.results import Results
 from iolens.lab.tune.trail import read_trail
 from iolens.log import Job
 from iolens.metrics.audit.sources import of_comparison

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from iolens.errors import IolensError
-from iolens.lab.sweep.results import Results
+from iolens.lab.sweep.read.results import Results
 from iolens.metrics.audit.sources import of_latencies
 from iolens.metrics.comparison.latency import (
     LatencyComparison,

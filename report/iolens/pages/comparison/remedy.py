@@ -9,8 +9,8 @@ from typing import Any
 
 from iolens.lab.storage.backends import BACKENDS
 from iolens.lab.storage.lustre import LUSTRE, STRIPE_UNIT
-from iolens.lab.sweep.recipes import build_commands
-from iolens.lab.sweep.results import Results
+from iolens.lab.sweep.plan.recipes import build_commands
+from iolens.lab.sweep.read.results import Results
 from iolens.metrics.comparison.results import Comparison
 from iolens.missing import is_nan
 from iolens.pages.comparison.driver import DRIVERS

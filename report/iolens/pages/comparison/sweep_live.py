@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from iolens.lab.sweep.progress import Lines, Progress
+from iolens.lab.sweep.perform.progress import Lines, Progress
 from iolens.pages.blocks import Table
 from iolens.pages.text.lines import table_text
 from iolens.pages.words import duration, speed
@@ -16,7 +16,7 @@ from iolens.pages.words import duration, speed
 if TYPE_CHECKING:
     from rich.live import Live
 
-    from iolens.lab.sweep.results import Results
+    from iolens.lab.sweep.read.results import Results
 
 _AROUND = 7
 """Lines of the screen that are not rows of the table."""
@@ -78,7 +78,7 @@ class Screenful(Progress):
 def standing_lines(folder: Path, width: int, most: int) -> list[str]:
     """Returns the table of the points that have a run, in at most `most` rows; nothing before the first one."""
     from iolens.errors import IolensError
-    from iolens.lab.sweep.results import load_results
+    from iolens.lab.sweep.read.results import load_results
 
     try:
         results = load_results(folder)

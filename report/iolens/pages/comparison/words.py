@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from iolens.lab.sweep.results import Results
+from iolens.lab.sweep.read.results import Results
 from iolens.metrics.comparison.effects import Interaction
 from iolens.metrics.comparison.results import Comparison
 from iolens.metrics.comparison.settings import describe_one, level_text, name_text

@@ -1,0 +1,1 @@
+"""The experiment, its points, and what each run is asked to do."""

@@ -1,0 +1,117 @@
+"""The request for one run of a sweep: arguments, variables, hints and stripes, from the experiment and the
+run's point.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from iolens.lab.storage.backend import Backend
+from iolens.lab.sweep.define.experiment import ROMIO, Experiment
+from iolens.lab.sweep.define.folders import FIRST
+from iolens.lab.sweep.define.matrix import Run
+from iolens.lab.values import LISTED
+from iolens.lab.workloads.recipe import USUAL, Recipe
+
+Built = tuple[str | None, Recipe]
+"""The MPI-IO component that a program is built for, and the recipe of the build."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The request for one run: its name, and the settings of its program and of MPI-IO.
+
+    `requested` holds stripes and hints under the names of run.json, `point` the levels and the number of the
+    repetition; the complete run has neither. `options` are the options of the experiment's launcher, `recipe` says how
+    the program is built, and `mapping` where its ranks are placed.
+    """
+
+    id: str
+    ranks: int
+    arguments: tuple[str, ...]
+    environment: Mapping[str, str]
+    io_component: str | None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    hints: Mapping[str, str] = field(default_factory=dict)
+    requested: Mapping[str, int] = field(default_factory=dict)
+    point: Mapping[str, int | str] = field(default_factory=dict)
+    recipe: Recipe = USUAL
+    mapping: str | None = None
+
+    @property
+    def job(self) -> str:
+        """Returns the name of the run in a form that is valid as a file name."""
+        return self.id.replace("/", "_")
+
+    @property
+    def built(self) -> Built:
+        """Returns the component and recipe that select the build of the program."""
+        return self.io_component, self.recipe
+
+
+def asked_of(experiment: Experiment, run: Run, storage: Backend) -> Asked:
+    """Returns the request for one run of the matrix: the experiment's common settings, changed by the levels
+    of its point.
+    """
+    settings = run.point.settings
+    changes = [experiment.own[factor][str(level)] for factor, level in settings.items() if factor in experiment.own]
+    environment, hints = dict(experiment.environment), dict(experiment.hints)
+    requested = _requested_settings(experiment, run, storage)
+    hints |= {key: str(requested[key]) for key in ("cb_nodes", "cb_buffer_size") if key in requested}
+    component, recipe = experiment.io_component, _recipe_of(experiment)
+    for change in changes:
+        environment |= change.environment
+        hints |= change.hints
+        component = change.io_component or component
+        recipe = replace(recipe, **{key: value for key in LISTED if (value := getattr(change, key))})
+    arguments = (*experiment.arguments, *(word for change in changes for word in change.arguments))
+    arguments += experiment.repeated if run.repetition > 1 else ()
+    point = {**settings, "repetition": run.repetition}
+    options = _options_of(experiment)
+    if "nodes" in settings:
+        options = {**options, "nodes": int(settings["nodes"])}
+    ranks = int(settings.get("ranks", experiment.ranks))
+    return Asked(
+        run.id, ranks, arguments, environment, component, options, hints, requested, point, recipe, experiment.mapping
+    )
+
+
+def _recipe_of(experiment: Experiment) -> Recipe:
+    """Returns the recipe of the program's build for points whose levels do not change it."""
+    return Recipe(experiment.compiler, experiment.flags)
+
+
+def _options_of(experiment: Experiment) -> Mapping[str, Any]:
+    """Returns the experiment's options for its launcher; the section of the launcher takes precedence over `mpi`."""
+    everywhere = {"ranks_per_node": experiment.ranks_per_node} if experiment.ranks_per_node else {}
+    return {**everywhere, **experiment.options.get(experiment.launcher, {})}
+
+
+def asked_first(experiment: Experiment) -> Asked:
+    """Returns the request for the complete run: unchanged storage, the usual MPI library and its default hints."""
+    first = experiment.first or ()
+    options, recipe = _options_of(experiment), _recipe_of(experiment)
+    return Asked(
+        FIRST,
+        experiment.ranks,
+        first,
+        experiment.environment,
+        ROMIO,
+        options,
+        recipe=recipe,
+        mapping=experiment.mapping,
+    )
+
+
+def _requested_settings(experiment: Experiment, run: Run, storage: Backend) -> dict[str, int]:
+    """Returns the stripes and hints of a point; a layout is always included for storage that a sweep creates and for a
+    pool.
+    """
+    settings = {key: value for key, value in run.point.numbers.items() if key not in ("ranks", "nodes")}
+    if storage.make or experiment.pool or {"stripe_count", "stripe_size"} & settings.keys():
+        settings = {"stripe_count": 1, "stripe_size": experiment.stripe_size, **settings}
+    if "aggregators" in settings:
+        settings["cb_nodes"] = settings.pop("aggregators")
+    return settings

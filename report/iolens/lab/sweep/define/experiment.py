@@ -1,0 +1,213 @@
+"""The contents of an experiment.yaml: the experiment, and the table of its keys, one row each
+(report/EXPERIMENT.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from iolens.lab.launchers.launchers import LAUNCHERS
+from iolens.lab.launchers.local import LOCAL
+from iolens.lab.launchers.placement import MAPPINGS
+from iolens.lab.storage.backends import BACKENDS, DIRECTORY
+from iolens.lab.storage.emulated import EMULATED
+from iolens.lab.sweep.define.expression import parse
+from iolens.lab.sweep.define.keep import WHEN, Keep
+from iolens.lab.sweep.define.metrics import METRICS
+from iolens.lab.values import (
+    CHANGES,
+    TEXT,
+    Change,
+    Kind,
+    count,
+    duration,
+    folder,
+    groups,
+    hint_table,
+    kind,
+    levels,
+    name,
+    name_in,
+    one_of,
+    portion,
+    positive,
+    size,
+    text,
+    variables,
+    words,
+)
+
+ROMIO = "romio321"
+"""The ROMIO component of the usual MPI library, under Open MPI's name for it."""
+
+_MOST_REPETITIONS = 20
+"""Default maximum number of repetitions per point."""
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A study: a workload, the place of its files, and the matrix of settings. Sizes are in bytes.
+
+    A point that may be the best gets more runs than `repetitions` while the interval of its ratio to the best is wider
+    than `until_interval`, up to `until_repetitions` runs and `until_minutes`. Each call begins with `warm_up` runs that
+    are not counted. `confirm` is the number of new runs of the best setting and of the baseline; None stands for the
+    number of repetitions.
+
+    `matrix` has the levels of every factor. The levels of the experiment's own factors are names, and `own` says what
+    each level changes. Factors of a group in `together` change side by side, and points that meet a condition of
+    `exclude` are left out. `compiler` and `flags` rebuild a bundled workload. `options` has the section of each
+    launcher. `repeated` are arguments for every repetition of a point except the first. `volume` is the most that a run
+    writes, if the workload's arguments do not tell. A run that takes longer than `timeout` seconds is ended.
+    `configuration` has the parameters of the emulated targets; None stands for the default ones. `mapping` is a word of
+    `launchers.placement`; None, as for `ranks_per_node`, leaves the placement to the launcher.
+    """
+
+    name: str
+    title: str
+    program: str
+    arguments: tuple[str, ...]
+    ranks: int
+    matrix: Mapping[str, tuple[int | str, ...]]
+    own: Mapping[str, Mapping[str, Change]] = field(default_factory=dict)
+    together: tuple[tuple[str, ...], ...] = ()
+    exclude: tuple[str, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
+    compiler: str | None = None
+    flags: str | None = None
+    repeated: tuple[str, ...] = ()
+    volume: int | None = None
+    timeout: int | None = None
+    repetitions: int = 3
+    warm_up: int = 0
+    until_interval: float | None = None
+    until_repetitions: int | None = None
+    until_minutes: int | None = None
+    confirm: int | None = None
+    storage: str = EMULATED.name
+    directory: Path | None = None
+    configuration: Path | None = None
+    stripe_size: int = 2**20
+    pool: str | None = None
+    io_component: str | None = ROMIO
+    mapping: str | None = None
+    keep_data: str = Keep.data
+    keep_log: str = Keep.log
+    keep_output: str = Keep.output
+    ranks_per_node: int | None = None
+    hints: Mapping[str, str] = field(default_factory=lambda: {"romio_cb_write": "enable", "cb_config_list": "*:*"})
+    launcher: str = LOCAL.name
+    options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    first: tuple[str, ...] | None = None
+    metric: str = "write_bandwidth"
+
+    @property
+    def keep(self) -> Keep:
+        """Returns the parts of its runs that are kept."""
+        return Keep(self.keep_data, self.keep_log, self.keep_output)
+
+    @property
+    def most_repetitions(self) -> int:
+        """Returns the maximum number of runs of a point."""
+        if self.until_interval is None:
+            return self.repetitions
+        return max(self.repetitions, self.until_repetitions or _MOST_REPETITIONS)
+
+    @property
+    def confirming_pairs(self) -> int:
+        """Returns how often the best setting and the baseline are run again if a setting is better than the
+        baseline.
+        """
+        if self.metric == "latency":
+            return 0
+        return self.repetitions if self.confirm is None else self.confirm
+
+
+@kind(type="array", items=TEXT)
+def _conditions(value: Any) -> tuple[str, ...]:
+    """Returns the conditions in a list of texts on the settings of a point."""
+    texts = words(value)
+    for condition in texts:
+        parse(condition)
+    return texts
+
+
+@dataclass(frozen=True)
+class Key:
+    """A key of the file: the field of `Experiment` that it sets, its kind, and its description, which editors show."""
+
+    field: str
+    kind: Kind[Any]
+    about: str
+
+
+FACTORS: Mapping[str, tuple[Kind[tuple[int, ...]], str]] = {
+    "stripe_count": (levels(positive), "Number of targets of each file"),
+    "stripe_size": (levels(size), "Bytes of a file on one target before the next target follows"),
+    "aggregators": (levels(positive), "Ranks that write for all others in collective buffering: cb_nodes"),
+    "cb_buffer_size": (levels(size), "Bytes that an aggregator gathers before it writes"),
+    "ranks": (levels(positive), "MPI ranks"),
+    "nodes": (levels(positive), "Number of nodes of the ranks, if the launcher can choose it"),
+}
+"""Factors that every matrix can vary. Any other factor is the experiment's own: a table of levels and their changes."""
+
+KEYS: Mapping[str, Key] = {
+    "name": Key("name", name, "The folder of the results"),
+    "title": Key("title", text, "Title of the report"),
+    "workload.program": Key(
+        "program", text, "A bundled workload, or the path of a program, relative to this file or to the current folder"
+    ),
+    "workload.arguments": Key(
+        "arguments", words, "Arguments of the program; {directory} and {json} stand for paths of the run"
+    ),
+    "workload.repeated": Key("repeated", words, "Arguments added in every repetition of a point except the first"),
+    "workload.ranks": Key("ranks", positive, "MPI ranks"),
+    "workload.environment": Key("environment", variables, "Variables of every run"),
+    "workload.compiler": Key("compiler", CHANGES["compiler"], "Build the bundled workload with this C compiler"),
+    "workload.flags": Key("flags", CHANGES["flags"], "Build the workload with these flags instead of the usual ones"),
+    "workload.volume": Key("volume", size, "Most bytes that one run writes, if the arguments do not tell"),
+    "workload.timeout": Key(
+        "timeout", duration, "Time after which a run is ended, in seconds or hours:minutes:seconds"
+    ),
+    "storage.kind": Key(
+        "storage", name_in(BACKENDS, DIRECTORY), "Kind of storage of the data; directory: the file system of the folder"
+    ),
+    "storage.directory": Key("directory", folder, "Folder of the data files"),
+    "storage.configuration": Key(
+        "configuration", folder, "For emulated storage: a file with the targets and their speeds"
+    ),
+    "storage.stripe_size": Key("stripe_size", size, "Stripe size, if the matrix does not vary it"),
+    "storage.pool": Key("pool", text, "Pool of targets for the files, if the storage has pools"),
+    "mpi.io_component": Key("io_component", CHANGES["io_component"], "The MPI-IO implementation that moves the data"),
+    "mpi.hints": Key("hints", hint_table, "MPI-IO hints of every run"),
+    "mpi.ranks_per_node": Key("ranks_per_node", positive, "Ranks on each node, with every launcher"),
+    "mpi.mapping": Key("mapping", one_of(*MAPPINGS), "Unit that receives consecutive ranks, such as core or node"),
+    "together": Key(
+        "together", groups, "Factors that change together: first level with first level, second with second"
+    ),
+    "exclude": Key("exclude", _conditions, "Conditions; points that meet one of them are left out"),
+    "launcher": Key("launcher", name_in(LAUNCHERS), "What starts the ranks"),
+    "repetitions": Key("repetitions", positive, "Runs of every point"),
+    "warm_up": Key("warm_up", count, "Number of runs before the first run of every call; their results are not used"),
+    "until.interval": Key("until_interval", portion, "More runs of the best points until their ratio is known so well"),
+    "until.ci": Key("until_interval", portion, "Another name of until.interval"),
+    "until.repetitions": Key("until_repetitions", positive, "Largest number of runs of each point"),
+    "until.minutes": Key("until_minutes", positive, "And for so long"),
+    "confirm": Key("confirm", count, "Number of new runs of the best setting and of the baseline"),
+    "keep.data": Key("keep_data", one_of(*WHEN), "Whose data files stay"),
+    "keep.log": Key("keep_log", one_of(*WHEN), "Runs whose logs are kept, with their traces"),
+    "keep.output": Key("keep_output", one_of(*WHEN), "Runs whose standard output and error are kept"),
+    "first.arguments": Key("first", words, "Arguments of one complete run before the sweep"),
+    "report.metric": Key("metric", one_of(*METRICS), "Result by which settings are compared"),
+    **{f"matrix.{factor}": Key(f"matrix.{factor}", *row) for factor, row in FACTORS.items()},
+    **{
+        f"{launcher.name}.{key}": Key(f"{launcher.name}.{key}", *row)
+        for launcher in LAUNCHERS.values()
+        for key, row in launcher.keys.items()
+    },
+}
+"""The keys of the file, one row each."""
+
+REQUIRED = ("name", "workload.program", "workload.ranks")

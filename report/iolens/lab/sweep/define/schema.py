@@ -1,0 +1,33 @@
+"""The keys of an experiment.yaml as a JSON Schema, with which editors complete keys and mark mistakes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from iolens.lab.sweep.define.experiment import KEYS, REQUIRED
+from iolens.lab.values import LISTED, listed_schema, own_levels_schema
+
+_DRAFT = "https://json-schema.org/draft/2020-12/schema"
+
+
+def schema() -> dict[str, Any]:
+    """Returns the schema of the whole file. Conditions between two keys are checked by the command alone."""
+    root: dict[str, Any] = {"$schema": _DRAFT, "title": "An experiment of iolens", **_table()}
+    for key, row in KEYS.items():
+        section, _, last = key.rpartition(".")
+        inner = root["properties"].setdefault(section, _table()) if section else root
+        inner["properties"][last] = {"description": row.about, **row.kind.schema()}
+    for key in (*REQUIRED, "matrix"):
+        section, _, last = key.rpartition(".")
+        (root["properties"][section] if section else root).setdefault("required", []).append(last)
+        if section and section not in root["required"]:
+            root["required"].append(section)
+    matrix = root["properties"]["matrix"]
+    matrix["properties"] |= {key: listed_schema(key) for key in LISTED}
+    matrix |= {"minProperties": 1, "additionalProperties": own_levels_schema()}
+    return root
+
+
+def _table() -> dict[str, Any]:
+    """Returns a table without keys."""
+    return {"type": "object", "properties": {}, "additionalProperties": False}

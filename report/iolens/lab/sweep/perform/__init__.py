@@ -1,0 +1,1 @@
+"""The performance of runs, and the record of each."""

@@ -1,0 +1,182 @@
+"""Collects the results of a run for its run.json: program output, settings in effect, and validity of the storage."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from iolens.errors import IolensError
+from iolens.lab.io_components import LUSTRE
+from iolens.lab.run.execute import Outcome
+from iolens.lab.run.hosts import hosts_of
+from iolens.lab.run.mpi import Flavour
+from iolens.lab.run.record import RunRecord
+from iolens.lab.storage.backend import Health
+from iolens.lab.storage.mounts import file_system
+from iolens.lab.sweep.define.asked import Asked
+from iolens.lab.sweep.perform.observe import effective_hints, observed, page_cache
+from iolens.lab.sweep.plan.bench import Bench
+from iolens.lab.sweep.plan.starting import asked_placement
+from iolens.lab.workloads.workload import RESULT
+
+_NOT_SET = "the setting did not take effect: "
+
+
+def collect(bench: Bench, asked: Asked, folder: Path, outcome: Outcome, health: Health, key: str) -> RunRecord:
+    """Returns the record of everything that the run produced."""
+    result = bench.workload.result(folder)
+    log = outcome.logs[-1] if outcome.logs else None
+    seen, trouble = _look(log)
+    build = bench.builds[asked.built]
+    flavour = build.flavour
+    effective = with_layout(_effective_settings(flavour, folder, result), health)
+    driver = _driver_of(flavour, result)
+    effect = _took_effect(asked.requested, effective, seen)
+    if asked.io_component == LUSTRE:
+        effect |= {"io_component": None if driver is None else driver == LUSTRE}
+    status, reason = judge(folder, outcome, health, effect, trouble, result)
+    below = file_system(bench.data)[0] if bench.storage.times_by_model else None
+    storage = {"file_system": health.file_system, "below": below, "valid": health.valid, "reason": health.reason}
+    pages = page_cache(result, seen, bench.storage.times_by_model)
+    return RunRecord(
+        id=asked.id,
+        status=status,
+        reason=reason,
+        command=outcome.command,
+        started=outcome.started,
+        seconds=round(outcome.seconds, 6),
+        exit_code=outcome.exit_code,
+        point=asked.point,
+        requested=asked.requested,
+        effective=effective,
+        observed=seen,
+        took_effect=effect,
+        storage={"kind": bench.storage.name, **storage, "page_cache": pages, **_left_in_cache(result), **health.counts},
+        launcher=bench.launcher.name,
+        build={**(result.get("build") or {}), **build.made},
+        mpi={**(result.get("mpi") or {}), "driver": driver, **asked_placement(asked)},
+        hosts=outcome.hosts or hosts_of(outcome.logs, asked.ranks),
+        load_before=outcome.load_before,
+        load_after=outcome.load_after,
+        machine=outcome.machine,
+        log=log.name if log else None,
+        result=RESULT if result else None,
+        key=key,
+        batch=outcome.batch,
+    )
+
+
+def _effective_settings(flavour: Flavour | None, folder: Path, result: Mapping[str, Any]) -> dict[str, int | None]:
+    """Returns the settings in effect: stripes from the file, hints from ROMIO's own print or from MPICH's
+    MPI_File_get_info.
+
+    Open MPI's MPI_File_get_info repeats the request, so it is not used. The bundled writer reports the settings that it
+    used.
+    """
+    files = result.get("files") or [{}]
+    if flavour == "mpich" or (result.get("mpi") or {}).get("io_component") == "two-phase":
+        hints = (result.get("hints") or {}).get("effective") or {}
+    else:
+        hints = effective_hints((folder / "stdout.txt").read_text(encoding="utf-8", errors="replace"))
+    numbers = {
+        key: int(hints[key]) if str(hints.get(key, "")).isdigit() else None for key in ("cb_nodes", "cb_buffer_size")
+    }
+    return {
+        "stripe_count": files[0].get("stripe_count"),
+        "stripe_size": files[0].get("stripe_size"),
+        **numbers,
+    }
+
+
+def with_layout(effective: Mapping[str, int | None], health: Health) -> dict[str, int | None]:
+    """Returns the settings with the stripes from the file system's own tool, if the program could not report them."""
+    layout = health.counts.get("layout") or {}
+    told = {} if layout.get("components") else {key: layout.get(key) for key in ("stripe_count", "stripe_size")}
+    return {key: told.get(key) if value is None else value for key, value in effective.items()}
+
+
+def _left_in_cache(result: Mapping[str, Any]) -> dict[str, float]:
+    """Returns the part of the data read back that was still in the nodes' caches, for a program that asked them to drop
+    it.
+    """
+    part = (result.get("extra") or {}).get("cached_before_read")
+    return {"cached_before_read": float(part)} if isinstance(part, int | float) else {}
+
+
+def _driver_of(flavour: Flavour | None, result: Mapping[str, Any]) -> str | None:
+    """Returns the MPI-IO driver that moved the data: ROMIO's own name for it, such as `lustre`, or `lustre-like` for
+    the bundled writer. Returns None if no library reports it, as with Open MPI.
+    """
+    if (result.get("mpi") or {}).get("io_component") == "two-phase":
+        return "lustre-like"
+    hints = (result.get("hints") or {}).get("effective") or {}
+    named = str(hints.get("romio_filesystem_type") or "") if flavour == "mpich" else ""
+    return named.rstrip(":").lower() or None
+
+
+def _took_effect(
+    requested: Mapping[str, int], effective: Mapping[str, int | None], seen: Mapping[str, Any]
+) -> dict[str, bool | None]:
+    """Returns for each requested setting True (in effect), False (not in effect) or None (unknown).
+
+    Fewer writing aggregators than requested is no failure in itself, since small files leave some aggregators idle.
+    """
+    effect: dict[str, bool | None] = {}
+    for key, value in requested.items():
+        known = effective.get(key)
+        if known is None and key == "cb_nodes" and "aggregators" in seen:
+            known = seen["aggregators"]
+        effect[key] = None if known is None else known == value
+    return effect
+
+
+def _look(log: Path | None) -> tuple[dict[str, Any], str | None]:
+    """Returns the writers that the log shows, and the fault of the log, if any; empty without a log."""
+    try:
+        return (observed(log) if log else {}), None
+    except IolensError as error:
+        return {}, str(error)
+
+
+def complaint(path: Path) -> str:
+    """Returns the first message of standard error, and the path of the file. Launchers wrap a message over several
+    lines between two rules of dashes: the lines are joined up to the empty line that ends a sentence."""
+    lines = path.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+    own = [line.strip() for line in lines]
+    first = next((number for number, line in enumerate(own) if line.strip("- ")), None)
+    if first is None:
+        return "no message"
+    said = own[first]
+    if first and not own[first - 1].strip("- "):  # behind a rule
+        for line in own[first + 1 :]:
+            if (line and not line.strip("- ")) or (not line and said.endswith((".", "!", "?"))):
+                break
+            said = f"{said} {line}".strip()
+    return f"{said} (full output: {path})"
+
+
+def judge(
+    folder: Path,
+    outcome: Outcome,
+    health: Health,
+    effect: Mapping[str, bool | None],
+    trouble: str | None,
+    result: Mapping[str, Any],
+) -> tuple[str, str | None]:
+    """Returns the status `ok`, `failed` or `invalid`, and the reason."""
+    if outcome.reason:
+        return "failed", outcome.reason
+    if outcome.exit_code != 0:
+        verification = result.get("verification") or {}
+        if verification.get("status") == "unsuccessful":  # the launcher's words of an exit code say less
+            why = f"verification unsuccessful: {verification.get('detail') or 'the answer is wrong'}"
+        else:
+            why = complaint(folder / "stderr.txt")
+        return "failed", f"exit code {outcome.exit_code}: {why}"
+    if trouble:
+        return "failed", trouble
+    if health.valid is False:
+        return "invalid", str(health.reason)
+    ignored = [key for key, value in effect.items() if value is False]
+    return ("invalid", _NOT_SET + ", ".join(ignored)) if ignored else ("ok", None)

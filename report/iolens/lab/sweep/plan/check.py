@@ -1,0 +1,87 @@
+"""Checks made before a sweep begins, for mistakes that can be known in advance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from iolens.errors import IolensError, UsageError
+from iolens.lab.launchers.launcher import Launcher
+from iolens.lab.say import say
+from iolens.lab.storage.backend import Backend
+from iolens.lab.storage.backends import existing
+from iolens.lab.storage.mounts import file_system
+from iolens.lab.storage.targets import summary, usable
+from iolens.lab.sweep.define.asked import Asked
+from iolens.lab.sweep.define.experiment import Experiment
+from iolens.lab.sweep.define.metrics import OF_ANY
+from iolens.lab.workloads.workload import Workload
+from iolens.lab.workloads.workloads import refusal_of
+
+
+def check_workload(experiment: Experiment, workload: Workload, runs: Sequence[Asked]) -> None:
+    """Raises if the program does not report the metric, or cannot run with the number of ranks."""
+    has = (*workload.metrics, *OF_ANY)
+    if experiment.matrix and experiment.metric not in has:
+        raise UsageError(f"report.metric: {workload.program} has no {experiment.metric}; it has {', '.join(has)}")
+    for asked in runs:
+        why = refusal_of(workload, asked.arguments, asked.ranks)
+        if why:
+            raise UsageError(f"workload.ranks: {asked.ranks}: {why} (run {asked.id})")
+
+
+def check_nodes(runs: Sequence[Asked], launcher: Launcher) -> None:
+    """Raises if the matrix varies the number of nodes and the launcher cannot provide them."""
+    if "nodes" not in launcher.keys and any("nodes" in asked.point for asked in runs):
+        raise UsageError(
+            f"matrix.nodes: the launcher {launcher.name} cannot choose nodes; leave nodes out of the matrix"
+        )
+
+
+def check_storage(runs: Sequence[Asked], data: Path, storage: Backend, launcher: Launcher) -> None:
+    """Raises if stripes vary on storage that has none, or if several nodes would share storage in one node's memory."""
+    nodes = max((launcher.nodes(asked.options) for asked in runs), default=1)
+    if storage.one_node and nodes > 1:
+        raise UsageError(f"{storage.name} storage belongs to one node, but {launcher.name} is to use {nodes} nodes")
+    varied = {name for asked in runs for name in asked.point}
+    if storage.set_stripes is None and {"stripe_count", "stripe_size"} & varied:
+        kind, mount = file_system(existing(data))
+        raise UsageError(
+            f"{data} is on {kind} (mounted at {mount}), which has no stripes to vary: "
+            "leave stripe_count out of the matrix, or set storage.kind to emulated"
+        )
+
+
+def check_pool(pool: str | None, storage: Backend) -> None:
+    """Raises if a pool is named for storage that has no pools."""
+    if pool and not storage.pools:
+        raise UsageError(f"storage.pool: {storage.name} storage has no pools")
+
+
+def check_targets(runs: Sequence[Asked], data: Path, storage: Backend, pool: str | None) -> None:
+    """Raises if a run requests more stripes than there are targets, since its files would get fewer. If the file system
+    does not report its targets, a note says so and the sweep continues.
+    """
+    wanted = max((asked.requested.get("stripe_count", 0) for asked in runs), default=0)
+    if storage.targets is None or not wanted:
+        return
+    try:
+        targets = storage.targets(data, pool)
+    except IolensError as error:
+        say(f"the number of targets that accept files is unknown: {error}")
+        return
+    if wanted > usable(targets):
+        place = f"the pool {pool} of {data}" if pool else f"{data}"
+        raise UsageError(f"matrix.stripe_count: {wanted} stripes are too many for {place}: {summary(targets)}")
+
+
+def check_configuration(configuration: Path | None, storage: Backend) -> None:
+    """Raises if a configuration is given for storage that is not emulated, or if its file does not exist."""
+    if configuration is None:
+        return
+    if storage.make is None:
+        raise UsageError(
+            f"storage.configuration: {storage.name} storage has no configuration file; only emulated storage has one"
+        )
+    if not configuration.is_file():
+        raise UsageError(f"storage.configuration: {configuration} is not a file")

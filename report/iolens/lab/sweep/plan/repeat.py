@@ -1,0 +1,105 @@
+"""Repeat runs: those whose timing must not be used automatically, a few times; failed runs on request. Earlier attempts
+are kept beside the run, and counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from iolens.lab.run.record import RECORD, RunRecord, read_record
+from iolens.lab.sweep.define.asked import Asked
+
+ATTEMPT = "attempt.json"
+"""Name of the run.json of an attempt that was repeated."""
+
+REPEATS = 3
+"""Maximum number of times that a discarded run is repeated."""
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One attempt at a run: its folder, its key, the number of earlier attempts in this sweep, and all discarded and
+    failed attempts at this setting so far.
+    """
+
+    asked: Asked
+    folder: Path
+    key: str
+    number: int = 0
+    lost: tuple[Mapping[str, Any], ...] = ()
+    failed: tuple[Mapping[str, Any], ...] = ()
+
+
+def first_attempt(asked: Asked, folder: Path, key: str) -> Attempt:
+    """Returns the first attempt of this sweep. Attempts that earlier sweeps discarded count too; otherwise a point
+    could be repeated unnoticed until it is lucky.
+    """
+    before = read_record(folder) or _last_aside(folder)
+    if before is None or before.key != key:
+        return Attempt(asked, folder, key)
+    return Attempt(asked, folder, key, lost=_losses_of(before), failed=_failures_of(before, folder))
+
+
+def next_attempt(attempt: Attempt, record: RunRecord) -> Attempt | None:
+    """Returns the next attempt after this one; None if the run is kept. The complete run is always kept, since it is
+    never compared, and so is a run that was repeated often enough.
+    """
+    if not _is_lost(record) or not attempt.asked.point or attempt.number == REPEATS:
+        return None
+    lost = (*attempt.lost, _loss(record.reason, record.seconds))
+    return replace(attempt, number=attempt.number + 1, lost=lost)
+
+
+def with_history(record: RunRecord, attempt: Attempt) -> RunRecord:
+    """Returns the record of an attempt with the discarded and failed attempts before it."""
+    return replace(record, lost=attempt.lost, failed_before=attempt.failed)
+
+
+def _is_lost(record: RunRecord) -> bool:
+    """Returns True if something else kept the machine busy, so that the emulated storage could not keep its pace."""
+    return record.status == "invalid" and record.storage.get("valid") is False
+
+
+def _losses_of(before: RunRecord) -> tuple[Mapping[str, Any], ...]:
+    """Returns the runs that an earlier sweep discarded."""
+    return (*before.lost, _loss(before.reason, before.seconds)) if _is_lost(before) else tuple(before.lost)
+
+
+def _failures_of(before: RunRecord, folder: Path) -> tuple[Mapping[str, Any], ...]:
+    """Returns the runs that failed in earlier sweeps, with the folder to which each moves when it is repeated."""
+    failed = list(before.failed_before)
+    if before.status == "failed":
+        place = _numbered(folder, _attempts_beside(folder) + (folder / RECORD).exists())
+        failed.append(_loss(before.reason, before.seconds) | {"folder": place.name})
+    return tuple(failed)
+
+
+def _numbered(folder: Path, number: int) -> Path:
+    """Returns the folder, beside a run's folder, of an attempt that is repeated; numbers begin with 1."""
+    return folder.with_name(f"{folder.name}.attempt-{number}")
+
+
+def _attempts_beside(folder: Path) -> int:
+    """Returns the number of attempts at a run that were repeated."""
+    return next(number for number in count() if not _numbered(folder, number + 1).exists())
+
+
+def _last_aside(folder: Path) -> RunRecord | None:
+    """Returns the record of the latest repeated attempt, which is the latest of all if another one was interrupted."""
+    return read_record(_numbered(folder, _attempts_beside(folder)), ATTEMPT)
+
+
+def put_aside(folder: Path) -> None:
+    """Moves a run that is about to be repeated aside; its renamed record no longer counts as a run of the sweep."""
+    if (folder / RECORD).exists():
+        (folder / RECORD).replace(folder / ATTEMPT)
+        folder.replace(_numbered(folder, _attempts_beside(folder) + 1))
+
+
+def _loss(reason: str | None, seconds: float | None) -> dict[str, Any]:
+    """Returns one entry of `lost` in run.json."""
+    return {"reason": reason or "no reason given", "seconds": seconds}
