@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         required=True,
         metavar="STORE",
-        help="folder of the data set, made if absent, made if absent",
+        help="folder of the data set, made if absent",
     )
     parser.add_argument(
         "-j",
