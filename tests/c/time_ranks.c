@@ -1,5 +1,6 @@
-/* Ranks that spend SECONDS asleep (`sleeps`), or that each need SECONDS of a core, in steps with a reduction
- * behind each (`works`). Each prints how long the kernel let its first thread wait for a core. */
+/* Ranks that are asleep for SECONDS and for most of their lives (`sleeps`), or that each need SECONDS of a
+ * core, in steps with a reduction behind each (`works`). Each prints how long the kernel let its first thread
+ * wait for a core. Usage: time_ranks sleeps|works SECONDS */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { STEPS = 10 };
+enum { STEPS = 10, ASLEEP_TO_START = 9 };
 
 static double now(void)
 {
@@ -24,6 +25,36 @@ static void work(double processor)
             sum += i;
 }
 
+/* Returns the seconds since this process began. */
+static double age(void)
+{
+    unsigned long long begin = 0;
+    char line[4096], *behind_name;
+    struct timespec time;
+    FILE *file = fopen("/proc/self/stat", "r");
+    size_t length = file ? fread(line, 1, sizeof line - 1, file) : 0;
+    if (file)
+        fclose(file);
+    line[length] = 0;
+    behind_name = strrchr(line, ')');
+    if (!behind_name ||
+        sscanf(behind_name,
+               ") %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu",
+               &begin) != 1)
+        return 0;
+    clock_gettime(CLOCK_BOOTTIME, &time);
+    return time.tv_sec + 1e-9 * time.tv_nsec - (double)begin / (double)sysconf(_SC_CLK_TCK);
+}
+
+/* Sleeps for so long that a start on a busy machine stays a small part of the run, on every rank. */
+static void sleep_long(double seconds)
+{
+    double wanted = ASLEEP_TO_START * age();
+    wanted = wanted > seconds ? wanted : seconds;
+    MPI_Allreduce(MPI_IN_PLACE, &wanted, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    usleep((useconds_t)(1e6 * wanted));
+}
+
 int main(int count, char **words)
 {
     int rank;
@@ -32,7 +63,7 @@ int main(int count, char **words)
     MPI_Init(&count, &words);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (strcmp(words[1], "sleeps") == 0)
-        usleep((useconds_t)(1e6 * seconds));
+        sleep_long(seconds);
     for (int i = 0; i < STEPS && strcmp(words[1], "works") == 0; i++) {
         work(seconds / STEPS);
         MPI_Allreduce(&one, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
