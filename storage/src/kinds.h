@@ -97,6 +97,8 @@
 
 /* calls that move no data, and those whose data is charged when its stream is flushed */
 #define ON_FILENO(...)
+#define ON_FLOCK(...)
+#define ON_LOCKF(...)
 #define ON_TMPFILE(...)
 #define ON_CLOSEDIR(...)
 #define ON_STAT(...)

@@ -33,6 +33,8 @@ NOT_MODELLED = {
     **dict.fromkeys(
         [
             "`unlink`, `truncate`, `fallocate`, `mkdir`, `rmdir`, `link` and their relatives",
+            "locks by `fcntl`, `flock`, `lockf`",
+            "opens, stats, reads and writes that fail",
             "bytes per object storage target",
             "counters of the Lustre client",
             "MPI-IO hints",

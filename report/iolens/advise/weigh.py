@@ -52,7 +52,7 @@ def _is_asked(rule: Rule, job: Job, limits: Limits, notes: bool) -> bool:
     """Returns whether a rule is asked: notes always, rules on I/O where there is enough of it to judge."""
     if rule.note:
         return notes
-    if rule.beside_io:
+    if rule.beside_io and not rule.always:
         return job.run_time >= limits["least_seconds"]
     return rule.always or _is_judged(job, limits)
 

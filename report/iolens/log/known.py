@@ -19,6 +19,8 @@ _INTEGERS = {
     "mpiio_collectives": "file rank calls",
     "posix_extra": "file rank",
     "mpiio_extra": "file rank",
+    "file_locks": "file rank locks exclusive refused waits",
+    "failed_calls": "rank error calls",
     "ost_bytes": "file rank component stripe ost bytes_read bytes_written",
     "lustre_client": "rank samples_before samples_after sum_before sum_after",
     "unfollowed": "rank",
@@ -39,6 +41,8 @@ _DOUBLES = {
     "file_ranks": "read_time write_time",
     "mpiio_collectives": "seconds waiting access exchange",
     "posix_extra": "seconds",
+    "file_locks": "seconds longest",
+    "failed_calls": "seconds",
     "process": "user_time system_time",
     "regions": "time exclusive_time min_time max_time",
     "sampling": "asked_hz duration handler_time",
@@ -48,6 +52,7 @@ _DOUBLES = {
 }
 _TEXTS = {
     "mpiio_hints": "key requested effective",
+    "failed_calls": "operation",
     "lustre_client": "node layer device counter unit",
     "region_names": "label",
     "objects": "build_id path",

@@ -63,6 +63,7 @@ int64_t posix_begin_at_end(int fd, int64_t bytes);
 void posix_on_seek(const struct call *c, int fd, int64_t offset);
 void posix_on_stat(const struct call *c, int dirfd, const char *path);
 void posix_on_statat(const struct call *c, int dirfd, const char *path); /* "" stands for dirfd itself */
+void posix_on_failed_stat(const struct call *c);
 void posix_on_fstat(const struct call *c, int fd);
 void posix_on_mmap(int fd);
 void posix_on_sync(const struct call *c, int fd, enum posix_int counter);

@@ -18,6 +18,8 @@
 #define ON_DUP(...)      FN(__VA_ARGS__, posix_on_dup(&c, ret, fd))
 #define ON_DUP2(...)     ON_DUP(__VA_ARGS__)
 #define ON_FCNTL(...)    FNV(__VA_ARGS__, (void)0, posix_on_fcntl(&c, ret, fd, command, (intptr_t)value))
+#define ON_FLOCK(...)    FN(__VA_ARGS__, locks_on_flock(&c, ret, fd, command))
+#define ON_LOCKF(...)    FN(__VA_ARGS__, locks_on_lockf(&c, ret, fd, command))
 #define ON_FILENO(...)   FN(__VA_ARGS__, posix_on_fileno(&c, ret, stream))
 #define ON_CLOSE(...)    FNB(__VA_ARGS__, posix_before_close(&c, fd), posix_on_close(&c, ret))
 #define ON_CLOSEDIR(...) FNB(__VA_ARGS__, posix_before_close(&c, dirfd(folder)), posix_on_close(&c, ret))
@@ -53,14 +55,18 @@
 #define ON_LIO_LISTIO(...)                                                                                   \
     FN(__VA_ARGS__, if (ret == 0) posix_on_aio_list(&c, (struct aiocb *const *)controls, count))
 
-#define ON_LSEEK(...)   FN(__VA_ARGS__, posix_on_seek(&c, fd, ret))
-#define REGULAR(type)   (ret == 0 && S_ISREG(type))
-#define ON_STAT(...)    FN(__VA_ARGS__, if (REGULAR(info->st_mode)) posix_on_stat(&c, AT_FDCWD, path))
-#define ON_FSTAT(...)   FN(__VA_ARGS__, if (REGULAR(info->st_mode)) posix_on_fstat(&c, fd))
-#define ON_FSTATAT(...) FN(__VA_ARGS__, if (REGULAR(info->st_mode)) posix_on_statat(&c, dir, path))
+#define ON_LSEEK(...) FN(__VA_ARGS__, posix_on_seek(&c, fd, ret))
+#define STATTED(type, event)                                                                                 \
+    if (ret != 0)                                                                                            \
+        posix_on_failed_stat(&c);                                                                            \
+    else if (S_ISREG(type))                                                                                  \
+    event
+#define ON_STAT(...)    FN(__VA_ARGS__, STATTED(info->st_mode, posix_on_stat(&c, AT_FDCWD, path)))
+#define ON_FSTAT(...)   FN(__VA_ARGS__, STATTED(info->st_mode, posix_on_fstat(&c, fd)))
+#define ON_FSTATAT(...) FN(__VA_ARGS__, STATTED(info->st_mode, posix_on_statat(&c, dir, path)))
 #define ON_STATX(...)                                                                                        \
-    FN(__VA_ARGS__, if (ret == 0 && (extended->stx_mask & STATX_TYPE) && S_ISREG(extended->stx_mode))        \
-                        posix_on_statat(&c, dir, path))
+    FN(__VA_ARGS__,                                                                                          \
+       STATTED(extended->stx_mask &STATX_TYPE ? extended->stx_mode : 0, posix_on_statat(&c, dir, path)))
 #define ON_MMAP(...)      FN(__VA_ARGS__, if (ret != MAP_FAILED && !(flags & MAP_ANONYMOUS)) posix_on_mmap(fd))
 #define ON_FSYNC(...)     FN(__VA_ARGS__, if (ret == 0) posix_on_sync(&c, fd, POSIX_FSYNCS))
 #define ON_FDATASYNC(...) FN(__VA_ARGS__, if (ret == 0) posix_on_sync(&c, fd, POSIX_FDSYNCS))

@@ -11,6 +11,8 @@
 #include "../stdio/streams.h"
 #include "../timelines/traced_events.h"
 #include "../timer.h"
+#include "failed_calls.h"
+#include "locks.h"
 #include "posix.h"
 #include "../../system/system_call.h"
 
@@ -83,8 +85,12 @@ static struct file *renamed_file(int dirfd, const char *path)
 
 void posix_on_open(const struct call *c, int fd, int dirfd, const char *path, int flags, mode_t mode)
 {
-    if (fd < 0 || !iolens_owns_memory())
+    if (!iolens_owns_memory())
         return;
+    if (fd < 0) {
+        failed_calls_add(c, FAILED_open, *errno_place());
+        return;
+    }
     struct file *file = opened_file(fd, dirfd, path);
     struct open_file *open = file ? fds_open(fd, file, flags & O_APPEND) : NULL;
     struct posix_state *s = open ? posix_state_of(open, fd) : NULL;
@@ -158,6 +164,8 @@ void posix_on_fcntl(const struct call *c, int result, int fd, int command, intpt
         posix_on_dup(c, result, fd);
     else if (command == F_SETFL && result == 0)
         on_flags(fd, value);
+    else
+        locks_on_fcntl(c, result, fd, command, value);
 }
 
 void posix_on_seek(const struct call *c, int fd, int64_t offset)
@@ -176,6 +184,12 @@ void posix_on_stat(const struct call *c, int dirfd, const char *path)
     struct posix_state *s = file ? registry_state(file, MODULE_POSIX, -1) : NULL;
     if (s)
         count_meta(s, c, POSIX_STATS);
+}
+
+void posix_on_failed_stat(const struct call *c)
+{
+    if (iolens_owns_memory())
+        failed_calls_add(c, FAILED_stat, *errno_place());
 }
 
 void posix_on_fstat(const struct call *c, int fd)

@@ -1,4 +1,5 @@
 /* The POSIX module's events that move bytes. */
+#include "failed_calls.h"
 #include "posix.h"
 
 #include <unistd.h>
@@ -127,11 +128,25 @@ static inline int64_t begin_of(struct open_file *open, int64_t offset, int64_t b
     return open->offset - bytes;
 }
 
+/* A socket or pipe that has nothing to read is no failure of a file. */
+__attribute__((noinline)) static void on_failed_transfer(const struct call *c, enum posix_direction direction,
+                                                         int fd)
+{
+    int error = *errno_place();
+    struct open_file *open = fds_find(fd);
+    if (open && fds_file(open))
+        failed_calls_add(c, direction == POSIX_READING ? FAILED_read : FAILED_write, error);
+}
+
 __attribute__((always_inline)) static inline void on_transfer(const struct call *c,
                                                               enum posix_direction direction, int fd,
                                                               ssize_t bytes, int64_t offset, bool aligned)
 {
-    struct open_file *open = bytes >= 0 ? fds_find(fd) : NULL;
+    if (__builtin_expect(bytes < 0, 0)) {
+        on_failed_transfer(c, direction, fd);
+        return;
+    }
+    struct open_file *open = fds_find(fd);
     struct posix_state *s = open ? posix_state_of(open, fd) : NULL;
     if (!s)
         return;

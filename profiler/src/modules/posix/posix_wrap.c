@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
@@ -11,6 +12,7 @@
 #define WRAP_SPENDS
 #include "../../sampling/held.h"
 #include "extra.h"
+#include "locks.h"
 #include "posix.h"
 #include "posix_kinds.h"
 

@@ -6,6 +6,7 @@
 #include "../../files/names.h"
 #include "../../system/path_room.h"
 #include "../lustre/lustre.h"
+#include "../posix/failed_calls.h"
 #include "appending.h"
 #include "stdio_events.h"
 #include "stdio_state.h"
@@ -38,8 +39,12 @@ static struct file *opened_file(FILE *stream, const char *path)
 
 void stdio_on_fopen(const struct call *c, FILE *stream, const char *path, const char *mode)
 {
-    if (!stream || !path || !iolens_owns_memory())
+    if (!path || !iolens_owns_memory())
         return;
+    if (!stream) {
+        failed_calls_add(c, FAILED_open, *errno_place());
+        return;
+    }
     struct file *file = opened_file(stream, path);
     if (!file) {
         streams_forget(stream);

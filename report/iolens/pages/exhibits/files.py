@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from iolens.log.records import Records
-from iolens.metrics.files import costly_files, shared
+from iolens.metrics.files import costly_files, locks, shared
 from iolens.metrics.files import overview as files
 from iolens.metrics.files.families import FEWEST
-from iolens.metrics.job import extra
+from iolens.metrics.job import extra, failed
 from iolens.metrics.once import once_per_job
 from iolens.pages import words
 from iolens.pages.blocks import Ranks
@@ -122,4 +122,38 @@ OTHER_CALLS: Exhibit[Job] = Exhibit(
     columns=[Column("calls", "call"), Column("count", "count", words.count), Column("files", "files", words.count)],
     note="Summed over all ranks; Darshan has no counters for these. Bytes of sendfiles, copies and splices are among "
     "the POSIX reads and writes.",
+)
+
+FILE_LOCKS: Exhibit[Job] = Exhibit(
+    name="file_locks",
+    title="Time in file locks",
+    metric=locks.file_locks,
+    columns=[
+        Column("file", "path"),
+        Column("ranks", "ranks", words.count),
+        Column("locks", "locks", words.count),
+        Column("for writing", "exclusive", words.count),
+        Column("refused", "refused", words.count),
+        Column("calls above 1 ms", "waits", words.count),
+        Column("slowest rank, s", "seconds", words.seconds),
+        Column("longest call, s", "longest", words.seconds),
+    ],
+    note="By fcntl, flock and lockf, in calls that take or release locks. Refused: the lock was taken, and the call "
+    "did not wait for it. No other table counts this time as I/O.",
+)
+
+FAILED_CALLS: Exhibit[Job] = Exhibit(
+    name="failed_calls",
+    title="Calls on files that failed",
+    metric=failed.failed_calls,
+    columns=[
+        Column("operation", "operation"),
+        Column("error", "error"),
+        Column("calls", "calls", words.count),
+        Column("ranks", "ranks", words.count),
+        Column("most of a rank", "most", words.count),
+        Column("slowest rank, s", "slowest", words.seconds),
+    ],
+    note="Opens and stats of any path, reads and writes of files. ENOENT: the path does not exist; a program that "
+    "looks for a file in many folders has many of these.",
 )

@@ -57,6 +57,8 @@ JOB_EXHIBITS: tuple[Exhibit[Job], ...] = (
     striping.LAYOUTS,
     striping.TARGETS,
     files.OTHER_CALLS,
+    files.FILE_LOCKS,
+    files.FAILED_CALLS,
     striping.FILE_LAYOUTS,
     striping.TARGET_BYTES,
     striping.STRIPE_RANKS,

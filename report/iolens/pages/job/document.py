@@ -10,7 +10,15 @@ from iolens.pages.blocks import Block, Row, Table, Text
 from iolens.pages.document import write_document
 from iolens.pages.exhibits.about import CLOCKS, HOSTS, MODULES, PROGRAMS
 from iolens.pages.exhibits.cost import AVERAGE_IO, IO_COST, PERFORMANCE
-from iolens.pages.exhibits.files import COSTLY_FILES, FILE_COUNTS, FILE_SYSTEMS, OTHER_CALLS, SHARED_FILES
+from iolens.pages.exhibits.files import (
+    COSTLY_FILES,
+    FAILED_CALLS,
+    FILE_COUNTS,
+    FILE_LOCKS,
+    FILE_SYSTEMS,
+    OTHER_CALLS,
+    SHARED_FILES,
+)
 from iolens.pages.exhibits.mpiio import AGGREGATORS, COLLECTIVES, HINTS, OTHER_MPIIO_CALLS
 from iolens.pages.exhibits.operations import ACCESS_SIZES, ALIGNMENT, COMMON_SIZES, OPERATIONS, PATTERN
 from iolens.pages.exhibits.overview import gauge_pairs, unknown_words
@@ -115,6 +123,8 @@ PAGES: tuple[Layout[Job], ...] = (
             FILE_SYSTEMS.tables,
             COSTLY_FILES.tables,
             OTHER_CALLS.tables,
+            FILE_LOCKS.tables,
+            FAILED_CALLS.tables,
         ],
     ),
     Layout(

@@ -67,5 +67,7 @@ EVIDENCE: Mapping[str, str] = {
     "overlapping-times": "io_cost",
     "above-device": "performance",
     "cold-then-warm": "costly_files",
+    "lock-waits": "file_locks",
+    "missing-paths": "failed_calls",
 }
 """Every rule has one. An exhibit that a log does not fill is not pointed to."""

@@ -1,0 +1,71 @@
+#include "failed_calls.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "../../tables/process_table.h"
+
+enum { ERRORS = 134 }; /* above the largest errno of Linux, 133 */
+
+struct failed_calls {
+    _Atomic int64_t calls[FAILED_OPERATIONS][ERRORS];
+    _Atomic int64_t nanoseconds[FAILED_OPERATIONS][ERRORS];
+};
+
+void failed_calls_add(const struct call *c, enum failed_operation operation, int error)
+{
+    struct failed_calls *state = iolens_paused() ? NULL : table_state(TABLE_failed_calls);
+    if (!state || error <= 0 || error >= ERRORS)
+        return;
+    atomic_fetch_add_explicit(&state->calls[operation][error], 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&state->nanoseconds[operation][error], (int64_t)((c->t1 - c->t0) * 1e9),
+                              memory_order_relaxed);
+}
+
+static const char *const OPERATIONS[] = {
+#define FAILED(name, meaning) #name,
+#include "failed_calls.def"
+#undef FAILED
+};
+
+struct row {
+    int64_t rank;
+    char operation[8];
+    int64_t error, calls;
+    double seconds;
+};
+
+static const struct column COLUMNS[] = {
+    COLUMN(rank, "<i8", "rank", "the rank that these numbers are of"),
+    TEXT(operation, "S8", "the operation: open, stat, read or write, each with its relatives", TEXT_WORD),
+    COLUMN(error, "<i8", "errno", "the error, as errno had it"),
+    COLUMN(calls, "<i8", "calls", "calls that failed so"),
+    COLUMN(seconds, "<f8", "s", "time in them, of all threads"),
+};
+
+static void collect(const struct iolens_transport *transport, struct buffer *rows)
+{
+    const struct failed_calls *state = table_state_known(TABLE_failed_calls);
+    for (int operation = 0; state && operation < FAILED_OPERATIONS; operation++)
+        for (int error = 1; error < ERRORS; error++) {
+            struct row row = {
+                .rank = transport->rank,
+                .error = error,
+                .calls = state->calls[operation][error],
+                .seconds = (double)state->nanoseconds[operation][error] / 1e9,
+            };
+            memcpy(row.operation, OPERATIONS[operation], strlen(OPERATIONS[operation]));
+            if (row.calls > 0)
+                buffer_put(rows, &row, sizeof row);
+        }
+}
+
+const struct process_table table_failed_calls = {
+    .name = "failed_calls",
+    .meaning =
+        "Calls of a rank on files that failed, by operation and error; a call that would have had to wait "
+        "(EAGAIN) is one of them",
+    TABLE_ROWS(COLUMNS),
+    .state_bytes = sizeof(struct failed_calls),
+    .collect = collect,
+};

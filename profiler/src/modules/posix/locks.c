@@ -1,0 +1,122 @@
+#include "locks.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "../../files/fds.h"
+#include "../../system/spin.h"
+#include "../../tables/process_table.h"
+#include "../io_sites.h"
+#include "../timer.h"
+
+/* A lock that is free is granted within microseconds on a local disk and within a millisecond by a server. */
+static const double SHORTEST_WAIT = 0.001;
+
+struct lock_counts {
+    struct spin lock;
+    int64_t locks, exclusive, refused, waits;
+    double seconds, last_end; /* overlap counted once */
+    double longest;
+};
+
+enum lock_kind { LOCK_SHARED_KIND, LOCK_EXCLUSIVE_KIND, LOCK_RELEASE_KIND };
+
+static void count(const struct call *c, int result, int fd, enum lock_kind kind)
+{
+    int error = result == 0 ? 0 : *errno_place();
+    struct open_file *open = fds_find(fd);
+    struct file *file = open && !iolens_paused() ? fds_file(open) : NULL;
+    struct lock_counts *counts = file ? table_file_state(TABLE_file_locks, file) : NULL;
+    if (!counts)
+        return;
+    double seconds = c->t1 - c->t0;
+    spin_lock(&counts->lock);
+    if (error == 0 && kind != LOCK_RELEASE_KIND) {
+        counts->locks++;
+        counts->exclusive += kind == LOCK_EXCLUSIVE_KIND;
+    }
+    counts->refused += error == EAGAIN || error == EACCES;
+    counts->waits += seconds > SHORTEST_WAIT;
+    counts->longest = seconds > counts->longest ? seconds : counts->longest;
+    timer_add(&counts->seconds, &counts->last_end, c->t0, c->t1);
+    spin_unlock(&counts->lock);
+    if (seconds > SHORTEST_WAIT)
+        io_sites_add(c, "LOCKS", file->id, 0);
+}
+
+static bool is_lock_command(int command)
+{
+    return command == F_SETLK || command == F_SETLKW || command == F_OFD_SETLK || command == F_OFD_SETLKW;
+}
+
+void locks_on_fcntl(const struct call *c, int result, int fd, int command, intptr_t value)
+{
+    /* After EFAULT the address holds nothing that may be read. */
+    if (!is_lock_command(command) || (result != 0 && *errno_place() == EFAULT))
+        return;
+    short type = ((const struct flock *)value)->l_type;
+    count(c, result, fd,
+          type == F_UNLCK   ? LOCK_RELEASE_KIND
+          : type == F_WRLCK ? LOCK_EXCLUSIVE_KIND
+                            : LOCK_SHARED_KIND);
+}
+
+void locks_on_flock(const struct call *c, int result, int fd, int operation)
+{
+    count(c, result, fd,
+          operation & LOCK_UN   ? LOCK_RELEASE_KIND
+          : operation & LOCK_EX ? LOCK_EXCLUSIVE_KIND
+                                : LOCK_SHARED_KIND);
+}
+
+void locks_on_lockf(const struct call *c, int result, int fd, int command)
+{
+    if (command != F_TEST)
+        count(c, result, fd, command == F_ULOCK ? LOCK_RELEASE_KIND : LOCK_EXCLUSIVE_KIND);
+}
+
+struct row {
+    uint64_t file;
+    int64_t rank, locks, exclusive, refused, waits;
+    double seconds, longest;
+};
+
+static const struct column COLUMNS[] = {
+    COLUMN(file, "<u8", "record id", "the file, as in the name region"),
+    COLUMN(rank, "<i8", "rank", "the rank that these numbers are of"),
+    COLUMN(locks, "<i8", "calls", "calls that took a lock"),
+    COLUMN(exclusive, "<i8", "calls", "of those, calls that took it for writing"),
+    COLUMN(refused, "<i8", "calls", "calls that found the lock taken and did not wait for it"),
+    COLUMN(waits, "<i8", "calls", "calls that took longer than 1 ms, to take or to release a lock"),
+    COLUMN(seconds, "<f8", "s", "time in calls that take or release locks, overlap counted once"),
+    COLUMN(longest, "<f8", "s", "time of the longest of these calls"),
+};
+
+static void collect(const struct iolens_transport *transport, struct buffer *rows)
+{
+    for (struct file *file = iolens_registry.first; file; file = file->next) {
+        const struct lock_counts *counts = table_file_state_known(TABLE_file_locks, file);
+        if (!counts)
+            continue;
+        struct row row = {
+            .file = file->id,
+            .rank = transport->rank,
+            .locks = counts->locks,
+            .exclusive = counts->exclusive,
+            .refused = counts->refused,
+            .waits = counts->waits,
+            .seconds = counts->seconds,
+            .longest = counts->longest,
+        };
+        buffer_put(rows, &row, sizeof row);
+    }
+}
+
+const struct process_table table_file_locks = {
+    .name = "file_locks",
+    .meaning = "Locks of a rank on a file: by fcntl (POSIX and open file description locks), flock and lockf",
+    TABLE_ROWS(COLUMNS),
+    .file_bytes = sizeof(struct lock_counts),
+    .collect = collect,
+};

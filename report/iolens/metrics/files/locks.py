@@ -1,0 +1,38 @@
+"""File locks of a job, from the private region `file_locks`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from iolens.log import Job
+from iolens.log.records import Records
+from iolens.metrics.files.overview import path_column
+from iolens.metrics.grouping import Groups, ordered
+from iolens.metrics.once import once_per_job
+
+
+@once_per_job
+def file_locks(job: Job) -> Records:
+    """Returns one row per file that was locked: `path`, `ranks`, and over all ranks `locks` (calls that took one),
+    `exclusive`, `refused` (calls that did not wait for it) and `waits` (calls above 1 ms); `seconds` of the slowest
+    rank in calls that take or release locks, and the `longest` such call.
+    """
+    table = job.tables.get("file_locks", Records({}))
+    if not len(table):
+        return Records({})
+    files = Groups(table["file"])
+    found = Records(
+        {"path": path_column(job, table["file"][files.first]), "ranks": files.sum(np.ones(len(table), int))}
+    )
+    counts = {name: files.sum(table[name]) for name in ("locks", "exclusive", "refused", "waits")}
+    return ordered(found.beside(counts | {name: files.max(table[name]) for name in ("seconds", "longest")}), "-seconds")
+
+
+@once_per_job
+def rank_lock_seconds(job: Job) -> np.ndarray:
+    """Returns the seconds that each rank spent in calls that take or release locks, over all files."""
+    table = job.tables.get("file_locks", Records({}))
+    if not len(table):
+        return np.zeros(max(job.nprocs, 1))
+    rank = np.clip(table["rank"].astype(np.int64), 0, max(job.nprocs, 1) - 1)
+    return np.bincount(rank, table["seconds"], max(job.nprocs, 1))

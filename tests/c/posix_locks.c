@@ -1,0 +1,81 @@
+/* Waits for locks that another process holds for 300 ms, taken in each way, and prints what the log must say:
+ * "LOCKS name locks exclusive refused waits seconds". */
+#include "posix_expect.h"
+
+#include <sys/file.h>
+#include <sys/wait.h>
+#include <time.h>
+
+enum way { BY_FCNTL, BY_OFD, BY_FLOCK, BY_LOCKF, WAYS };
+
+static const char *const NAMES[] = {"fcntl.dat", "ofd.dat", "flock.dat", "lockf.dat"};
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static int set(int fd, enum way way, short type, int waits)
+{
+    struct flock lock = {.l_type = type, .l_whence = SEEK_SET};
+    if (way == BY_FCNTL)
+        return fcntl(fd, waits ? F_SETLKW : F_SETLK, &lock);
+    if (way == BY_OFD)
+        return fcntl(fd, waits ? F_OFD_SETLKW : F_OFD_SETLK, &lock);
+    if (way == BY_FLOCK)
+        return flock(fd, (type == F_UNLCK   ? LOCK_UN
+                          : type == F_WRLCK ? LOCK_EX
+                                            : LOCK_SH) |
+                             (waits ? 0 : LOCK_NB));
+    int command = type == F_UNLCK ? F_ULOCK : waits ? F_LOCK : F_TLOCK;
+    return type == F_UNLCK ? lockf64(fd, command, 0) : lockf(fd, command, 0);
+}
+
+/* Holds the lock in a child until 300 ms after the parent was told that it is held. */
+static pid_t hold(enum way way)
+{
+    int ends[2];
+    char told;
+    MUST(pipe(ends) == 0);
+    pid_t child = fork();
+    MUST(child >= 0);
+    if (child == 0) {
+        int fd = open(NAMES[way], O_RDWR);
+        MUST(fd >= 0 && set(fd, way, F_WRLCK, 1) == 0);
+        MUST(write(ends[1], "x", 1) == 1);
+        usleep(300000);
+        _exit(0);
+    }
+    MUST(read(ends[0], &told, 1) == 1);
+    MUST(close(ends[0]) == 0 && close(ends[1]) == 0);
+    return child;
+}
+
+static void wait_for_lock(enum way way)
+{
+    int fd = open(NAMES[way], O_RDWR | O_CREAT, 0600), status;
+    MUST(fd >= 0);
+    pid_t child = hold(way);
+    MUST(set(fd, way, F_WRLCK, 0) == -1);
+    double begin = now();
+    MUST(set(fd, way, F_WRLCK, 1) == 0);
+    double waited = now() - begin;
+    MUST(set(fd, way, F_UNLCK, 1) == 0);
+    int shared = way != BY_LOCKF;
+    MUST(!shared || (set(fd, way, F_RDLCK, 1) == 0 && set(fd, way, F_UNLCK, 1) == 0));
+    MUST(waitpid(child, &status, 0) == child && status == 0 && close(fd) == 0);
+    dprintf(1, "LOCKS %s %d 1 1 1 %.6f\n", NAMES[way], 1 + shared, waited);
+}
+
+int main(void)
+{
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    for (enum way way = 0; way < WAYS; way++)
+        wait_for_lock(way);
+    int fd = open("asked.dat", O_RDWR | O_CREAT, 0600);
+    MUST(fcntl(fd, F_GETLK, &lock) == 0 && lockf(fd, F_TEST, 0) == 0);
+    MUST(fcntl(fd, F_SETLK, (void *)8) == -1 && errno == EFAULT && close(fd) == 0);
+    return 0;
+}

@@ -1,0 +1,94 @@
+"""Calls on files that failed, by operation and error: strace is the witness."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import profiler_harness as harness
+import pytest
+from iolens.advise import findings
+from iolens.log import read_log
+from iolens.metrics.job.failed import failed_calls
+from iolens.pages.exhibits.files import FAILED_CALLS
+
+SEARCHER = """
+import os, sys
+for number in range(int(sys.argv[1])):
+    for look in (os.stat, os.lstat, open):
+        try:
+            look(f"nowhere/{number}")
+        except OSError:
+            pass
+fd = os.open("there", os.O_RDWR | os.O_CREAT, 0o600)
+for call in (lambda: os.read(os.open("there", os.O_WRONLY), 8), lambda: os.write(os.open("there", os.O_RDONLY), b"x")):
+    try:
+        call()
+    except OSError:
+        pass
+try:
+    os.open("there/below", os.O_RDONLY)
+except OSError:
+    pass
+"""
+
+OPERATIONS = {"open": "open", "openat": "open", "creat": "open"}
+OPERATIONS |= dict.fromkeys(("stat", "lstat", "fstat", "newfstatat", "statx"), "stat")
+OPERATIONS |= {"read": "read", "pread64": "read", "write": "write", "pwrite64": "write"}
+
+
+def answered(many: int, folder: Path) -> Counter[tuple[str, str]]:
+    """Failed calls of the searcher by operation and error, as the kernel answered them."""
+    trace = folder / "trace"
+    command = [
+        "strace",
+        "-o",
+        trace,
+        "-e",
+        f"trace={','.join(OPERATIONS)}",
+        sys.executable,
+        "-S",
+        "search.py",
+        str(many),
+    ]
+    subprocess.run(command, cwd=folder, check=True)
+    failed = re.findall(r"^(\w+)\(.* = -1 (\w+) \(", trace.read_text(), re.M)
+    return Counter((OPERATIONS[call], error) for call, error in failed)
+
+
+def recorded(many: int, folder: Path) -> Counter[tuple[str, str]]:
+    """The same, as the log has them."""
+    done = harness.run(Path(sys.executable), "-S", "search.py", str(many), folder=folder)
+    assert done.returncode == 0, done.stderr
+    log = max(harness.logs(folder), key=lambda path: path.stat().st_mtime_ns)
+    rows = failed_calls(read_log(log)).rows("operation", "error", "calls")
+    return Counter({(operation, error): int(calls) for operation, error, calls in rows})
+
+
+@pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed")
+def test_failures_are_those_that_the_kernel_answered(tmp_path: Path) -> None:
+    """Python's own start has failures, too, those of the loader unseen: two runs differ by the program's own."""
+    harness.build_library()
+    (tmp_path / "search.py").write_text(SEARCHER)
+    few, many = recorded(1, tmp_path), recorded(81, tmp_path)
+    assert many - few == answered(81, tmp_path) - answered(1, tmp_path)
+    assert many - few == Counter({("stat", "ENOENT"): 160, ("open", "ENOENT"): 80})
+    assert (many["read", "EBADF"], many["write", "EBADF"], many["open", "ENOTDIR"]) == (1, 1, 1)
+
+
+def test_many_missing_paths_are_a_finding(tmp_path: Path) -> None:
+    harness.build_library()
+    (tmp_path / "search.py").write_text(SEARCHER)
+    recorded(2000, tmp_path)
+    (log,) = harness.logs(tmp_path)
+    job = read_log(log)
+    (one,) = (finding for finding in findings(job) if finding.id == "missing-paths")
+    missing = [row for row in failed_calls(job).rows("error", "calls") if row[0] in ("ENOENT", "ENOTDIR")]
+    assert f"{sum(calls for _, calls in missing):,} opens and stats" in one.evidence
+    shown = FAILED_CALLS.table(job)
+    assert shown is not None
+    assert ["stat", "ENOENT"] in [row[:2] for row in shown.rows]
