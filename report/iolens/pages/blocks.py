@@ -95,6 +95,12 @@ class FigureBlock:
     says: str = ""
 
 
+def described(figure: FigureBlock) -> str:
+    """Returns a figure's alternative text: its title, and what it shows."""
+    title = figure.title or (figure.about.title if figure.about else "figure")
+    return f"{title}: {figure.says}" if figure.says else title
+
+
 @dataclass(frozen=True)
 class Row:
     """Blocks side by side, in columns of equal width or of these `shares`."""

@@ -32,7 +32,13 @@ def _cost_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
         caption += " MPI-IO contains the POSIX time below it."
     if (found[["read", "write", "meta"]].sum(axis=1) > _MORE * job.run_time).any():
         caption += " Calls of several threads overlap: their times exceed the run time, and the bar shows their parts."
-    yield FigureBlock(cost_bars(found, job.run_time), caption, title="Average I/O cost per process")
+    parts = ["read", "write", "meta"]
+    says = "; ".join(
+        f"{row.module}: {words.percent(row.read + row.write + row.meta, job.run_time)} of the run time, most in "
+        f"{max(parts, key=lambda part: getattr(row, part))}"
+        for row in found.itertuples()
+    )
+    yield FigureBlock(cost_bars(found, job.run_time), caption, title="Average I/O cost per process", says=says)
 
 
 def _measured_speed(speed: float, seconds: float) -> str:

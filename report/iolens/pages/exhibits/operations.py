@@ -10,6 +10,7 @@ from iolens.missing import is_nan
 from iolens.pages import words
 from iolens.pages.blocks import FigureBlock
 from iolens.pages.exhibit import EVERY, Column, Exhibit
+from iolens.pages.exhibits import finding
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,7 +32,9 @@ def _operations_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     if printed:
         caption += f" Without {words.plural(printed, 'call')} on standard input, output and error."
     in_files = found.assign(count=found["count"] - found["on_streams"])
-    yield FigureBlock(operation_bars(in_files), caption, title="Operations")
+    names = in_files["module"] + " " + in_files["operation"]
+    says = finding.largest(zip(names, in_files["count"], strict=True), words.count)
+    yield FigureBlock(operation_bars(in_files), caption, title="Operations", says=says)
 
 
 def _uncounted(job: Job) -> str:
@@ -48,14 +51,30 @@ def _size_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
         caption = "Look for many accesses on the left: each access has a cost, even if it is small."
         if name != "POSIX":
             caption = "Each access counts once, even if it has several pieces."
-        yield FigureBlock(size_bars(operations.access_sizes(job, name).frame()), caption, title=f"Access sizes: {name}")
+        sizes = operations.access_sizes(job, name).frame()
+        named = [_size_range(bucket) for bucket in sizes["bucket"]]
+        says = ". ".join(
+            f"{kind} by bytes: {finding.largest(zip(named, sizes[kind], strict=True), words.count)}"
+            for kind in ("reads", "writes")
+        )
+        yield FigureBlock(size_bars(sizes), caption, title=f"Access sizes: {name}", says=says)
 
 
 def _pattern_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Returns a bar of shares for reads and one for writes."""
     from iolens.figures.job.pattern import pattern_bars
 
-    yield FigureBlock(pattern_bars(found), _ORDER, title="Order of POSIX accesses")
+    says = "; ".join(
+        f"{row.kind}s: {words.share(row.sequential_share)} sequential, {words.share(row.consecutive_share)} consecutive"
+        for row in found.itertuples()
+        if row.total
+    )
+    yield FigureBlock(pattern_bars(found), _ORDER, title="Order of POSIX accesses", says=says)
+
+
+def _size_range(bucket: str) -> str:
+    """Returns a range of access sizes in words."""
+    return bucket.replace("_PLUS", " and more").replace("_", " to ")
 
 
 OPERATIONS: Exhibit[Job] = Exhibit(
@@ -78,7 +97,7 @@ ACCESS_SIZES: Exhibit[Job] = Exhibit(
     metric=operations.all_access_sizes,
     columns=[
         Column("layer", "module"),
-        Column("bytes", "bucket", lambda bucket: bucket.replace("_PLUS", " and more").replace("_", " to ")),
+        Column("bytes", "bucket", _size_range),
         Column("reads", "reads", words.count),
         Column("writes", "writes", words.count),
     ],

@@ -10,6 +10,7 @@ from iolens.missing import is_nan
 from iolens.pages import words
 from iolens.pages.blocks import FigureBlock
 from iolens.pages.exhibit import Column, Exhibit
+from iolens.pages.exhibits import finding
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,7 +31,8 @@ def _rank_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     if moved is not None:
         caption = "Through POSIX and STDIO, from the heat maps. Look for ranks far above the mean."
         width = HALF_WIDTH if job.nprocs <= FEW_RANKS else FULL_WIDTH
-        yield FigureBlock(rank_bars(moved, width), caption, title="Bytes of each rank")
+        says = finding.of_ranks((moved["written"] + moved["read"]).tolist(), words.size)
+        yield FigureBlock(rank_bars(moved, width), caption, title="Bytes of each rank", says=says)
 
 
 def _usage_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
@@ -41,8 +43,10 @@ def _usage_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     if apart is not None and len(apart) == job.nprocs > 1:
         each = apart.frame().set_index("rank")
         caption = "Look for ranks far above the mean."
-        yield FigureBlock(memory_bars(each), caption, title="Largest resident set of each rank")
-        yield FigureBlock(processor_bars(each), caption, title="Processor time of each rank")
+        memory = finding.of_ranks(each["max_rss"].tolist(), words.size)
+        spent = finding.of_ranks((each["user_time"] + each["system_time"]).tolist(), words.duration)
+        yield FigureBlock(memory_bars(each), caption, title="Largest resident set of each rank", says=memory)
+        yield FigureBlock(processor_bars(each), caption, title="Processor time of each rank", says=spent)
 
 
 def amount(value: float, unit: str) -> str:

@@ -13,6 +13,7 @@ from iolens.metrics.job import lustre_client, mpiio, ranks
 from iolens.pages import words
 from iolens.pages.blocks import FigureBlock
 from iolens.pages.exhibit import EVERY, Column, Exhibit
+from iolens.pages.exhibits import finding
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,7 +27,8 @@ def _targets_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
 
     if len(found) > 1 and ost.target_rows(job) is None:
         caption = "Files that have a stripe on each target. Look for targets with more than the others, and idle ones."
-        yield FigureBlock(target_bars(found), caption, title="Targets in use")
+        says = finding.extremes(_by_target(found, "files"), words.count)
+        yield FigureBlock(target_bars(found), caption, title="Targets in use", says=says)
 
 
 def _target_bytes_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
@@ -35,10 +37,17 @@ def _target_bytes_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]
 
     if len(found) > 1:
         caption = "Read and written by all ranks. Look for targets with more than the others, and idle ones."
-        yield FigureBlock(byte_bars(found), caption, title="Bytes per target")
+        says = finding.extremes(_by_target(found, "bytes"), words.size)
+        yield FigureBlock(byte_bars(found), caption, title="Bytes per target", says=says)
     if len(found) > 1 and found["bytes_per_second"].notna().all():
         caption = "Bytes divided by the time of all ranks in reads and writes. Look for a target far below the others."
-        yield FigureBlock(speed_bars(found), caption, title="Speed of a process on each target")
+        says = finding.extremes(_by_target(found, "bytes_per_second"), lambda speed: f"{words.size(speed)}/s")
+        yield FigureBlock(speed_bars(found), caption, title="Speed of a process on each target", says=says)
+
+
+def _by_target(found: pd.DataFrame, column: str) -> list[tuple[str, float]]:
+    """Returns the targets by name with their values of a column."""
+    return [(f"target {ost}", value) for ost, value in zip(found["ost"], found[column], strict=True)]
 
 
 def _slowest_target(job: Job) -> tuple[int, float, float] | None:

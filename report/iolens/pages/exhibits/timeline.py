@@ -12,8 +12,10 @@ from iolens.metrics.times.timeline import timelines
 from iolens.pages import words
 from iolens.pages.blocks import Block, Cells, FigureBlock
 from iolens.pages.exhibit import EVERY, Column, Exhibit
+from iolens.pages.exhibits import finding
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
 
     from iolens.log import Job
@@ -51,9 +53,22 @@ def activity_figure(job: Job, module: str) -> FigureBlock:
         figure,
         caption,
         title=f"{module}: bytes over time",
+        says=_busiest(written + read, width, rows),
         about=ACTIVITY.about,
         cells=cells,
         timelines=lambda: timelines(job, module),
+    )
+
+
+def _busiest(moved: np.ndarray, width: float, rows: list[str]) -> str:
+    """Returns the time and the ranks that moved most bytes, and how much of the time none moved."""
+    bins = moved.sum(axis=0)
+    first = int(bins.argmax())
+    idle = float((bins == 0).sum()) / len(bins)
+    ranks = finding.extremes(zip(rows, moved.sum(axis=1).tolist(), strict=True), words.size)
+    return (
+        f"most bytes between {words.duration(first * width)} and {words.duration((first + 1) * width)}: "
+        f"{words.size(float(bins[first]))}; none in {words.share(idle)} of the time. By rank: {ranks}"
     )
 
 
@@ -111,7 +126,12 @@ def _place_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
             caption += " Only the time of these calls is shown."
         caption += " Look for jumps back, and for places that are moved again."
         figure = place_map(one.written, one.read, one.end, one.begin, one.seconds)
-        yield FigureBlock(figure, caption, title=f"{layer}: places in the busiest file over time")
+        kinds = [kind for kind, seen in (("written", one.written), ("read", one.read)) if seen.any()]
+        says = (
+            f"{words.plural(one.calls, 'call')} on {one.path}, {' and '.join(kinds) or 'moving nothing'}, in the first "
+            f"{words.size(one.end)}, from {words.duration(one.begin)} to {words.duration(one.seconds)}"
+        )
+        yield FigureBlock(figure, caption, title=f"{layer}: places in the busiest file over time", says=says)
 
 
 _RANK_SPAN_NOTE = (
@@ -127,8 +147,13 @@ def _rank_span_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
         part = found[found["kind"] == kind]
         if len(part):
             figure = rank_spans(found, kind, job.nprocs, job.run_time)
+            begin, end = part.loc[part["start"].idxmin()], part.loc[part["end"].idxmax()]
             yield FigureBlock(
-                figure, _RANK_SPAN_NOTE + _beyond_the_end(job, part), title=f"First to last {kind} of each rank"
+                figure,
+                _RANK_SPAN_NOTE + _beyond_the_end(job, part),
+                title=f"First to last {kind} of each rank",
+                says=f"the first at {words.duration(begin['start'])} on rank {begin['rank']}, the last until "
+                f"{words.duration(end['end'])} on rank {end['rank']}; {words.plural(part['rank'].nunique(), 'rank')}",
             )
 
 
@@ -150,7 +175,9 @@ def _shared_span_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     caption = "From the begin of the first rank to the end of the last rank. Look for overlaps of reading and writing."
     caption += _beyond_the_end(job, found)
     figure = shared_spans(found, job.run_time)
-    yield FigureBlock(figure, caption, title="First to last access of files shared by all ranks")
+    lengths = zip(found["path"] + ", " + found["kind"], found["end"] - found["start"], strict=True)
+    says = finding.largest(lengths, words.duration)
+    yield FigureBlock(figure, caption, title="First to last access of files shared by all ranks", says=says)
 
 
 ACTIVITY: Exhibit[Job] = Exhibit("activity", "Bytes over time", timespans.heatmap, draw=_activity_figures)

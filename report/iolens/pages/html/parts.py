@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 from iolens.metrics.files.users import EVERY_RANK
-from iolens.pages.blocks import About, Block, Cells, FigureBlock, Ranks, Row, Table, Text
+from iolens.pages.blocks import About, Block, Cells, FigureBlock, Ranks, Row, Table, Text, described
 from iolens.pages.html.places import Places
 from iolens.pages.html.svg import svg
 from iolens.pages.html.timelines import data_of
@@ -74,7 +74,7 @@ def _figure(block: FigureBlock, places: Places) -> str:
     """Returns a figure between its title and its caption."""
     key = places.of(block.about, block.title or "figure")
     title = block.title or (block.about.title if block.about else "figure")
-    drawn = svg(block.figure, key, f"{title}: {block.says}" if block.says else title, block.caption)
+    drawn = svg(block.figure, key, described(block), block.caption)
     caption = f'<p class="note">{_prose(block.caption)}</p>' if block.caption else ""
     data = _held(block.cells) + data_of(block)
     return (

@@ -12,8 +12,9 @@ from reportlab.lib.styles import ParagraphStyle
 from reportlab.platypus import CondPageBreak, Flowable, KeepTogether, Paragraph, Preformatted
 from reportlab.platypus import Table as Grid
 
-from iolens.pages.blocks import Block, FigureBlock, Row, Table, Text
+from iolens.pages.blocks import Block, FigureBlock, Row, Table, Text, described
 from iolens.pages.pdf.fonts import BOLD, MONO, PLAIN, font
+from iolens.pages.pdf.tags import KINDS, tagged
 from iolens.pages.pdf.vector import draw_figure
 from iolens.pages.text.grid import grid
 
@@ -71,19 +72,37 @@ _STYLES: dict[str, dict[str, Any]] = {
 }
 
 
+class _Words(Paragraph):  # type: ignore[misc]
+    """A paragraph or heading."""
+
+    def draw(self) -> None:
+        """Draws it as an element of the document's structure."""
+        with tagged(self.canv, KINDS.get(self.style.name, "P")):
+            super().draw()
+
+
+class _Code(Preformatted):  # type: ignore[misc]
+    """Lines to paste."""
+
+    def draw(self) -> None:
+        """Draws them as an element of the document's structure."""
+        with tagged(self.canv, "P"):
+            super().draw()
+
+
 def _paragraph(text: str, style: str) -> Flowable:
     """Returns one paragraph."""
     look = _STYLES[style]
     font(look["fontName"])
-    kind = Preformatted if style == "code" else Paragraph
+    kind = _Code if style == "code" else _Words
     return kind(text if style == "code" else escape(text, quote=False), ParagraphStyle(style, **look))
 
 
-class Heading(Paragraph):  # type: ignore[misc]
+class Heading(_Words):
     """A page's title, also an entry of the PDF's outline."""
 
     def draw(self) -> None:
-        """Draws it and mark the place."""
+        """Draws it and marks the place."""
         key = f"{self.canv.getPageNumber()} {self.text}"
         self.canv.bookmarkPage(key)
         self.canv.addOutlineEntry(self.text, key, 0)
@@ -99,10 +118,11 @@ def _heading(title: str) -> Flowable:
 
 
 class Drawing(Flowable):  # type: ignore[misc]
-    """A matplotlib figure of `width` points, then scaled."""
+    """A matplotlib figure of `width` points, then scaled; `says` is what it shows in words."""
 
-    def __init__(self, figure: Any, width: float, scale: float) -> None:
+    def __init__(self, figure: Any, width: float, scale: float, says: str) -> None:
         super().__init__()
+        self.says = says
         size = 72 * figure.get_size_inches()
         self.figure, self.factor = figure, scale * min(1.0, width / size[0])
         self.width, self.height = (float(self.factor * length) for length in size)
@@ -114,7 +134,8 @@ class Drawing(Flowable):  # type: ignore[misc]
     def draw(self) -> None:
         """Draws it as vectors."""
         self.canv.scale(self.factor, self.factor)
-        draw_figure(self.canv, self.figure)
+        with tagged(self.canv, "Figure", self.says):
+            draw_figure(self.canv, self.figure)
 
 
 def together(blocks: Sequence[Block]) -> list[list[Block]]:
@@ -158,7 +179,7 @@ def _parts(block: Block, width: float, spacing: Spacing) -> list[Flowable]:
     if isinstance(block, Text):
         return [_paragraph(block.text, block.style)]
     if isinstance(block, FigureBlock):
-        figure = Drawing(block.figure, min(width, block.width or width), spacing.figures)
+        figure = Drawing(block.figure, min(width, block.width or width), spacing.figures, described(block))
         return _spaced([*_titled(block.title), figure, *_noted(block.caption)], spacing)
     if isinstance(block, Table):
         return _spaced([*_titled(block.title), grid(block, width, _noted(block.note))], spacing)

@@ -23,6 +23,7 @@ from reportlab.platypus import (
 from iolens.pages.blocks import Page
 from iolens.pages.pdf.flow import CLOSE, USUAL, Spacing, flowables, headed, together
 from iolens.pages.pdf.fonts import BOLD, PLAIN, font, text_width
+from iolens.pages.pdf.tags import Tags, artifact
 from iolens.pages.text.shorten import shorten
 
 _MARGIN = 48.0
@@ -101,8 +102,9 @@ def _template(name: str, title: str, subtitle: str, labels: Sequence[str]) -> Pa
     )
 
     def surround(canvas: Any, document: Any) -> None:
-        _draw_header(canvas, title, subtitle)
-        _draw_footer(canvas, labels)
+        with artifact(canvas):
+            _draw_header(canvas, title, subtitle)
+            _draw_footer(canvas, labels)
 
     return PageTemplate(id=name, frames=[frame], onPage=surround)
 
@@ -157,6 +159,7 @@ class NumberedCanvas(Canvas):  # type: ignore[misc]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **{**kwargs, "initialFontName": font(PLAIN)})
+        self.tags = Tags()
         self.held: list[dict[str, Any]] = []
 
     def showPage(self) -> None:
@@ -165,11 +168,14 @@ class NumberedCanvas(Canvas):  # type: ignore[misc]
         self._startPage()
 
     def save(self) -> None:
-        """Returns numbers the pages, then write them all."""
+        """Numbers the pages, then writes them all and their structure."""
         for number, state in enumerate(self.held, start=1):
             self.__dict__.update(state)
             self.setFillColor(_QUIET)
             self.setFont(font(PLAIN), 7.5)
-            self.drawRightString(A4[0] - _MARGIN, _MARGIN / 2 + 8, f"page {number} of {len(self.held)}")
+            with artifact(self):
+                self.drawRightString(A4[0] - _MARGIN, _MARGIN / 2 + 8, f"page {number} of {len(self.held)}")
             super().showPage()
+        self.tags.write(self._doc)
+        self.setViewerPreference("DisplayDocTitle", "true")
         super().save()

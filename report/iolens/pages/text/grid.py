@@ -11,6 +11,7 @@ from reportlab.platypus import Table as Grid
 
 from iolens.pages.blocks import Table
 from iolens.pages.pdf.fonts import BOLD, PLAIN, font, text_width
+from iolens.pages.pdf.tags import TaggedTable
 from iolens.pages.text.cells import NUMBER
 from iolens.pages.text.shorten import broken
 
@@ -106,7 +107,7 @@ def _set_table(table: Table, width: float, closer: bool) -> Grid:
     for column in range(len(heads)):
         if rows and all(NUMBER.match(row[column]) for row in rows):
             style.append(("ALIGN", (column, 0), (column, -1), "RIGHT"))
-    return Grid(cells, colWidths=widths, repeatRows=head, style=style, hAlign="LEFT")
+    return TaggedTable(cells, colWidths=widths, repeatRows=head, style=style, hAlign="LEFT")
 
 
 def column_widths(heads: Sequence[str], rows: Sequence[Sequence[str]], width: float) -> list[float]:

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from iolens.metrics.processor.mpi import calls as mpi
 from iolens.metrics.processor.mpi import peers, rank_places
 from iolens.metrics.processor.mpi import settings as mpi_settings
 from iolens.pages import words
 from iolens.pages.blocks import FigureBlock
 from iolens.pages.exhibit import Column, Exhibit
+from iolens.pages.exhibits import finding
 from iolens.pages.exhibits.processor.drilled import NAME, guarded_seconds, shares
 
 if TYPE_CHECKING:
@@ -46,7 +49,8 @@ def _size_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
             "Values of an average rank. Look for many messages on the left: each message has a cost, even if it is "
             "small."
         )
-        yield FigureBlock(message_bars(counts), caption, title="Messages by size")
+        says = finding.largest(counts.items(), finding.counted)
+        yield FigureBlock(message_bars(counts), caption, title="Messages by size", says=says)
 
 
 def _peer_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
@@ -56,7 +60,9 @@ def _peer_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     matrix, group = peers.peer_matrix(job)
     caption = "" if group == 1 else f"A row and a column stand for {group} ranks. "
     caption += "Look for pairs of ranks with far more bytes than the others."
-    yield FigureBlock(peer_map(matrix, group), caption, title="Bytes by sender and receiver")
+    pairs = ((f"rank {row * group} to rank {column * group}", moved) for (row, column), moved in np.ndenumerate(matrix))
+    says = finding.largest(pairs, words.size)
+    yield FigureBlock(peer_map(matrix, group), caption, title="Bytes by sender and receiver", says=says)
 
 
 def _distance_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
@@ -64,7 +70,9 @@ def _distance_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     from iolens.figures.job.messages import distance_bars
 
     caption = "Distance: |receiver - sender|. Look for bytes that go far: such ranks often lie on different nodes."
-    yield FigureBlock(distance_bars(found), caption, title="Bytes by distance of the ranks")
+    pairs = ((f"distance {distance}", moved) for distance, moved in zip(found["distance"], found["bytes"], strict=True))
+    says = finding.largest(pairs, words.size)
+    yield FigureBlock(distance_bars(found), caption, title="Bytes by distance of the ranks", says=says)
 
 
 def _peer(number: int) -> str:

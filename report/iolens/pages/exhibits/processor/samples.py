@@ -10,6 +10,7 @@ from iolens.metrics.processor.sampled import samples
 from iolens.pages import words
 from iolens.pages.blocks import FigureBlock
 from iolens.pages.exhibit import Column, Exhibit
+from iolens.pages.exhibits import finding
 from iolens.pages.exhibits.processor.drilled import NAME, guarded_seconds, shares
 from iolens.pages.exhibits.processor.time import PROFILE_TIME
 
@@ -34,7 +35,9 @@ def _profile_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     groups = found["name"].where(found["level"] == "group").ffill()
     functions = found.assign(group=groups)[found["level"] == "function"]
     if len(functions):
-        yield FigureBlock(profile_bars(functions), "Share of all samples.", title="Functions with most samples")
+        says = finding.largest(zip(functions["name"], functions["share"], strict=True), words.points)
+        title = "Functions with most samples"
+        yield FigureBlock(profile_bars(functions), "Share of all samples.", title=title, says=says)
 
 
 def _no_lines(job: Job) -> str:
