@@ -127,7 +127,7 @@ format: ## format C and Python in place
 	@git ls-files '*.c' '*.h' | xargs .venv/bin/clang-format -i
 	@.venv/bin/ruff format -q report tests packaging docs
 
-harm: build ## run fifty kinds of programs with and without the profiler and compare; WORDS="perl git" chooses kinds
+harm: build ## run two hundred kinds of programs with and without the profiler and compare; WORDS="perl git" chooses kinds
 	@.venv/bin/python tests/harm/compare.py $(WORDS)
 
 fuzz: build ## read N damaged spools and N / 20 damaged logs (default 100000); see tests/fuzz

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -13,11 +14,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from kinds import KINDS, Kind
+from kind import Kind
+from kinds import KINDS
 
 ROOT = Path(__file__).resolve().parents[2]
 LIBRARIES = ROOT / "build/lib"
-SECONDS = 900.0
+SECONDS = 300.0
 GROUPS = "blas fftw functions hdf5 heap lapack lustre math netcdf omp pnetcdf pthreads system".split()
 SOURCES = {"traced_pairs": ("-Wl,--no-as-needed", "-lm")}
 
@@ -71,25 +73,39 @@ def _built(source: str, folder: Path) -> str:
     return str(program)
 
 
+def _ended(command: Sequence[str], folder: Path, environment: Mapping[str, str]) -> tuple[int, bytes, bytes]:
+    """Returns exit code and output of a command. One that hangs is killed with all that it started."""
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    process = subprocess.Popen(command, cwd=folder, env=environment, start_new_session=True, **streams)
+    try:
+        stdout, stderr = process.communicate(timeout=SECONDS)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        stdout, stderr = process.communicate()
+    return process.returncode, stdout, stderr
+
+
 def outcome(kind: Kind, environment: Mapping[str, str], scratch: Path) -> Outcome:
     """Runs the program in an empty folder. All runs use a folder of one name, which programs may print."""
     surroundings = {**os.environ, **environment, "PROGRAM": _built(kind.source, scratch)}
     with tempfile.TemporaryDirectory(dir=scratch) as parent:
         folder = Path(parent) / "work"
         folder.mkdir()
-        command = ["/bin/sh", "-c", kind.command]
-        done = subprocess.run(command, cwd=folder, env=surroundings, capture_output=True, timeout=SECONDS, check=False)
+        for path in (scratch, Path(parent)):  # programs that change their user get at their folder
+            path.chmod(0o755)
+        code, stdout, stderr = _ended(["/bin/sh", "-c", kind.command], folder, surroundings)
         names = sorted(path for path in folder.rglob("*"))
         # A compiler's results differ from run to run by themselves.
         names = [path for path in names if path.name not in ("program", "p", "s")]
         files = tuple((str(path.relative_to(folder)), _digest(path)) for path in names)
-    return Outcome(done.returncode, done.stdout, done.stderr, files)
+    return Outcome(code, stdout, stderr, files)
 
 
-def profiled(way: Way, logs: Path) -> dict[str, str]:
-    """The environment that puts a program under the profiler in this way."""
-    libraries = [*(LIBRARIES / f"libiolens-trace-{group}.so" for group in way.groups), LIBRARIES / "libiolens.so"]
-    preload = ":".join(map(str, libraries))
+def profiled(way: Way, logs: Path, adapter: str = "") -> dict[str, str]:
+    """Returns the environment that puts a program under the profiler in this way, with an MPI's adapter if named."""
+    names = [f"iolens-trace-{group}" for group in way.groups]
+    names += [f"iolens-{adapter}", "iolens"] if adapter else ["iolens"]
+    preload = ":".join(str(LIBRARIES / f"lib{name}.so") for name in names)
     return {"LD_PRELOAD": preload, "IOLENS_LOGPATH": str(logs), "IOLENS_SPOOL": str(logs), **dict(way.settings)}
 
 
@@ -97,12 +113,13 @@ def differences(kinds: Sequence[Kind], ways: Sequence[Way], scratch: Path) -> It
     """Yields each kind with what differs in each way, or with the reason why it did not run."""
     logs = scratch / "logs"
     logs.mkdir(exist_ok=True)
+    logs.chmod(0o1777)
     for kind in kinds:
         if kind.missing():
             yield kind, [f"skipped: no {kind.missing()}"]
             continue
         bare = outcome(kind, {}, scratch)
-        yield kind, [outcome(kind, profiled(way, logs), scratch).difference(bare) for way in ways]
+        yield kind, [outcome(kind, profiled(way, logs, kind.adapter), scratch).difference(bare) for way in ways]
 
 
 def main(words: Sequence[str]) -> int:

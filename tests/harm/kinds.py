@@ -2,33 +2,9 @@
 
 from __future__ import annotations
 
-import shutil
-from dataclasses import dataclass
-
-
-@dataclass(frozen=True)
-class Kind:
-    """A program that is to be run bare and profiled. Without one of its `tools` it is skipped."""
-
-    name: str
-    command: str
-    tools: tuple[str, ...] = ()
-    source: str = ""
-    """A program in tests/c to build first; the command calls it $PROGRAM."""
-
-    def missing(self) -> str:
-        """Returns the tools that this machine lacks, separated by commas; empty if there are all."""
-        return ", ".join(tool for tool in self.tools if shutil.which(tool) is None)
-
-
-def _python(name: str, code: str) -> Kind:
-    return Kind(f"python: {name}", f"python3 -c '{code}'", ("python3",))
-
-
-def _compiled(name: str, compiler: str, file: str, code: str, options: str = "") -> Kind:
-    command = f"cat >{file} <<'END'\n{code}\nEND\n{compiler} -o program {file} {options} && ./program"
-    return Kind(name, command, (compiler.split()[0],))
-
+from kind import Kind, compiled, parts, python
+from languages import LANGUAGES
+from tools import TOOLS
 
 SCRIPTS = (
     Kind("exit code", "echo out; echo err >&2; exit 7"),
@@ -75,68 +51,68 @@ SCRIPTS = (
 )
 
 INTERPRETED = (
-    _python("files", 'open("f", "w").write("x" * 9999); print(len(open("f").read()))'),
-    _python(
+    python("files", 'open("f", "w").write("x" * 9999); print(len(open("f").read()))'),
+    python(
         "threads",
         "import threading as t; a = [t.Thread(target=sum, args=(range(99999),)) for _ in range(4)]; "
         '[x.start() for x in a]; [x.join() for x in a]; print("done")',
     ),
-    _python("multiprocessing", 'import multiprocessing as m; print(m.get_context("fork").Pool(2).map(abs, [-1, -2]))'),
-    _python(
+    python("multiprocessing", 'import multiprocessing as m; print(m.get_context("fork").Pool(2).map(abs, [-1, -2]))'),
+    python(
         "asyncio",
         "import asyncio as a; g = lambda: a.gather(*[a.sleep(0.01, i) for i in range(9)]); "
         'w = type("W", (), {"__await__": lambda s: g().__await__()}); '
         "print(a.new_event_loop().run_until_complete(a.sleep(0.01, 5)))",
     ),
-    _python("subprocess", 'import subprocess as s; print(s.run(["sh", "-c", "echo x; exit 3"], capture_output=True))'),
-    _python(
+    python("subprocess", 'import subprocess as s; print(s.run(["sh", "-c", "echo x; exit 3"], capture_output=True))'),
+    python(
         "signals",
         "import signal as s; n = []; s.signal(s.SIGALRM, lambda *a: n.append(1)); "
         "s.setitimer(s.ITIMER_REAL, 0.01, 0.01); \nwhile len(n) < 6: pass\n"
         "s.setitimer(s.ITIMER_REAL, 0); print(len(n) > 5)",
     ),
-    _python(
+    python(
         "sqlite",
         'import sqlite3 as q; c = q.connect("d"); c.execute("create table t (x)"); '
         'c.executemany("insert into t values (?)", [(i,) for i in range(99)]); c.commit(); '
         'print(c.execute("select sum(x) from t").fetchone())',
     ),
-    _python(
+    python(
         "mmap",
         'import mmap; open("f", "wb").write(bytes(8192)); f = open("f", "r+b"); '
         'm = mmap.mmap(f.fileno(), 0); m[5:9] = b"abcd"; m.flush(); print(open("f", "rb").read()[5:9])',
     ),
-    _python(
+    python(
         "sockets",
         'import socket as s; a, b = s.socketpair(); a.sendall(b"x" * 9999); a.close(); '
         'print(sum(len(p) for p in iter(lambda: b.recv(999), b"")))',
     ),
-    _python(
+    python(
         "epoll",
         'import select, os; r, w = os.pipe(); e = select.epoll(); e.register(r); os.write(w, b"x"); '
         "print(e.poll(1)[0][1])",
     ),
-    _python(
+    python(
         "memfd", 'import os; f = os.memfd_create("m"); os.write(f, b"abc"); os.lseek(f, 0, 0); print(os.read(f, 9))'
     ),
-    _python(
+    python(
         "descriptors",
         'import os; f = os.open("f", os.O_RDWR | os.O_CREAT); g = os.dup(f); os.write(g, b"xy"); '
         "os.close(f); print(os.fstat(g).st_size)",
     ),
-    _python("uncaught error", "raise SystemExit(5)"),
-    _python("ctypes", "import ctypes; print(ctypes.CDLL(None).abs(-4))"),
+    python("uncaught error", "raise SystemExit(5)"),
+    python("ctypes", "import ctypes; print(ctypes.CDLL(None).abs(-4))"),
     Kind("node", 'node -e \'require("fs").writeFileSync("f", "x"); console.log(1); process.exitCode = 3\'', ("node",)),
 )
 
 COMPILED = (
-    _compiled(
+    compiled(
         "c: files",
         "gcc",
         "p.c",
         '#include <stdio.h>\nint main(void){FILE*f=fopen("f","w");fputs("x",f);fclose(f);puts("c");return 2;}',
     ),
-    _compiled(
+    compiled(
         "c: posix_spawn",
         "gcc",
         "p.c",
@@ -144,7 +120,7 @@ COMPILED = (
         'int main(void){pid_t p;int s;char*a[]={"sh","-c","exit 4",0};posix_spawnp(&p,"sh",0,0,a,environ);'
         'waitpid(p,&s,0);printf("%d\\n",WEXITSTATUS(s));return 0;}',
     ),
-    _compiled(
+    compiled(
         "c: coroutines",
         "gcc",
         "p.c",
@@ -153,7 +129,7 @@ COMPILED = (
         "int main(void){getcontext(&b);b.uc_stack.ss_sp=s;b.uc_stack.ss_size=sizeof s;makecontext(&b,f,0);"
         "for(int i=0;i<3;i++)swapcontext(&a,&b);return 0;}",
     ),
-    _compiled(
+    compiled(
         "c++: exceptions in threads",
         "g++",
         "p.cc",
@@ -162,13 +138,13 @@ COMPILED = (
         "catch(std::exception&){n++;}});t.join();std::cout<<n<<std::endl;}",
         "-pthread",
     ),
-    _compiled(
+    compiled(
         "fortran",
         "gfortran",
         "p.f90",
         "open(9,file='f')\nwrite(9,*) 1.5\nclose(9)\nopen(9,file='f')\nread(9,*) x\nprint *, x\nstop 3\nend",
     ),
-    _compiled(
+    compiled(
         "rust",
         "rustc",
         "p.rs",
@@ -188,4 +164,31 @@ COMPILED = (
     Kind("every traced group", "$PROGRAM; echo $?", source="traced_pairs"),
 )
 
-KINDS = (*SCRIPTS, *INTERPRETED, *COMPILED)
+SINGLE = (
+    *parts(
+        "harm_signals",
+        "prof virtual real posix_timers segv segv_jump bus exit_in_handler jump_out_of_writes aborted killed "
+        "broken_pipe quit arithmetic abort_handled fetched untouched waits",
+    ),
+    *parts(
+        "harm_processes",
+        "vfork_chain vfork_fails clone_vm clone_vm_files clone_files clone_raw daemon_twice limits traced "
+        "many_threads main_thread_ends robust_mutex load_often alone no_arguments exit_handlers",
+    ),
+    *parts("harm_processes", "in_chroot unshared other_user"),
+    *parts(
+        "harm_descriptors",
+        "close_from close_by_range close_each close_on_exec listed memory_file executed_memory unnamed_file watched "
+        "events faults posix_aio moved_in_kernel handed_over streams other_output",
+    ),
+    # Three of its programs leave no room for a log, and are told so: tests/py/test_profiler_odd.py.
+    *parts(
+        "harm_odd",
+        "closed little_stack no_processes handler fork_threads "
+        "cancel cancel_asynchronous cancelled_before threads clone_memory clone_vfork spawn execveat "
+        "dlmopen descriptors_gone at_exit small_stack small_stack_link small_stack_stream",
+    ),
+    *parts("harm_confined", "tsc tsc_by_number strict filter by_number asked"),
+)
+
+KINDS = (*SCRIPTS, *INTERPRETED, *COMPILED, *LANGUAGES, *TOOLS, *SINGLE)

@@ -12,7 +12,16 @@ sys.path.insert(0, str(harness.ROOT / "tests/harm"))
 from compare import WAYS, Way, differences
 from kinds import KINDS
 
-QUICK = ["exit code", "pipes", "redirections", "background jobs", "traps", "perl forks", "alternate stacks"]
+QUICK = [
+    "exit code",
+    "pipes",
+    "redirections",
+    "background jobs",
+    "traps",
+    "perl forks",
+    "alternate stacks",
+    "processes: many_threads",
+]
 CHOSEN = [way for way in WAYS if way.name in ("plain", "sample", "together")]
 
 

@@ -15,7 +15,6 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* The smallest stack that POSIX allows, 16 KiB, must have room for the calls that are followed. */
 enum { DEEPEST = 200, NOWHERE = -1 };
 
 struct open {
@@ -26,16 +25,27 @@ struct open {
 
 /* The functions in which the thread is; deeper calls are followed, but not timed. A function that was left by
  * longjmp has no exit. The position of the stack, which grows downward, distinguishes it from one that
- * continues. The variable is not of the model "initial-exec", because an auditor (LD_AUDIT) leaves no room of
- * this size there. Each use of `of_thread` is a call of the loader, so a hook asks once for its address. */
+ * continues. */
 struct stack {
     int depth;
     struct open open[DEEPEST];
 };
 
-static __thread struct stack of_thread;
+/* The core's memory: a thread-local variable of this size would take half of the smallest stack that POSIX
+ * allows, in threads that call no instrumented function, too. */
+static __thread void *of_thread __attribute__((tls_model("initial-exec")));
 
-__attribute__((noinline)) static struct stack *stack_of_thread(void) { return &of_thread; }
+__attribute__((noinline)) static struct stack *new_stack(void)
+{
+    return iolens_called_room ? iolens_called_room(sizeof(struct stack), &of_thread) : NULL;
+}
+
+/* Returns NULL while nothing is recorded. */
+static struct stack *stack_of_thread(void)
+{
+    struct stack *stack = of_thread;
+    return __builtin_expect(stack != NULL, 1) ? stack : new_stack();
+}
 
 EXPORT void __cyg_profile_func_enter(void *function, void *caller);
 EXPORT void __cyg_profile_func_exit(void *function, void *caller);
@@ -72,8 +82,10 @@ void __cyg_profile_func_enter(void *function, void *caller)
 {
     uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
     struct stack *stack = stack_of_thread();
-    int at = __builtin_expect(stack->depth < DEEPEST, 1) ? stack->depth : without_left(stack, frame);
     (void)caller;
+    if (!stack)
+        return;
+    int at = __builtin_expect(stack->depth < DEEPEST, 1) ? stack->depth : without_left(stack, frame);
     stack->depth = at + 1;
     if (at >= DEEPEST)
         return;
@@ -128,7 +140,9 @@ static void end(const struct stack *stack, int at)
 void __cyg_profile_func_exit(void *function, void *caller)
 {
     uintptr_t frame = (uintptr_t)__builtin_frame_address(0) - (__builtin_return_address(0) == caller);
-    struct stack *stack = stack_of_thread();
+    struct stack *stack = of_thread;
+    if (!stack)
+        return;
     int at = stack->depth - 1;
     bool innermost = at >= 0 && at < DEEPEST && stack->open[at].call.function == (uintptr_t)function &&
                      stack->open[at].frame == frame;
@@ -142,7 +156,9 @@ void __cyg_profile_func_exit(void *function, void *caller)
  * those whose part of the stack has been given back. */
 static void close_calls(void)
 {
-    struct stack *stack = stack_of_thread();
+    struct stack *stack = of_thread;
+    if (!stack)
+        return;
     int depth = stack->depth < DEEPEST ? stack->depth : DEEPEST;
     uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
     stack->depth = 0;
@@ -152,7 +168,12 @@ static void close_calls(void)
 }
 
 /* The calls that a child of fork is in began in its parent, by another clock. */
-static void forget_all(void) { stack_of_thread()->depth = 0; }
+static void forget_all(void)
+{
+    struct stack *stack = of_thread;
+    if (stack)
+        stack->depth = 0;
+}
 
 #if defined(__x86_64__) && defined(__GLIBC__)
 /* Returns the stack pointer in a jmp_buf of glibc, which is rotated and mixed with the thread's pointer
@@ -170,7 +191,9 @@ enum { OWN_WORDS = 2 * sizeof(uintptr_t) }; /* between a function's stack pointe
 /* A jump leaves all functions whose frames lie below the stack that it goes back to. */
 static void forget_below(const void *place)
 {
-    struct stack *stack = stack_of_thread();
+    struct stack *stack = of_thread;
+    if (!stack)
+        return;
     uintptr_t lowest = stack_pointer(place) - OWN_WORDS;
     int depth = stack->depth < DEEPEST ? stack->depth : DEEPEST;
     while (depth > 0 && stack->open[depth - 1].frame < lowest)

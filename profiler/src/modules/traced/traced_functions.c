@@ -8,6 +8,7 @@
 #include "../../callers/call_nodes.h"
 #include "../../memory/area.h"
 #include "../../runtime/region.h"
+#include "../../runtime/thread_room.h"
 #include "../../runtime/wrap.h"
 #include "../../tables/keyed.h"
 #include "../../tables/process_table.h"
@@ -162,6 +163,19 @@ IOLENS_EXPORT void iolens_called(const struct iolens_called *call, double t1, bo
 {
     if (iolens_active() && !iolens_paused())
         RECORDER(add_called(call, t1, outermost));
+}
+
+static struct thread_rooms iolens_called_rooms;
+
+/* Not in a signal handler that interrupted the recorder, which may hold the lock of these rooms. All pages
+ * are written to: page faults inside a function would count as the function's own. */
+IOLENS_EXPORT void *iolens_called_room(size_t bytes, void **mine)
+{
+    if (!iolens_active() || iolens_busy)
+        return NULL;
+    iolens_called_rooms.bytes = bytes;
+    void *room = thread_room(&iolens_called_rooms, mine);
+    return room ? memset(room, 0, bytes) : NULL;
 }
 
 static void (*iolens_close_calls)(void);

@@ -1,0 +1,47 @@
+"""One kind of program that is run bare and profiled, and the ways to write it down."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A program that is to be run bare and profiled. Without one of its `tools` it is skipped."""
+
+    name: str
+    command: str
+    tools: tuple[str, ...] = ()
+    source: str = ""
+    """A program in tests/c to build first; the command calls it $PROGRAM."""
+    headers: tuple[str, ...] = ()
+    """Files below /usr/include without which the program cannot be built."""
+    adapter: str = ""
+    """The MPI whose library of the profiler is preloaded, too."""
+
+    def missing(self) -> str:
+        """Returns the tools and headers that this machine lacks, separated by commas; empty if there are all."""
+        tools = [tool for tool in self.tools if shutil.which(tool) is None]
+        headers = [header for header in self.headers if not Path("/usr/include", header).exists()]
+        return ", ".join(tools + headers)
+
+
+def python(name: str, code: str) -> Kind:
+    """A program in Python."""
+    return Kind(f"python: {name}", f"python3 -c '{code}'", ("python3",))
+
+
+def compiled(name: str, compiler: str, file: str, code: str, options: str = "", headers: tuple[str, ...] = ()) -> Kind:
+    """A program that is compiled and run in one go: the compiler runs under the profiler, too."""
+    command = f"cat >{file} <<'END'\n{code}\nEND\n{compiler} -o program {file} {options} && ./program"
+    return Kind(name, command, (compiler.split()[0],), headers=headers)
+
+
+def parts(source: str, names: str, ends: str = "; echo $?") -> tuple[Kind, ...]:
+    """The programs of one file of tests/c, each chosen by its first argument."""
+    return tuple(
+        Kind(f"{source.removeprefix('harm_')}: {name}", f"$PROGRAM {name}{ends}", ("gcc",), source)
+        for name in names.split()
+    )
