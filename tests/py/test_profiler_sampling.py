@@ -50,6 +50,18 @@ def test_the_unwinder_finds_the_callers_that_functions_know(level: str, tmp_path
         assert (done.stdout, done.returncode) == ("", 0)
 
 
+@pytest.mark.skipif(shutil.which("gdb") is None, reason="gdb is missing")
+def test_a_debugger_is_not_stopped_by_samples(tmp_path: Path) -> None:
+    """Each sample would stop the program in gdb."""
+    program = harness.build_program("harm_descriptors")
+    orders = [word for order in ("set startup-with-shell off", "run", "info threads") for word in ("-ex", order)]
+    debugged = ("-q", "-nx", "-batch", *orders, "--args", str(program), "handed_over")
+    done = harness.run("gdb", *debugged, folder=tmp_path, IOLENS_SAMPLE="1000")
+    assert "exited normally" in done.stdout
+    (log,) = [log for log in harness.logs(tmp_path) if "harm_descriptors" in log.name]
+    assert any("no samples were taken: a debugger (gdb)" in text for text in read_log(log).remarks)
+
+
 def test_no_wait_ends_early_and_signals_stay_the_programs_own(tmp_path: Path) -> None:
     """The first log is the parent's: its waits are counted for all of their time, and as waits."""
     log = max(sampled(tmp_path, "sampling_waits"), key=lambda path: path.stat().st_size)

@@ -9,6 +9,7 @@
 #include "../runtime/context.h"
 #include "../tables/process_table.h"
 #include "../unwind/unwind.h"
+#include "debugger.h"
 #include "sanitizer.h"
 #include "signal_stack.h"
 #include "signals.h"
@@ -22,9 +23,10 @@
 static struct {
     int signal; /* 0: not sampled */
     struct sampling *state;
-    int64_t times;      /* that are kept */
-    pthread_key_t key;  /* its destructor is called when a thread ends */
-    void (*hold)(void); /* has further calls hold the signal back */
+    int64_t times;        /* that are kept */
+    pthread_key_t key;    /* its destructor is called when a thread ends */
+    void (*hold)(void);   /* has further calls hold the signal back */
+    const char *debugger; /* NULL: none forbids samples */
 } iolens_sampling;
 
 static _Atomic int64_t iolens_threads_started;
@@ -131,6 +133,8 @@ void sampling_start(void)
                    "so no samples are taken");
         return;
     }
+    if ((iolens_sampling.debugger = debugger_name()))
+        return;
     bool processor = by_processor(iolens.settings.sample_timer);
     if (!make_states(hz, processor, most_times(iolens.settings.timeline)))
         return;
@@ -219,6 +223,8 @@ bool sampling_has_samples(void)
             return true;
     return false;
 }
+
+const char *sampling_debugger(void) { return iolens_sampling.debugger; }
 
 int sampling_signal(void) { return iolens_sampling.signal; }
 

@@ -32,6 +32,9 @@ void sampling_enter(void);
 /* The calling thread loses its timer before it ends: it can be interrupted no more without harm. */
 void sampling_leave(void);
 
+/* Returns the name of the debugger because of which nothing is sampled; NULL if there is none. */
+const char *sampling_debugger(void);
+
 /* The signal of the timers; 0: this process is not sampled. */
 int sampling_signal(void);
 

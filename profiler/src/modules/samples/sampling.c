@@ -1,9 +1,11 @@
 /* The threads that were sampled, and how well. */
 #include "../../sampling/state.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "../../memory/area.h"
+#include "../../sampling/sampling.h"
 #include "../../tables/process_table.h"
 
 enum { TIMER_BYTES = 16, SEVERAL = -1 };
@@ -112,6 +114,18 @@ static int64_t most_rows(void)
     return state ? state->threads : 0;
 }
 
+static const char *remark(void)
+{
+    static char sentence[160];
+    const char *debugger = sampling_debugger();
+    if (!debugger)
+        return NULL;
+    snprintf(sentence, sizeof sentence,
+             "no samples were taken: a debugger (%s), which every sample would have stopped, ran the program",
+             debugger);
+    return sentence;
+}
+
 const struct process_table table_sampling = {
     .name = "sampling",
     .meaning = "A thread that was sampled (IOLENS_SAMPLE), with the number of samples taken and missed",
@@ -124,4 +138,5 @@ const struct process_table table_sampling = {
     .rest = rest,
     .rest_slots = 1,
     .most_rows = most_rows,
+    .remark = remark,
 };
