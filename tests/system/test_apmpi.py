@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from bisect import bisect_left, bisect_right
@@ -50,8 +51,11 @@ def ran(folder: Path, ranks: int, name: str, *words: str, options: Sequence[str]
     """The log of a program of tests/c, with the timed barrier; beside it, what the program said."""
     program = library("usual").compile(ROOT / f"tests/c/{name}.c", folder / name, "-O1")
     command = [str(Path(sys.executable).parent / "iolens"), "run", "--trace", "mpi", "--mpi-sync", *options, "--"]
-    command += [str(library("usual").mpirun), "--oversubscribe", "-np", str(ranks), str(program), *words]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=PATIENCE)
+    command += [str(library("usual").mpirun), "-np", str(ranks), str(program), *words]
+    surroundings = {**os.environ, **library("usual").environment(None)}
+    done = subprocess.run(
+        command, cwd=folder, env=surroundings, capture_output=True, text=True, check=False, timeout=PATIENCE
+    )
     assert done.returncode == 0, done.stderr
     (folder / "said").write_text(done.stdout)
     (made,) = folder.glob("*.darshan")
