@@ -176,7 +176,8 @@ def test_one_stripe_bounds_the_gain_by_the_ranks() -> None:
     assert "lfs setstripe -c 8 -S 1M FOLDER" in found.remedy
     assert found.severity == "medium"
     assert verdict(made).kind == "one target"
-    assert "narrow-stripes" not in said(job(8, {"POSIX": posix, "LUSTRE": layouts({1: [0, 1, 2, 3]})}))
+    assert said(job(8, {"POSIX": posix, "LUSTRE": layouts({1: [0, 1, 2, 3]})}))["narrow-stripes"].gain == 0.1
+    assert "narrow-stripes" not in said(job(8, {"POSIX": posix, "LUSTRE": layouts({1: [0, 1, 2, 3, 4]})}))
 
 
 def test_times_beyond_the_run_are_noted() -> None:

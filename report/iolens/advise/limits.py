@@ -72,7 +72,7 @@ TABLE: tuple[Limit, ...] = (
     Limit("overlap", 1.2, "times the run", "I/O time of a rank above which threads must have overlapped"),
     Limit("process_rate", 4 * _GIB, "B/s", "highest rate that one process can get from storage over a network"),
     Limit("device_rate", 0, "B/s", "highest rate of the storage for the whole job; 0: unknown"),
-    Limit("far_rank", 4, "times the mean", "shortest time of a shared file's slowest rank that is far from the others"),
+    Limit("far_rank", 2, "times the mean", "shortest time of a shared file's slowest rank that is far from the others"),
     Limit("above_posix", 3, "times", "time of independent MPI-IO divided by the time of POSIX below it"),
     Limit("repeats", 100, "times", "smallest number of accesses to one small place that is reported"),
     Limit("seek_share", 2, "for each transfer", "smallest number of seeks that is called many"),
@@ -80,6 +80,7 @@ TABLE: tuple[Limit, ...] = (
     Limit("crowded_target", 64, "ranks", "smallest number of ranks per used target that makes targets few"),
     Limit("chunk_factor", 8, "times", "bytes of a chunk divided by the bytes of an access"),
     Limit("cold_factor", 2, "times", "smallest speed-up of a second read that is reported"),
+    Limit("fill_share", 0.1, "of bytes", "smallest share of bytes beyond those given that is called fill values"),
 )
 """The thresholds in the order of the documentation."""
 

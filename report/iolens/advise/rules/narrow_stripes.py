@@ -15,13 +15,13 @@ from iolens.metrics.job.share import slowest_seconds
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Looks for large shared files on at most a quarter of the stripes that suit their ranks and bytes."""
+    """Looks for large shared files on at most half of the stripes that suit their ranks and bytes."""
     table = striped_files(job)
     if table is None:
         return None
     moved, fed = table["moved"], table["size"] // max(1, limits["much_bytes"])
     wanted = np.minimum(np.minimum(table["ranks"], limits["enough_stripes"]), fed)
-    chosen = (table["ranks"] > 1) & (4 * table["stripes"] <= wanted)
+    chosen = (table["ranks"] > 1) & (2 * table["stripes"] <= wanted)
     if not chosen.any():
         return None
     rows = most_first(moved, chosen)
@@ -46,7 +46,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
 RULE = Rule(
     id="narrow-stripes",
     title="Too few targets for many ranks",
-    says="a shared file with much data has at most a quarter of the stripes that its ranks, its size (`much_bytes` "
+    says="a shared file with much data has at most half of the stripes that its ranks, its size (`much_bytes` "
     "per stripe) and `enough_stripes` call for",
     limits=("enough_stripes", "much_bytes"),
     why="A file cannot be read or written faster than the targets that hold it.",

@@ -31,7 +31,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         calls = table[f"{kind}S"]
         back = calls - table[f"SEQ_{kind}S"] - table["ranks"]  # the first access of a rank is in no order
         chosen = (back > limits["random_share"] * calls) & (table[counter] < limits["large_transfer"] * calls)
-        if float(back[chosen].sum()) < max(1.0, limits["few_calls"]):
+        if float(calls[chosen].sum()) < max(1.0, limits["few_calls"]):
             continue
         ids = table["id"][chosen]
         spent += slowest_seconds(job, "POSIX", ids, (kind,))

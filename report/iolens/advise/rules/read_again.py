@@ -30,7 +30,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         each = table["BYTES_READ"] / table["ranks"]
         size = table["MAX_BYTE_READ"] + 1
         repeated = (each - size) * table["ranks"]
-        chosen = (each >= limits["again"] * size) & (repeated >= limits["much_bytes"])
+        chosen = (each >= limits["again"] * size) & (repeated >= limits["large_transfer"])
         if name == "POSIX" and pair is not None:
             sieved = pair[0]["id"][pair[1]["BYTES_READ"] > 1.5 * pair[0]["BYTES_READ"]]
             chosen &= ~among(table["id"], sieved)
@@ -55,8 +55,9 @@ def check(job: Job, limits: Limits) -> Seen | None:
 RULE = Rule(
     id="read-again",
     title="The same bytes are read again and again",
-    says="each rank that used a file read at least `again` times its size (up to the highest offset read)",
-    limits=("again", "much_bytes"),
+    says="each rank that used a file read at least `again` times its size (up to the highest offset read), at least "
+    "`large_transfer` more than its size in all",
+    limits=("again", "large_transfer"),
     why="Data in memory need not be read from storage; the page cache helps only while memory is free.",
     read_more="https://docs.nersc.gov/performance/io/",
     check=check,

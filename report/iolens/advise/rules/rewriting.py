@@ -29,7 +29,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         both = among(table["id"], pair[0]["id"])
         written[both] = np.minimum(written[both], pair[0]["BYTES_WRITTEN"])
     size = table["MAX_BYTE_WRITTEN"] + 1
-    chosen = (written >= limits["again"] * size) & (written - size >= limits["much_bytes"])
+    chosen = (written >= limits["again"] * size) & (written - size >= limits["large_transfer"])
     if not chosen.any():
         return None
     rows = most_first(written - size, chosen)
@@ -52,8 +52,9 @@ def check(job: Job, limits: Limits) -> Seen | None:
 RULE = Rule(
     id="rewriting",
     title="The same bytes are written again and again",
-    says="at least `again` times a file's size (up to the highest offset written) was written into the file",
-    limits=("again", "much_bytes"),
+    says="at least `again` times a file's size (up to the highest offset written) was written into the file, "
+    "at least `large_transfer` more than its size",
+    limits=("again", "large_transfer"),
     why="Only the last version of each byte remains.",
     read_more="J. W. Young, CACM 17 (1974) 530, doi 10.1145/361147.361115",
     check=check,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from iolens.advise import say
 from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
+from iolens.advise.unaligned import Unaligned, of_kind
 from iolens.log import Job
 from iolens.metrics.files.striping import striped_files
 from iolens.metrics.files.use import most_first
@@ -21,26 +22,44 @@ Begin large transfers on a multiple of the stripe size ({unit}):
 
 def check(job: Job, limits: Limits) -> Seen | None:
     """Returns the evidence of large transfers none of which keeps to stripes, of files that one rank uses."""
+    found = unaligned(job, limits, of_hdf5=False)
+    if found is None:
+        return None
+    evidence = (
+        f"{say.percent(found.unaligned / found.calls)} of {say.count(found.calls, 'transfer')} of "
+        f"{say.files(job, found.ids)} begin at no multiple of {say.size(found.unit)}; they took "
+        f"{say.seconds(found.spent)} on the slowest rank."
+    )
+    remedy = REMEDY.replace("{unit}", say.size(found.unit)).replace("{bytes}", str(found.unit))
+    return Seen(evidence, found.seconds, found.derivation, remedy)
+
+
+def unaligned(job: Job, limits: Limits, of_hdf5: bool) -> Unaligned | None:
+    """Returns the striped files of single ranks whose large transfers nearly all begin inside a stripe; None without
+    any.
+    """
     table = striped_files(job)
     if table is None:
         return None
     calls, unit = table["READS"] + table["WRITES"], table["stripe_size"]
     chosen = (table["ranks"] == 1) & (table["stripes"] > 1) & (table["moved"] >= limits["much_bytes"]) & (calls > 1)
     chosen &= (table["moved"] >= 0.75 * unit * calls) & (table["FILE_NOT_ALIGNED"] >= limits["every_share"] * calls)
+    chosen &= of_kind(job, table, of_hdf5)
     if not chosen.any():
         return None
     rows = most_first(table["moved"], chosen)
-    ids, first = table["id"][rows], rows[0]
+    ids = table["id"][rows]
     spent = slowest_seconds(job, "POSIX", ids, ("READ", "WRITE"))
     pieces = float((table["moved"][rows] / calls[rows] / unit[rows]).min())
-    evidence = (
-        f"{say.percent(float(table['FILE_NOT_ALIGNED'][rows].sum() / calls[rows].sum()))} of "
-        f"{say.count(float(calls[rows].sum()), 'transfer')} of {say.files(job, ids)} begin at no multiple of "
-        f"{say.size(float(unit[first]))}; they took {say.seconds(spent)} on the slowest rank."
+    return Unaligned(
+        ids,
+        int(unit[rows[0]]),
+        float(calls[rows].sum()),
+        float(table["FILE_NOT_ALIGNED"][rows].sum()),
+        spent,
+        spent / (1 + max(1.0, pieces)),
+        "It assumes one target less for each transfer: its part of their time.",
     )
-    bound = "It assumes one target less for each transfer: its part of their time."
-    remedy = REMEDY.replace("{unit}", say.size(float(unit[first]))).replace("{bytes}", str(int(unit[first])))
-    return Seen(evidence, spent / (1 + max(1.0, pieces)), bound, remedy)
 
 
 RULE = Rule(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from iolens.advise import say
 from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
+from iolens.advise.unaligned import Unaligned, of_kind
 from iolens.log import Job
 from iolens.metrics.files.ost import apart
 from iolens.metrics.files.striping import block_size
@@ -30,6 +31,22 @@ or lay the file out so that a stripe is a whole part of a rank:
 
 def check(job: Job, limits: Limits) -> Seen | None:
     """Returns files of several writers, without collective calls, whose large transfers mostly begin inside a block."""
+    found = unaligned(job, limits, of_hdf5=False)
+    if found is None:
+        return None
+    evidence = (
+        f"{say.percent(found.unaligned / found.calls)} of {say.count(found.calls, 'transfer')} of "
+        f"{say.files(job, found.ids)} begin at no multiple of {say.size(found.unit)}; writes took "
+        f"{say.seconds(found.spent)} on the slowest rank."
+    )
+    remedy = REMEDY.replace("{unit}", say.size(found.unit)).replace("{bytes}", str(found.unit))
+    return Seen(evidence, found.seconds, found.derivation, remedy)
+
+
+def unaligned(job: Job, limits: Limits, of_hdf5: bool) -> Unaligned | None:
+    """Returns the files of several independent writers whose large transfers mostly begin inside a block; None without
+    any.
+    """
     table, upper = by_file(job, "POSIX"), by_file(job, "MPI-IO")
     if table is None or one_client(job):
         return None
@@ -45,21 +62,22 @@ def check(job: Job, limits: Limits) -> Seen | None:
         & (table["BYTES_WRITTEN"] >= 0.75 * units * table["WRITES"])
         & ~among(table["id"], apart(job))
         & (table["FILE_NOT_ALIGNED"] >= limits["unaligned_share"] * calls)
+        & of_kind(job, table, of_hdf5)
     )
     if not chosen.any():
         return None
     rows = most_first(table["BYTES_WRITTEN"], chosen)
-    ids, first = table["id"][rows], rows[0]
+    ids = table["id"][rows]
     spent = slowest_seconds(job, "POSIX", ids, ("WRITE",))
-    unit = int(units[first])
-    share = float(table["FILE_NOT_ALIGNED"][rows].sum() / calls[rows].sum())
-    evidence = (
-        f"{say.percent(share)} of the transfers of {say.files(job, ids)} begin at no multiple of {say.size(unit)}, "
-        f"{say.size(float(table['BYTES_WRITTEN'][first]) / float(table['WRITES'][first]))} on average; "
-        f"writes took {say.seconds(spent)} on the slowest rank."
+    return Unaligned(
+        ids,
+        int(units[rows[0]]),
+        float(calls[rows].sum()),
+        float(table["FILE_NOT_ALIGNED"][rows].sum()),
+        spent,
+        spent,
+        "It assumes that these writes take no time on the slowest rank.",
     )
-    remedy = REMEDY.replace("{unit}", say.size(unit)).replace("{bytes}", str(unit))
-    return Seen(evidence, spent, "It assumes that these writes take no time on the slowest rank.", remedy)
 
 
 RULE = Rule(

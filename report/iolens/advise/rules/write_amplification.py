@@ -5,6 +5,7 @@ from __future__ import annotations
 from iolens.advise import say
 from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
+from iolens.advise.rules import hdf5_fill_values
 from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.files.use import among, by_file, most_first, under_mpiio
@@ -41,6 +42,8 @@ def check(job: Job, limits: Limits) -> Seen | None:
 
 def _of_hdf5(job: Job, limits: Limits) -> Seen | None:
     """Compares the bytes that HDF5 received for its datasets with the bytes that POSIX wrote to its files."""
+    if hdf5_fill_values.check(job, limits) is not None:
+        return None
     datasets, files, posix = by_file(job, "H5D"), job.records.get("H5F"), by_file(job, "POSIX")
     if datasets is None or files is None or posix is None:
         return None
@@ -66,7 +69,7 @@ RULE = Rule(
     id="write-amplification",
     title="More bytes are written than the program gave",
     says="POSIX wrote `amplification` times the bytes that the program gave to MPI-IO for a file without data "
-    "sieving, or to HDF5 for its datasets",
+    "sieving, or to HDF5 for its datasets where `hdf5-fill-values` is not reported",
     limits=("amplification", "sieving_share"),
     why="The storage receives fill values, or the same bytes again.",
     read_more="https://docs.hdfgroup.org (chunking, fill values); man nc_set_fill",

@@ -1,0 +1,55 @@
+"""Objects of HDF5 files that begin inside stripes or blocks."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from iolens.advise import say
+from iolens.advise.limits import Limits
+from iolens.advise.rule import Rule, Seen
+from iolens.advise.rules import unaligned_own, unaligned_shared
+from iolens.log import Job
+
+REMEDY = """\
+Let HDF5 place each large object on a multiple of the stripe size:
+
+  C        H5Pset_alignment(access, 65536, {bytes});
+           H5Pset_meta_block_size(access, {bytes});
+  Fortran  call h5pset_alignment_f(access, 65536_hsize_t, &
+                {bytes}_hsize_t, error)
+  Python   h5py.File(path, 'w', alignment_threshold=65536,
+                     alignment_interval={bytes})"""
+
+
+def check(job: Job, limits: Limits) -> Seen | None:
+    """Returns the evidence of HDF5 files whose large transfers mostly begin inside a stripe or block."""
+    if "H5F" not in job.records:
+        return None
+    found = [
+        each
+        for rule in (unaligned_shared, unaligned_own)
+        if (each := rule.unaligned(job, limits, of_hdf5=True)) is not None
+    ]
+    if not found:
+        return None
+    ids = np.concatenate([each.ids for each in found])
+    calls, unaligned = sum(each.calls for each in found), sum(each.unaligned for each in found)
+    evidence = (
+        f"{say.percent(unaligned / calls)} of {say.count(calls, 'transfer')} of {say.files(job, ids)} begin at no "
+        f"multiple of {say.size(found[0].unit)}; they took {say.seconds(sum(each.spent for each in found))} on the "
+        f"slowest rank."
+    )
+    remedy = REMEDY.replace("{bytes}", str(found[0].unit))
+    return Seen(evidence, sum(each.seconds for each in found), found[0].derivation, remedy)
+
+
+RULE = Rule(
+    id="hdf5-unaligned",
+    title="HDF5 objects begin inside stripes",
+    says="HDF5 files meet the conditions of `unaligned-shared` or `unaligned-own`, which then are not reported of them",
+    limits=("least_alignment", "unaligned_share", "small_transfer", "every_share", "much_bytes"),
+    why="HDF5 puts objects right behind each other and behind 2 KiB of header, unless an alignment is set.",
+    read_more="https://docs.hdfgroup.org (H5Pset_alignment, H5Pset_meta_block_size)",
+    check=check,
+    before=("shared-stripes",),
+)

@@ -1,0 +1,35 @@
+"""Files whose transfers begin inside stripes: what the rules about alignment have in common."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from iolens.log import Job
+from iolens.log.records import Records
+from iolens.metrics.files.use import among
+
+
+@dataclass(frozen=True)
+class Unaligned:
+    """Files with transfers that begin inside a stripe or block of `unit` bytes, most bytes first.
+
+    `calls` transfers, of which `unaligned` begin inside; they took `spent` seconds on the slowest rank, of which
+    alignment can save `seconds`; `derivation` says why.
+    """
+
+    ids: np.ndarray
+    unit: int
+    calls: float
+    unaligned: float
+    spent: float
+    seconds: float
+    derivation: str
+
+
+def of_kind(job: Job, table: Records, hdf5: bool) -> np.ndarray:
+    """Returns a mask of the files in `table` that HDF5 opened, or of all others."""
+    files = job.records.get("H5F")
+    known = np.zeros(len(table), bool) if files is None else among(table["id"], files["id"])
+    return known if hdf5 else ~known
