@@ -1,0 +1,512 @@
+"""Draws the runs of the test half: programs in C++, Python and shell that the rules have never seen."""
+
+from __future__ import annotations
+
+import random
+
+from groups import MIB, Row, group, storage
+
+SMALL = "small-writes shared-small-writes"
+
+
+def draw(seed: int) -> list[Row]:
+    """Returns all runs of a seed; other seeds have other sizes, ranks and rates."""
+    rows = []
+    for number in range(2):
+        chance = random.Random(seed * 1000 + number)
+        for fault in (_ranks, _sizes, _calls, _sharing, _mpiio, _metadata, _again, _python, _elsewhere):
+            rows += fault(chance, number)
+    chance.shuffle(rows)
+    return rows
+
+
+def _base(chance: random.Random, ranks: int, longest: float = 2.5, times: int = 1) -> tuple[int, str, str]:
+    """Returns bytes of a rank, the storage's rate and the program's other time, in words of its command."""
+    bytes_of_rank = times * chance.choice([10, 12, 14]) * 8 * MIB // ranks
+    seconds = chance.uniform(1.2, longest)
+    return (
+        bytes_of_rank,
+        f"rate={bytes_of_rank / seconds:.0f}",
+        f"bytes={bytes_of_rank} work={chance.choice([0.5, 1, 2])}",
+    )
+
+
+def _ranks(chance: random.Random, n: int) -> list[Row]:
+    """Returns slow targets, hosts and ranks, and work that few ranks do."""
+    ranks = chance.choice([8, 12])
+    _, rate, words = _base(chance, ranks)
+    rows = group(
+        f"slow-target-{n}",
+        "straggler-target",
+        "straggler-rank uneven-times",
+        (1, 1.3, 2, 4, 9),
+        ranks,
+        lambda s: {
+            "command": f"unseen particles DIR {words} piece={MIB} targets=4",
+            "slow": f"{rate},factor={s}",
+            "slow_in": "/t2/",
+            "storage": storage(100000, ost_rpc_us=0),
+            "layouts": {f"t{k}": (1, MIB, k) for k in range(4)},
+        },
+    )
+    _, rate, words = _base(chance, 8)
+    rows += group(
+        f"slow-host-{n}",
+        "straggler-host",
+        "straggler-rank uneven-times",
+        (1, 1.3, 2, 4, 9),
+        8,
+        lambda s: {
+            "command": f"on_host.sh 2 unseen tracks DIR {words} piece={2 * MIB}",
+            "input": f"unseen make-input DIR {words}",
+            "slow": f"{rate},factor={s},from=4,to=5",
+        },
+    )
+    ranks = chance.choice([8, 10])
+    _, rate, words = _base(chance, ranks)
+    rows += group(
+        f"slow-rank-{n}",
+        "straggler-rank uneven-times",
+        "",
+        (1, 1.3, 2, 4, 9),
+        ranks,
+        lambda s: {"command": f"unseen particles DIR {words} piece={MIB}", "slow": f"{rate},factor={s},from=3,to=3"},
+    )
+    _, rate, words = _base(chance, 6)
+    rows += group(
+        f"slow-rank-of-file-{n}",
+        "slow-rank-of-file straggler-rank",
+        "uneven-times",
+        (1, 2, 5, 10, 20),
+        6,
+        lambda s: {
+            "command": f"unseen image DIR {words} piece={2 * MIB} blocks=1",
+            "slow": f"{rate},factor={s},from=4,to=4",
+        },
+    )
+    for program, rule in (("particles", "one-writer"), ("tracks", "one-reader")):
+        ranks = chance.choice([4, 6])
+        _, rate, words = _base(chance, ranks, 1.6)
+        even = 1 / ranks
+        rows += group(
+            f"one-{program}-{n}",
+            f"{rule} uneven-ranks",
+            "uneven-targets",
+            (even, 0.5, 0.7, 0.93, 1),
+            ranks,
+            lambda s: {
+                "command": f"unseen {program} DIR {words} piece={2 * MIB} part={s}",
+                "input": f"unseen make-input DIR {words} part=1",
+                "slow": rate,
+            },
+        )
+    ranks = chance.choice([4, 6])
+    _, rate, words = _base(chance, ranks, 1.5)
+    rows += group(
+        f"turns-{n}",
+        "turns",
+        "",
+        (ranks, ranks / 2, 2, 1),
+        ranks,
+        lambda s: {"command": f"unseen relay DIR {words} piece={2 * MIB} abreast={int(s)}", "slow": rate},
+    )
+    return rows
+
+
+def _sizes(chance: random.Random, n: int) -> list[Row]:
+    """Returns transfers that are too small, of own files."""
+    rows, call = [], chance.choice([5e-4, 1e-3])
+    for fault, program, key in (("small-writes", "particles", "write"), ("small-reads", "tracks", "read")):
+        ranks = chance.choice([2, 4, 5])
+        _, rate, words = _base(chance, ranks)
+        rows += group(
+            f"{fault}-{n}",
+            fault,
+            "",
+            (4 * MIB, 256 << 10, 64 << 10, 20000, 6000),
+            ranks,
+            lambda s: {
+                "command": f"unseen {program} DIR {words} piece={int(s)}",
+                "input": f"unseen make-input DIR {words}",
+                "slow": f"{rate},{key}={call}",
+            },
+        )
+    ranks = chance.choice([2, 4])
+    _, rate, words = _base(chance, ranks, times=2)
+    rows += group(
+        f"random-access-{n}",
+        "random-access",
+        "",
+        (0, 0.1, 0.4, 0.7, 1),
+        ranks,
+        lambda s: {
+            "command": f"unseen tracks DIR {words} piece=103000 mixed={s}",
+            "input": f"unseen make-input DIR {words}",
+            "slow": f"{rate},jump=0.004",
+        },
+    )
+    return rows
+
+
+def _calls(chance: random.Random, n: int) -> list[Row]:
+    """Returns calls that cost time and move nothing, or the same bytes: syncs, seeks, one place."""
+    ranks = chance.choice([2, 4, 6])
+    _, rate, words = _base(chance, ranks)
+    cost = chance.choice([0.02, 0.04])
+    rows = group(
+        f"sync-each-{n}",
+        "sync-each-write",
+        "",
+        (0, 16, 4, 2, 1),
+        ranks,
+        lambda s: {
+            "command": f"unseen particles DIR {words} piece={256 << 10} sync={int(s)}",
+            "slow": f"{rate},sync={cost}",
+        },
+    )
+    _, rate, words = _base(chance, 4, times=2)
+    rows += group(
+        f"seeks-{n}",
+        "many-seeks",
+        "metadata-storm",
+        (0, 1, 3, 8),
+        4,
+        lambda s: {
+            "command": f"unseen tracks DIR {words} piece=103000 seeks={int(s)}",
+            "input": f"unseen make-input DIR {words}",
+            "slow": f"{rate},seek=0.002",
+        },
+    )
+    _, rate, words = _base(chance, 3)
+    rows += group(
+        f"one-place-{n}",
+        "one-place",
+        "small-writes rewriting",
+        (0, 300, 1500, 4000, 9000),
+        3,
+        lambda s: {
+            "command": f"unseen status DIR {words} piece={2 * MIB} count={int(s)}",
+            "slow": f"{rate},write=0.0006",
+        },
+    )
+    return rows
+
+
+def _sharing(chance: random.Random, n: int) -> list[Row]:
+    """Returns shared files: small rows, too few stripes, stripes in which ranks meet."""
+    ranks = chance.choice([4, 6])
+    _, rate, words = _base(chance, ranks)
+    rows = group(
+        f"shared-small-{n}",
+        "shared-small-writes",
+        "",
+        (2 * MIB, 512 << 10, 64 << 10, 16 << 10, 6000),
+        ranks,
+        lambda s: {"command": f"unseen image DIR {words} piece={int(s)} blocks=1", "slow": f"{rate},write=0.001"},
+    )
+    mine = chance.choice([64, 72]) * MIB
+    rows += group(
+        f"narrow-{n}",
+        "narrow-stripes",
+        "shared-stripes stripe-size",
+        (4, 2, 1),
+        4,
+        lambda s: {
+            "command": f"unseen image DIR bytes={mine} work=1 piece={4 * MIB} blocks=1",
+            "storage": storage(40),
+            "layouts": {".": (int(s), mine, -1)},
+        },
+    )
+    rows += group(
+        f"narrow-of-8-{n}",
+        "narrow-stripes",
+        "shared-stripes stripe-size",
+        (8, 4, 2, 1),
+        8,
+        lambda s: {
+            "command": f"unseen image DIR bytes={mine} work=1 piece={8 * MIB} blocks=1",
+            "storage": storage(60),
+            "layouts": {".": (int(s), mine, -1)},
+        },
+    )
+    lock = chance.choice([20000, 40000])
+    rows += group(
+        f"contention-{n}",
+        "shared-stripes unaligned-shared",
+        "",
+        (0, 2, 8, 24, 99),
+        4,
+        lambda s: {
+            "command": f"unseen image DIR bytes={(mine // 4)} work=1 piece={MIB} {'blocks=1' if not s else ''}",
+            "storage": storage(40, lock_us=200 if not s else lock * s / 24),
+            "layouts": {".": (4, 2 * MIB if s else mine // 4, -1)},
+        },
+    )
+    piece = chance.choice([900_000, 1_000_000])
+    rows += group(
+        f"unaligned-{n}",
+        "unaligned-shared",
+        "shared-stripes",
+        (0, 1, 8, 20),
+        4,
+        lambda s: {
+            "command": f"unseen image DIR bytes={20 * MIB} work=1 piece={piece if s else MIB}",
+            "storage": storage(60, lock_us=200 + 1000 * s),
+            "layouts": {".": (4, MIB, -1)},
+        },
+    )
+    return rows
+
+
+def _mpiio(chance: random.Random, n: int) -> list[Row]:
+    """Returns MPI-IO: independent small calls, collective ones that are not gathered, too few aggregators."""
+    ranks = chance.choice([4, 5])
+    _, rate, words = _base(chance, ranks)
+    rows = group(
+        f"independent-{n}",
+        "independent-small",
+        "",
+        (2 * MIB, 512 << 10, 64 << 10, 16 << 10, 8000),
+        ranks,
+        lambda s: {"command": f"unseen field DIR {words} piece={int(s)} blocks=1", "slow": f"{rate},write=0.001"},
+    )
+    rows += group(
+        f"not-gathered-{n}",
+        "not-aggregated",
+        "",
+        (4 * MIB, 256 << 10, 64 << 10, 24 << 10),
+        4,
+        lambda s: {
+            "command": f"unseen field DIR {words} piece={int(s)} together=1",
+            "slow": f"{rate},write=0.002",
+            "hints": "*:romio_cb_write=disable",
+        },
+    )
+    mine = chance.choice([20, 24]) * MIB
+    rows += group(
+        f"aggregators-{n}",
+        "few-aggregators",
+        "hints-ignored exchange unaligned-domains shared-stripes",
+        (4, 3, 2, 1),
+        4,
+        lambda s: {
+            "command": f"unseen field DIR bytes={mine} work=1 piece={4 * MIB} together=1",
+            "slow": f"rate={12e6}",
+            "storage": storage(100000, ost_rpc_us=0),
+            "layouts": {".": (4, 4 * MIB, -1)},
+            "hints": f"*:cb_nodes={int(s)}:cb_config_list=*:*:romio_cb_write=enable",
+        },
+    )
+    return rows
+
+
+def _metadata(chance: random.Random, n: int) -> list[Row]:
+    """Returns opens, closes and looks at files."""
+    ranks = chance.choice([2, 4])
+    _, rate, words = _base(chance, ranks)
+    rows = group(
+        f"catalog-{n}",
+        "metadata-storm",
+        "small-writes reopened",
+        (0, 30, 100, 400),
+        ranks,
+        lambda s: {
+            "command": f"unseen catalog DIR {words} piece={2 * MIB} items={int(s)} looks=6",
+            "slow": f"{rate},open=0.003,stat=0.001",
+        },
+    )
+    _, rate, words = _base(chance, ranks)
+    rows += group(
+        f"diary-{n}",
+        "reopened metadata-storm",
+        "small-writes",
+        (0, 64, 16, 4, 1),
+        ranks,
+        lambda s: {
+            "command": f"unseen diary DIR {words} piece=103000 {f'keep={int(s)}' if s else ''}",
+            "slow": f"{rate},open=0.004",
+        },
+    )
+    _, rate, words = _base(chance, 3)
+    rows += group(
+        f"start-up-{n}",
+        "never-read metadata-storm",
+        "reopened",
+        (0, 20, 60, 200),
+        3,
+        lambda s: {
+            "command": f"unseen search DIR {words} piece={2 * MIB} items={int(s)} folders=8",
+            "slow": f"{rate},open=0.002",
+        },
+    )
+    return rows
+
+
+def _again(chance: random.Random, n: int) -> list[Row]:
+    """Returns bytes that are read or written more than once."""
+    rows = []
+    for fault, program in (("read-again", "tracks"), ("rewriting", "particles")):
+        ranks = chance.choice([2, 4, 6])
+        _, rate, words = _base(chance, ranks, 1.5)
+        rows += group(
+            f"{fault}-{n}",
+            fault,
+            "",
+            (1, 1.0001, 2, 3, 5),
+            ranks,
+            lambda s: {
+                "command": f"unseen {program} DIR {words} piece={2 * MIB} passes={int(s)}",
+                "input": f"unseen make-input DIR {words}",
+                "slow": rate,
+            },
+        )
+    mine = chance.choice([10, 24]) * MIB
+    rows += group(
+        f"all-read-{n}",
+        "all-read-one",
+        "narrow-stripes",
+        (1, 2, 4, 8),
+        8,
+        lambda s: {
+            "command": f"unseen table DIR bytes={mine} work=1 readers={int(s)}",
+            "input": f"unseen make-input DIR bytes={mine}",
+            "storage": storage(40),
+            "layouts": {".": (1, MIB, -1)},
+        },
+    )
+    return rows
+
+
+def _python(chance: random.Random, n: int) -> list[Row]:
+    """Returns programs in Python and shell."""
+    rate, alone = f"rate={chance.choice([60e6, 80e6]):.0f}", {"mpi": False}
+    whole = chance.choice([128, 160]) * MIB
+    python = "python unseen.py"
+    rows = group(
+        f"lines-{n}",
+        "small-writes",
+        "",
+        (4 * MIB, 64 << 10, 16 << 10, 8000),
+        1,
+        lambda s: (
+            alone
+            | {"command": f"{python} lines DIR bytes={whole} work=1 piece={int(s)}", "slow": f"{rate},write=0.0008"}
+        ),
+    )
+    rows += group(
+        f"pick-{n}",
+        "random-access",
+        "",
+        (0, 0.3, 0.8, 1),
+        1,
+        lambda s: (
+            alone
+            | {
+                "command": f"{python} pick DIR bytes={whole} work=1 piece=103000 mixed={s}",
+                "slow": f"{rate},jump=0.004",
+                "input": f"unseen make-input DIR bytes={whole}",
+            }
+        ),
+    )
+    rows += group(
+        f"datasets-{n}",
+        "hdf5-tiny-datasets",
+        "small-writes metadata-storm random-access many-seeks",
+        (8 * MIB, 64 << 10, 24 << 10, 8000),
+        1,
+        lambda s: (
+            alone
+            | {
+                "command": f"{python} datasets DIR bytes={whole // 4} work=1 piece={int(s)}",
+                "slow": f"{rate},write=0.001",
+            }
+        ),
+    )
+    rows += group(
+        f"chunks-{n}",
+        "hdf5-chunks write-amplification",
+        "rewriting read-again small-writes small-reads",
+        (1, 2, 4, 16),
+        1,
+        lambda s: (
+            alone
+            | {
+                "command": f"{python} chunks DIR work=1 columns=16384 count=1200 rows={int(s)}",
+                "slow": "rate=80000000,write=0.0003,read=0.0003",
+            }
+        ),
+    )
+    rows += group(
+        f"fill-{n}",
+        "write-amplification hdf5-fill-values",
+        "rewriting",
+        (0, 0.25, 0.5, 1),
+        1,
+        lambda s: alone | {"command": f"{python} filled DIR bytes={whole} work=1 late={s}", "slow": rate},
+    )
+    rows += group(
+        f"slabs-{n}",
+        "independent-small",
+        "unaligned-shared",
+        (MIB, 64 << 10, 24 << 10, 10000),
+        3,
+        lambda s: {
+            "command": f"{python} slabs DIR bytes={whole // 3} work=1 piece={int(s)} "
+            f"{'together=1' if s == MIB else ''}",
+            "slow": f"{rate},write=0.002",
+        },
+    )
+    rows += group(
+        f"saved-{n}",
+        "one-writer uneven-ranks",
+        "uneven-targets",
+        (4, 2, 1),
+        4,
+        lambda s: {"command": f"{python} saved DIR bytes={whole // 4} work=1 savers={int(s)}", "slow": rate},
+    )
+    rows += group(
+        f"dd-{n}",
+        "small-writes",
+        "sync-each-write",
+        (4 * MIB, 64 << 10, 32 << 10, 16 << 10),
+        1,
+        lambda s: (
+            alone
+            | {
+                "command": f"dd if=/dev/zero of=DIR/zeros bs={int(s)} count={whole // int(s)}",
+                "slow": f"{rate},write=0.001",
+            }
+        ),
+    )
+    return rows
+
+
+def _elsewhere(chance: random.Random, n: int) -> list[Row]:
+    """Returns runs whose time goes elsewhere than to I/O: sleeping, and healthy I/O of several shapes."""
+    rows = group(
+        f"asleep-{n}",
+        "",
+        "",
+        (0, 2, 4, 6),
+        2,
+        lambda s: {"command": f"unseen particles DIR bytes={2 * MIB} work={s} piece={MIB}", "slow": "rate=50000000"},
+    )
+    for number in range(3):
+        ranks = chance.choice([1, 2, 4, 6, 8])
+        _, rate, words = _base(chance, ranks)
+        piece = chance.choice([1, 2, 4]) * MIB
+        program = chance.choice(["particles", "tracks", "image", "field"])
+        more = "blocks=1" if program in ("image", "field") else ""
+        rows += group(
+            f"healthy-{3 * n + number}",
+            "",
+            "",
+            (0,),
+            ranks,
+            lambda s: {
+                "command": f"unseen {program} DIR {words} piece={piece} {more}",
+                "slow": rate,
+                "input": f"unseen make-input DIR {words}",
+            },
+        )
+    return rows
