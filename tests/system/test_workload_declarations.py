@@ -44,6 +44,8 @@ def test_every_program_that_is_built_is_declared() -> None:
 def test_a_workload_takes_what_it_is_handed_and_writes_what_it_declares(tmp_path: Path, name: str) -> None:
     workload, (ranks, text) = WORKLOADS[name], SMALL[name]
     done = start(workload, ranks, workload.words(text.split(), tmp_path, tmp_path, {"cb_nodes": "1"}))
+    if "built without" in done.stderr:
+        pytest.skip(done.stderr.strip())
     assert done.returncode == 0, done.stderr
     result = workload.result(tmp_path)
     assert json.loads((tmp_path / RESULT).read_text()) == result
