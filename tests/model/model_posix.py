@@ -300,8 +300,9 @@ class PosixModel:
         name = struct.pack("<3q", *call.extra).split(b"\0")[0].decode()
         if name:
             file = self.file(f"{self.folder}/{name}")
-            own = OpenFile(file, append=bool(call.result & os.O_APPEND))
-            self.put(call.fd, self.open_file(call.before) or own)
+            opened = self.open_file(call.before) or OpenFile(file, append=bool(call.result & os.O_APPEND))
+            opened.streamed |= call.fd == STDOUT
+            self.put(call.fd, opened)
 
     def stdout_to(self, call: Call) -> None:
         """The interpreter keeps a copy of the output that only the kernel knows of, until stdout_back."""

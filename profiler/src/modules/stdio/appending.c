@@ -54,8 +54,10 @@ void appending_flushed(struct stream *stream, struct stdio_state *s)
     off_t position = system_call(SYS_lseek, stream->fd, 0L, SEEK_CUR);
     spin_lock(&s->lock);
     int64_t landed = take_landed(stream, 0, 0);
-    if (landed > 0 && position >= landed)
+    if (landed > 0 && position >= landed) {
+        stream->offset = position;
         place(s, position - landed, landed);
+    }
     spin_unlock(&s->lock);
 }
 
