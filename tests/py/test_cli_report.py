@@ -243,8 +243,9 @@ def test_help_waits_for_no_library() -> None:
     assert done.stdout.split() == []
 
 
-def test_a_home_that_cannot_be_written_to_is_no_news(tmp_path: Path) -> None:
-    home = dict.fromkeys(("HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"), "/proc/none")
+@pytest.mark.parametrize("place", ["/proc/none", "/dev/null"])
+def test_a_home_that_cannot_be_written_to_is_no_news(place: str, tmp_path: Path) -> None:
+    home = dict.fromkeys(("HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"), place)
     done = subprocess.run(
         [sys.executable, "-m", "iolens.cli.main", "report", SMALL, "-o", tmp_path / "job.pdf"],
         env={**{key: value for key, value in os.environ.items() if key != "MPLCONFIGDIR"}, **home},

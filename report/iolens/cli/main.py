@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import gc
+import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from types import ModuleType
 
 from iolens import __version__
 from iolens.cli.ending import exit_code_of, secure_streams
@@ -141,6 +143,7 @@ def _run_command(words: Sequence[str]) -> int:
     args = parse(words)
     if args.subcommand in _DRAWING:
         _silence_matplotlib()
+        _spare_reportlab_the_home()
     return int(args.run(args))
 
 
@@ -151,6 +154,13 @@ def _silence_matplotlib() -> None:
     import logging
 
     logging.getLogger("matplotlib").setLevel(logging.ERROR)
+
+
+def _spare_reportlab_the_home() -> None:
+    """Keeps reportlab from looking for its settings in a home that is a file, at which it ends in an error."""
+    home = os.path.expanduser("~")
+    if os.path.exists(home) and not os.path.isdir(home):
+        sys.modules.setdefault("reportlab_mods", ModuleType("reportlab_mods"))
 
 
 if __name__ == "__main__":
