@@ -15,10 +15,10 @@ from iolens.errors import UsageError
 from iolens.lab.run.execute import Outcome
 from iolens.lab.storage.backend import Health
 from iolens.lab.storage.backends import BACKENDS
-from iolens.lab.sweep.define.asked import asked_of
 from iolens.lab.sweep.define.experiment import Experiment
 from iolens.lab.sweep.define.experiment_file import load_experiment, to_yaml
 from iolens.lab.sweep.define.matrix import schedule
+from iolens.lab.sweep.define.spec import spec_of
 from iolens.lab.sweep.perform.collect import complaint as complaint_of_run
 from iolens.lab.sweep.perform.collect import judge
 from iolens.lab.sweep.plan.recipes import check_recipes
@@ -81,7 +81,7 @@ def compared(results: Results) -> Comparison:
 
 def test_a_list_of_flags_or_compilers_is_a_factor_whose_levels_change_them(tmp_path: Path) -> None:
     made = loaded(tmp_path / "e.yaml", "matrix:\n  flags: [-O0, -O3  -march=native]\n  compiler: gcc\nrepetitions: 1\n")
-    asked = [asked_of(made, run, BACKENDS["emulated"]) for run in schedule(made)]
+    asked = [spec_of(made, run, BACKENDS["emulated"]) for run in schedule(made)]
     assert {one.recipe for one in asked} == {Recipe("gcc", "-O0"), Recipe("gcc", "-O3 -march=native")}
     again = tmp_path / "again.yaml"
     again.write_text(to_yaml(made), encoding="utf-8")
@@ -93,9 +93,7 @@ def test_levels_change_what_the_workload_says_of_all_runs(tmp_path: Path) -> Non
     path = tmp_path / "e.yaml"
     write(path, text)
     made = load_experiment(path, ["workload.compiler=cc", "workload.flags=-O2"])
-    asked = {
-        one.point["build"]: one.recipe for one in (asked_of(made, r, BACKENDS["emulated"]) for r in schedule(made))
-    }
+    asked = {one.point["build"]: one.recipe for one in (spec_of(made, r, BACKENDS["emulated"]) for r in schedule(made))}
     assert asked == {"all": Recipe("cc", "-O2"), "own": Recipe("cc", "-O1"), "other": Recipe("gcc-12", "-O2")}
     again = tmp_path / "again.yaml"
     again.write_text(to_yaml(made), encoding="utf-8")

@@ -10,10 +10,10 @@ from iolens.errors import IolensError, UsageError
 from iolens.lab.sizes import parse_size, short_size
 from iolens.lab.storage.emulated import EMULATED
 from iolens.lab.storage.plain import PLAIN
-from iolens.lab.sweep.define.asked import asked_of
 from iolens.lab.sweep.define.classes import Choices, class_experiment, default_experiment, fitting_stripe
 from iolens.lab.sweep.define.experiment_file import load_experiment, to_yaml
 from iolens.lab.sweep.define.matrix import points, schedule
+from iolens.lab.sweep.define.spec import spec_of
 from iolens.lab.sweep.perform.observe import effective_hints
 from iolens.lab.sweep.plan.check import check_configuration, check_workload
 from iolens.lab.sweep.plan.place import check_space, needed_bytes
@@ -130,7 +130,7 @@ def test_every_block_holds_every_point_once_in_a_shuffled_but_repeatable_order()
 
 def test_too_little_space_is_said_beforehand(tmp_path: Path) -> None:
     experiment = class_experiment("E", Choices())
-    runs = [asked_of(experiment, schedule(experiment)[0], EMULATED)]
+    runs = [spec_of(experiment, schedule(experiment)[0], EMULATED)]
     with pytest.raises(IolensError, match=r"data needs 89\.\d\d GB below .* are free"):
         check_space(needed_bytes(experiment, BTIO, runs), tmp_path)
 
@@ -157,7 +157,7 @@ def test_numbers_of_the_emulated_targets_need_such_storage_and_a_file(tmp_path: 
 def test_what_the_workload_cannot_do_is_said_beforehand(tmp_path: Path, old: str, new: str, problem: str) -> None:
     experiment = load_experiment(write(tmp_path, GOOD.replace(old, new)))
     with pytest.raises(UsageError, match=problem):
-        check_workload(experiment, BTIO, [asked_of(experiment, run, EMULATED) for run in schedule(experiment)])
+        check_workload(experiment, BTIO, [spec_of(experiment, run, EMULATED) for run in schedule(experiment)])
 
 
 def test_the_metric_is_what_the_workload_measures_unless_one_is_named(tmp_path: Path) -> None:
@@ -194,12 +194,12 @@ def test_an_own_factor_changes_arguments_environment_and_hints(tmp_path: Path) -
     assert load_experiment(write(tmp_path, to_yaml(experiment))) == experiment
     run = next(run for run in schedule(experiment) if run.point.settings["variant"] != "plain")
     assert run.point.id.startswith("variant-epio-own-files_sc")
-    asked = asked_of(experiment, run, EMULATED)
+    asked = spec_of(experiment, run, EMULATED)
     assert (asked.arguments, asked.environment) == (("--method", "epio"), {"COLOUR": "blue"})
     assert asked.hints["cb_nodes"] == "2"
     assert asked.requested.keys() == {"stripe_count", "stripe_size"}
     plain = next(run for run in schedule(experiment) if run.point.settings["variant"] == "plain")
-    asked = asked_of(experiment, plain, EMULATED)
+    asked = spec_of(experiment, plain, EMULATED)
     assert (asked.arguments, asked.environment) == ((), {"COLOUR": "red"})
 
 

@@ -10,11 +10,13 @@ import pytest
 from iolens.cli.lab import sweep
 from iolens.cli.main import main
 from iolens.errors import UsageError
-from iolens.lab.launchers.launcher import Task
+from iolens.lab.launchers.launcher import RunSpec
 from iolens.lab.launchers.placement import options_for
 from iolens.lab.launchers.slurm_batches import AHEAD, batches
+from iolens.lab.launchers.task_file import read_task, write_task
 from iolens.lab.run.execute import Setup
 from iolens.lab.sweep.define.experiment_file import load_experiment
+from iolens.lab.sweep.define.spec import PointSpec
 from iolens.lab.sweep.plan.preview import plan
 
 TEXT = """name: small
@@ -104,11 +106,11 @@ def test_a_launcher_without_nodes_cannot_vary_them(file: Path, capsys: pytest.Ca
     assert "matrix.nodes: the launcher local cannot choose nodes" in capsys.readouterr().err
 
 
-def tasks(*shapes: str, runs_per_job: int) -> list[Task]:
+def tasks(*shapes: str, runs_per_job: int) -> list[RunSpec]:
     """Tasks named by their place, of shapes such as `2x4`: nodes and ranks."""
     made = ((Path(str(place)), *map(int, shape.split("x"))) for place, shape in enumerate(shapes))
     return [
-        Task(folder, ("mpirun",), ranks, ("a",), Setup(), options={"nodes": nodes, "runs_per_job": runs_per_job})
+        RunSpec(folder, ("mpirun",), ranks, ("a",), Setup(), options={"nodes": nodes, "runs_per_job": runs_per_job})
         for folder, nodes, ranks in made
     ]
 
@@ -193,3 +195,8 @@ def test_ranks_that_the_nodes_do_not_hold_are_refused(file: Path) -> None:
     changes = ["mpi.ranks_per_node=3", "launcher=slurm", "slurm.ranks_per_node=1"]
     with pytest.raises(UsageError, match="1 on each of 2 nodes"):
         plan(load_experiment(file, changes), file.parent / "results")
+
+
+def test_a_batch_job_is_given_what_a_launcher_needs_of_a_specification(tmp_path: Path) -> None:
+    write_task(PointSpec(id="sc1/rep-1", folder=tmp_path, starter=("mpirun",), ranks=2, words=("a",), key="k"))
+    assert read_task(tmp_path) == RunSpec(tmp_path, ("mpirun",), 2, ("a",))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from iolens.lab.run.record import RECORD, RunRecord, read_record, write_record
-from iolens.lab.sweep.define.asked import Asked
+from iolens.lab.sweep.define.spec import PointSpec
 from iolens.lab.sweep.plan.prepare import drop_stale
-from iolens.lab.sweep.plan.repeat import REPEATS, Attempt, first_attempt, next_attempt, put_aside, with_history
+from iolens.lab.sweep.plan.repeat import REPEATS, first_attempt, next_attempt, put_aside
 
 SLOW = "the machine was slower than the emulated storage"
 
@@ -54,11 +55,11 @@ def test_a_record_is_read_as_it_was_written(tmp_path: Path) -> None:
 
 def played(folder: Path, outcomes: Sequence[bool], key: str = "same") -> RunRecord:
     """Attempts that go as `outcomes` say, each leaving its record as a real one does; one too many raises."""
-    asked = Asked("sc1/rep-1", 4, (), {}, None, point={"stripe_count": 1, "repetition": 1})
+    asked = PointSpec(id="sc1/rep-1", ranks=4, point={"stripe_count": 1, "repetition": 1})
     left = iter(outcomes)
-    attempt: Attempt | None = first_attempt(asked, folder, key)
+    attempt: PointSpec | None = first_attempt(asked, folder, key)
     while attempt:
-        made = with_history(record(next(left), key), attempt)
+        made = replace(record(next(left), key), lost=attempt.lost, failed_before=attempt.failed)
         write_record(folder, made)
         attempt = next_attempt(attempt, made)
     return made
@@ -90,18 +91,18 @@ def test_runs_of_another_setting_or_program_are_no_losses_of_this_one(tmp_path: 
 
 
 def test_the_complete_run_is_kept_as_it_is(tmp_path: Path) -> None:
-    first = first_attempt(Asked("first", 4, (), {}, None), tmp_path, "same")
+    first = first_attempt(PointSpec(id="first", ranks=4), tmp_path, "same")
     assert next_attempt(first, record(kept=False)) is None
 
 
 def test_failed_runs_that_are_done_again_stay_and_are_named(tmp_path: Path) -> None:
     folder = tmp_path / "rep-1"
-    asked = Asked("sc1/rep-1", 4, (), {}, None, point={"stripe_count": 1, "repetition": 1})
+    asked = PointSpec(id="sc1/rep-1", ranks=4, point={"stripe_count": 1, "repetition": 1})
     for reason in ("no room", "no time"):
         attempt = first_attempt(asked, folder, "same")
         put_aside(folder)
         folder.mkdir()
-        write_record(folder, with_history(record(True, failed=reason), attempt))
+        write_record(folder, replace(record(True, failed=reason), lost=attempt.lost, failed_before=attempt.failed))
     put_aside(folder)  # a third try that is interrupted forgets nothing
     folder.mkdir()
     attempt = first_attempt(asked, folder, "same")
@@ -114,7 +115,7 @@ def test_failed_runs_that_are_done_again_stay_and_are_named(tmp_path: Path) -> N
 
 
 def test_runs_of_a_command_that_was_edited_are_in_no_comparison_any_more(tmp_path: Path) -> None:
-    asked = Asked("sc1/rep-1", 4, (), {}, None, point={"stripe_count": 1, "repetition": 1})
+    asked = PointSpec(id="sc1/rep-1", ranks=4, point={"stripe_count": 1, "repetition": 1})
     places = [tmp_path / "points" / "sc1" / "rep-1", tmp_path / "points" / "sc1" / "rep-2"]
     fresh = tmp_path / "confirm" / "sc1" / "rep-1"
     for place, key in zip([*places, fresh], ("before", "now", "before"), strict=True):

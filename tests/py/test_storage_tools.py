@@ -18,7 +18,7 @@ from iolens.lab.storage.layout import Component, Layout, describe
 from iolens.lab.storage.lfs import parse_df, parse_getstripe
 from iolens.lab.storage.lustre import LUSTRE
 from iolens.lab.storage.targets import gaps, record, summary, table, usable, without_files
-from iolens.lab.sweep.define.asked import Asked
+from iolens.lab.sweep.define.spec import PointSpec
 from iolens.lab.sweep.perform.collect import with_layout
 from iolens.lab.sweep.plan.check import check_pool, check_targets
 
@@ -265,7 +265,7 @@ def test_cephfs_what_is_no_layout_and_who_may_not_set_one(tmp_path: Path, monkey
 def test_more_stripes_than_targets_are_refused_before_the_first_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    runs = [Asked(f"sc{count}", 4, (), {}, None, requested={"stripe_count": count}) for count in (1, 3)]
+    runs = [PointSpec(id=f"sc{count}", ranks=4, requested={"stripe_count": count}) for count in (1, 3)]
     install(tmp_path, monkeypatch, "lfs", text("lfs-df-trouble.txt"))
     with pytest.raises(UsageError, match=r"3 stripes are too many for .*: 2 of 6 .*3 \(inactive device\)"):
         check_targets(runs, tmp_path, LUSTRE, None)

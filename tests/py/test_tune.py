@@ -228,9 +228,9 @@ def test_beside_repeated_settings_the_best_and_the_default_are_repeated_too() ->
     experiment = grid(matrix={"stripe_count": (1, 2, 4)}, repetitions=3)
     search = search_of(experiment)
     finished = {"sc1/rep-1", "sc2/rep-1", "sc2/rep-2"}
-    todo = [SimpleNamespace(asked=run) for run in schedule(experiment) if run.id not in finished]
+    todo = [run for run in schedule(experiment) if run.id not in finished]
     sweep: Any = SimpleNamespace(experiment=experiment, todo=todo)
     step = Step("sc4/rep-1", {"stripe_count": 4}, MODEL, None, None, None, 4.0, None, 1.0)
     trail = Trail(3, "3 runs", (), (step,))
     tuning = Tuning(sweep, search, Budget(runs=3), {0: 1.0, 1: 2.0, 2: 4.0}, frozenset(), trail)
-    assert {attempt.asked.id for attempt in repetitions_due(tuning)} == {"sc1/rep-2", "sc4/rep-2"}
+    assert {spec.id for spec in repetitions_due(tuning)} == {"sc1/rep-2", "sc4/rep-2"}

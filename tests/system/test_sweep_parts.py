@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow.parquet
 import pytest
 from iolens.errors import UsageError
-from iolens.lab.launchers.launcher import Launcher, Task
+from iolens.lab.launchers.launcher import Launcher, RunSpec
 from iolens.lab.launchers.launchers import LAUNCHERS
 from iolens.lab.run.execute import Outcome, Setup, execute, instrumented
 from iolens.lab.storage.backend import Backend, Health
@@ -60,20 +60,20 @@ DRUM = Backend(
 RELAY_SCRIPT = 'folder=$1; shift; "$@" >"$folder/stdout.txt" 2>"$folder/stderr.txt"; echo $? >"$folder/code"'
 
 
-def begin(task: Task) -> None:
+def begin(task: RunSpec) -> None:
     (task.folder / "handed-over").touch()
     line, _ = instrumented(task.words, task.setup)
     words = ["sh", "-c", RELAY_SCRIPT, "relay", str(task.folder), *line]
     subprocess.Popen(words, start_new_session=True)
 
 
-def outcome_of(task: Task) -> Outcome:
+def outcome_of(task: RunSpec) -> Outcome:
     code = int((task.folder / "code").read_text())
     logs = tuple(task.folder.glob("*.darshan"))
     return Outcome(task.words, datetime.now(timezone.utc).isoformat(), 0.0, code, 0.1, logs, ("node-1", "node-2"))
 
 
-def relay(tasks: Iterable[Task]) -> Generator[tuple[Task, Outcome], None, None]:
+def relay(tasks: Iterable[RunSpec]) -> Generator[tuple[RunSpec, Outcome], None, None]:
     left, under_way = iter(tasks), []
     while True:
         while len(under_way) < 2 and (task := next(left, None)):

@@ -14,19 +14,19 @@ from iolens.errors import IolensError
 from iolens.lab.installation import find_program
 from iolens.lab.io500.phases import PHASES, TIMESTAMP_BEFORE, Phase, Scale, options_of
 from iolens.lab.io500.score import Outcome, outcome_of
-from iolens.lab.launchers.launcher import Task
+from iolens.lab.launchers.launcher import RunSpec
 from iolens.lab.launchers.local import LOCAL
 from iolens.lab.run import mpi
 from iolens.lab.run.execute import Setup
 from iolens.lab.workloads.workload import RESULT, read_result
 
 
-def _task_of(phase: Phase, scale: Scale, data: Path, folder: Path, profiler: str) -> Task:
+def _task_of(phase: Phase, scale: Scale, data: Path, folder: Path, profiler: str) -> RunSpec:
     """Returns the launcher's task for a phase; its log, output and result go to `folder`."""
     program = find_program(phase.program)
     flavour = mpi.flavour_of_program(program)
     words = (str(program), *options_of(phase, scale, data), "--json", str(folder / RESULT))
-    return Task(folder, (LOCAL.starter(flavour),), scale.ranks, words, Setup(profiler, folder), flavour)
+    return RunSpec(folder, (LOCAL.starter(flavour),), scale.ranks, words, Setup(profiler, folder), flavour)
 
 
 def _perform(phase: Phase, scale: Scale, data: Path, results: Path, profiler: str) -> Outcome:

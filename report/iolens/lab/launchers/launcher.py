@@ -14,25 +14,25 @@ from iolens.lab.values import Kind
 
 
 @dataclass(frozen=True)
-class Task:
-    """One parallel run: `starter` (such as an mpirun, or srun with options) starts so many `ranks` of a program with
-    its arguments, `words`.
+class RunSpec:
+    """The request to a launcher: `starter` (such as an mpirun, or srun with options) starts this number of `ranks`
+    of a program with its arguments, `words`, under the conditions of `setup`.
 
-    Output goes to `stdout.txt` and `stderr.txt` in `folder`, which no other task has. `flavour` is the program's MPI,
-    `io_component` the MPI-IO of Open MPI that is wished for. `options` are the launcher's own, by its `keys`.
+    Output goes to `stdout.txt` and `stderr.txt` in `folder`, which no other run has. `flavour` is the program's MPI,
+    `io_component` the requested MPI-IO of Open MPI. `options` are the launcher's own, by its `keys`.
     """
 
-    folder: Path
-    starter: tuple[str, ...]
-    ranks: int
-    words: tuple[str, ...]
-    setup: Setup
+    folder: Path = Path()
+    starter: tuple[str, ...] = ()
+    ranks: int = 1
+    words: tuple[str, ...] = ()
+    setup: Setup = field(default_factory=Setup)
     flavour: Flavour | None = None
     io_component: str | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
 
 
-def _command_lines(tasks: Sequence[Task]) -> list[str]:
+def _command_lines(tasks: Sequence[RunSpec]) -> list[str]:
     """Returns each task as the command line that starts its ranks."""
     return [shlex.join([*task.starter, "-n", str(task.ranks), *task.words]) for task in tasks]
 
@@ -61,9 +61,9 @@ class Launcher:
 
     name: str
     starter: Callable[[Flavour | None], str]
-    run: Callable[[Iterable[Task]], Generator[tuple[Task, Outcome], None, None]]
+    run: Callable[[Iterable[RunSpec]], Generator[tuple[RunSpec, Outcome], None, None]]
     holds: Callable[[Path], bool] = lambda folder: False
     elsewhere: bool = False
     keys: Mapping[str, tuple[Kind[Any], str]] = field(default_factory=dict)
     nodes: Callable[[Mapping[str, Any]], int] = lambda options: 1
-    preview: Callable[[Sequence[Task]], list[str]] = _command_lines
+    preview: Callable[[Sequence[RunSpec]], list[str]] = _command_lines

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable
 
-from iolens.lab.launchers.launcher import Launcher, Task
+from iolens.lab.launchers.launcher import Launcher, RunSpec
 from iolens.lab.run import mpi
 from iolens.lab.run.execute import Outcome, execute
 
 
-def run(tasks: Iterable[Task]) -> Generator[tuple[Task, Outcome], None, None]:
+def run(tasks: Iterable[RunSpec]) -> Generator[tuple[RunSpec, Outcome], None, None]:
     """Runs each task to its end."""
     for task in tasks:
         words = [*task.starter, "-n", str(task.ranks), *task.words]

@@ -15,7 +15,7 @@ from typing import Any
 from iolens.errors import IolensError
 from iolens.lab import values
 from iolens.lab.files import write_aside
-from iolens.lab.launchers.launcher import Launcher, Task
+from iolens.lab.launchers.launcher import Launcher, RunSpec
 from iolens.lab.launchers.slurm_batches import batches
 from iolens.lab.launchers.slurm_queue import Job, states
 from iolens.lab.launchers.slurm_script import DIRECTIVES, TIME, nodes_of, script
@@ -56,13 +56,13 @@ _KEYS = {
 class Handed:
     """A task that was handed over: to which job, with the output of its script, and when."""
 
-    task: Task
+    task: RunSpec
     job: int
     submitted: float
     output: str
 
 
-def run(tasks: Iterable[Task]) -> Generator[tuple[Task, Outcome], None, None]:
+def run(tasks: Iterable[RunSpec]) -> Generator[tuple[RunSpec, Outcome], None, None]:
     """Hands the tasks over in jobs of some each, and yield each task as it ends.
 
     What an earlier sweep handed over is waited for. When the iteration is given up, jobs stay in the queue.
@@ -87,7 +87,7 @@ def run(tasks: Iterable[Task]) -> Generator[tuple[Task, Outcome], None, None]:
             )
 
 
-def _refill(left: Iterator[Sequence[Task]], under_way: list[Handed]) -> list[Handed]:
+def _refill(left: Iterator[Sequence[RunSpec]], under_way: list[Handed]) -> list[Handed]:
     """Hands over more jobs, while fewer than wanted are in the queue."""
     found = list(under_way)
     while len({handed.job for handed in found}) < _QUEUED and (batch := next(left, None)):
@@ -98,7 +98,7 @@ def _refill(left: Iterator[Sequence[Task]], under_way: list[Handed]) -> list[Han
     return found
 
 
-def _submit(tasks: Sequence[Task]) -> list[Handed]:
+def _submit(tasks: Sequence[RunSpec]) -> list[Handed]:
     """Writes the job's script beside its first run, and hand it to Slurm; raises IolensError if Slurm refuses."""
     for task in tasks:
         (task.folder / OUTCOME).unlink(missing_ok=True)
@@ -117,7 +117,7 @@ def _submit(tasks: Sequence[Task]) -> list[Handed]:
     return [Handed(task, int(number), now, output) for task in tasks]
 
 
-def _for_job(task: Task) -> Task:
+def _for_job(task: RunSpec) -> RunSpec:
     """Returns the task as its job does it: ended when its own time is over, so that the time of the next one
     remains.
     """
@@ -125,13 +125,13 @@ def _for_job(task: Task) -> Task:
     return replace(task, setup=task.setup._replace(timeout=limit))
 
 
-def _script_of(tasks: Sequence[Task]) -> str:
+def _script_of(tasks: Sequence[RunSpec]) -> str:
     """Returns the script of one job of these tasks."""
     first = tasks[0].folder
     return script(_name_of(first), tasks, str(first / "job.out"))
 
 
-def _preview(tasks: Sequence[Task]) -> list[str]:
+def _preview(tasks: Sequence[RunSpec]) -> list[str]:
     """Returns the scripts of all jobs."""
     return [_script_of(batch) for batch in batches(tasks)]
 
@@ -145,7 +145,7 @@ def _name_of(folder: Path) -> str:
     return "iolens-" + re.sub("[^A-Za-z0-9.+-]+", "-", parts[inside - 1])
 
 
-def _handed_before(task: Task) -> Handed | None:
+def _handed_before(task: RunSpec) -> Handed | None:
     """Returns the job that this task was handed to, now or by a sweep that has gone; None if it was not."""
     try:
         known = json.loads((task.folder / _JOB).read_text(encoding="utf-8"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from iolens.lab.launchers.launcher import Task
+from iolens.lab.launchers.launcher import RunSpec
 from iolens.lab.launchers.slurm_script import nodes_of
 
 AHEAD = 4
@@ -12,9 +12,9 @@ AHEAD = 4
 of the runs, which spreads slow times of a machine over all settings, is kept but for a little."""
 
 
-def batches(tasks: Iterable[Task]) -> Iterator[list[Task]]:
+def batches(tasks: Iterable[RunSpec]) -> Iterator[list[RunSpec]]:
     """Returns the tasks in jobs of up to `runs_per_job`, each begun by the first task that is left."""
-    waiting: list[Task] = []
+    waiting: list[RunSpec] = []
     for task in tasks:
         waiting.append(task)
         if len(waiting) >= AHEAD * _runs_per_job(task):
@@ -23,7 +23,7 @@ def batches(tasks: Iterable[Task]) -> Iterator[list[Task]]:
         yield _take(waiting)
 
 
-def _take(waiting: list[Task]) -> list[Task]:
+def _take(waiting: list[RunSpec]) -> list[RunSpec]:
     """Removes the first task, and the next ones of its shape, and return them."""
     first = waiting[0]
     chosen = [task for task in waiting if _shape(task) == _shape(first)][: _runs_per_job(first)]
@@ -31,11 +31,11 @@ def _take(waiting: list[Task]) -> list[Task]:
     return chosen
 
 
-def _shape(task: Task) -> tuple[int, int, int | None]:
+def _shape(task: RunSpec) -> tuple[int, int, int | None]:
     """Returns nodes, ranks, and ranks on each node."""
     return nodes_of(task.options), task.ranks, task.options.get("ranks_per_node")
 
 
-def _runs_per_job(task: Task) -> int:
+def _runs_per_job(task: RunSpec) -> int:
     """Returns how many runs one job does."""
     return int(task.options.get("runs_per_job", 1))

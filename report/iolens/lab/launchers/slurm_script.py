@@ -10,7 +10,7 @@ from string import Template
 from typing import Any
 
 from iolens.lab.installation import batch_folder
-from iolens.lab.launchers.launcher import Task
+from iolens.lab.launchers.launcher import RunSpec
 
 _NOTICE = 60
 """Seconds ahead of the time limit that Slurm tells the script."""
@@ -28,7 +28,7 @@ DIRECTIVES: Mapping[str, str] = {
 """Options that are passed on to sbatch as they are."""
 
 
-def script(name: str, tasks: Sequence[Task], output: str) -> str:
+def script(name: str, tasks: Sequence[RunSpec], output: str) -> str:
     """Returns the script that does these runs one after the other. `name` is the job's: Slurm runs one job of a name at
     a time.
     """
@@ -44,7 +44,7 @@ def script(name: str, tasks: Sequence[Task], output: str) -> str:
     )
 
 
-def _directives(name: str, tasks: Sequence[Task], output: str) -> list[str]:
+def _directives(name: str, tasks: Sequence[RunSpec], output: str) -> list[str]:
     """Returns the job's requests to Slurm."""
     options = tasks[0].options
     nodes = nodes_of(options)

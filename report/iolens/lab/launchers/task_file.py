@@ -4,34 +4,38 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from iolens.errors import IolensError
 from iolens.lab.files import write_aside
-from iolens.lab.launchers.launcher import Task
+from iolens.lab.launchers.launcher import RunSpec
 from iolens.lab.run.execute import Outcome, Setup
 from iolens.lab.storage.backends import backend_named
 
 _TASK = "task.json"
 OUTCOME = "outcome.json"
 
+_KEYS = tuple(one.name for one in fields(RunSpec))
+"""Keys of task.json. A sweep's specification holds more, which the job does not need."""
 
-def write_task(task: Task) -> None:
+
+def write_task(task: RunSpec) -> None:
     """Leaves the task in its folder."""
     setup = task.setup._asdict() | {"storage": task.setup.storage.name if task.setup.storage else None}
-    content = vars(task) | {"setup": setup}
+    content = {key: getattr(task, key) for key in _KEYS} | {"setup": setup}
     write_aside(task.folder / _TASK, json.dumps(content, indent=1, default=str) + "\n")
 
 
-def read_task(folder: Path) -> Task:
+def read_task(folder: Path) -> RunSpec:
     """Returns the task that lies in a folder; raises IolensError if there is none."""
     try:
         content = json.loads((folder / _TASK).read_text(encoding="utf-8"))
         setup = content["setup"]
         storage = backend_named(setup["storage"]) if setup["storage"] else None
         made = Setup(**{**setup, "storage": storage, "logs": Path(setup["logs"])})
-        return Task(
+        return RunSpec(
             **{
                 **content,
                 "folder": folder,

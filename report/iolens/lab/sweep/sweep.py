@@ -16,14 +16,14 @@ from pathlib import Path
 from iolens.errors import IolensError
 from iolens.lab.run.execute import interruptible
 from iolens.lab.run.record import RunRecord, read_record
-from iolens.lab.sweep.define.asked import Asked, asked_of
 from iolens.lab.sweep.define.folders import CONFIRM, POINTS, WARM_UP
+from iolens.lab.sweep.define.spec import PointSpec, spec_of
 from iolens.lab.sweep.perform.perform import perform
 from iolens.lab.sweep.perform.progress import Progress, watched
 from iolens.lab.sweep.plan.alone import alone
 from iolens.lab.sweep.plan.bench import key_of
 from iolens.lab.sweep.plan.prepare import Sweep, finished
-from iolens.lab.sweep.plan.repeat import Attempt, first_attempt
+from iolens.lab.sweep.plan.repeat import first_attempt
 from iolens.lab.sweep.read.next_runs import confirming, next_block
 from iolens.lab.sweep.read.running_table import write_runs
 
@@ -77,7 +77,7 @@ def _run_first(sweep: Sweep, progress: Progress) -> list[RunRecord]:
         return []
     tell = partial(progress, sweep.total - len(sweep.todo), sweep.total)
     tell("complete run under way", 0)
-    with watched(sweep.first.folder / "stdout.txt", sweep.bench.workload, sweep.first.asked.arguments, tell):
+    with watched(sweep.first.folder / "stdout.txt", sweep.bench.workload, sweep.first.arguments, tell):
         records = list(perform(sweep.first_bench, [sweep.first]))
     tell(f"complete run: {records[0].status}", 0)
     return records
@@ -91,9 +91,9 @@ def _run_warm_up(sweep: Sweep, progress: Progress) -> None:
         return
     if not any(map(sweep.bench.launcher.holds, sweep.run_folders)):
         shutil.rmtree(sweep.folder / WARM_UP, ignore_errors=True)
-    asked = replace(sweep.todo[0].asked, point={})
+    spec = replace(sweep.todo[0], point={})
     runs = [f"{WARM_UP}/rep-{number}" for number in range(1, sweep.experiment.warm_up + 1)]
-    attempts = [attempt_at(sweep, replace(asked, id=run), sweep.folder / run) for run in runs]
+    attempts = [attempt_at(sweep, replace(spec, id=run), sweep.folder / run) for run in runs]
     with closing(perform(sweep.bench, attempts, progress.begun)) as performed:
         for record in performed:
             progress(sweep.total - len(sweep.todo), sweep.total, f"{record.id}: {record.reason or 'ok'}", 0)
@@ -125,8 +125,8 @@ def _run_until(sweep: Sweep, progress: Progress) -> list[RunRecord]:
         block = next_block(sweep.experiment, sweep.folder, given_up)
         if not block:
             break
-        asked = [asked_of(sweep.experiment, run, sweep.bench.storage) for run in block]
-        attempts = [attempt_at(sweep, one, sweep.folder / POINTS / one.id) for one in asked]
+        due = [spec_of(sweep.experiment, run, sweep.bench.storage) for run in block]
+        attempts = [attempt_at(sweep, spec, sweep.folder / POINTS / spec.id) for spec in due]
         records += run_more(sweep, attempts, progress, sweep.total + len(records))
     return records
 
@@ -138,19 +138,17 @@ def run_fresh(sweep: Sweep, progress: Progress, done: int) -> list[RunRecord]:
     runs = confirming(sweep.experiment, sweep.folder) if sweep.total else []
     attempts = []
     for run in runs:
-        asked = asked_of(sweep.experiment, run, sweep.bench.storage)
-        attempts.append(
-            attempt_at(sweep, replace(asked, id=f"{CONFIRM}/{asked.id}"), sweep.folder / CONFIRM / asked.id)
-        )
+        spec = spec_of(sweep.experiment, run, sweep.bench.storage)
+        attempts.append(attempt_at(sweep, replace(spec, id=f"{CONFIRM}/{spec.id}"), sweep.folder / CONFIRM / spec.id))
     return run_more(sweep, [one for one in attempts if not finished(one, sweep.kept)], progress, done)
 
 
-def attempt_at(sweep: Sweep, asked: Asked, folder: Path) -> Attempt:
+def attempt_at(sweep: Sweep, spec: PointSpec, folder: Path) -> PointSpec:
     """Returns the first attempt at a run in this folder."""
-    return first_attempt(asked, folder, key_of(sweep.bench, asked))
+    return first_attempt(spec, folder, key_of(sweep.bench, spec))
 
 
-def run_more(sweep: Sweep, attempts: Sequence[Attempt], progress: Progress, done: int) -> list[RunRecord]:
+def run_more(sweep: Sweep, attempts: Sequence[PointSpec], progress: Progress, done: int) -> list[RunRecord]:
     """Performs runs in addition to those of the matrix, after `done` other runs."""
     records: list[RunRecord] = []
     with closing(perform(sweep.bench, attempts, progress.begun)) as performed:

@@ -15,15 +15,14 @@ from dataclasses import dataclass, replace
 
 from iolens.lab.run.execute import interruptible
 from iolens.lab.run.record import RunRecord
-from iolens.lab.sweep.define.asked import asked_of
 from iolens.lab.sweep.define.folders import POINTS
 from iolens.lab.sweep.define.matrix import Run, schedule
 from iolens.lab.sweep.define.metrics import METRICS
+from iolens.lab.sweep.define.spec import PointSpec, spec_of
 from iolens.lab.sweep.perform.perform import perform
 from iolens.lab.sweep.perform.progress import Progress
 from iolens.lab.sweep.plan.alone import alone
 from iolens.lab.sweep.plan.prepare import Sweep
-from iolens.lab.sweep.plan.repeat import Attempt
 from iolens.lab.sweep.read.results import read_run
 from iolens.lab.sweep.read.running_table import write_runs
 from iolens.lab.sweep.sweep import attempt_at, leave, lost_text, run_fresh, run_more
@@ -54,7 +53,7 @@ class Tuning:
 
 def begin(sweep: Sweep, search: Search, budget: Budget, before: Trail | None = None) -> Tuning:
     """Returns the state of a search in the sweep's folder: empty, or continued from the earlier trail `before`."""
-    missing = {attempt.asked.id for attempt in sweep.todo}
+    missing = {spec.id for spec in sweep.todo}
     finished: dict[str, list[float]] = {}
     for run in schedule(sweep.experiment):
         value = None if run.id in missing else _bandwidth_of(sweep, run)
@@ -108,11 +107,11 @@ def _search(tuning: Tuning, progress: Progress) -> Tuning:
     return tuning
 
 
-def repetitions_due(tuning: Tuning) -> list[Attempt]:
+def repetitions_due(tuning: Tuning) -> list[PointSpec]:
     """Returns the missing repetitions of the best setting and of the default if an earlier sweep repeated other
     settings. A single run beside repeated ones would be left out of the comparison, because its scatter is unknown.
     """
-    missing = {attempt.asked.id: attempt for attempt in tuning.sweep.todo}
+    missing = {spec.id: spec for spec in tuning.sweep.todo}
     runs = schedule(tuning.sweep.experiment)
     counts = Counter(run.point.id for run in runs if run.id not in missing)
     most = max(counts.values(), default=1)
@@ -140,9 +139,9 @@ def _why_stop(tuning: Tuning, choice: Choice | None) -> str:
 def _take(tuning: Tuning, choice: Choice, progress: Progress) -> Tuning:
     """Performs one run and adds its result."""
     sweep, point, began = tuning.sweep, tuning.search.points[choice.place], time.monotonic()
-    asked = asked_of(sweep.experiment, Run(point, 1), sweep.bench.storage)
+    spec = spec_of(sweep.experiment, Run(point, 1), sweep.bench.storage)
     with closing(
-        perform(sweep.bench, [attempt_at(sweep, asked, sweep.folder / POINTS / asked.id)], progress.begun)
+        perform(sweep.bench, [attempt_at(sweep, spec, sweep.folder / POINTS / spec.id)], progress.begun)
     ) as one:
         record = next(one)
     value = _bandwidth_of(sweep, Run(point, 1)) if record.status == "ok" else None

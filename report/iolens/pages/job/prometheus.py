@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from iolens.log import Job
 from iolens.metrics.job.cost import all_performance
 from iolens.metrics.job.operations import operation_counts
+from iolens.missing import is_nan
 
 Labels = tuple[tuple[str, str], ...]
 """Names and values of a sample's labels, in the order in which they are written."""
@@ -43,7 +44,7 @@ def reading(job: Job, group: str, labels: Labels, processes: int) -> Reading:
         counters["iolens_job_bytes", (module, ("direction", "write"))] = layer.bytes_written
         counters["iolens_job_io_seconds", (module,)] = layer.seconds
     for name, operation, count in operation_counts(job).rows("module", "operation", "count"):
-        if count == count:
+        if not is_nan(count):
             counters["iolens_job_operations", (("module", name), ("operation", operation))] = float(count)
     gauges = {"iolens_job_run_seconds": job.run_time, "iolens_job_processes": float(processes)}
     return Reading(group, labels, counters, gauges)

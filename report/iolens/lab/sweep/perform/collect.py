@@ -14,55 +14,58 @@ from iolens.lab.run.mpi import Flavour
 from iolens.lab.run.record import RunRecord
 from iolens.lab.storage.backend import Health
 from iolens.lab.storage.mounts import file_system
-from iolens.lab.sweep.define.asked import Asked
+from iolens.lab.sweep.define.spec import PointSpec
 from iolens.lab.sweep.perform.observe import effective_hints, observed, page_cache
 from iolens.lab.sweep.plan.bench import Bench
-from iolens.lab.sweep.plan.starting import asked_placement
+from iolens.lab.sweep.plan.starting import placement_of
 from iolens.lab.workloads.workload import RESULT
 
 _NOT_SET = "the setting did not take effect: "
 
 
-def collect(bench: Bench, asked: Asked, folder: Path, outcome: Outcome, health: Health, key: str) -> RunRecord:
+def collect(bench: Bench, spec: PointSpec, outcome: Outcome, health: Health) -> RunRecord:
     """Returns the record of everything that the run produced."""
+    folder = spec.folder
     result = bench.workload.result(folder)
     log = outcome.logs[-1] if outcome.logs else None
     seen, trouble = _look(log)
-    build = bench.builds[asked.built]
+    build = bench.builds[spec.built]
     flavour = build.flavour
     effective = with_layout(_effective_settings(flavour, folder, result), health)
     driver = _driver_of(flavour, result)
-    effect = _took_effect(asked.requested, effective, seen)
-    if asked.io_component == LUSTRE:
+    effect = _took_effect(spec.requested, effective, seen)
+    if spec.io_component == LUSTRE:
         effect |= {"io_component": None if driver is None else driver == LUSTRE}
     status, reason = judge(folder, outcome, health, effect, trouble, result)
     below = file_system(bench.data)[0] if bench.storage.times_by_model else None
     storage = {"file_system": health.file_system, "below": below, "valid": health.valid, "reason": health.reason}
     pages = page_cache(result, seen, bench.storage.times_by_model)
     return RunRecord(
-        id=asked.id,
+        id=spec.id,
         status=status,
         reason=reason,
         command=outcome.command,
         started=outcome.started,
         seconds=round(outcome.seconds, 6),
         exit_code=outcome.exit_code,
-        point=asked.point,
-        requested=asked.requested,
+        point=spec.point,
+        requested=spec.requested,
         effective=effective,
         observed=seen,
         took_effect=effect,
         storage={"kind": bench.storage.name, **storage, "page_cache": pages, **_left_in_cache(result), **health.counts},
         launcher=bench.launcher.name,
         build={**(result.get("build") or {}), **build.made},
-        mpi={**(result.get("mpi") or {}), "driver": driver, **asked_placement(asked)},
-        hosts=outcome.hosts or hosts_of(outcome.logs, asked.ranks),
+        mpi={**(result.get("mpi") or {}), "driver": driver, **placement_of(spec)},
+        hosts=outcome.hosts or hosts_of(outcome.logs, spec.ranks),
         load_before=outcome.load_before,
         load_after=outcome.load_after,
         machine=outcome.machine,
         log=log.name if log else None,
         result=RESULT if result else None,
-        key=key,
+        key=spec.key,
+        lost=spec.lost,
+        failed_before=spec.failed,
         batch=outcome.batch,
     )
 
@@ -97,7 +100,7 @@ def with_layout(effective: Mapping[str, int | None], health: Health) -> dict[str
 
 
 def _left_in_cache(result: Mapping[str, Any]) -> dict[str, float]:
-    """Returns the part of the data read back that was still in the nodes' caches, for a program that asked them to drop
+    """Returns the part of the data read back that was still in the nodes' caches, for a program that spec them to drop
     it.
     """
     part = (result.get("extra") or {}).get("cached_before_read")

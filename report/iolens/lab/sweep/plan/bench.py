@@ -17,8 +17,8 @@ from iolens.lab.run.lustre_driver import Build, build_with_driver
 from iolens.lab.run.record import run_key
 from iolens.lab.storage.backend import Backend
 from iolens.lab.storage.backends import backend_for
-from iolens.lab.sweep.define.asked import Asked, Built
 from iolens.lab.sweep.define.experiment import Experiment
+from iolens.lab.sweep.define.spec import Built, PointSpec
 from iolens.lab.sweep.plan.recipes import built_anew, check_recipes
 from iolens.lab.workloads.workload import Workload
 from iolens.lab.workloads.workloads import workload_of
@@ -70,23 +70,23 @@ def _build_for(component: str | None, name: str, launcher: Launcher) -> Build:
     return Build(program, linked or mpi.flavour_of_launcher(starter), starter)
 
 
-def key_of(bench: Bench, asked: Asked) -> str:
+def key_of(bench: Bench, spec: PointSpec) -> str:
     """Returns a key of everything that decides the outcome of a run, which excludes paths."""
-    build = bench.builds[asked.built]
+    build = bench.builds[spec.built]
     names = ("libiolens.so", f"libiolens-{build.flavour}.so", *bench.storage.libraries)
     libraries = [path for path in map(find_library, names) if path]
     parts: dict[str, Any] = {
-        "arguments": asked.arguments,
-        "ranks": asked.ranks,
+        "arguments": spec.arguments,
+        "ranks": spec.ranks,
         "launcher": build.starter,
-        "environment": asked.environment,
-        "requested": asked.requested,
-        "hints": asked.hints,
-        "io": asked.io_component,
+        "environment": spec.environment,
+        "requested": spec.requested,
+        "hints": spec.hints,
+        "io": spec.io_component,
         "storage": bench.experiment.storage,
         **({"build": build.made} if build.made else {}),
-        **({"mapping": asked.mapping} if asked.mapping else {}),
-        **({"options": asked.options} if asked.options else {}),
+        **({"mapping": spec.mapping} if spec.mapping else {}),
+        **({"options": spec.options} if spec.options else {}),
         **({"pool": bench.experiment.pool} if bench.experiment.pool else {}),
     }
     return run_key(parts, [build.program, *libraries, *bench.storage.settings(bench.data)])

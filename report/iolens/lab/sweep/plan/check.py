@@ -12,38 +12,38 @@ from iolens.lab.storage.backend import Backend
 from iolens.lab.storage.backends import existing
 from iolens.lab.storage.mounts import file_system
 from iolens.lab.storage.targets import summary, usable
-from iolens.lab.sweep.define.asked import Asked
 from iolens.lab.sweep.define.experiment import Experiment
 from iolens.lab.sweep.define.metrics import OF_ANY
+from iolens.lab.sweep.define.spec import PointSpec
 from iolens.lab.workloads.workload import Workload
 from iolens.lab.workloads.workloads import refusal_of
 
 
-def check_workload(experiment: Experiment, workload: Workload, runs: Sequence[Asked]) -> None:
+def check_workload(experiment: Experiment, workload: Workload, runs: Sequence[PointSpec]) -> None:
     """Raises if the program does not report the metric, or cannot run with the number of ranks."""
     has = (*workload.metrics, *OF_ANY)
     if experiment.matrix and experiment.metric not in has:
         raise UsageError(f"report.metric: {workload.program} has no {experiment.metric}; it has {', '.join(has)}")
-    for asked in runs:
-        why = refusal_of(workload, asked.arguments, asked.ranks)
+    for spec in runs:
+        why = refusal_of(workload, spec.arguments, spec.ranks)
         if why:
-            raise UsageError(f"workload.ranks: {asked.ranks}: {why} (run {asked.id})")
+            raise UsageError(f"workload.ranks: {spec.ranks}: {why} (run {spec.id})")
 
 
-def check_nodes(runs: Sequence[Asked], launcher: Launcher) -> None:
+def check_nodes(runs: Sequence[PointSpec], launcher: Launcher) -> None:
     """Raises if the matrix varies the number of nodes and the launcher cannot provide them."""
-    if "nodes" not in launcher.keys and any("nodes" in asked.point for asked in runs):
+    if "nodes" not in launcher.keys and any("nodes" in spec.point for spec in runs):
         raise UsageError(
             f"matrix.nodes: the launcher {launcher.name} cannot choose nodes; leave nodes out of the matrix"
         )
 
 
-def check_storage(runs: Sequence[Asked], data: Path, storage: Backend, launcher: Launcher) -> None:
+def check_storage(runs: Sequence[PointSpec], data: Path, storage: Backend, launcher: Launcher) -> None:
     """Raises if stripes vary on storage that has none, or if several nodes would share storage in one node's memory."""
-    nodes = max((launcher.nodes(asked.options) for asked in runs), default=1)
+    nodes = max((launcher.nodes(spec.options) for spec in runs), default=1)
     if storage.one_node and nodes > 1:
         raise UsageError(f"{storage.name} storage belongs to one node, but {launcher.name} is to use {nodes} nodes")
-    varied = {name for asked in runs for name in asked.point}
+    varied = {name for spec in runs for name in spec.point}
     if storage.set_stripes is None and {"stripe_count", "stripe_size"} & varied:
         kind, mount = file_system(existing(data))
         raise UsageError(
@@ -58,11 +58,11 @@ def check_pool(pool: str | None, storage: Backend) -> None:
         raise UsageError(f"storage.pool: {storage.name} storage has no pools")
 
 
-def check_targets(runs: Sequence[Asked], data: Path, storage: Backend, pool: str | None) -> None:
+def check_targets(runs: Sequence[PointSpec], data: Path, storage: Backend, pool: str | None) -> None:
     """Raises if a run requests more stripes than there are targets, since its files would get fewer. If the file system
     does not report its targets, a note says so and the sweep continues.
     """
-    wanted = max((asked.requested.get("stripe_count", 0) for asked in runs), default=0)
+    wanted = max((spec.requested.get("stripe_count", 0) for spec in runs), default=0)
     if storage.targets is None or not wanted:
         return
     try:

@@ -15,9 +15,9 @@ from iolens.errors import IolensError
 from iolens.lab.launchers.launchers import LAUNCHERS
 from iolens.lab.storage.backend import Backend
 from iolens.lab.storage.backends import existing
-from iolens.lab.sweep.define.asked import Asked
 from iolens.lab.sweep.define.experiment import Experiment
 from iolens.lab.sweep.define.keep import ALWAYS, NEVER
+from iolens.lab.sweep.define.spec import PointSpec
 from iolens.lab.workloads.workload import Workload
 from iolens.lab.workloads.workloads import volume_of
 
@@ -56,25 +56,25 @@ _MARGIN = 1.05
 """Free space required, relative to the data of one run."""
 
 
-def needed_bytes(experiment: Experiment, workload: Workload, runs: Sequence[Asked]) -> int:
+def needed_bytes(experiment: Experiment, workload: Workload, runs: Sequence[PointSpec]) -> int:
     """Returns the bytes that the largest of these runs needs; 0 if unknown."""
-    volumes = [experiment.volume, *(volume_of(workload, asked.arguments, asked.ranks) for asked in runs)]
+    volumes = [experiment.volume, *(volume_of(workload, spec.arguments, spec.ranks) for spec in runs)]
     return int(max((volume for volume in volumes if volume), default=0) * _MARGIN)
 
 
-def kept_bytes(experiment: Experiment, workload: Workload, runs: Sequence[Asked]) -> int | None:
+def kept_bytes(experiment: Experiment, workload: Workload, runs: Sequence[PointSpec]) -> int | None:
     """Returns the bytes that the data of all these runs takes together; None if unknown."""
-    volumes = [experiment.volume or volume_of(workload, asked.arguments, asked.ranks) for asked in runs]
+    volumes = [experiment.volume or volume_of(workload, spec.arguments, spec.ranks) for spec in runs]
     return None if None in volumes else sum(volume or 0 for volume in volumes)
 
 
-def room_for(experiment: Experiment, workload: Workload, runs: Sequence[Asked], data: Path) -> int:
+def room_for(experiment: Experiment, workload: Workload, runs: Sequence[PointSpec], data: Path) -> int:
     """Returns the bytes that these runs need below `data`: those of the largest run or, if data is kept, of all runs
     that have no data there yet.
     """
     if experiment.keep.data != ALWAYS:
         return needed_bytes(experiment, workload, runs)
-    due = [asked for asked in runs if not (data / asked.job).is_dir()]
+    due = [spec for spec in runs if not (data / spec.job).is_dir()]
     return max(int((kept_bytes(experiment, workload, due) or 0) * _MARGIN), needed_bytes(experiment, workload, due))
 
 

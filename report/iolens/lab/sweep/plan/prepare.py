@@ -12,11 +12,11 @@ from iolens.lab.launchers.launchers import LAUNCHERS
 from iolens.lab.run.record import RECORD, RunRecord, read_record
 from iolens.lab.storage.backend import Backend
 from iolens.lab.storage.backends import backend_for
-from iolens.lab.sweep.define.asked import Asked, asked_first, asked_of
 from iolens.lab.sweep.define.experiment import Experiment
 from iolens.lab.sweep.define.experiment_file import to_yaml
 from iolens.lab.sweep.define.folders import CONFIRM, FIRST, POINTS, WARM_UP
 from iolens.lab.sweep.define.matrix import Run, points, schedule
+from iolens.lab.sweep.define.spec import PointSpec, spec_of, spec_of_first
 from iolens.lab.sweep.plan.alone import alone
 from iolens.lab.sweep.plan.bench import Bench, key_of, set_up
 from iolens.lab.sweep.plan.check import (
@@ -28,7 +28,7 @@ from iolens.lab.sweep.plan.check import (
     check_workload,
 )
 from iolens.lab.sweep.plan.place import check_space, data_folder, needed_bytes, room_for
-from iolens.lab.sweep.plan.repeat import ATTEMPT, Attempt, first_attempt, put_aside
+from iolens.lab.sweep.plan.repeat import ATTEMPT, first_attempt, put_aside
 from iolens.lab.sweep.plan.starting import check_ranks_per_node, starter_words
 from iolens.lab.workloads.workloads import workload_of
 
@@ -45,8 +45,8 @@ class Sweep:
     bench: Bench
     first_bench: Bench
     own_data: bool
-    todo: tuple[Attempt, ...]
-    first: Attempt | None
+    todo: tuple[PointSpec, ...]
+    first: PointSpec | None
     total: int
     kept: tuple[str, ...] = ("ok", "failed")
     failed: tuple[RunRecord, ...] = ()
@@ -71,8 +71,8 @@ def prepare(experiment: Experiment, folder: Path, with_matrix: bool = True, retr
     """
     storage = backend_for(experiment.storage, (experiment.directory or folder) / experiment.name)
     wanted = [*schedule(experiment), *_begun_before(experiment, folder)] if with_matrix else []
-    runs = [asked_of(experiment, run, storage) for run in wanted]
-    first = [asked_first(experiment)] if experiment.first is not None else []
+    runs = [spec_of(experiment, run, storage) for run in wanted]
+    first = [spec_of_first(experiment)] if experiment.first is not None else []
     check_workload(experiment, workload_of(experiment.program), [*runs, *first])
     check_nodes(runs, LAUNCHERS[experiment.launcher])
     bench, first_bench = (_bench_for(experiment, folder, storage, some) for some in (runs or first, first or runs))
@@ -83,11 +83,11 @@ def prepare(experiment: Experiment, folder: Path, with_matrix: bool = True, retr
     check_pool(experiment.pool, bench.storage)
     _make_folders(experiment, folder, bench, first_bench)
     check_targets(runs, bench.data, bench.storage, experiment.pool)
-    todo = [first_attempt(asked, folder / POINTS / asked.id, key_of(bench, asked)) for asked in runs]
-    before = [first_attempt(asked, folder / FIRST, key_of(first_bench, asked)) for asked in first]
+    todo = [first_attempt(spec, folder / POINTS / spec.id, key_of(bench, spec)) for spec in runs]
+    before = [first_attempt(spec, folder / FIRST, key_of(first_bench, spec)) for spec in first]
     drop_stale(folder, (*todo, *before))
     if with_matrix:
-        _drop_strangers(folder / POINTS, {asked.id for asked in runs})
+        _drop_strangers(folder / POINTS, {spec.id for spec in runs})
     kept = ("ok",) if retry else ("ok", "failed")
     missing = tuple(one for one in todo if not finished(one, kept))
     complete = next((one for one in before if not finished(one, (*kept, "invalid"))), None)
@@ -96,11 +96,11 @@ def prepare(experiment: Experiment, folder: Path, with_matrix: bool = True, retr
     return Sweep(experiment, folder, bench, first_bench, own_data, missing, complete, len(runs), kept, failed)
 
 
-def _check_placement(bench: Bench, runs: Sequence[Asked]) -> None:
+def _check_placement(bench: Bench, runs: Sequence[PointSpec]) -> None:
     """Raises if the launcher cannot place the ranks of a run as requested."""
     check_ranks_per_node(runs, bench.launcher)
-    for asked in runs:
-        starter_words(asked, bench.builds[asked.built].starter, bench.launcher)
+    for spec in runs:
+        starter_words(spec, bench.builds[spec.built].starter, bench.launcher)
 
 
 def _make_folders(experiment: Experiment, folder: Path, *benches: Bench) -> None:
@@ -117,30 +117,30 @@ def _make_folders(experiment: Experiment, folder: Path, *benches: Bench) -> None
         write_aside(folder / "experiment.yaml", to_yaml(experiment))
 
 
-def _bench_for(experiment: Experiment, folder: Path, storage: Backend, runs: Sequence[Asked]) -> Bench:
+def _bench_for(experiment: Experiment, folder: Path, storage: Backend, runs: Sequence[PointSpec]) -> Bench:
     """Returns the bench of some runs, after a check that their data has room."""
     workload = workload_of(experiment.program)
     data = data_folder(experiment, folder, storage, needed_bytes(experiment, workload, runs))
     check_space(room_for(experiment, workload, runs, data), data)
-    return set_up(experiment, folder, data, {asked.built for asked in runs})
+    return set_up(experiment, folder, data, {spec.built for spec in runs})
 
 
-def finished(attempt: Attempt, kept: Sequence[str]) -> bool:
+def finished(spec: PointSpec, kept: Sequence[str]) -> bool:
     """Returns True if the folder holds a run of exactly this setting with one of these statuses; any other run is
     repeated.
 
     A run whose timing must not be compared is still valid as the complete run, which is never compared.
     """
-    record = read_record(attempt.folder)
-    return record is not None and record.key == attempt.key and record.status in kept
+    record = read_record(spec.folder)
+    return record is not None and record.key == spec.key and record.status in kept
 
 
-def _failure(attempt: Attempt) -> RunRecord | None:
+def _failure(spec: PointSpec) -> RunRecord | None:
     """Returns the record of a failed run of exactly this setting in its folder; None if there is none."""
-    return read_record(attempt.folder) if finished(attempt, ("failed",)) else None
+    return read_record(spec.folder) if finished(spec, ("failed",)) else None
 
 
-def drop_stale(folder: Path, attempts: Sequence[Attempt]) -> None:
+def drop_stale(folder: Path, attempts: Sequence[PointSpec]) -> None:
     """Moves runs whose command, program or settings have changed since out of the comparison, and the confirming runs
     with them, because a comparison must not mix them with new runs.
     """

@@ -20,7 +20,7 @@ from iolens.lab.run.command_line import take_apart, with_environment
 from iolens.lab.run.lustre_driver import INTEL_MPI, Build
 from iolens.lab.run.mpi import output_of
 from iolens.lab.say import say
-from iolens.lab.sweep.define.asked import Built
+from iolens.lab.sweep.define.spec import Built
 from iolens.lab.sweep.plan.alone import alone
 from iolens.lab.values import LISTED
 from iolens.lab.workloads.build import build, settings, source_digest

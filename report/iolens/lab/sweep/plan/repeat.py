@@ -5,13 +5,13 @@ are kept beside the run, and counted.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 from iolens.lab.run.record import RECORD, RunRecord, read_record
-from iolens.lab.sweep.define.asked import Asked
+from iolens.lab.sweep.define.spec import PointSpec
 
 ATTEMPT = "attempt.json"
 """Name of the run.json of an attempt that was repeated."""
@@ -20,43 +20,25 @@ REPEATS = 3
 """Maximum number of times that a discarded run is repeated."""
 
 
-@dataclass(frozen=True)
-class Attempt:
-    """One attempt at a run: its folder, its key, the number of earlier attempts in this sweep, and all discarded and
-    failed attempts at this setting so far.
-    """
+def first_attempt(spec: PointSpec, folder: Path, key: str) -> PointSpec:
+    """Returns the specification of the first attempt of this sweep, in this folder.
 
-    asked: Asked
-    folder: Path
-    key: str
-    number: int = 0
-    lost: tuple[Mapping[str, Any], ...] = ()
-    failed: tuple[Mapping[str, Any], ...] = ()
-
-
-def first_attempt(asked: Asked, folder: Path, key: str) -> Attempt:
-    """Returns the first attempt of this sweep. Attempts that earlier sweeps discarded count too; otherwise a point
-    could be repeated unnoticed until it is lucky.
+    Attempts that earlier sweeps discarded count too; otherwise a point could be repeated unnoticed until it is lucky.
     """
     before = read_record(folder) or _last_aside(folder)
+    first = replace(spec, folder=folder, key=key)
     if before is None or before.key != key:
-        return Attempt(asked, folder, key)
-    return Attempt(asked, folder, key, lost=_losses_of(before), failed=_failures_of(before, folder))
+        return first
+    return replace(first, lost=_losses_of(before), failed=_failures_of(before, folder))
 
 
-def next_attempt(attempt: Attempt, record: RunRecord) -> Attempt | None:
+def next_attempt(spec: PointSpec, record: RunRecord) -> PointSpec | None:
     """Returns the next attempt after this one; None if the run is kept. The complete run is always kept, since it is
     never compared, and so is a run that was repeated often enough.
     """
-    if not _is_lost(record) or not attempt.asked.point or attempt.number == REPEATS:
+    if not _is_lost(record) or not spec.point or spec.number == REPEATS:
         return None
-    lost = (*attempt.lost, _loss(record.reason, record.seconds))
-    return replace(attempt, number=attempt.number + 1, lost=lost)
-
-
-def with_history(record: RunRecord, attempt: Attempt) -> RunRecord:
-    """Returns the record of an attempt with the discarded and failed attempts before it."""
-    return replace(record, lost=attempt.lost, failed_before=attempt.failed)
+    return replace(spec, number=spec.number + 1, lost=(*spec.lost, _loss(record.reason, record.seconds)))
 
 
 def _is_lost(record: RunRecord) -> bool:

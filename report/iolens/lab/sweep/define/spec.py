@@ -1,5 +1,5 @@
-"""The request for one run of a sweep: arguments, variables, hints and stripes, from the experiment and the
-run's point.
+"""The specification of one run of a sweep: arguments, variables, hints and stripes, from the experiment and the run's
+point.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from iolens.lab.launchers.launcher import RunSpec
 from iolens.lab.storage.backend import Backend
 from iolens.lab.sweep.define.experiment import ROMIO, Experiment
 from iolens.lab.sweep.define.folders import FIRST
@@ -19,26 +20,33 @@ Built = tuple[str | None, Recipe]
 """The MPI-IO component that a program is built for, and the recipe of the build."""
 
 
-@dataclass(frozen=True)
-class Asked:
-    """The request for one run: its name, and the settings of its program and of MPI-IO.
+@dataclass(frozen=True, kw_only=True)
+class PointSpec(RunSpec):
+    """The specification of one run of a sweep. It is filled in three steps.
 
-    `requested` holds stripes and hints under the names of run.json, `point` the levels and the number of the
-    repetition; the complete run has neither. `options` are the options of the experiment's launcher, `recipe` says how
-    the program is built, and `mapping` where its ranks are placed.
+    The definition gives it the name `id` and the settings of its program and of MPI-IO. `requested` holds stripes and
+    hints under the names of run.json, `point` the levels and the number of the repetition; the complete run has
+    neither. `options` are the options of the experiment's launcher, `recipe` says how the program is built, and
+    `mapping` where its ranks are placed.
+
+    The plan adds the folder, the `key` that identifies a finished run, and the attempts so far: `number` counts those
+    of this sweep, `lost` and `failed` list all discarded and failed attempts at this setting.
+
+    The performance adds the command and its surroundings on this machine, which a launcher needs.
     """
 
     id: str
-    ranks: int
-    arguments: tuple[str, ...]
-    environment: Mapping[str, str]
-    io_component: str | None
-    options: Mapping[str, Any] = field(default_factory=dict)
+    arguments: tuple[str, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
     hints: Mapping[str, str] = field(default_factory=dict)
     requested: Mapping[str, int] = field(default_factory=dict)
     point: Mapping[str, int | str] = field(default_factory=dict)
     recipe: Recipe = USUAL
     mapping: str | None = None
+    key: str = ""
+    number: int = 0
+    lost: tuple[Mapping[str, Any], ...] = ()
+    failed: tuple[Mapping[str, Any], ...] = ()
 
     @property
     def job(self) -> str:
@@ -51,8 +59,8 @@ class Asked:
         return self.io_component, self.recipe
 
 
-def asked_of(experiment: Experiment, run: Run, storage: Backend) -> Asked:
-    """Returns the request for one run of the matrix: the experiment's common settings, changed by the levels
+def spec_of(experiment: Experiment, run: Run, storage: Backend) -> PointSpec:
+    """Returns the specification of one run of the matrix: the experiment's common settings, changed by the levels
     of its point.
     """
     settings = run.point.settings
@@ -73,8 +81,18 @@ def asked_of(experiment: Experiment, run: Run, storage: Backend) -> Asked:
     if "nodes" in settings:
         options = {**options, "nodes": int(settings["nodes"])}
     ranks = int(settings.get("ranks", experiment.ranks))
-    return Asked(
-        run.id, ranks, arguments, environment, component, options, hints, requested, point, recipe, experiment.mapping
+    return PointSpec(
+        id=run.id,
+        ranks=ranks,
+        arguments=arguments,
+        environment=environment,
+        io_component=component,
+        options=options,
+        hints=hints,
+        requested=requested,
+        point=point,
+        recipe=recipe,
+        mapping=experiment.mapping,
     )
 
 
@@ -89,18 +107,16 @@ def _options_of(experiment: Experiment) -> Mapping[str, Any]:
     return {**everywhere, **experiment.options.get(experiment.launcher, {})}
 
 
-def asked_first(experiment: Experiment) -> Asked:
-    """Returns the request for the complete run: unchanged storage, the usual MPI library and its default hints."""
-    first = experiment.first or ()
-    options, recipe = _options_of(experiment), _recipe_of(experiment)
-    return Asked(
-        FIRST,
-        experiment.ranks,
-        first,
-        experiment.environment,
-        ROMIO,
-        options,
-        recipe=recipe,
+def spec_of_first(experiment: Experiment) -> PointSpec:
+    """Returns the specification of the complete run: unchanged storage, the usual MPI library and its default hints."""
+    return PointSpec(
+        id=FIRST,
+        ranks=experiment.ranks,
+        arguments=experiment.first or (),
+        environment=experiment.environment,
+        io_component=ROMIO,
+        options=_options_of(experiment),
+        recipe=_recipe_of(experiment),
         mapping=experiment.mapping,
     )
 
