@@ -74,7 +74,8 @@ def kind_of_installation() -> str:
 
 def find_library(name: str) -> Path | None:
     """Returns the full path of one of the project's libraries, or None if it was not built."""
-    return next((folder / name for folder in folders_of_libraries() if (folder / name).is_file()), None)
+    paths = (folder / name for folder in folders_of_libraries())
+    return next((path for path in paths if os.access(path, os.R_OK) and path.is_file()), None)
 
 
 def need_library(name: str) -> Path:
@@ -91,7 +92,7 @@ def find_program(name: str, folders: Sequence[Path] | None = None) -> Path:
     """
     candidates = [Path(name)] if "/" in name else [folder / name for folder in folders or folders_of_programs()]
     for path in candidates:
-        if path.is_file() and os.access(path, os.X_OK):
+        if os.access(path, os.X_OK) and path.is_file():  # is_file raises below a folder that may not be entered
             return path.resolve()
     raise IolensError(_absent(name, [path.parent for path in candidates]))
 
