@@ -47,6 +47,7 @@ fresh() {
 
 # enter NAME PERSON COMMAND: a shell command in that root as this person, whose environment is that of a fresh login.
 # Nothing of this machine is to be seen there but its network, processors and kernel; what the command leaves running ends.
+# The shell is the first process there until the command ends, and so takes the ended processes that nobody waits for.
 enter() {
     # shellcheck disable=SC2016 # expanded by the inner shell
     unshare --mount --pid --fork --kill-child -- bash -euc '
@@ -59,7 +60,7 @@ enter() {
         mount -t devpts -o newinstance,ptmxmode=0666,mode=620,gid=5 devpts "$root/dev/pts"
         home=$(chroot "$root" getent passwd "$person" | cut -d: -f6)
         exec chroot "$root" /usr/bin/env -i PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME="$home" USER="$person" \
-            setpriv --reuid "$person" --regid "$person" --init-groups bash -euc "$command"' enter "$roots/$1" "$2" "$3"
+            setpriv --reuid "$person" --regid "$person" --init-groups bash -euc "$command"' enter "$roots/$1" "$2" "$3"$'\n:'
 }
 
 # inside NAME COMMAND: a shell command in /try of that root, as root.
