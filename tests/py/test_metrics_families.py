@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+import time
 from collections import defaultdict
 
 import pytest
@@ -110,3 +111,22 @@ def test_advice_names_a_family_and_how_many_files_it_has() -> None:
     assert say.files(made, [*names]) == "plt#####/Level_#/Cell_D_##### (240 files) and 1 other file"
     assert say.files(made, [0, 1, 2]) == "Cell_D_00000 and 2 other files"
     assert say.files(made, [240]) == "in.nml"
+
+
+def test_a_name_with_a_sign_of_its_own_is_no_member_of_a_family() -> None:
+    """`#` may stand in the name of a file, and a label may be that of another family."""
+    names = [f"/d/step{number}" for number in range(9)]
+    found = families([*names, "/d/step#"])
+    assert [*zip(found.labels, found.sizes.tolist(), strict=True)] == [("/d/step#", 9), ("/d/step#", 1)]
+    found = families([*(f"/d/step{number:02}" for number in range(20)), *(f"/d/step#{number}" for number in range(10))])
+    assert [*zip(found.labels, found.sizes.tolist(), strict=True)] == [("/d/step##", 20), ("/d/step##", 10)]
+
+
+def test_long_words_of_hexadecimal_letters_cost_no_square_of_their_length() -> None:
+    """A word eight times as long would take 64 times as long: minutes for names as long as Linux allows."""
+    times = []
+    for length in (4000, 32000):
+        begin = time.process_time()
+        families([f"/d/{'ab' * (length // 2)}x{number}" for number in range(3)])
+        times.append(time.process_time() - begin)
+    assert times[1] < 20 * times[0] + 0.05

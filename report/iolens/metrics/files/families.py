@@ -18,12 +18,17 @@ FEWEST = 8
 
 _VARYING = re.compile(
     r"([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"  # a UUID
-    r"|(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{8,}"  # a hexadecimal number: digits and letters, eight or more
+    # A hexadecimal number: digits and letters, eight or more. Looked for at its begin alone, or a long word of such
+    # letters would take the square of its length.
+    r"|(?<![0-9a-f])(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{8,}"
     r"|[0-9]+)"
 )
 
 _Shape = tuple[str, tuple[str, ...]]
 """A name without its numbers, and these numbers as text."""
+
+_Key = tuple[str, str]
+"""The shapes, without numbers, of the folder and the last component of a family's names."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +50,7 @@ def families(names: Sequence[str]) -> Families:
     names alone.
     """
     shapes = _shapes(names)
-    groups: dict[tuple[str, str], list[int]] = {}
+    groups: dict[_Key, list[int]] = {}
     for number, (folder, base) in enumerate(shapes):
         if folder[0] and not _is_anonymous(base):
             groups.setdefault((folder[0], base[0]), []).append(number)
@@ -53,11 +58,11 @@ def families(names: Sequence[str]) -> Families:
         key: _label([shapes[number] for number in members]) if len(members) > 1 else names[members[0]]
         for key, members in groups.items()
     }
-    merged = _same_but_one_folder(labels)
-    together: dict[str, list[int]] = {}
+    wider = _same_but_one_folder(labels)
+    together: dict[str | _Key, list[int]] = {}
     for key, members in groups.items():
-        together.setdefault(merged[key], []).extend(members)
-    return _numbered(names, together)
+        together.setdefault(wider.get(key, key), []).extend(members)
+    return _numbered(names, together, labels)
 
 
 def family_name(label: str) -> str:
@@ -114,12 +119,12 @@ def _mark(numbers: set[str]) -> str:
     return "#" * lengths.pop() if len(lengths) == 1 and all(map(str.isdigit, numbers)) else "*"
 
 
-def _same_but_one_folder(labels: Mapping[tuple[str, str], str]) -> dict[tuple[str, str], str]:
-    """Returns a label for each shape, the same for `FEWEST` shapes or more whose names differ in one folder alone."""
+def _same_but_one_folder(labels: Mapping[_Key, str]) -> dict[_Key, str]:
+    """Returns one label for `FEWEST` shapes or more whose names differ in one folder alone; nothing for the others."""
     often = {base for base, number in Counter(base for _, base in labels).items() if number >= FEWEST}
     wider = {key: _without_a_folder(label) for key, label in labels.items() if key[1] in often}
     alike = Counter(label for several in wider.values() for label in several)
-    found = dict(labels)
+    found = {}
     for key, several in wider.items():
         best = max(several, key=lambda label: alike[label])
         if alike[best] >= FEWEST:
@@ -133,13 +138,18 @@ def _without_a_folder(label: str) -> list[str]:
     return ["/".join([*parts[:at], "*", *parts[at + 1 :]]) for at in range(len(parts) - 1) if parts[at]] or [label]
 
 
-def _numbered(names: Sequence[str], together: Mapping[str, Sequence[int]]) -> Families:
-    """Returns the families of these groups of names; names of too small a group are on their own."""
-    label_of = [*names]
-    for label, members in together.items():
+def _numbered(
+    names: Sequence[str], together: Mapping[str | _Key, Sequence[int]], labels: Mapping[_Key, str]
+) -> Families:
+    """Returns the families of these groups of names; names of too small a group are on their own.
+
+    A family is told by its group and not by its label, which may be the name of a file (`step#`), or of another family.
+    """
+    family_of: list[tuple[object, str]] = [(None, name) for name in names]
+    for key, members in together.items():
         if len(members) >= FEWEST:
             for number in members:
-                label_of[number] = label
-    numbers: dict[str, int] = {}
-    place = np.fromiter((numbers.setdefault(label, len(numbers)) for label in label_of), np.intp, len(names))
-    return Families(place, [*numbers], np.bincount(place, minlength=len(numbers)))
+                family_of[number] = (key, key if isinstance(key, str) else labels[key])
+    numbers: dict[tuple[object, str], int] = {}
+    place = np.fromiter((numbers.setdefault(one, len(numbers)) for one in family_of), np.intp, len(names))
+    return Families(place, [label for _, label in numbers], np.bincount(place, minlength=len(numbers)))
