@@ -66,6 +66,15 @@ def test_verdicts_by_hand(limit: str, base: list[float], new: list[float], unit:
     assert verdict(limit, base, new, unit) == outcome
 
 
+@pytest.mark.parametrize("unit", ["s", "calls"])
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf")])
+def test_a_number_that_is_none_breaks_no_limit_and_is_said(value: float, unit: str) -> None:
+    limits = [limit_of("g_x>+10%"), limit_of("g_x<-10%")]
+    for base, new in (([value], [1.0]), ([1.0, 1.1], [value, 1.0]), ([value], [value]), ([value] * 2, [value] * 2)):
+        for found in judge(limits, subject(base, unit), subject(new, unit)):
+            assert (found.outcome, found.reason) == (OPEN, "some runs have no number here, or an infinite one")
+
+
 @pytest.mark.parametrize("text", ["", "g_x", "g_x>10", "g_x=10%", ">10%", "g_x<-100%", "g_x>+10%; rm"])
 def test_what_is_no_limit_is_refused(text: str) -> None:
     with pytest.raises(UsageError):

@@ -115,6 +115,8 @@ def _ratio(base: Sequence[float], new: Sequence[float], unit: str, risk: float) 
     """Returns new over base, each end of its interval at this risk, and why there is none."""
     if not base or not new:
         return None, "only one side has this number"
+    if not all(map(math.isfinite, (*base, *new))):
+        return None, "some runs have no number here, or an infinite one"
     if len({*base}) == len({*new}) == 1 and (unit not in _SCATTERED or min(len(base), len(new)) > 1):
         exact = new[0] / base[0] if base[0] else 1.0 if not new[0] else math.inf
         return Ratio(exact, exact, exact), ""
