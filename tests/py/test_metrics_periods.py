@@ -65,7 +65,7 @@ def test_a_job_says_its_period_and_what_its_checkpoints_cost() -> None:
     (row,) = periods(made).rows("kind", "bursts", "period", "period_spread", "burst", "share", "bytes")
     assert row == ("written", 10, 40.0, 0.0, 8.0, 0.2, float(40 << 20))
     said = checkpoint_sentence(made, 24 * 3600)
-    assert said.startswith("Checkpoints: 8.00 s of writing every 40 s and a failure every 24 h cost 20.0 %")
+    assert said.startswith("Checkpoints: 8.0 s of writing every 40 s and a failure every 24 h cost 20.0 %")
     flat = job_of(frames=heat(np.ones(200), 2.0), run_time=400.0)
     assert len(periods(flat)) == 0
     assert "no bursts of writing" in checkpoint_sentence(flat, 3600.0)
@@ -77,4 +77,6 @@ def test_the_best_interval_loses_least() -> None:
         tried = min(range(1, 40000), key=lambda pause: lost_share(pause, checkpoint, failures))
         assert abs(best_interval(checkpoint, failures) - tried) <= 1
     assert best_interval(100.0, 40.0) == 40.0
+    assert best_interval(100.0, 150.0) == 150.0
+    assert lost_share(50.0, 100.0, 150.0) == 1.0
     assert math.isclose(lost_share(0.0, 10.0, 1e9), 1.0)

@@ -120,9 +120,10 @@ def best_interval(checkpoint: float, failures: float) -> float:
     """Returns the time of computing between two checkpoints that loses least, in seconds.
 
     `checkpoint` is how long one takes, `failures` the mean time between failures: sqrt(2 d M) - d (J. T. Daly, Future
-    Generation Computer Systems 22, 2006, eq. 17; J. W. Young, CACM 17, 1974); M where that is less than 2 d.
+    Generation Computer Systems 22, 2006, eq. 17; J. W. Young, CACM 17, 1974); M where M is 2 d or less, since no
+    interval gets the program ahead then.
     """
-    return math.sqrt(2 * checkpoint * failures) - checkpoint if checkpoint < 2 * failures else failures
+    return math.sqrt(2 * checkpoint * failures) - checkpoint if 2 * checkpoint < failures else failures
 
 
 def lost_share(interval: float, checkpoint: float, failures: float) -> float:
