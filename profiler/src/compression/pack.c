@@ -165,7 +165,7 @@ static size_t same_bytes(const unsigned char *bytes, size_t distance, size_t mos
     return length;
 }
 
-/* All bytes of the stream so far lie in front of these. */
+/* Packs bytes of any kind. The packed bytes of the stream so far lie directly before them in memory. */
 static void put_any(struct packer *packer, const unsigned char *bytes, size_t count)
 {
     size_t done = 0;

@@ -14,7 +14,7 @@
 
 struct fds iolens_fds;
 
-/* When the kernel is asked for the position of what a descriptor stands for. */
+/* Returns whether the kernel must be asked for the position of a new open file at every transfer. */
 static uint8_t asks_of(int fd, bool append)
 {
     bool streamed = fd < (int)(8 * sizeof iolens_fds.streamed) && iolens_fds.streamed >> fd & 1;
@@ -140,8 +140,8 @@ static bool is_followed_elsewhere(const struct file *file)
     return found;
 }
 
-/* Nobody knows how it was opened, but the kernel tells whether it appends. Its position is asked for at the
- * first transfer: this may be called behind it. */
+/* Returns the open file of a descriptor whose open was not seen. The kernel tells whether it appends. Its
+ * position is asked for at the first transfer, because this function may run after that transfer. */
 struct open_file *fds_inherited(int fd)
 {
     struct stat info;

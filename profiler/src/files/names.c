@@ -34,7 +34,7 @@ static struct alias find(uint64_t id)
     return alias;
 }
 
-/* Without memory the path is resolved again the next time. */
+/* If allocation fails, the path is resolved again at the next call. */
 static void remember(uint64_t id, struct file *file, const struct stat *info)
 {
     struct names *names = &iolens_names;

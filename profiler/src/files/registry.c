@@ -53,7 +53,7 @@ static void link_in_bucket(struct file *file)
     *bucket_of(file->id) = file;
 }
 
-/* Without memory the old buckets grow fuller. */
+/* If allocation fails, the old table stays, with longer chains. */
 static void add_buckets(struct registry *registry)
 {
     size_t count = registry->bucket_count * MORE_BUCKETS;
@@ -196,8 +196,8 @@ void *registry_state(struct file *file, enum module_index module, int fd)
     return iolens_paused() ? NULL : registry_state_at_end(file, module, fd);
 }
 
-/* Without a lock, since asking the file system for its block size may take long. When two threads do this
- * at once, one of them discards its state. */
+/* Runs without a lock, because a file system may take long to tell its block size. If two threads do this at
+ * once, one discards its state. */
 void *registry_state_at_end(struct file *file, enum module_index module, int fd)
 {
     void *state = file->state[module], *fresh;

@@ -39,7 +39,7 @@ void confined_prctl(long option, long first, long second)
         before_tsc_is_forbidden();
 }
 
-/* Without a filter it only asks what the kernel can do. */
+/* With a null filter the call only tests what the kernel supports. */
 void confined_seccomp(long operation, long filter)
 {
     if (operation == SECCOMP_SET_MODE_STRICT || (operation == SECCOMP_SET_MODE_FILTER && filter))

@@ -27,10 +27,10 @@
 struct job_times {
     int64_t start_ns, end_ns; /* since 1970; valid on rank 0 */
     size_t candidates;        /* files of rank 0 that all ranks might share */
-    bool agree;               /* a rank has something that modules agree on */
+    bool agree;               /* some rank has data on which the ranks of a module must agree */
 };
 
-/* By how much faster than rank 0's this rank's clock ran, as a part of 1; 0 where that was not measured. */
+/* Relative drift of this rank's clock against rank 0's, positive if it ran faster; 0 if not measured. */
 static double drift(const struct clock_offsets *offsets)
 {
     int64_t between = offsets->end.at_ns - offsets->begin.at_ns;
@@ -38,8 +38,7 @@ static double drift(const struct clock_offsets *offsets)
     return measured ? (double)(offsets->end.ns - offsets->begin.ns) / (double)between : 0;
 }
 
-/* When it was the moment that all ranks agreed on, in seconds since this rank began; 0 where there was none.
- */
+/* Time of the moment that all ranks agreed on, in seconds since this rank began; 0 if there was none. */
 static double zero_of(const struct clock_offsets *offsets)
 {
     double since = (double)(offsets->zero_ns - (int64_t)iolens.clock.base_ns) / NS_PER_SECOND;
@@ -65,7 +64,8 @@ static struct job_times finish_clock(const struct iolens_transport *transport)
     double mine = zero_of(offsets) * (1 - faster);
     mine += (double)(offsets->zero_ns - offsets->begin.at_ns) / NS_PER_SECOND * faster;
     double elapsed = iolens.ended.recorded * factor;
-    /* Before and behind the common moment, of any rank; a double holds such a count exactly. */
+    /* The ranks' longest times before and after the common moment are agreed on, with the numbers that
+     * follow; a double holds each count exactly. */
     double program = program_number();
     double latest[6] = {
         mine,    elapsed - mine, transport->rank == 0 ? (double)shared_candidates() : 0, reduce_speaks(),
@@ -76,7 +76,7 @@ static struct job_times finish_clock(const struct iolens_transport *transport)
     iolens.timeline = (struct timeline){.factor = factor, .shift = shift, .end = latest[0] + latest[1]};
     iolens.programs_differ = latest[4] > -latest[5];
     int64_t start = clock_start_ns(&iolens.clock) - (int64_t)(shift * 1e9);
-    /* The first whole nanosecond behind all times, so that none lies beyond the end. */
+    /* First whole nanosecond after all recorded times, so that no time lies after the end of the job. */
     int64_t end = start + (int64_t)(iolens.timeline.end * 1e9) + 1;
     return (struct job_times){start, end, (size_t)latest[2], latest[3] > 0};
 }

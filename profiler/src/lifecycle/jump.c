@@ -1,5 +1,5 @@
-/* A signal handler may jump out of the recorder that it interrupted. Its thread would be taken to be in there
- * for good: nothing more of it recorded, and no log at the end. */
+/* Handles longjmp out of a signal handler that interrupted the recorder. Without this the thread would count
+ * as inside the recorder forever: its later calls would not be recorded, and no log would be written. */
 #include "../runtime/context.h"
 #include "../runtime/wrap.h"
 

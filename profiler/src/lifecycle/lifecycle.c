@@ -112,7 +112,8 @@ static void finish_alone(void)
         tables_end();
     if (!atomic_exchange(&iolens.wiped.recording, false) || !iolens_is_this_process())
         return;
-    if (iolens_busy) { /* by a signal handler that interrupted the recorder, whose locks may be taken */
+    if (iolens_busy) { /* a signal handler that interrupted the recorder ended the program; locks may be held
+                        */
         if (iolens_spool.header)
             iolens_say("the program ended while the profiler recorded a call, before the log was written; "
                        "`iolens recover --job %d` makes a log of the records in %s",
@@ -137,7 +138,7 @@ static void finish_alone(void)
     errno = saved_errno;
 }
 
-/* Also called by an adapter whose constructor runs before this one. */
+/* An adapter whose constructor runs before this one calls it too. */
 __attribute__((constructor)) static void start(void)
 {
     int saved_errno = errno;

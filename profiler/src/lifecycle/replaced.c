@@ -81,7 +81,7 @@ static bool is_on_command_line(const struct identity *identity, const char *path
     return false;
 }
 
-/* As at a regular end: a standard stream says something when it moved much to or from a file. */
+/* As at a regular end, a standard stream is worth a log only if it moved enough bytes to or from a file. */
 static bool stream_matters(const struct file *file, const struct area *area)
 {
     for (int m = 0; m < MODULE_COUNT; m++) {
@@ -104,7 +104,7 @@ static bool file_matters(const struct spool_header *header, const struct file *f
             !(is_on_command_line(&header->identity, file->path) && begins_as_a_script(file->path)));
 }
 
-/* Each file lies behind the one before it in memory. */
+/* Each file must lie after the previous one in memory, so that a damaged list cannot be endless. */
 static bool any_file_matters(const struct spool_header *header, const struct area *area)
 {
     const struct file *before = NULL;

@@ -1,5 +1,5 @@
-/* A library that is unloaded stays known by name. What was remembered of its code is no longer true, for
- * another one may be loaded in its place. */
+/* Handles dlclose. The names of an unloaded library are kept, but caches about its code are dropped, because
+ * another library may be loaded at the same addresses. */
 #include <dlfcn.h>
 
 #include "../callers/objects.h"

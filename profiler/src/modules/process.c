@@ -169,7 +169,7 @@ static struct row row_of(int rank)
     return row;
 }
 
-/* All ranks take part in choosing; those of which nothing is known have no row. */
+/* All ranks take part in choosing the rows; a rank of which nothing is known has none. */
 static void collect(const struct iolens_transport *transport, struct buffer *rows)
 {
     struct row row = row_of(transport->rank);

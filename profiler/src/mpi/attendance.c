@@ -45,7 +45,8 @@ bool attendance_is_complete(bool recorded)
         rounds[i] = (struct round){recorded, recorded ? rank : size};
         if (meet(&rounds[i], (i + 1) * PATIENCE_SECONDS))
             continue;
-        /* Nobody knows the ranks that are there; of two programs, one has the first or the last rank. */
+        /* Nobody knows which ranks are recorded. If the job runs two programs, each has the first or the last
+         * rank, so one of these two prints the message. */
         if (rank == 0 || rank == size - 1)
             tell("some ranks of the job did not answer within a minute, as if their program ran without the "
                  "profiler's MPI adapter; each of the others writes a log of its own, without MPI. `iolens "

@@ -10,7 +10,7 @@ enum { CACHED = 16 }; /* a power of two */
 
 static int keyval = MPI_KEYVAL_INVALID, windows_keyval = MPI_KEYVAL_INVALID;
 static int world_size;
-static atomic_uint generation = 1; /* changes when a handle may stand for something else */
+static atomic_uint generation = 1; /* changes when a handle may refer to another communicator */
 static int making;                 /* a lock */
 
 /* The handles that a thread used lately. */
@@ -120,7 +120,7 @@ static bool translate_comm(struct comm *comm, MPI_Comm handle)
     return done;
 }
 
-/* Without memory all count as if they were there. */
+/* If allocation fails, treat every neighbour as present. */
 static void find_ends(struct comm *comm, MPI_Comm handle)
 {
     bool *is_beyond = heap_take_zeroed((size_t)comm->in + 1, sizeof *is_beyond);
@@ -205,7 +205,7 @@ struct comm *comm_of(MPI_Comm handle)
     if (handle == mpi.no_comm)
         return NULL;
     struct comm *comm = look_up(handle);
-    if (!comm || comm->said) /* else it is to be looked up again, when the recording goes on */
+    if (!comm || comm->said) /* otherwise the communicator is looked up again once recording continues */
         *seen = (struct seen){(uintptr_t)handle, comm, now};
     return comm;
 }

@@ -117,8 +117,8 @@ static bool is_collective(enum iolens_mpiio_kind kind)
     return kind == IOLENS_COLL_READ || kind == IOLENS_COLL_WRITE;
 }
 
-/* The offset stays -1 where it cannot be known before the call: for the shared pointer, and in a view that
- * lets nothing through, by whose size MPI libraries would divide. */
+/* The offset stays -1 if it cannot be known before the call: with the shared file pointer, and in a view
+ * without any data, because MPI libraries would divide by its size. */
 void before_transfer(struct call *c, MPI_File handle, enum iolens_mpiio_kind kind, MPI_Offset place)
 {
     struct mpi_file file = files_find(handle);

@@ -15,7 +15,7 @@ enum { VERSION_BYTES = 16384 };
 _Static_assert(MPI_MAX_LIBRARY_VERSION_STRING <= VERSION_BYTES, "room for the version of any MPI library");
 static char library[VERSION_BYTES];
 
-/* `kin`: words of which one stands in the version text of every library with this ABI, whoever its vendor
+/* Words in `kin`: the version text of every library with this ABI contains one of them, whoever its vendor
  * is. */
 #if defined(OPEN_MPI)
 #define BUILT_FOR "Open MPI"

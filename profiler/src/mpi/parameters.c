@@ -9,7 +9,8 @@
 
 enum { NAME_BYTES = 256 };
 
-/* By which users set the library, or what it sends through. Open MPI's own are called as its parameters. */
+/* Variables by which users set the MPI library or the network library below it. Variables of Open MPI's own
+ * parameters are handled elsewhere. */
 static const char *const PREFIXES[] = {"OMPI_MCA_", "MPIR_CVAR_", "MPIR_PARAM_", "MPICH_", "I_MPI_",
                                        "MV2_",      "UCX_",       "FI_",         "PSM2_",  "PSM3_"};
 

@@ -58,7 +58,7 @@ static void take_line(const char *line, struct variable *variable)
         variable->another = true;
 }
 
-/* False where there is none of this number, and for one whose name holds a colon. */
+/* Returns false if there is no parameter of this number, or if its name has a colon. */
 static bool read_variable(dump_function *dump, int number, struct variable *variable)
 {
     char **lines = NULL;
@@ -93,7 +93,7 @@ static bool has_component(const char *list, const char *component)
     return false;
 }
 
-/* Only components that are open have variables. */
+/* Only open components have variables. */
 static void add_component(char lists[FRAMEWORK_COUNT][LIST_BYTES], const struct variable *variable)
 {
     for (int i = 0; i < FRAMEWORK_COUNT && strcmp(variable->component, "base") != 0; i++) {

@@ -13,7 +13,7 @@ struct entry {
     double passed; /* another kind of request has had the handle from then on; 0: none */
 };
 
-/* A part of the handles, with a lock of its own: a hash table that grows with what is outstanding. */
+/* One part of the outstanding requests, with its own lock: a hash table that grows with their number. */
 struct shard {
     atomic_flag held;
     unsigned bits;         /* of the number of chains */
@@ -76,7 +76,7 @@ static bool stood(const struct entry *entry, double then)
     return entry->request.posted <= then && (entry->passed == 0 || entry->passed > then);
 }
 
-/* Where the entry hangs; newer ones stand in front of older ones. */
+/* Returns the link to the entry; newer entries come before older ones. */
 static struct entry **find(struct shard *shard, uintptr_t handle, double until)
 {
     struct entry **place = chain_of(shard, handle);
@@ -107,7 +107,7 @@ static struct comm *drop(struct shard *shard, struct entry **place)
     return gone->request.comm;
 }
 
-/* Without memory the request is not followed. */
+/* If allocation fails, the request is not followed. */
 static struct entry *add(struct shard *shard, uintptr_t handle)
 {
     if (shard->entries >= (size_t)ENTRIES_PER_CHAIN << shard->bits)

@@ -1,5 +1,5 @@
-/* MPI_Comm_spawn: what MPI starts is recorded as a job of its own. A launcher gives such programs its own
- * environment and not that of the process that asks, so the preload chain goes along by `env`. */
+/* MPI_Comm_spawn: records the spawned programs as a job of their own. A launcher starts them with its own
+ * environment, not with that of the caller, so the preload chain is passed on by the command `env`. */
 #include <string.h>
 
 #include "spawn_name.h"
@@ -11,7 +11,7 @@ extern char **environ;
 
 static char env[] = "env";
 
-/* All variables of the profiler but the full name of a log, which belongs to this job. */
+/* All variables of the profiler except the full name of a log, which belongs to this job. */
 static bool goes_along(const char *variable)
 {
     static const char *const beginnings[] = {"LD_PRELOAD=", "IOLENS_", "DARSHAN_", "DXT_"};
@@ -24,8 +24,8 @@ static bool goes_along(const char *variable)
     return false;
 }
 
-/* The arguments of `env` that start the command, in memory to be freed; NULL when there is none, or where
- * `env` would not find the program. */
+/* Returns the arguments of `env` that start the command, in memory to be freed; NULL if there is nothing to
+ * pass on, or if `env` would not find the program. */
 static char **enclosed(const char *command, char **argv, MPI_Info info)
 {
     char name[SPAWN_NAME_BYTES];
@@ -50,14 +50,14 @@ static char **enclosed(const char *command, char **argv, MPI_Info info)
     return all;
 }
 
-/* Only one rank's program counts; other ranks may pass anything. */
+/* MPI uses the arguments of one rank only; other ranks may pass anything. */
 static bool decides(handle comm, int root)
 {
     int rank = -1;
     return mpi_active() && pmpi.Comm_rank((MPI_Comm)comm, &rank) == MPI_SUCCESS && rank == root;
 }
 
-/* As a call of MPI, when it is traced. */
+/* Counts the call as an MPI call if MPI is traced. */
 static void begin(struct iolens_mpi_call *call)
 {
     bool counts = mpi_active() && traced_what;

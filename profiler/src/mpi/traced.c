@@ -7,7 +7,7 @@
 
 unsigned traced_what;
 
-/* Only messages to and from a process are messages. */
+/* Messages to MPI_PROC_NULL do not count. */
 void traced_send(MPI_Comm handle, int dest, int64_t bytes)
 {
     if (dest == MPI_PROC_NULL)
@@ -145,7 +145,7 @@ void traced_partitioned_init(const struct traced *c, MPI_Comm comm, int source, 
     put_agreed(REQUEST_PARTITIONED_RECEIVE, c, comm, source, bytes, request);
 }
 
-/* MPICH and its kin complete it with a status that says nothing. */
+/* MPICH and its relatives complete such a request with a status that has no size. */
 void traced_exchange_post(const struct traced *c, MPI_Comm comm, int source, int64_t bytes,
                           MPI_Request request)
 {
@@ -262,7 +262,7 @@ static bool is_of_class(int code, int wanted)
 /* Returns true if each status tells how its own request ended. */
 bool failed_in_status(int code) { return is_of_class(code, MPI_ERR_IN_STATUS); }
 
-/* Those of the `done` that did not fail count; requests that are gone are not to be waited for. */
+/* Counts the `done` requests that did not fail; requests that no longer exist must not be waited for. */
 void failed_complete_many(struct traced *c, const MPI_Request *requests, int done, const int *indices)
 {
     for (int i = 0; i < done && i < c->number; i++)
@@ -294,8 +294,8 @@ void traced_transfer(double posted, struct iolens_mpiio_file *file, MPI_Request 
         requests_put(request, (struct request){.kind = REQUEST_FILE, .posted = posted, .file = file});
 }
 
-/* Waiting for one another, apart from what the call itself takes. Between two groups there is no such
- * barrier: only one of them would be in it. */
+/* Times a barrier before the collective call, to separate waiting for other ranks from the call itself. An
+ * intercommunicator has no such barrier, because only one of its groups would be in it. */
 void before_collective(MPI_Comm handle)
 {
     const struct comm *comm = traced_what & IOLENS_MPI_SYNC ? comm_of(handle) : NULL;

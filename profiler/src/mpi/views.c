@@ -78,7 +78,7 @@ static bool group(struct iolens_run *run, int64_t times, int64_t stride)
     return true;
 }
 
-/* All that the shape has, `times` times at distances of `stride`. */
+/* Repeats all pieces of the shape `times` times at distances of `stride`. */
 static void repeat(struct shape *shape, int64_t times, int64_t stride)
 {
     int64_t count = shape->count;

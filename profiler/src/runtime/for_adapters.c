@@ -1,5 +1,5 @@
-/* The C library's functions that adapters and libraries of traced groups need: its own functions may be
- * wrapped or traced, and a call from the recorder's libraries would count as one of the program. */
+/* Functions of the C library for adapters and libraries of traced groups. The real ones may be wrapped or
+ * traced, and a call from the recorder's libraries would be counted as one of the program's. */
 #include <linux/futex.h>
 #include <signal.h>
 

@@ -14,7 +14,8 @@ static struct {
 static __thread uint32_t own __attribute__((tls_model("initial-exec"))); /* 1 + the number; 0: none yet */
 static __thread bool ends;                                               /* give_back was called once */
 
-/* At the second call, behind what else ends with the thread and may still use its number. */
+/* The destructor runs a second time, after all other cleanup of the thread, which may still use the number.
+ */
 static void give_back(void *number)
 {
     uint32_t mine = (uint32_t)(uintptr_t)number;

@@ -34,7 +34,7 @@ static _Atomic int64_t iolens_threads_started;
 static __thread struct sampled_thread *own __attribute__((tls_model("initial-exec")));
 static __thread bool held_for_fork __attribute__((tls_model("initial-exec")));
 
-/* How many periods a sample stands for. */
+/* Returns the number of timer periods for which a sample stands. */
 static int64_t periods_of(struct sampled_thread *thread, const siginfo_t *info)
 {
     bool elsewhere = thread->mask_changes;
@@ -48,7 +48,7 @@ static void take(int number, siginfo_t *info, void *context)
     sample_take(iolens_sampling.state, own, context, periods_of(own, info));
 }
 
-/* A signal may arrive late: behind the end of recording it is taken, and nothing is done. */
+/* A signal may arrive after the end of recording; it is then ignored. */
 static void on_signal(int number, siginfo_t *info, void *context)
 {
     struct sampling *sampling = iolens_sampling.state;
@@ -92,8 +92,8 @@ static void leave(void *thread)
     signal_stack_end();
 }
 
-/* How many samples are kept with their times; 0 for what is no number, which the table of MPI's calls says.
- */
+/* Reads the number of samples to keep with their times. A text that is no number gives 0; the code for MPI
+ * events prints the message. */
 static int64_t most_times(const char *text)
 {
     char *end;
@@ -110,7 +110,7 @@ static bool make_times(int64_t most)
     return most == 0 || times;
 }
 
-/* All memory that the handler cannot ask for itself. */
+/* Allocates all memory in advance, because the signal handler cannot. */
 static bool make_states(double hz, bool processor, int64_t times)
 {
     struct sampling *state = table_state(TABLE_sampling);

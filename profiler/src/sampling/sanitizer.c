@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <sys/auxv.h>
 
-/* A program that only takes the address of such a function has an entry for it too, an undefined one. */
+/* A program that only takes the address of such a function also has an undefined entry for it. */
 static bool defined_by_the_program(const char *name)
 {
     Dl_info function, program;
@@ -17,8 +17,8 @@ static bool defined_by_the_program(const char *name)
            entry && entry->st_shndx != SHN_UNDEF;
 }
 
-/* As a part of the program it may hide its own names, but not the functions that it stands in for.
- * AddressSanitizer stands in for them too, and may be interrupted. */
+/* A program with a built-in sanitizer may hide its own names, but not the functions that the sanitizer
+ * replaces. AddressSanitizer replaces them too, and its programs may be interrupted. */
 bool has_thread_sanitizer(void)
 {
     return dlsym(RTLD_DEFAULT, "__tsan_init") ||

@@ -12,7 +12,7 @@
 enum { LEFT_FREE = 2, MASK_BYTES = 8 };
 
 static int (*real_sigaction)(int, const struct sigaction *, struct sigaction *);
-static struct sigaction theirs; /* what the program wants done with the signal */
+static struct sigaction theirs; /* action that the program has set for the signal */
 
 /* The last ones are used by Valgrind. While the handler runs no other comes, which might jump out of it;
  * those that a fault raises do. */
@@ -43,7 +43,7 @@ void signals_forward(int number, siginfo_t *info, void *context)
         action.sa_sigaction(number, info, context);
     } else if (action.sa_handler != SIG_DFL) {
         action.sa_handler(number);
-    } else { /* it ends the process, as soon as the handler returns */
+    } else { /* the default action ends the process as soon as the handler returns */
         real_sigaction(number, &action, NULL);
         raise(number);
     }

@@ -41,7 +41,7 @@ static bool in_a_wait(const ucontext_t *context)
 #endif
 }
 
-/* At the end of a wait the innermost frames are those that let the signal through: the first of this library
+/* After a wait, the innermost frames are those that released the signal: the first frame of this library
  * stands for the call that waited. */
 static size_t skip_release(const uintptr_t *frames, size_t count)
 {

@@ -43,9 +43,9 @@ static struct timespec span_of(int64_t ns)
     return (struct timespec){ns / NS_PER_SECOND, ns % NS_PER_SECOND};
 }
 
-/* All ranks and threads of a node are interrupted at the same moments: where they wait for one another, what
- * a sample takes from each would else be lost by all of them, one after the other. The moments lie between
- * the kernel's ticks, at which threads take turns. */
+/* All ranks and threads of a node are interrupted at the same moments. If they were interrupted one after
+ * another, and wait for each other, each would lose the time of every sample. The moments lie between the
+ * kernel's ticks, at which threads are switched. */
 static struct itimerspec interval(const struct sampling *sampling)
 {
     const double between_ticks = 0.618;
@@ -56,7 +56,7 @@ static struct itimerspec interval(const struct sampling *sampling)
     return (struct itimerspec){span_of(ns), span_of(ns - since % ns)};
 }
 
-/* By system calls: before glibc 2.34 these functions are in a library of their own. */
+/* Uses system calls, because before glibc 2.34 these functions are in another library. */
 static bool start_timer(const struct sampling *sampling, struct sampled_thread *thread, int number)
 {
     clockid_t clock = sampling->by_processor ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC;

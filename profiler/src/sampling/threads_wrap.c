@@ -12,7 +12,7 @@ static int (*real_pthread_create)(pthread_t *, const pthread_attr_t *, void *(*)
 static int (*real_thrd_create)(thrd_t *, thrd_start_t, void *);
 
 struct beginning {
-    struct beginning *next; /* in the list of those that are not in use */
+    struct beginning *next; /* next entry in the list of unused ones */
     union {
         void *(*posix)(void *);
         thrd_start_t c11;
@@ -75,7 +75,7 @@ static int begin_c11(void *memory)
     return beginning.function.c11(beginning.argument);
 }
 
-/* Without memory the thread runs, and is neither recorded nor sampled. */
+/* If allocation fails, the thread runs without being recorded or sampled. */
 static struct beginning *keep(struct beginning beginning)
 {
     struct beginning *memory = beginning.recorded || sampling_signal() ? take_memory() : NULL;

@@ -8,7 +8,7 @@ int64_t sample_times_in(const struct sample_times_chunk *chunk)
     return used < TIMES_PER_CHUNK ? used : TIMES_PER_CHUNK;
 }
 
-/* When two threads add a chunk at once, one of them leaves its own unused. */
+/* If two threads add a chunk at once, one chunk stays unused. */
 static struct sample_times_chunk *add_chunk(struct sample_times *times, struct sample_times_chunk *full)
 {
     struct sample_times_chunk *fresh = arena_try_alloc(&iolens.arena, sizeof *fresh);

@@ -1,5 +1,6 @@
-/* Waits that a signal would end early, and the program's own use of signals: a program that is sampled must
- * not notice. The signal is held back during the wait; what comes then counts for all of it. */
+/* Wrappers of waits that a signal would end early, and of the program's own calls about signals, so that
+ * sampling does not change the program. The signal is held back during a wait; the sample taken afterwards
+ * counts for all of it. */
 #include <aio.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -24,7 +25,7 @@
 #include "signal_stack.h"
 #include "signals.h"
 
-/* They have no prototypes unless the program asks for checks. */
+/* The headers declare these functions only for programs compiled with checks (_FORTIFY_SOURCE). */
 int __poll_chk(struct pollfd *fds, nfds_t count, int timeout, size_t bytes);
 int __ppoll_chk(struct pollfd *fds, nfds_t count, const struct timespec *timeout, const sigset_t *mask,
                 size_t bytes);
@@ -33,7 +34,7 @@ ssize_t __recv_chk(int fd, void *memory, size_t bytes, size_t room, int flags);
 ssize_t __recvfrom_chk(int fd, void *memory, size_t bytes, size_t room, int flags, struct sockaddr *address,
                        socklen_t *length);
 
-/* Nor in a C library before 2.30 and 2.35. */
+/* C libraries before 2.30 and 2.35 lack these functions too. */
 int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec *time);
 int epoll_pwait2(int epoll, struct epoll_event *events, int most, const struct timespec *timeout,
                  const sigset_t *mask);
@@ -65,12 +66,12 @@ static __typeof__(&setsockopt) real_setsockopt;
 static __typeof__(&sigaltstack) real_sigaltstack;
 
 static atomic_bool
-    iolens_sockets_end_waits; /* one had a time limit, or a least number of bytes, at some time */
+    iolens_sockets_end_waits; /* a socket had a time limit or a least number of bytes at some time */
 
-enum { WHOLE_RANDOM = 256 }; /* as many bytes come whole (getrandom(2)) */
+enum { WHOLE_RANDOM = 256 }; /* a request up to this size is always returned whole (getrandom(2)) */
 
-/* When the library is loaded: some of these are called from signal handlers, where nothing may be looked up.
- */
+/* Runs when the library is loaded: some of these functions are called from signal handlers, where dlsym must
+ * not be used. */
 __attribute__((constructor)) static void resolve_all(void)
 {
 #define WAIT(ret_t, name, ...) (void)&REAL(name);

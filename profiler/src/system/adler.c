@@ -5,7 +5,8 @@
 /* The largest prime below 2^16; so many steps of STEP bytes fit 32 bits without a remainder taken. */
 enum { PRIME = 65521, STEP = 32, MOST_STEPS = 5552 / STEP };
 
-/* Every second byte of eight, each in 16 bits, and the sum of such four by a product's highest 16. */
+/* Sums the even bytes of a word, each widened to 16 bits; a multiplication adds the four sums in its highest
+ * 16 bits. */
 #define EVERY_SECOND UINT64_C(0x00ff00ff00ff00ff)
 #define ONCE         UINT64_C(0x0001000100010001)
 #define BY_8642      UINT64_C(0x0008000600040002)
@@ -13,9 +14,8 @@ enum { PRIME = 65521, STEP = 32, MOST_STEPS = 5552 / STEP };
 
 static uint32_t sum_of(uint64_t four, uint64_t factors) { return (uint32_t)(four * factors >> 48); }
 
-/* `low` is the sum of all bytes, `high` the sum of what `low` was behind each. A step adds up words of eight
- * bytes side by side: the bytes of a word count 8 to 1 times, and once more 8 times for each word behind it.
- */
+/* `low` is the sum of all bytes, `high` the sum of the values that `low` had after each byte. A step adds
+ * words of eight bytes: the bytes of a word count 8 to 1 times, and 8 times more for each word after it. */
 static const unsigned char *add_steps(const unsigned char *at, size_t steps, uint32_t *low, uint32_t *high)
 {
     for (; steps > 0; steps--, at += STEP) {

@@ -28,7 +28,7 @@ uint64_t clock_monotonic_ns(const struct clock *clock)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* Both clocks at one moment: of a few looks the shortest, which nothing interrupted. */
+/* Reads both clocks at one moment: takes the shortest of a few attempts, which nothing interrupted. */
 static void read_both(const struct clock *clock, uint64_t *ns, uint64_t *ticks)
 {
     uint64_t shortest = UINT64_MAX;
@@ -85,7 +85,7 @@ void clock_start(struct clock *clock)
     read_both(clock, &clock->base_ns, &clock->base_ticks);
 }
 
-/* Another thread that reads the clock meanwhile takes one source or the other, each whole. */
+/* A thread that reads the clock meanwhile uses either the old source or the new one, never a mixture. */
 void clock_forbid_tsc(struct clock *clock)
 {
     double recorded = clock_now(clock);

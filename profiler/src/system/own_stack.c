@@ -9,13 +9,13 @@
 #include "signals.h"
 #include "system_call.h"
 
-/* At the lower end of the memory, which a stack uses last. */
+/* The contexts lie at the lower end of the memory, which a stack uses last. */
 struct own_stack {
     ucontext_t here, there;
     char room[256 * 1024 - 2 * sizeof(ucontext_t)];
 };
 
-/* Without swapcontext, at which AddressSanitizer prints a warning. */
+/* Avoids swapcontext, at which AddressSanitizer prints a warning. */
 static void call_there(struct own_stack *stack, void (*what)(void))
 {
     volatile bool been = false;

@@ -21,7 +21,7 @@ static const char *const CONTROL[] = {".locktest.",   "/ompi.",          "/openm
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* A folder whose path is longer than the kernel gives is named by what it is. */
+/* A folder whose path is too long for the kernel is named by its device and inode. */
 static bool deep_folder(char *out, int dirfd)
 {
     struct stat info;
@@ -81,8 +81,8 @@ static bool has_dotdot(const char *path)
 
 enum { MOST_LINKS = 40 };
 
-/* A path on its way to what it leads to: `out` is what is done, without links; `rest` what is still to be
- * followed, from `at` to the end of its memory, so that a link's text goes in front. */
+/* State of resolving a path: `out` is the resolved part without links; `rest` is the part still to resolve,
+ * stored from `at` to the end of its memory, so that the text of a link can be put before it. */
 struct walk {
     char *out, *rest;
     size_t used, at;
@@ -115,7 +115,7 @@ static bool follow(struct walk *walk, size_t length)
     walk->out[walk->used] = '\0';
     ssize_t target = readlink(walk->out, walk->rest, walk->at);
     if (target < 0)
-        return errno == EINVAL; /* it is there, and no link */
+        return errno == EINVAL; /* the path exists and is not a symbolic link */
     if ((size_t)target >= walk->at || walk->links++ == MOST_LINKS)
         return false;
     walk->at -= (size_t)target;
@@ -145,7 +145,7 @@ bool path_real(char out[PATH_BYTES], const char *absolute)
     return found;
 }
 
-/* In place. False where the path does not exist. */
+/* Resolves the path in place. Returns false if it does not exist. */
 static bool make_real(char *path)
 {
     char *real = path_room_take();

@@ -26,7 +26,7 @@ enum {
 static const struct peak {
     const char *vendor;
     unsigned family;
-    const char *vectors; /* without which, as on some virtual machines, the row does not hold */
+    const char *vectors; /* feature without which the row does not hold, as on some virtual machines */
     int64_t peak;
     unsigned char models[MODELS]; /* ends with 0; none: all of the family */
 } PEAKS[] = {

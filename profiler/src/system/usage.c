@@ -8,7 +8,8 @@
 
 enum { PATH_ROOM = 64, TEXT_ROOM = 96 };
 
-/* From the kernel's <linux/posix-timers.h>: ~id in the upper bits, "of a thread" and "as scheduled" below. */
+/* From the kernel's <linux/posix-timers.h>: ~id is in the upper bits; the lower bits mean "of a thread" and
+ * "as scheduled". */
 clockid_t usage_clock(int32_t kernel_id) { return (clockid_t)(~(unsigned)kernel_id << 3 | 6); }
 
 /* The file has three numbers: nanoseconds on a core (counted up to the last tick only), nanoseconds ready to

@@ -27,8 +27,8 @@ struct file_entry {
 
 void *table_state_known(enum process_table_index table) { return iolens_tables.state[table]; }
 
-/* When two threads make the state at once, one of them discards its own. The spool may be read at any
- * moment: the state is zeroed first, then linked. */
+/* If two threads make the state at once, one discards its own. A spool may be read at any moment, so the
+ * state is cleared first and linked then. */
 void *table_state(enum process_table_index table)
 {
     void *state = iolens_tables.state[table];
@@ -186,7 +186,7 @@ int64_t tables_most_rows(bool speaks)
 /* Numbers that all ranks add up before tables are collected. */
 struct numbers {
     int64_t used[TABLE_COUNT], most[TABLE_COUNT];
-    int64_t sums[MOST_SUMS]; /* sums of each table that has any, one table after another */
+    int64_t sums[MOST_SUMS]; /* sums of all tables that have any, one table after another */
 };
 
 static bool have_room_for_sums(void)

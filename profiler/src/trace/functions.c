@@ -20,7 +20,7 @@ enum { DEEPEST = 200, NOWHERE = -1 };
 struct open {
     uintptr_t frame;
     struct iolens_called call; /* t0 is 0 where the call is not timed */
-    uint64_t counted; /* where counters are read: the number of the call; 0: no counters of this one */
+    uint64_t counted;          /* where counters are read, the number of this call; 0: it has no counters */
 };
 
 /* The functions in which the thread is; deeper calls are followed, but not timed. A function that was left by
@@ -50,9 +50,9 @@ static struct stack *stack_of_thread(void)
 EXPORT void __cyg_profile_func_enter(void *function, void *caller);
 EXPORT void __cyg_profile_func_exit(void *function, void *caller);
 
-/* Forget functions whose part of the stack has been given back, and those in the same place: one that the
- * function which begins now is inlined into is given up with them. Not those that a signal interrupted whose
- * handler has a stack of its own. Returns the depth. */
+/* Forgets functions whose part of the stack has been given back, and those at the same place of the stack: a
+ * function into which the new one is inlined is given up with them. Keeps those that a signal interrupted
+ * whose handler has its own stack. Returns the depth. */
 __attribute__((noinline)) static int without_left(const struct stack *stack, uintptr_t frame)
 {
     int depth = DEEPEST;
@@ -68,7 +68,7 @@ __attribute__((noinline)) static void read_counters(struct open *open)
     open->counted = iolens_counted_begin(0, open->call.function, open->frame);
 }
 
-/* Returns true unless a timed call of the same function lies below the place `at`. */
+/* Returns true unless a timed call of the same function is further out than the place `at`. */
 static bool is_outermost(const struct stack *stack, int at)
 {
     uintptr_t function = stack->open[at].call.function;
@@ -102,9 +102,9 @@ void __cyg_profile_func_enter(void *function, void *caller)
     open->call.t0 = iolens_now();
 }
 
-/* Where the function was entered that is left with the stack at `frame`: in the same place, or in the
- * outermost one below it, since those farther in have been left before; or above it, where it took more of
- * the stack meanwhile. */
+/* Returns the place of the function that is left with the stack at `frame`: the entry with the same frame,
+ * else the outermost one further in, because inner ones have been left before. A function that has used more
+ * of its stack since may lie further out. */
 __attribute__((noinline)) static int place_of(struct stack *stack, uintptr_t function, uintptr_t frame)
 {
     int found = NOWHERE;
@@ -152,8 +152,8 @@ void __cyg_profile_func_exit(void *function, void *caller)
     end(stack, at);
 }
 
-/* Ends the calls that this thread is in when recording ends, main for one: from the innermost on, without
- * those whose part of the stack has been given back. */
+/* Ends the calls that this thread is in when recording ends, main among them: from the innermost outwards,
+ * without those whose part of the stack has been given back. */
 static void close_calls(void)
 {
     struct stack *stack = of_thread;
@@ -188,7 +188,7 @@ static uintptr_t stack_pointer(const void *place)
 
 enum { OWN_WORDS = 2 * sizeof(uintptr_t) }; /* between a function's stack pointer and the frame of its hook */
 
-/* A jump leaves all functions whose frames lie below the stack that it goes back to. */
+/* longjmp leaves all functions whose frames lie below the stack to which it returns. */
 static void forget_below(const void *place)
 {
     struct stack *stack = of_thread;

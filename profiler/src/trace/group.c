@@ -5,7 +5,8 @@
 
 #define TRACED(result, name) FORWARD(result, name, 0)
 
-/* Also as in the builds of OpenBLAS that NumPy and SciPy bring along, and with integers of 64 bits. */
+/* Also wraps the names in the builds of OpenBLAS that NumPy and SciPy contain, and those with 64-bit
+ * integers. */
 #define RENAMED(result, name)                                                                                \
     TRACED(result, name)                                                                                     \
     TRACED(result, scipy_##name)                                                                             \
@@ -14,7 +15,7 @@
 
 #include TRACE_LIST
 
-/* A library's function that the program calls is there, or the program would not have been loaded. */
+/* The library's function must exist, because otherwise the loader would not have started the program. */
 intptr_t trace_missing(const struct traced_function *function)
 {
     (void)function;

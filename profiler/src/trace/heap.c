@@ -101,7 +101,7 @@ int trace_posix_memalign(void **place, size_t alignment, size_t size)
     return error;
 }
 
-/* Before there are threads. */
+/* Runs before the program has threads. */
 __attribute__((constructor)) static void resolve(void)
 {
     struct traced_function *const all[] = {&traced_malloc, &traced_calloc,        &traced_realloc,

@@ -18,7 +18,7 @@
 
 static __thread bool inside INITIAL_EXEC;     /* the thread is in a function of this group */
 static __thread bool resolving INITIAL_EXEC;  /* the loader may call malloc */
-static __thread uintptr_t frame INITIAL_EXEC; /* where the stack was when it was called */
+static __thread uintptr_t frame INITIAL_EXEC; /* stack pointer at the call */
 static unsigned forks;
 
 struct search {
@@ -53,7 +53,7 @@ static void *find(const char *name)
     return found ? found : dlsym(RTLD_NEXT, name);
 }
 
-/* The object that code lies in. */
+/* An object whose code contains the address `at`. */
 struct object {
     uintptr_t at, begin, end;
     const char *name;
@@ -123,7 +123,7 @@ static void *kept(struct traced_function *function, uintptr_t caller)
     return NULL;
 }
 
-/* The core stands before HDF5 too, and tells its libraries apart by their callers. */
+/* The core is preloaded before HDF5 too, and tells several HDF5 libraries apart by their callers. */
 static bool is_of_core(const void *found)
 {
     Dl_info core, object;
@@ -156,12 +156,12 @@ void *trace_real(struct traced_function *function, const void *caller)
     return found;
 }
 
-/* By longjmp or an exception: the function's part of the stack, which grows downward, has been given back. A
- * signal handler may have a stack of its own. */
+/* Ends calls that longjmp or an exception left: their part of the stack, which grows downward, has been given
+ * back. A signal handler may have a stack of its own. */
 static bool was_left(uintptr_t now) { return now > frame && !iolens_on_signal_stack(); }
 
-/* Functions of OpenMP run parts of the program, whose calls are the program's. Of known libraries LLVM's
- * alone has functions of the list that call another one of it: those for programs of GCC call its own. */
+/* Functions of OpenMP run parts of the program, whose calls count as the program's. Among known libraries
+ * only LLVM's has listed functions that call another listed one. */
 static bool runs_the_program(void) { return strcmp(TRACE_GROUP, "omp") == 0; }
 static bool is_of_llvm(const struct traced_function *function) { return function->symbol[0] == '_'; }
 

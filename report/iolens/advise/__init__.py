@@ -11,9 +11,8 @@ __all__ = ["Diagnosis", "Finding", "Verdict", "diagnosed", "diagnosis", "finding
 
 
 def findings(job: Job, limits: Limits = DEFAULTS) -> list[Finding]:
-    """Returns what the rules see, most gain first; findings whose gain nothing bounds come next, notes last.
-
-    Empty for a job whose I/O is healthy or too short to matter.
+    """Returns the findings of the rules, most gain first; findings without an upper bound of the gain come next, notes
+    last. Empty for a job whose I/O is healthy or too short to matter.
     """
     return list((diagnosis(job) if limits is DEFAULTS else diagnosed(job, limits)).findings)
 

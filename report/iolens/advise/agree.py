@@ -15,10 +15,9 @@ _WIDTH = 76
 
 
 def agreed(found: Iterable[tuple[Rule, Seen]]) -> list[Seen]:
-    """Returns what the rules saw with remedies that do not contradict each other; the first rule decides.
-
-    A hint, or the layout of a file, that an earlier rule set to another value is taken out of the later remedy, which
-    then says whose value holds.
+    """Returns the findings with remedies that do not contradict each other; the first rule decides. A hint or a file
+    layout that an earlier rule set to another value is taken out of the later remedy, which then says whose value
+    holds.
     """
     values: dict[str, tuple[str, str]] = {}
     layouts: list[tuple[Layout, str]] = []

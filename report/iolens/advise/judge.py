@@ -15,7 +15,7 @@ from iolens.metrics.job.ranks import io_span_seconds, io_span_share
 _HOW = "Read, write and metadata time of the slowest rank, shared files by their slowest one."
 
 TOO_SHORT = "Too short to judge"
-"""The first words of the verdict on a run whose I/O took too little time, or whose clock is too coarse."""
+"""Begin of the verdict on a run whose I/O took too little time, or whose clock is too coarse."""
 
 _NO_TRANSFER = "No module recorded a transfer."
 
@@ -124,7 +124,7 @@ def _all_parts(job: Job) -> str:
 
 
 def _time_of(job: Job) -> str:
-    """Returns whose time the shares of parts refer to."""
+    """Returns the name of the time to which the shares refer, such as the run time or the time of a rank."""
     return "an average rank's time" if job.nprocs > 1 else "the run time"
 
 

@@ -1,4 +1,4 @@
-"""A rule: what it looks for, and what it makes of a job."""
+"""A rule: the condition that it looks for in a job, and the finding that it makes."""
 
 from __future__ import annotations
 

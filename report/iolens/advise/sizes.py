@@ -1,4 +1,4 @@
-"""Files whose transfers are mostly small: what the rules about sizes have in common."""
+"""Files with mostly small transfers, for the rules about transfer sizes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Asks all rules about one job, and weighs what they saw by what it can gain."""
+"""Asks all rules about one job, and orders their findings by the time that each can save."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _gain(rule: Rule, seen: Seen, job: Job, limits: Limits) -> tuple[float | Non
 
 
 def _order(one: _Weighed, gains: Mapping[str, float]) -> tuple[bool, bool, float, bool]:
-    """Returns the key by which findings are sorted: most gain first, and a cause before what it causes."""
+    """Returns the sort key of a finding: most gain first, and a cause before its effects."""
     own = gains[one.rule.id]
     caused = [gains[key] for key in one.rule.before if key in gains and 2 * own >= gains[key]]
     return one.note, one.gain is None, -max([own, *caused]), not caused
@@ -100,7 +100,7 @@ def _finding(one: _Weighed, seen: Seen, job: Job, limits: Limits) -> Finding:
 
 
 def _severity(one: _Weighed, limits: Limits) -> str:
-    """Returns one of SEVERITIES, by the gain alone; medium where nothing bounds it."""
+    """Returns one of SEVERITIES for a gain; medium if the gain has no upper bound."""
     if one.note:
         return "note"
     if one.gain is None:

@@ -19,7 +19,7 @@ and writing fail as on a closed descriptor."""
 
 
 class Heedless(io.FileIO):
-    """A stream for messages. A message that cannot be written is lost, and changes nothing else."""
+    """A stream for messages. If a message cannot be written, it is dropped and the program goes on."""
 
     def write(self, data: object) -> int:
         """Writes what can be written; returns the size of all of it."""

@@ -133,7 +133,7 @@ def _words_of(key: str, value: Any) -> Words:
 
 
 def _levels_of(value: Any, known: list[Point]) -> Levels:
-    """Returns the one point that has these levels; those of other factors need not be named where one point is left."""
+    """Returns the only point with these levels; levels of other factors may be omitted if just one point remains."""
     if not isinstance(value, dict):
         raise ValueError(f"{value!r} is not a table of levels, such as {{stripe_count: 4}}")
     fitting = [point for point in known if all(_has(point, key, level) for key, level in value.items())]

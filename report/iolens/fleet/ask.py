@@ -112,7 +112,7 @@ def _empty(columns: Mapping[str, str]) -> str:
 
 
 def open_store(folder: Path) -> Store:
-    """Returns a store that is there; raises IolensError if the folder is none."""
+    """Returns an existing store; raises IolensError if the folder is not a store."""
     if not is_store(folder):
         raise IolensError(f"{folder}: this folder is not a store; make a store with: iolens ingest LOGS -o {folder}")
     return Store(folder)

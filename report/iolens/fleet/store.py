@@ -25,7 +25,7 @@ _MOST_ROWS = 100_000
 
 
 def make_store(folder: Path) -> None:
-    """Returns a new store, or the one that is there; raises UsageError if the folder holds something else."""
+    """Creates a store, or returns the existing one; raises UsageError if the folder holds something else."""
     if is_store(folder):
         return
     try:

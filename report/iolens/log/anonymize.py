@@ -193,7 +193,7 @@ def _renamed(keys: np.ndarray, names: Pseudonyms) -> np.ndarray:
 
 
 def _private_region(region: PrivateRegion, names: Pseudonyms) -> PrivateRegion | None:
-    """Returns a private region under pseudonyms; None if nothing is known of what it says."""
+    """Returns a private region with pseudonyms; None if the meaning of its contents is not known."""
     if region.kind == "table":
         return replace(region, chunks=anonymous_chunks(region.chunks, names))
     if region.name != "job":

@@ -123,7 +123,7 @@ _remembered = lru_cache(_HEADS)(_parsed)
 
 
 def _column_of(said: dict[str, Any], before: int) -> Column:
-    """Returns a column as the header describes it, behind so many bytes of a row."""
+    """Returns a column as the header describes it, after the given number of bytes in a row."""
     name, text = said["name"], said["dtype"]
     if not isinstance(name, str) or not _DTYPE.fullmatch(text):
         raise ValueError(f"a column is named {name!r} and of type {text!r}")

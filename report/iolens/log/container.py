@@ -163,14 +163,12 @@ def _module_name(number: int) -> str:
 
 
 def inflate(log: Container, region: Region) -> bytes:
-    """Returns a region's content: complete compressed streams, one after another, are joined; of a cut one
-    what is there.
-    """
+    """Returns a region's content: complete compressed streams are joined; of a truncated stream, the readable part."""
     return b"".join(inflated_pieces(log, region))
 
 
 def inflated_pieces(log: Container, region: Region) -> Iterator[bytes]:
-    """Returns a region's content in pieces, for a region that should not lie in memory beside what is made of it."""
+    """Yields a region's content in pieces, so that a large region need not be in memory as a whole."""
     stored = memoryview(log.data)[region.offset : region.offset + region.length]
     if log.compression == "none":
         yield from (bytes(stored[at : at + PIECE]) for at in range(0, len(stored), PIECE))

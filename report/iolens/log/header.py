@@ -72,8 +72,8 @@ def read_job(log: Container) -> JobFields:
 
 
 def read_names(log: Container) -> dict[int, str]:
-    """Returns paths by record id; the first name that is not empty counts. Of a log that was cut short those that are
-    there.
+    """Returns paths by record id; the first name that is not empty counts. For a truncated log, the paths that are
+    present.
     """
     data = inflate(log, log.names) if log.names.length else b""
     pairs, whole = (_counted_names if log.format == (3, 0) else _ended_names)(data, log.order)

@@ -69,7 +69,7 @@ MODULES: dict[str, Module] = {
 
 
 def stored(module: Module, version: int) -> tuple[str, ...]:
-    """Returns the counters of one version in the order in which they lie in a record."""
+    """Returns the counters of one version in the order of a record."""
     missing = {f"{module.prefix}_{word}" for word in module.versions[version]}
     names = [name for name in module.names if name not in missing]
     place, extra = module.extra.get(version, (0, ()))

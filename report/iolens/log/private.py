@@ -22,7 +22,7 @@ MAGIC = b"iolens01"
 
 @dataclass(frozen=True)
 class Entry:
-    """A region in the directory: where it lies, compressed, and of which kind it is."""
+    """An entry of the directory of private regions: offset, compressed size and kind."""
 
     name: str
     kind: str

@@ -63,7 +63,7 @@ class Records:
         return [*self.single, *(name for names, _ in self.blocks for name in names)]
 
     def get(self, name: str, default: Any = None) -> Any:
-        """Returns a column, or what stands in for one that is not there."""
+        """Returns a column, or the substitute for one that is missing."""
         try:
             return self[name]
         except KeyError:
@@ -77,7 +77,7 @@ class Records:
         return found
 
     def where(self, rows: np.ndarray | slice) -> Records:
-        """Returns some rows: those that are true, those of these numbers in their order, or a slice."""
+        """Returns some rows, selected by a mask, by their numbers in the given order, or by a slice."""
         return Records(
             {name: values[rows] for name, values in self.single.items()},
             [(names, values[:, rows]) for names, values in self.blocks],
@@ -103,7 +103,7 @@ class Records:
         return self.framed
 
     def as_frame(self) -> pd.DataFrame:
-        """Returns a new frame."""
+        """Returns a new DataFrame with all columns; changing it does not change the records."""
         import pandas as pd
 
         single: dict[str, Any] = dict(self.single)

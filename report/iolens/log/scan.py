@@ -112,8 +112,8 @@ def _reasons(log: Container, info: Mapping[str, Any]) -> tuple[str, ...]:
 
 @cache
 def _layout(name: str, version: int, order: str) -> tuple[np.dtype[np.void], Mapping[str, int], int]:
-    """Returns a module's record, the place of each counter among those of its kind, and that of POSIX_FOPENS,
-    else -1.
+    """Returns a module's record, the index of each counter among those of its kind, and the index of POSIX_FOPENS or
+    -1.
     """
     module = MODULES[name]
     names = stored(module, version)

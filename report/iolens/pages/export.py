@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def need_folders(folders: Mapping[str, Path | None]) -> None:
-    """Raises for what `export` could not write to these folders, before anything else is written."""
+    """Raises an error before anything is written if `export` could not write to these folders."""
     if folders.get("parquet") is not None and find_spec("pyarrow") is None:
         raise UsageError('Parquet files are written by the Python package pyarrow: pip install "iolens[parquet]"')
     for folder in filter(None, folders.values()):
@@ -49,7 +49,7 @@ def _to_csv(frame: pd.DataFrame, path: Path) -> None:
 
 
 def _to_json(frame: pd.DataFrame, path: Path) -> None:
-    """Returns a list of rows."""
+    """Returns a list of rows, each as a list of plain Python values."""
     frame.to_json(path, orient="records", indent=1, double_precision=15, date_format="iso")
 
 

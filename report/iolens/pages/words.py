@@ -102,7 +102,7 @@ def points(value: float | None) -> str:
 
 
 def guarded(value: float | None) -> str:
-    """Returns a plain number with three digits, one of them behind the point; `--` where it says nothing."""
+    """Returns a plain number with three digits, one of them behind the point; `--` where the number has no meaning."""
     if value is None or is_nan(value):
         return GUARD
     return f"{value:,.1f}" if abs(value) >= 100 or value == int(value) else digits(value)

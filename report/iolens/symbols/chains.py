@@ -17,10 +17,10 @@ _WRAPPERS = "libiolens"
 """Prefixes of the names of the profiler's own libraries."""
 
 _ADAPTERS, _TRACERS = "libiolens-", "libiolens-trace-"
-"""The same of those that wrap MPI, and of those that wrap other libraries."""
+"""Files of the profiler's libraries that wrap MPI, and of those that wrap other libraries."""
 
 SOME_CALL = "(MPI call; iolens was updated since)"
-"""Stands for a function of MPI whose wrapper has no name, for the profiler's library is another one now."""
+"""Name for an MPI function whose wrapper cannot be named, because the profiler's library has changed since the run."""
 
 RECORDER = "[iolens]"
 """Stands for the profiler's own work."""

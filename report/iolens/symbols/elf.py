@@ -58,7 +58,7 @@ class Elf:
     def function_at(self, address: int) -> str:
         """Returns the name of the function that holds the address; "" when no symbol does."""
         at = int(np.searchsorted(self.starts, address, "right")) - 1
-        # An alias without a size may stand behind the function itself.
+        # An alias without a size may stand after the function itself.
         while at >= 0 and address - int(self.starts[at]) >= max(int(self.sizes[at]), 1):
             if self.sizes[at] > 0:
                 return ""

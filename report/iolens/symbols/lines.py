@@ -51,7 +51,7 @@ def _answers(printed: str) -> Iterator[tuple[int, tuple[Line, ...]]]:
 
 
 def _line(function: str, place: str) -> Line:
-    """Returns one function: addr2line writes ? for what it does not know, and names discriminators behind the
+    """Returns one function from addr2line, which writes ? for unknown names and puts discriminators after the line
     number.
     """
     source, _, number = printable(place).rpartition(":")

@@ -46,7 +46,7 @@ reason that it has given before.
 """
 
 _UNROLLED = re.compile(r"loop unrolled (\d+) times|loop with (\d+) iterations completely unrolled")
-"""GCC's messages about a loop whose body it wrote several times: so many times more, or once for each iteration."""
+"""GCC's messages about a loop whose body it repeated: a number of times, or once for each iteration."""
 
 _TEMPLATE = re.compile(r"<[^<>]*>")
 

@@ -32,7 +32,8 @@ static int64_t moves_of(const char *thread)
     return value ? strtoll(value + 1, NULL, 10) : -1;
 }
 
-/* By system calls: the C library's functions are those that the program is recorded by. */
+/* Uses system calls, because the C library's functions are wrapped and would be recorded as calls of the
+ * program. */
 void migrations_read(struct migrations *now)
 {
     _Alignas(struct entry) char entries[ENTRIES_BYTES];

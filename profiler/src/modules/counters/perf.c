@@ -53,7 +53,8 @@ static int open_event(struct perf_event_attr *attributes)
     return (int)system_call(SYS_perf_event_open, attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-/* Without children of fork where the kernel can tell them from threads (Linux 5.13), else with them. */
+/* Excludes forked children where the kernel can tell them from threads (Linux 5.13); older kernels include
+ * them. */
 static int open_inherited(struct perf_event_attr *attributes)
 {
     attributes->inherit = 1;
@@ -113,7 +114,7 @@ bool perf_open(struct perf_counter *counter, int type, uint64_t code, bool threa
     return false;
 }
 
-/* The number may be somebody else's by now. */
+/* The program may have closed the counter and reused the descriptor. */
 static bool is_ours(const struct perf_counter *counter)
 {
     uint64_t id = 0;

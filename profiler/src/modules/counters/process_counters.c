@@ -141,7 +141,7 @@ void counters_read_so_far(void)
              "the log was made before the process ended; --hwpc counts migrations for such logs too");
 }
 
-/* Without a counter of its own. */
+/* Reads the migrations from /proc, without a counter of the kernel. */
 static void read_migrations(struct counters_state *state)
 {
     struct migrations now = iolens_counters.migrations;

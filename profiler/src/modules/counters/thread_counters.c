@@ -9,7 +9,7 @@
 #include "process_counters.h"
 
 struct thread_counters {
-    struct thread_counters *next; /* of those whose threads have ended */
+    struct thread_counters *next; /* counts of threads that have ended */
     bool ends;                    /* thread_ends was called once */
     struct counter_set set;
 };
@@ -24,8 +24,9 @@ static struct {
     struct thread_counters *free;
 } iolens_thread_counters = {.once = PTHREAD_ONCE_INIT};
 
-/* Without this a program that starts a thread after the other would run out of descriptors. Called a second
- * time, behind what else ends with the thread: regions that it is still in read the counters once more. */
+/* Closes the counters of a thread that ends; otherwise a program that starts many threads in turn would run
+ * out of descriptors. It is called a second time after all other cleanup of the thread, because regions that
+ * the thread is still in read the counters once more. */
 static void thread_ends(void *memory)
 {
     struct thread_counters *ended = memory;

@@ -25,7 +25,7 @@ static const struct dataset_layout AT = {
     .meta = H5D_F_META_TIME,
 };
 
-static struct ids iolens_datasets; /* open ones */
+static struct ids iolens_datasets; /* open datasets */
 
 static struct span span_of(const struct call *c) { return (struct span){c->t0, c->t1}; }
 
@@ -68,7 +68,7 @@ static void describe_chunks(int64_t *ints, hid_t dataset)
     hdf5->H5Pclose(list);
 }
 
-/* All points of a dataset, which may have grown since it was opened. */
+/* Returns the number of points of a dataset now; it may have grown since it was opened. */
 static int64_t points_of(hid_t dataset)
 {
     const struct hdf5_calls *hdf5 = hdf5_calls();

@@ -10,7 +10,7 @@
 
 enum { LIBRARIES = 4, NONE = -1, ALREADY_LOADED = RTLD_LAZY | RTLD_NOLOAD };
 
-/* The HDF5 libraries of the process, in the order of their first use; told apart by where H5open lies. */
+/* The HDF5 libraries of the process in the order of their first use, identified by the address of H5open. */
 static struct library {
     void *place, *handle; /* `handle`: of the object whose dependency it is; NULL for the first library */
     atomic_int known;     /* 0 not looked, 1 usable, -1 not */
@@ -63,7 +63,7 @@ static bool several(void)
     return found;
 }
 
-/* With the lock held. The first library is the one that was followed before there was another. */
+/* Expects the lock to be held. The first library is the one that was in use before a second one appeared. */
 static int entered(void *place, const char *object)
 {
     if (!libraries[0].place)

@@ -42,7 +42,7 @@
 #define ON_OBJECT_CLOSE(...)                                                                                 \
     FNB(__VA_ARGS__, hdf5_before_dataset_close(&c, object), if (ret >= 0) hdf5_on_dataset_close(&c, object))
 
-/* For whom this thread's next call is, where a library of src/trace makes it. */
+/* Library for which this thread's next call is meant, if a library of src/trace makes the call. */
 static __thread const void *iolens_called_for __attribute__((tls_model("initial-exec")));
 
 IOLENS_EXPORT void iolens_calls_for(const void *caller) { iolens_called_for = caller; }

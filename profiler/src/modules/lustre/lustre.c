@@ -93,7 +93,7 @@ static int64_t note(struct file *file, const unsigned char *bytes, size_t length
     return count.first_stripe_size;
 }
 
-/* A rare large layout is read into pages of its own, since the stack of a thread may be small. */
+/* A rare large layout is read into separately mapped pages, because the stack of a thread may be small. */
 static int64_t look(struct file *file, int fd)
 {
     unsigned char usual[USUAL_BYTES];

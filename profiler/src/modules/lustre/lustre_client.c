@@ -27,7 +27,8 @@ static const char *const LOCAL_RANKS[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOC
                                           "PALS_LOCAL_RANKID",          "PMI_LOCAL_RANK",
                                           "MV2_COMM_WORLD_LOCAL_RANK",  "SLURM_LOCALID"};
 
-/* Where no launcher tells, every rank reads the counters, and the report takes one rank of each node. */
+/* If no launcher variable tells a rank's place on its node, every rank reads the counters, and the report
+ * takes one rank of each node. */
 static bool speaks_for_node(void)
 {
     for (size_t i = 0; i < sizeof LOCAL_RANKS / sizeof *LOCAL_RANKS; i++) {
@@ -68,7 +69,7 @@ static void read_device(struct buffer *out, const char *folder, const char *laye
     pages_free(text, STATS_BYTES);
 }
 
-/* Without opendir, which takes memory from the program's malloc. */
+/* Reads the folder by system calls, because opendir allocates from the program's malloc. */
 static void read_layer(struct buffer *out, const char *folder, const char *layer)
 {
     char path[PATH_BYTES], entries[ENTRIES_BYTES] __attribute__((aligned(8)));

@@ -12,7 +12,7 @@ enum { NODE_NAME = 128 };
 
 static const int64_t MAGIC = ((int64_t)'A' << 32) + ('P' << 24) + ('M' << 16) + ('P' << 8) + 'I';
 
-/* Where the numbers of an operation begin: calls, bytes, calls by size; total, shortest and longest time;
+/* Indices of an operation's first numbers: calls, bytes, calls by size; total, shortest and longest time;
  * time in barriers. */
 enum {
 #define APMPI_BYTES(moves, name)  COUNTERS_##name, COUNTERS_END_##name = COUNTERS_##name + 1 + APMPI_SIZES,
@@ -53,7 +53,7 @@ enum {
 #undef APMPI_BARRIER
 };
 
-/* The place at which the numbers of a function begin. */
+/* Returns the index of the first number of a function. */
 static const struct operation {
     bool known, has_bytes, synced;
     int16_t counters, times, sync;
@@ -85,7 +85,7 @@ _Static_assert(COUNTERS == 396 && TIMES == 222 && SYNCS == 16, "Darshan's APMPI 
 
 /* The values on which the ranks agreed. */
 struct apmpi_state {
-    bool calls;  /* this rank made some */
+    bool calls;  /* this rank made calls of this operation */
     bool synced; /* a rank waited in timed barriers */
     double time_variance, sync_variance;
 };

@@ -52,7 +52,7 @@ static const struct column COLUMNS[] = {
            "or one without a message"),
 };
 
-static int64_t most; /* that may be kept */
+static int64_t most; /* largest number of events to keep */
 static int64_t left_out_of_all;
 
 static void start(void)
@@ -70,7 +70,7 @@ static void start(void)
 
 bool mpi_events_wanted(void) { return most > 0; }
 
-/* When two threads add a chunk at once, one of them leaves its own unused. */
+/* If two threads add a chunk at once, one chunk stays unused. */
 static struct chunk *add_chunk(struct mpi_events *events, struct chunk *full)
 {
     struct chunk *fresh = arena_alloc(&iolens.arena, sizeof *fresh);

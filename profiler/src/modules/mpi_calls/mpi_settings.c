@@ -45,8 +45,8 @@ static const struct column COLUMNS[] = {
          TEXT_WORD),
 };
 
-/* Where one of this name is to be linked; NULL when there is one, or no room. A framework has a parameter of
- * the same name. */
+/* Returns the place in the list for a setting of this name; NULL if the list has it or is full. Components do
+ * not count, because a framework has a parameter of the same name. */
 static struct setting **place_for(struct known_settings *settings, const char *name)
 {
     struct setting **place = &settings->first;
@@ -73,7 +73,7 @@ IOLENS_EXPORT void iolens_mpi_setting(const char *kind, const char *name, const 
     *place = fresh;
 }
 
-/* No list is longer than what may be told, so that it cannot be a ring. */
+/* A list must not be longer than the limit, so that a damaged list cannot be endless. */
 static bool validate(const void *state, const struct area *area)
 {
     int count = 0;
@@ -164,7 +164,7 @@ static bool share_first(const struct iolens_transport *transport, const struct b
     return data && transport->bcast(data, bytes, 0) == 0;
 }
 
-/* Without what rank 0 has alike. */
+/* Removes the settings that equal rank 0's from the rows. */
 static void leave_out_common(const struct iolens_transport *transport, struct buffer *rows)
 {
     struct buffer own = *rows, first = {0};
@@ -199,7 +199,7 @@ static int64_t most_rows(void)
     return rows;
 }
 
-/* Those of rank 0 stay. */
+/* When rows are too many, those of rank 0 are kept. */
 static int64_t weight(const void *row) { return ((const struct row *)row)->rank == 0; }
 
 static size_t rest(void *row)

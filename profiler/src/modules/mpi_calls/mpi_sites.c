@@ -21,7 +21,7 @@ enum { MOST_SITES = 65536, SEEN = 256 };
 
 #define SECONDS_BETWEEN_BEATS 0.1
 
-/* Where a thread finds the row of a call that it made lately. */
+/* A thread's cache of the rows of its latest calls. */
 struct seen {
     uintptr_t caller;
     uint32_t function, region;
@@ -30,9 +30,9 @@ struct seen {
 
 /* The private memory of a thread. */
 struct own {
-    const void *store; /* that `seen` points into; another one after fork */
-    double beat;       /* when the next sign of life is due */
-    double rare;       /* when more than counting is to be done for a call; 0: at each */
+    const void *store; /* the table into which `seen` points; a fork makes another one */
+    double beat;       /* time of the next update of the record's end */
+    double rare;       /* time at which a call needs more than counting; 0: at every call */
     struct mpi_pending pending;
     void *seen; /* SEEN of them; NULL: no room yet */
 };
@@ -45,7 +45,7 @@ const struct keyed_shape mpi_sites_shape = {sizeof(struct mpi_site_key), sizeof(
 static const struct keyed_shape unbounded = {sizeof(struct mpi_site_key), sizeof(struct mpi_site), UINT64_MAX,
                                              false, NULL};
 
-static int iolens_callers; /* how many are told apart */
+static int iolens_callers; /* depth of the recorded call chains */
 static unsigned iolens_mpi_traced;
 
 /* The bytes of a call that APMPI counts. */
@@ -152,7 +152,7 @@ static struct mpi_site *make_site(struct keyed *store, const struct iolens_mpi_c
     return row ? keyed_value(row, &mpi_sites_shape) : NULL;
 }
 
-/* Where a call may be remembered; NULL without memory. */
+/* Returns the cache entry for a call, or NULL if allocation fails. */
 static struct seen *seen_at(const struct keyed *store, size_t hash)
 {
     struct seen *seen = own.seen ? own.seen : thread_room(&iolens_sites_seen, &own.seen);
@@ -164,7 +164,7 @@ static struct seen *seen_at(const struct keyed *store, size_t hash)
     return seen ? &seen[hash % SEEN] : NULL;
 }
 
-/* Farther callers may be others at each call, so that with them nothing is remembered here. */
+/* With deeper chains the outer callers may differ at each call, so nothing is cached. */
 static struct mpi_site *site_of(struct keyed *store, const struct iolens_mpi_call *call)
 {
     uintptr_t caller = iolens_callers == 1 ? chain_program(call->caller) : call->caller;

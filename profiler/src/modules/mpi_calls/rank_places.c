@@ -1,4 +1,4 @@
-/* Where each rank runs: its node, the processors that it may use there, and what MPI lets its threads do. */
+/* The table of each rank's node, processors and MPI thread level. */
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
@@ -41,7 +41,7 @@ static const struct column COLUMNS[] = {
            "included"),
 };
 
-/* As the kernel lists them: ranges, separated by commas. Returns how many there are. */
+/* Writes processors as the kernel lists them: ranges, separated by commas. Returns their number. */
 static int list_cpus(char *text, size_t size)
 {
     unsigned long mask[CPUS / (8 * sizeof(long))] = {0};

@@ -271,7 +271,7 @@ static const struct record_shape SHAPE = {
     .bytes = {MPIIO_BYTES_READ, MPIIO_BYTES_WRITTEN},
 };
 
-/* Each hint must lie behind the one before it in memory, so that a damaged list cannot be endless. */
+/* Each hint must lie after the previous one in memory, so that a damaged list cannot be endless. */
 static bool mpiio_validate(const void *state, const struct area *area)
 {
     const struct iolens_mpiio_file *file = state;

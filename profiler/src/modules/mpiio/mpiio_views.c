@@ -7,7 +7,7 @@
 #include "../timelines/dxt_filter.h"
 #include "../timelines/traced_events.h"
 
-enum { RUNS_MAX = 65536 }; /* of one view: what a spool may hold */
+enum { RUNS_MAX = 65536 }; /* Largest number of rows of one view that a spool may hold. */
 
 /* A view as it is kept, newest first. */
 struct kept_view {

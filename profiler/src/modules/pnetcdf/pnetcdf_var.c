@@ -8,7 +8,7 @@
 #include "../../files/registry.h"
 #include "../../records/module.h"
 
-static struct ids iolens_variables; /* of open files, by key_of() */
+static struct ids iolens_variables; /* variables of open files, by key_of() */
 
 static const struct dataset_layout AT = {
     .bytes = PNETCDF_VAR_BYTES_READ,

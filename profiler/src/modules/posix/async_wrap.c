@@ -1,5 +1,5 @@
-/* The wrapped functions of async.def, and the calls by number: openat2, which has no other form, and those
- * that start what cannot be followed. */
+/* The wrappers of async.def, and system calls made by number: openat2, which has no function in the C
+ * library, and calls that start I/O which cannot be followed. */
 #include <signal.h>
 #include <string.h>
 #include <sys/syscall.h>

@@ -10,7 +10,7 @@ struct extra_counts {
     struct spin lock;
     int64_t counts[EXTRAS];
     double seconds, last_end; /* time of the calls that move no bytes, overlap counted once */
-    double latest;            /* of which the latest call's */
+    double latest;            /* time that belongs to the latest call */
 };
 
 static void count(const struct call *c, struct file *file, enum extra which, bool timed)

@@ -12,7 +12,7 @@
 #include "../../system/file_info.h"
 #include "../../system/system_call.h"
 
-/* Where the counters of one direction are. */
+/* Indices of the counters of one direction. */
 struct direction {
     enum posix_int calls, bytes, max_byte, consecutive, sequential, first_bucket, longest_bytes;
     enum posix_double begin, end, time, longest;
@@ -28,7 +28,8 @@ static const struct direction WRITING = {
     POSIX_SEQ_WRITES,  POSIX_SIZE_WRITE_0_100, POSIX_MAX_WRITE_TIME_SIZE, POSIX_F_WRITE_START,
     POSIX_F_WRITE_END, POSIX_F_WRITE_TIME,     POSIX_F_MAX_WRITE_TIME};
 
-/* Sequential: behind the last byte of the previous access in this direction; consecutive: right behind it. */
+/* An access is sequential if it begins after the last byte of the previous one in its direction, consecutive
+ * if it begins exactly there. */
 __attribute__((always_inline)) static inline void add_pattern(struct posix_state *s,
                                                               const struct direction *d, int64_t *last_byte,
                                                               int64_t offset, int64_t bytes)
@@ -44,8 +45,8 @@ __attribute__((always_inline)) static inline void add_pattern(struct posix_state
         ints[d->max_byte] = last;
 }
 
-/* Where a size is counted that the previous call did not have; what is remembered goes with the frequent
- * values, which takes no 0. */
+/* Counts a size that the previous call did not have. A size of 0 is neither remembered nor searched for,
+ * because the frequent values cannot hold it. */
 static int take_size(struct posix_state *s, struct frequent_values *sizes, enum posix_int first_bucket,
                      int which, int64_t bytes)
 {
@@ -106,8 +107,8 @@ int64_t posix_begin_at_end(int fd, int64_t bytes)
     return file_info_fd(fd, &info) == 0 && info.st_size >= bytes ? info.st_size - bytes : 0;
 }
 
-/* The same for an open file whose position only the kernel knows. On Linux a positional write to a file
- * that was opened for appending appends as well. */
+/* The same for an open file whose position only the kernel knows. On Linux a positional write to a file that
+ * was opened for appending appends too. */
 static int64_t asked_begin(struct open_file *open, int fd, enum posix_direction direction, int64_t offset,
                            int64_t bytes)
 {
@@ -119,7 +120,7 @@ static int64_t asked_begin(struct open_file *open, int fd, enum posix_direction 
     return open->offset - bytes;
 }
 
-/* Where the access began, after moving the position if it was the position that it used. */
+/* Returns the offset at which the access began; an access without an offset of its own moves the position. */
 static inline int64_t begin_of(struct open_file *open, int64_t offset, int64_t bytes)
 {
     if (offset != POSIX_AT_POSITION)

@@ -20,8 +20,8 @@
 #define WRAP_TABLE "calls/posix.def"
 #include "../../runtime/wrap_expand.h"
 
-/* Under sampling these stand in place of the real functions, which costs nothing without. For regular files
- * they open no frame; what is not known to be one is held and asked for its kind. */
+/* These functions replace the real ones while the program is sampled. For regular files they add no stack
+ * frame; for any other descriptor the signal is held back and the kernel is asked for the kind of file. */
 #define HELD(ret_t, name, params, args, ends, learn)                                                         \
     static __typeof__(&name) sampled_##name;                                                                 \
     __attribute__((noinline)) static ret_t waiting_##name params                                             \

@@ -1,4 +1,4 @@
-/* How often each call chain was met by a timer. */
+/* The table of call chains with the number of timer periods that each was sampled in. */
 #include "../../callers/call_nodes.h"
 #include "../../sampling/state.h"
 #include "../../tables/process_table.h"
@@ -36,7 +36,7 @@ static bool is_sound(const void *key, const void *value)
     return sample->blocked <= 1 && count->count >= 0;
 }
 
-/* One row for each kind. */
+/* Sums the rows that find no room in one row for each kind. */
 static size_t rest(void *memory)
 {
     struct row *row = memory;

@@ -24,7 +24,8 @@ static void place(struct stdio_state *s, int64_t begin, int64_t bytes)
         lustre_on_transfer(s->stripes, -1, true, begin, bytes);
 }
 
-/* The system leaves a descriptor behind what it appended, and answers this without asking a file server. */
+/* After an append, the kernel leaves the descriptor's position behind the new bytes, and returns it without
+ * asking a file server. */
 void appending_wrote(struct stream *stream, struct stdio_state *s, int64_t bytes, int64_t left)
 {
     int64_t landed = take_landed(stream, bytes, left);
@@ -48,7 +49,7 @@ void appending_left(struct stream *stream, struct stdio_state *s, int64_t left)
     spin_unlock(&s->lock);
 }
 
-/* Another stream may have appended behind this one's bytes by now, so the file's end tells nothing. */
+/* Another stream may have appended since, so the end of the file does not show where these bytes went. */
 void appending_flushed(struct stream *stream, struct stdio_state *s)
 {
     off_t position = system_call(SYS_lseek, stream->fd, 0L, SEEK_CUR);

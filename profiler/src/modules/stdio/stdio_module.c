@@ -1,4 +1,5 @@
-/* The STDIO module: how a state begins, what makes it worth a log, what is left to do at the end. */
+/* The STDIO module: the begin of a file's state, the condition for a record in the log, and the work at the
+ * end. */
 #include "appending.h"
 #include "stdio_state.h"
 

@@ -105,7 +105,7 @@ void stdio_on_close(const struct call *c)
     spin_unlock(&s->lock);
 }
 
-/* Without a path the stream stays with its file, and only its mode changes. */
+/* freopen without a path keeps the file, and changes only the mode of the stream. */
 void stdio_before_reopen(FILE *handle, const char *path)
 {
     if (!handle || !iolens_owns_memory())

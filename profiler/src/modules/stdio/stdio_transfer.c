@@ -34,12 +34,12 @@ static void ask_position(struct stream *stream)
     stream->offset = position >= 0 ? position : stream->offset;
 }
 
-/* A write or a flush, whose place is known when the bytes have left the buffer. Never inlined: in the
- * function for all transfers it would make the common ones slower. */
+/* Counts a write or a flush whose place in the file is known only when the bytes leave the buffer. It is
+ * never inlined, because it would slow down the common transfers. */
 __attribute__((noinline)) static void on_appending(const struct call *c, struct stream *stream,
                                                    enum stdio_int counter, int64_t bytes)
 {
-    int64_t left = streams_held(stream->handle); /* before the lock: this may take the stream's own */
+    int64_t left = streams_held(stream->handle); /* before the file's lock, as it may take the stream's */
     struct stdio_state *s = stdio_lock(stream);
     if (!s)
         return;
@@ -109,7 +109,7 @@ static void on_left(struct stream *stream)
         appending_left(stream, s, streams_held(stream->handle));
 }
 
-/* All that was in the buffers has left them. */
+/* All buffered bytes have left the buffers. */
 static void on_flushed(struct stream *stream)
 {
     struct stdio_state *s = streams_has_descriptor(stream) ? stdio_state_of(stream) : NULL;
@@ -130,7 +130,7 @@ void stdio_on_seek(const struct call *c, FILE *handle, int result)
 {
     struct stream *stream = streams_find(handle);
     if (stream) {
-        ask_position(stream); /* before the lock is taken: this takes the stream's own */
+        ask_position(stream); /* before the file's lock is taken, as it takes the stream's */
         on_left(stream);
     }
     struct stdio_state *s = stdio_lock(stream);

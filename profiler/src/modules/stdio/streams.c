@@ -126,8 +126,9 @@ void streams_forget_states(void)
             stream->stdio = NULL;
 }
 
-/* __fpending tells the characters of a wide stream. Their bytes lie between the position of its descriptor
- * and its own, which is waited for by nobody: another thread may be in a call with the stream. */
+/* For a wide stream, __fpending counts characters. Their bytes lie between the position of the descriptor and
+ * the position of the stream, which must not be waited for: another thread may be in a call with the stream.
+ */
 static int64_t wide_held(FILE *handle, int64_t letters)
 {
     if (letters == 0 || ftrylockfile(handle) != 0)
@@ -143,7 +144,7 @@ int64_t streams_held(FILE *handle)
     return __builtin_expect(fwide(handle, 0) > 0, 0) ? wide_held(handle, held) : held;
 }
 
-/* By the list that the C library keeps for itself, which is held meanwhile: no stream is closed. */
+/* Walks the C library's own list of streams while it is locked, so that no stream is closed. */
 void streams_each_open(void (*work)(struct stream *stream, int64_t left))
 {
     if (!_IO_list_lock || !_IO_iter_begin || !_IO_iter_next || !_IO_list_unlock)
@@ -163,7 +164,8 @@ static void mark_listed(struct stream *stream, int64_t left)
     stream->listed = true;
 }
 
-/* Not while the list is held: a position is waited for where another thread is in a call with the stream. */
+/* Must run after the list is unlocked, because a stream's position has to wait for another thread's call with
+ * the stream. */
 void streams_ask_offsets(void)
 {
     streams_each_open(mark_listed);

@@ -129,7 +129,7 @@ static void dxt_mpiio_init(void *state, struct file *file, int fd)
     ((struct dxt *)state)->module = MODULE_DXT_MPIIO;
 }
 
-/* Each chunk must lie behind the one before it in memory, so that a damaged list cannot be endless. */
+/* Each chunk must lie after the previous one in memory, so that a damaged list cannot be endless. */
 static bool trace_validate(const struct dxt_trace *trace, const struct area *area)
 {
     const struct dxt_chunk *before = NULL;

@@ -16,7 +16,7 @@ static struct dxt_filter {
     bool on;
     double small, unaligned; /* least share of such accesses in a file, 0 to 1; negative: any */
     size_t limit;            /* bytes that traces may take */
-    atomic_size_t left;      /* of them not taken yet */
+    atomic_size_t left;      /* segments that are not taken yet */
 } iolens_dxt;
 
 enum { MIB = 1024 * 1024, ANY = -1 };

@@ -98,7 +98,7 @@ static void flush(struct heatmap *map, const struct heat *heat)
         map->bytes[direction][bin] += heat->bytes[direction];
 }
 
-/* Without memory for the map the file's bin becomes endless, and is dropped at the end. */
+/* If allocation for the map fails, the file's bin becomes endless, and is dropped at the end. */
 void heat_move(struct heat *heat, enum heatmap_api api, bool writing, int64_t bytes, double t0, double t1)
 {
     struct heatmap *map = map_of(api);
@@ -137,8 +137,8 @@ static struct heatmap map_until(double end)
     return map;
 }
 
-/* A time near the edge of a bin is moved to the edge; else a rank whose clock runs slightly faster would
- * put a little of every burst into the neighbouring bin. Never beyond the last bin. */
+/* A time close to the edge of a bin is moved to the edge, but never beyond the last bin. Without this a rank
+ * whose clock runs slightly faster would put a little of every burst into the neighbouring bin. */
 static double to_edge(const struct heatmap *map, double time)
 {
     const double near = 0.1;
@@ -172,7 +172,7 @@ static bool is_empty(const struct heatmap *map)
     return true;
 }
 
-/* The head, then the bins of what was written, then those of what was read. */
+/* Writes the head, then the bins of written bytes, then those of read bytes. */
 static size_t heatmap_serialize(const void *state, const struct file *file, int64_t rank, void *buffer)
 {
     const struct heatmap *map = state;

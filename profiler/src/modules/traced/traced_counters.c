@@ -35,7 +35,7 @@ struct begun {
     uint64_t number;
     uintptr_t frame;
     uint32_t epoch;
-    double before, after; /* the counters were read */
+    double before, after; /* true if the counters were read at the begin of the call */
     struct counts counts;
 };
 
@@ -43,7 +43,8 @@ struct calls {
     struct begun begun[TRACED_DEEPEST];
 };
 
-/* By thread_slot, whose last one several threads may share. Memory of a thread that ended serves another. */
+/* Indexed by thread_slot, whose last value several threads may share. The memory of a thread that ended is
+ * reused. */
 static struct calls *iolens_traced_calls[SLOTS_MOST - 1];
 
 /* Calls that this thread has begun and not ended, and the slot whose memory they use. */
@@ -66,7 +67,7 @@ static struct traced_sums *sums_of(const struct traced_key *key)
     return row ? keyed_value(row, &traced_sums_shape) : NULL;
 }
 
-/* Every page is written to now, and the counters are read once: what that takes is none of a call's. */
+/* Writes to every page and reads the counters once, so that no call pays for the first time. */
 static struct calls *made(uint32_t slot)
 {
     struct calls *calls = arena_alloc(&iolens.scratch, sizeof *calls);
@@ -105,8 +106,9 @@ static bool on_signal_stack(void)
     return system_call(SYS_sigaltstack, NULL, &signals) == 0 && (signals.ss_flags & SS_ONSTACK);
 }
 
-/* Calls whose part of the stack has been given back. Without room for one more also those in the same place:
- * they may have been left as well, or be functions that the one which begins now is inlined into. */
+/* Forgets calls whose part of the stack has been given back. If there is no room for one more, it also
+ * forgets those at the same place of the stack: they may have been left too, or the new function may be
+ * inlined into them. */
 static void forget_left(const struct calls *calls, uintptr_t frame)
 {
     uintptr_t most = frame - (own.depth < TRACED_DEEPEST);

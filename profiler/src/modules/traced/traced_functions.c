@@ -41,7 +41,8 @@ static const struct keyed_shape ROWS = {.key_bytes = sizeof(struct traced_key),
                                         .most = MOST_ROWS,
                                         .in_handlers = true};
 
-/* By number less one. They outlast a fork, for the libraries keep their functions' numbers. */
+/* Indexed by function number minus one. The names survive a fork, because the libraries keep the numbers of
+ * their functions. */
 static struct {
     atomic_uint used;
     struct traced_name name[MOST_NAMES];
@@ -137,7 +138,7 @@ IOLENS_EXPORT void iolens_traced(uint32_t function, double t0, double t1, int64_
         RECORDER(add_traced(function, t1 - t0, bytes, spent));
 }
 
-/* As TAU does: timing a function that is called often and does little says more about the timing. */
+/* As in TAU: timing a short function that is called often mostly measures the timing itself. */
 static bool is_tiny(const struct calls *calls)
 {
     return calls->calls >= THROTTLE_CALLS && calls->ns / calls->calls < THROTTLE_NS;

@@ -13,7 +13,7 @@ from iolens.log.records import Records
 from iolens.metrics.grouping import Groups
 
 _FEW = 2
-"""Between so many ranks there is nothing to choose."""
+"""Up to this number of ranks the algorithms do not differ."""
 
 _LARGE = 64 << 10
 """Bytes of a contribution from which on the algorithm for large messages is named first."""
@@ -37,8 +37,10 @@ _OPERATIONS = {
     "MPI_Alltoall": Operation(("3", "2"), ("brucks", "pairwise"), ("1", "3")),
     "MPI_Reduce_scatter": Operation(("2", "3"), ("recursive_halving", "pairwise"), ("1", "2")),
 }
-"""Those in which every rank needs something of every other one: none leaves before the last has come, so that the rank
-that spends least time in them waits least. Numbers: `ompi_info --param coll tuned --level 9`, I_MPI_ADJUST_*."""
+"""Collective calls in which every rank needs data of every other rank. No rank can leave before the last one has come,
+so the rank with the least time in the call waits the least. Numbers: `ompi_info --param coll tuned --level 9`,
+I_MPI_ADJUST_*.
+"""
 
 REMEDY = """\
 Try another algorithm, and keep it only if the run gets shorter by more than

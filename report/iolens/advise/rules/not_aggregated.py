@@ -17,7 +17,9 @@ _HINTS = ("romio_cb_write enable", "romio_cb_read enable", "cb_buffer_size 16777
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Returns files whose collective calls have as many POSIX calls below them, no larger than what ranks gave."""
+    """Returns files whose collective calls lead to as many POSIX calls, none larger than the pieces that ranks passed
+    in.
+    """
     pair = under_mpiio(job)
     if pair is None:
         return None

@@ -16,7 +16,7 @@ _SYNCS = {
     "MPI-IO": (("SYNCS",), ("INDEP_WRITES", "COLL_WRITES", "NB_WRITES", "SPLIT_WRITES"), "MPI_File_sync"),
     "STDIO": (("FLUSHES",), ("WRITES",), "fflush"),
 }
-"""For each layer the calls that flush data, its writes, and the name of the call."""
+"""For each layer, the counters of its calls that flush data, the counters of its writes, and the name of the call."""
 
 REMEDY = """\
 Force data out once per step instead of once per write:

@@ -165,7 +165,7 @@ def hint_of_retry(failed: int) -> str:
 
 
 def _print_plan(planned: Plan) -> None:
-    """Returns every run, what would be started, and what it needs."""
+    """Returns the list of all runs, the command that each would start, and its needs."""
     for name in planned.runs:
         print(name)
     for text in (*planned.builds, *planned.texts):

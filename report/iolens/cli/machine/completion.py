@@ -136,7 +136,7 @@ def _quoted(text: str) -> str:
 _NAMES: Mapping[tuple[str, str], Callable[[], Sequence[str]]] = {
     ("table", "NAME"): _table_names,
 }
-"""A command and what a word of it is called, to the names that the word may be."""
+"""Maps a command and the kind of its next word to the names that this word may have."""
 
 SHELLS: Mapping[str, Callable[[Sequence[Command]], str]] = {"bash": bash, "zsh": _zsh, "fish": fish}
 """A shell to the script for it."""

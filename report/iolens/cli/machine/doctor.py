@@ -1,4 +1,4 @@
-"""`iolens doctor`: what was found on this machine, what works here, what does not and why."""
+"""`iolens doctor`: lists what is installed on this machine, which features work, and why others do not."""
 
 from __future__ import annotations
 

@@ -118,7 +118,7 @@ def _folders(args: argparse.Namespace) -> dict[str, Path | None]:
 
 
 def tell(summary: ComparisonSummary) -> None:
-    """Returns the points as a table, the verdict, what to beware of and what to paste, for a terminal or a log."""
+    """Returns the points as a table, the verdict, warnings, and the text to paste, for a terminal or a log."""
     from iolens.pages.job.terminal import screen
 
     out = screen()

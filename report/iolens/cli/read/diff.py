@@ -38,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _tell(subjects: Subjects, whole: bool) -> None:
-    """Returns the subjects, what differs between them in numbers, findings and files, and what to beware of."""
+    """Returns the subjects, their differences in numbers, findings and files, and warnings about the comparison."""
     from iolens.pages.blocks import Table
     from iolens.pages.exhibits.subjects.tables import FACTS, FILES, FINDINGS, WHO, grouped_tables
     from iolens.pages.job.terminal import screen

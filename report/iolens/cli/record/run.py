@@ -302,7 +302,7 @@ def _setup_of(args: argparse.Namespace, words: list[str], logs: Path, settings: 
 
 
 def _refuse(args: argparse.Namespace, settings: Mapping[str, str]) -> None:
-    """Raises for what the profiler would not do, before each process says so for itself."""
+    """Raises an error for settings that the profiler would refuse, before each process prints the same message."""
     if args.profiler != "iolens":
         for name in ("hwpc", "trace", "apa", "sample", "timeline", "callers", "mpi_sync", "late_receives"):
             if getattr(args, name) not in (None, False):
@@ -318,8 +318,8 @@ def _refuse(args: argparse.Namespace, settings: Mapping[str, str]) -> None:
 
 
 def _without_effect(args: argparse.Namespace, settings: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Returns options that were given for something that is not recorded, and what it would take; none where a
-    configuration file may say so.
+    """Returns options that were given for data that is not recorded, and the option that would record it; none if a
+    configuration file may ask for it.
     """
     if any(os.environ.get(name) for name in ("IOLENS_CONFIG_PATH", "DARSHAN_CONFIG_PATH")):
         return []

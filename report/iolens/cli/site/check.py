@@ -60,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _subject(path: Path) -> Subject:
-    """Returns what stands under a path, which has to be one thing."""
+    """Returns the value at a path in the document; the path must lead to exactly one value."""
     from iolens.lab.subjects.subjects import subjects_of
 
     found = subjects_of(path)

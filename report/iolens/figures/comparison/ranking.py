@@ -1,4 +1,4 @@
-"""All points from best to worst with their intervals: what can and what cannot be told from the best."""
+"""All points from best to worst with their intervals: the points that may be as good as the best, and the others."""
 
 from __future__ import annotations
 

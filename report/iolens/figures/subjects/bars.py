@@ -17,7 +17,7 @@ _LONGEST_LINE = 26
 """Characters for which the axis is high enough."""
 
 _WIDTH = 3.4
-"""Inches of the bars of one number; the names stand beside them."""
+"""Height in inches of the bars of one number; the names stand beside them."""
 
 
 @styled

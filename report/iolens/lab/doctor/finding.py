@@ -1,4 +1,4 @@
-"""One thing that was looked at."""
+"""The result of one check of `iolens doctor`."""
 
 from __future__ import annotations
 

@@ -91,7 +91,7 @@ def tools() -> Iterator[Finding]:
 
 
 def _compiler() -> Finding:
-    """Returns the MPI's compiler, which is there on some machines without the one that it calls."""
+    """Returns the MPI's compiler command. Some machines have it without the compiler that it calls."""
     path = shutil.which("mpicc")
     if path is None:
         return Finding("mpicc", "not there", None, "for `iolens workloads build`")

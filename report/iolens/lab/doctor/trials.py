@@ -1,4 +1,4 @@
-"""A program, and a parallel one, run under the profiler: what their logs say is what they did."""
+"""Runs a program and a parallel program under the profiler, and checks that their logs say what they did."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A task as a file: how a sweep hands a run to a batch job, and how the job says what came of it."""
+"""A task as a file: a sweep passes a run to a batch job in it, and the job writes the outcome of the run."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def write_task(task: RunSpec) -> None:
 
 
 def read_task(folder: Path) -> RunSpec:
-    """Returns the task that lies in a folder; raises IolensError if there is none."""
+    """Returns the task that a folder holds; raises IolensError if there is none."""
     try:
         content = json.loads((folder / _TASK).read_text(encoding="utf-8"))
         setup = content["setup"]

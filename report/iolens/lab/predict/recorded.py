@@ -300,7 +300,7 @@ def _calls_of_rank(
 
 
 def _put_together(rank: int, tops: Sequence[Call], below: Iterable[tuple[int, Access]]) -> list[Call]:
-    """Joins calls with the accesses below them; an access that lies below no call becomes a call of its own."""
+    """Joins each call with the accesses that it made; an access outside all calls becomes a call of its own."""
     from dataclasses import replace
 
     begins = [call.start for call in tops]

@@ -113,7 +113,7 @@ def state(spool: Spool | Unusable) -> State:
 
 
 def is_abandoned(spool: Unusable) -> bool:
-    """Tells whether nobody will write to a file any more; without a known process, when nobody has for a day."""
+    """Returns True if nobody will write to a file any more. If its process is not known, the file must be a day old."""
     how = state(spool)
     try:
         return how == "ended" or (how == "unknown" and time.time() - Path(spool.spool).stat().st_mtime > _DAY)

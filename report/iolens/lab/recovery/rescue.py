@@ -23,12 +23,13 @@ PATIENCE = 10.0
 """Seconds that the ranks of a job are given to end behind their launcher."""
 
 PERIOD = 0.1
-"""Seconds between two looks at them."""
+"""Seconds between two checks for processes that still run."""
 
 
 def rescue(run: str, logs: Path, why: str) -> tuple[list[Path], bool]:
-    """Makes logs, in this folder, of what the processes of a run left; says of which there is none, and what to do.
-    Returns the logs, and whether there are processes without one."""
+    """Makes logs of the processes that a run left behind, in this folder, and prints which of them have none and what
+    to do. Returns the logs, and True if there are processes without a log.
+    """
     made, lacking = [], False
     for job in _remains(run):
         where = " ".join(sorted({str(Path(one.spool).parent) for one in job}))

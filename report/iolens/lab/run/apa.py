@@ -1,6 +1,5 @@
-"""The file of an automatic program analysis: what `iolens apa` proposes to trace, and `iolens run --apa` traces.
-
-Its options are those of CrayPAT's pat_build: `-g GROUP,...`, `-Drtenv=PAT_RT_HWPC=GROUP`, `-w`, `-T FUNCTION,...`; a
+"""The file of an automatic program analysis, which `iolens apa` writes as a proposal and `iolens run --apa` obeys. Its
+options are those of CrayPAT's pat_build: `-g GROUP,...`, `-Drtenv=PAT_RT_HWPC=GROUP`, `-w`, `-T FUNCTION,...`; a
 line may hold several, and # begins a comment.
 """
 

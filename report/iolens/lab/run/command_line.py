@@ -91,9 +91,7 @@ def take_apart(words: Sequence[str]) -> Command:
 
 
 def command_name(words: Sequence[str]) -> str:
-    """Returns the name of what a command line starts: a launcher or a program, also behind what sets its
-    environment.
-    """
+    """Returns the name of the program or launcher that a command line starts; words that set variables are skipped."""
     rest = list(words)
     if rest[:2] == ["sh", "-c"] and "".join(rest[2:3]).endswith(_START):
         rest = rest[3:]

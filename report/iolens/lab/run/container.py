@@ -175,7 +175,9 @@ def _spool_folder(run: str, make: bool = False) -> Path:
 
 
 def remove_spool_folder(run: str) -> None:
-    """Removes it, unless there are spools in it still. What another user of the container made can be removed empty."""
+    """Removes the folder unless it still holds spools. A folder that another user of the container made is removed if
+    empty.
+    """
     folder = _spool_folder(run)
     for path in (*folder.glob("*"), folder):
         with suppress(OSError):

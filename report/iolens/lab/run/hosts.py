@@ -1,4 +1,4 @@
-"""On which hosts a run's processes were, for its run.json."""
+"""Finds the hosts of a run's processes, for its run.json."""
 
 from __future__ import annotations
 

@@ -26,8 +26,8 @@ class LogPlace(NamedTuple):
 
     @contextmanager
     def made(self) -> Iterator[None]:
-        """Makes the folder where it is missing, or `UsageError`; where what follows is refused, what was made goes
-        again unless something is in it.
+        """Makes the folder if it is missing, or raises `UsageError`. If a later step is refused, the new folder is
+        removed again unless something is in it.
         """
         missing = [path for path in (self.folder, *self.folder.parents) if not path.exists()]
         try:
@@ -42,7 +42,7 @@ class LogPlace(NamedTuple):
 
 
 def log_place(output: Path | None, environment: Mapping[str, str]) -> LogPlace:
-    """Returns `output`, else the folder in the variables, else this folder."""
+    """Returns `output` if given, else the folder in the profiler's variables, else the current folder."""
     name, folder = _given(_NAMES, environment), _given(_FOLDERS, environment)
     if output:
         return LogPlace(output, asked="--output")

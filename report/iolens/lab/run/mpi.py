@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from iolens.lab.run.allocation import Allocation
 
 Flavour = Literal["openmpi", "mpich", "mpiabi"]
-"""An ABI: Open MPI's, that of MPICH and its kin, or the standard one of MPI 5, which any library may offer."""
+"""An MPI ABI: Open MPI's, that of MPICH and its relatives, or the standard one of MPI 5, which any library may offer.
+"""
 
 FLAVOURS: tuple[Flavour, ...] = get_args(Flavour)
 

@@ -1,6 +1,6 @@
-"""A bound on what recording one job cost: its calls times what a call costs here, and what a job's begin and end cost.
-
-Whole runs with and without a profiler differ by less than they vary; the parts can be measured.
+"""An upper bound on the cost of recording a job: its number of calls times the cost of a call on this machine, plus the
+cost of a job's begin and end. Whole runs with and without a profiler differ by less than they vary, but these parts
+can be measured.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from pathlib import Path
 from iolens.errors import IolensError
 
 _READ_BY_THE_LOADER = frozenset(" :;$\t\n")
-"""Letters that stand for something else than themselves."""
+"""Characters that have a special meaning to the loader."""
 
 
 def as_preloaded(library: Path) -> str:
@@ -33,7 +33,9 @@ def as_preloaded(library: Path) -> str:
 
 
 def _own_folder() -> Path:
-    """Returns a folder that this user alone can write to, in one whose path the loader takes as it stands."""
+    """Returns a folder to which only this user can write, inside a folder whose path has no character special to the
+    loader.
+    """
     places = [os.environ.get("XDG_RUNTIME_DIR", ""), "/tmp", "/dev/shm"]
     for place in places:
         if not place.startswith("/") or _READ_BY_THE_LOADER & set(place):

@@ -48,7 +48,7 @@ def out_of_reach(words: Sequence[str]) -> str | None:
 
 
 def _behind_env(words: Sequence[str]) -> tuple[Sequence[str], bool]:
-    """Returns the command behind the options and variables of env, and whether it keeps what is preloaded."""
+    """Returns the command after env's options and variables, and True if env keeps the preloaded libraries."""
     index, kept = 0, True
     while index < len(words) and (words[index].startswith("-") or "=" in words[index]):
         word = words[index]

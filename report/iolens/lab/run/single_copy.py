@@ -68,7 +68,7 @@ def _try_it() -> bool:
 
 
 def _started(work: Callable[[], bool]) -> int:
-    """Returns a child that does this work and nothing else, and ends with exit code 0 if the work returns True."""
+    """Starts a child that only does this work, and ends with exit code 0 if the work returns True."""
     child = os.fork()
     if child == 0:
         code = 1

@@ -78,7 +78,7 @@ def _parse_stripes(text: str) -> Layout:
 
 
 def _value_of(name: str, text: str) -> str | None:
-    """Returns the value behind a name, which stands with its `lmm_` in the layout of a file."""
+    """Returns the value after a name in the layout of a file, where each name has the prefix `lmm_`."""
     found = re.search(rf"(?:^|\s)(?:lmm_)?{re.escape(name)}:\s+(\S+)", text)
     return found[1] if found else None
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from iolens.errors import IolensError
 
 PATIENCE = 30.0
-"""Seconds that a tool may take: a client whose server is down waits for it without end."""
+"""Longest time in seconds for a tool; a client whose server is down would wait for it forever."""
 
 
 def ask(words: Sequence[str], where_from: str) -> str:

@@ -1,1 +1,3 @@
-"""Workloads: one file for each program that sweeps know, which says what the program takes and what it tells."""
+"""Workloads: one file for each program that sweeps know, with the arguments that it accepts and the results that it
+reports.
+"""

@@ -1,4 +1,4 @@
-"""Any other program: it is told nothing by itself, and its result is what it wrote to `{json}` or printed as IOR."""
+"""Any other program: it gets only the experiment's arguments; its result is the file `{json}` or IOR's output."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from iolens.lab.workloads.workload import RESULT, Workload, read_result
 
 
 def _result(folder: Path) -> dict[str, Any]:
-    """Returns the program's own result, else one made of what a user's own IOR printed, which is then kept as
+    """Returns the program's own result, or one made from the output of a user's own IOR, which is then kept as
     `result.json`.
     """
     found = read_result(folder)

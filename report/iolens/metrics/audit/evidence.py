@@ -15,7 +15,7 @@ KEPT, BROKEN, UNKNOWN = "kept", "not kept", "cannot be known"
 """The possible outcomes of a check."""
 
 Finding = tuple[str, str]
-"""One of these states, and the evidence in a sentence."""
+"""The state of a rule, one of those above, and the evidence in a sentence."""
 
 _RECORDED = (
     *("group", "started", "load_before", "load_after", "host", "cpu", "cpus", "memory", "kernel", "cached", "mpi"),

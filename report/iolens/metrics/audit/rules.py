@@ -1,4 +1,4 @@
-"""The rules: those of Hoefler and Belli, of IO500, and what must be known of how the runs were made."""
+"""The rules of a fair comparison: those of Hoefler and Belli, those of IO500, and facts needed about the runs."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ _FAR, _SCATTERS = 1.5, 5.0
 """A run outlies if it is FAR times the median away from it, and SCATTERS times the median distance of all runs."""
 
 _APART, _RANGES = 1.2, 3.0
-"""Two groups of runs are a factor APART, and RANGES times as far as the runs of either are from each other."""
+"""Two groups of runs are bimodal if their medians differ by the factor APART, and by RANGES times their own ranges."""
 
 
 @dataclass(frozen=True)

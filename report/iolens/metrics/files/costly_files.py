@@ -22,7 +22,7 @@ _SMALL = 0.001
 
 @once_per_job
 def every_file(job: Job) -> Records:
-    """Returns `all_files`, those with most time first, with `bytes` and the stripes of each; `files` is 1 in all."""
+    """Returns `all_files` sorted by time, with `bytes` and the stripes of each; `files` is 1 in every row."""
     found = _with_stripes(job, ordered(with_bytes(all_files(job)), "-seconds"))
     return found.beside({"files": np.ones(len(found), np.int64)})
 

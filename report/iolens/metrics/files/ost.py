@@ -267,7 +267,7 @@ def _add_rows(parts: list[list[Any]], values: tuple[Any, ...]) -> None:
 
 
 def _clipped(offset: np.ndarray, length: np.ndarray, component: Component) -> tuple[np.ndarray, np.ndarray]:
-    """Begins and end of each transfer within the component's extent; equal where it is outside."""
+    """Returns begin and end of each transfer, cut to the component's extent; they are equal if it lies outside."""
     begin, end = np.maximum(offset, max(0, component.extent_start)), offset + length
     if component.extent_end >= 0:
         end = np.minimum(end, component.extent_end)

@@ -131,7 +131,7 @@ def unknown_to_mpiio(job: Job, name: str) -> np.ndarray:
 
 
 def joined(table: Records, other: Records) -> Records:
-    """Returns the rows of `by_file` for files that another table has too, with the columns of both."""
+    """Returns the rows of `by_file` whose files another table has too, with the columns of both tables."""
     row = rows_of(table["id"], other["id"])
     both = row < len(other)
     return table.where(both).beside({name: other[name][row[both]] for name in other.names if name != "id"})

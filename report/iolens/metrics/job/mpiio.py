@@ -134,7 +134,7 @@ def byte_ratios(job: Job) -> dict[str, float | None]:
 
 
 def _moved_above_and_below(mpi: Records, posix: Records | None, counter: str) -> tuple[np.ndarray, np.ndarray]:
-    """Returns bytes of each file of MPI-IO, and of the same file at POSIX."""
+    """Returns the bytes of each MPI-IO file, and the bytes of the same file in POSIX calls."""
     files = Groups(mpi["id"])
     above = np.maximum(files.sum(mpi[f"MPIIO_{counter}"]), 0)
     below: dict[int, int] = {}

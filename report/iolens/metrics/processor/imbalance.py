@@ -1,4 +1,4 @@
-"""Measures of imbalance as several tools define them. All give NaN if there is only one value."""
+"""Measures of imbalance as several tools define them. All return NaN if there is only one value."""
 
 from __future__ import annotations
 

@@ -187,7 +187,7 @@ def _rows_of(job: Job, last: list[int]) -> tuple[int, int]:
 
 
 def _pieces(count: int) -> Iterator[slice]:
-    """Returns parts of so many calls, one after the other."""
+    """Splits a number of calls into parts of a given size, one after the other."""
     return (slice(at, at + _CHUNK) for at in range(0, count, _CHUNK))
 
 

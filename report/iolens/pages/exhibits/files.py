@@ -29,7 +29,7 @@ def _file_counts(job: Job) -> Records:
 
 
 def _several(number: float) -> str:
-    """Returns how many files a row stands for; nothing for one file."""
+    """Returns the number of files that a row sums, in words; an empty text for one file."""
     return words.count(number) if number > 1 else ""
 
 

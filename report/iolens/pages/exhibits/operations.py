@@ -24,7 +24,7 @@ _ORDER = (
 
 
 def _operations_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """Returns a bar an operation; standard streams are left out, for what a program prints would dwarf its files."""
+    """Returns one bar per operation, without standard streams, whose calls would dwarf those on files."""
     from iolens.figures.job.operations import operation_bars
 
     caption = "Summed over all ranks. Look for opens, stats and seeks that outnumber reads and writes."

@@ -170,6 +170,6 @@ UNKNOWN: Exhibit[Job] = Exhibit(
 
 
 def unknown_words(job: Job) -> list[Block]:
-    """Returns the facts missing from the log that put nothing in doubt; the others stand on page 1."""
+    """Returns the facts missing from the log that do not put the verdict in doubt; the others stand on page 1."""
     gaps = advise.diagnosis(job).gaps
     return [Text(" ".join(gaps), "small")] if gaps else []

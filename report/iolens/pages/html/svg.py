@@ -111,7 +111,7 @@ class SvgRenderer(PointsRenderer):
         return style
 
     def clip(self, gc: Any, drawn: Path) -> str:
-        """Returns the attribute that clips what is drawn; empty if nothing of it is outside."""
+        """Returns the attribute that clips the drawing; empty if the drawing lies entirely inside its frame."""
         box = gc.get_clip_rectangle()
         path, transform = gc.get_clip_path()
         if path is not None:

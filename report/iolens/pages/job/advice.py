@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _LINES = 14
 """Lines of a remedy on the first page."""
 _SLACK = 2
-"""Lines by which what cannot be divided may be longer than there is room for."""
+"""Number of lines by which a block that cannot be divided may exceed the room on a page."""
 _MINOR, _NOTES = "Seen, and not worth it", "About this log"
 _LABELLED = re.compile(r"\s*(-|\w[\w+-]*\s) \S")
 """The first line of an entry: a bullet, or a language or tool and what to write in it."""
@@ -69,14 +69,16 @@ def all_findings(job: Job) -> list[Block]:
 
 
 def _brief_paragraphs(one: Finding) -> list[Block]:
-    """Returns a finding that asks for no change of the program: what, and from what; of a note also the remedy."""
+    """Returns a finding that asks for no change of the program: the fact and its evidence, and for a note also the
+    remedy.
+    """
     tail = f" ({one.gain_words.partition(':')[0]})" if one.gain is not None else ""
     said = Text(f"{one.title}: {one.evidence}{tail}", "small", EVIDENCE.get(one.id, ""))
     return [said, Text(one.remedy.strip(), "code")] if one.severity == "note" else [said]
 
 
 def _paragraphs(one: Finding, number: str = "", lines: int | None = None) -> list[Block]:
-    """Returns a finding: what, how much, from what, why, and what to paste (its first lines)."""
+    """Returns a finding: title, gain, evidence, explanation, and the first lines of the text to paste."""
     remedy = one.remedy.strip().splitlines()
     brief = lines is not None and len(remedy) > lines
     shown = to_paste(remedy, lines) if brief and lines else remedy

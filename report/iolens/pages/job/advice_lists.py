@@ -97,7 +97,7 @@ def _gauge_object(gauge: str, value: float, bound: float, good: bool | None, rea
 
 
 def write_hints(path: Path, found: Diagnosis) -> None:
-    """Writes a hints file, `key value` a line, of the findings that are worth it."""
+    """Writes a hints file with a line `key value` for each hint of the findings that are worth it."""
     if not found.hints:
         raise IolensError(f"{path} was not written: no finding of the advice has MPI-IO hints")
     try:

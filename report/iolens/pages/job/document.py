@@ -39,10 +39,10 @@ from iolens.pages.layout import Layout, abreast, laid_out
 from iolens.pages.text.cells import middle
 
 _LEAST = 0.995
-"""Bytes of POSIX for one of MPI-IO below which it is said why they may be fewer."""
+"""Bytes in POSIX calls per byte in MPI-IO calls below which the page explains why there may be fewer."""
 
 _FEW_ROWS = 12
-"""Tables of so many rows may stand side by side."""
+"""Largest number of rows of tables that may stand side by side."""
 
 _LONGEST = 120
 """Characters of a fact on the first page."""

@@ -70,4 +70,6 @@ EVIDENCE: Mapping[str, str] = {
     "lock-waits": "file_locks",
     "missing-paths": "failed_calls",
 }
-"""Every rule has one. An exhibit that a log does not fill is not pointed to."""
+"""The exhibits that hold the evidence of each rule; every rule has at least one. A page does not refer to an exhibit
+that the log leaves empty.
+"""

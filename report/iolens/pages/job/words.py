@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from iolens.log import Job
 
 _LONGEST_PROGRAM = 60
-"""Characters of the program's path below the title, which leave room for what stands behind it."""
+"""Largest number of characters of the program's path in the title, so that the rest of the title has room."""
 
 _PARTIAL, _ANONYMIZED = "PARTIAL LOG", "ANONYMIZED LOG"
 
@@ -56,7 +56,7 @@ def _programs(job: Job) -> str:
 
 
 def _which_ranks(ranks: Sequence[int]) -> str:
-    """Returns the ranks as ranges, or how many where those would be long."""
+    """Returns the ranks as ranges, or their number if the ranges would be long."""
     ranges = mpiio.rank_list(ranks)
     if len(ranges) > _LONGEST_RANKS:
         return words.plural(len(ranks), "rank")
@@ -87,7 +87,7 @@ def labels(job: Job) -> list[str]:
 
 
 def _short(path: str) -> str:
-    """Returns a path that leaves room for what stands behind it."""
+    """Returns a path shortened so that the words after it have room."""
     return middle(path, _LONGEST_PROGRAM) if len(path) > _LONGEST_PROGRAM else path
 
 
@@ -124,7 +124,7 @@ def _run_time(job: Job) -> str:
 
 
 def _component(info: dict[str, Any]) -> str:
-    """Returns the implementation of MPI-IO: what was seen, else what was asked for."""
+    """Returns the implementation of MPI-IO that was seen in use, else the requested one."""
     used, asked = info.get("io_component_used"), info.get("io_component")
     if used:
         return f"{used} (asked for: {asked})" if asked and asked != used else str(used)

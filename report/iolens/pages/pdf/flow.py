@@ -198,7 +198,7 @@ def _titled(title: str) -> list[Flowable]:
 
 
 def _noted(note: str) -> list[Flowable]:
-    """Returns a note, or nothing."""
+    """Returns the note as a paragraph, or an empty list if there is none."""
     return [_paragraph(note, "note")] if note else []
 
 

@@ -89,7 +89,7 @@ def _new_sheet(page: Page) -> Flowable:
 
 
 def _template(name: str, title: str, subtitle: str, labels: Sequence[str]) -> PageTemplate:
-    """Returns a page's frame, and what stands around it."""
+    """Returns the frame of a page, with its header and footer."""
     frame = Frame(
         _MARGIN,
         _MARGIN / 2 + _FOOTER,

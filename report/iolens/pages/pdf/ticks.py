@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.transforms import Bbox
 
 _NEAR = 1e-10
-"""Share of an axis by which a place may lie outside it, for rounding."""
+"""Largest share of an axis by which a tick may lie outside it because of rounding."""
 
 
 def with_one_tick(figure: Any) -> None:

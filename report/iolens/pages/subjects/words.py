@@ -27,13 +27,13 @@ _MANY = 4
 """Rows of a group from which on the headline sums them up."""
 
 _HEADLINE = (RUN, "Bandwidth", "Time", "Computing", "Metadata")
-"""Groups whose rows the headline names, those of the run first."""
+"""Groups whose rows the headline names, in this order; those of the run come first."""
 
 _NAMES = {RUN: "", "Time": "printed ", "Computing": ""}
 """Words before the names of rows that differ from the name of their group."""
 
 _VERSION = re.compile(r" \d[\w.+-]*$")
-"""At the end of a benchmark's name."""
+"""Ending of a benchmark's name."""
 
 _NAMED = ("run time", "I/O time of the slowest process")
 """Numbers of the run in the headline."""

@@ -1,4 +1,6 @@
-"""Traced functions whose times hold what they called: listed below times that overlap nowhere, and in no sum."""
+"""Traced functions whose times include inner calls. They are listed below the times that do not overlap, and belong to
+no sum.
+"""
 
 from __future__ import annotations
 

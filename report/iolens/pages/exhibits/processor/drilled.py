@@ -41,5 +41,5 @@ def shares(head: str, measure: str, unit: str = "s") -> list[Column]:
 
 
 def guarded_size(value: float) -> str:
-    """Returns bytes; `--` where the number says nothing."""
+    """Returns bytes in words; `--` where the number has no meaning."""
     return words.GUARD if is_nan(value) else words.size(value)

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 _MOST_RATIOS = 24
 
 _LEADING = (RUN, "Bandwidth", "Time", "Computing", "Metadata", "MPI-IO", "POSIX", "DFS")
-"""Groups whose ratios are drawn where there are any; else those of all others that have a better side."""
+"""Groups whose ratios are drawn if there are any; otherwise those of all other groups for which more or less is better.
+"""
 
 _RATES = (
     ("Bandwidth", "write"),
@@ -27,7 +28,9 @@ _RATES = (
     ("MPI-IO", "speed by the slowest"),
     ("POSIX", "speed by the slowest"),
 )
-"""The rates that are drawn as bars, the first two that there are; what a program printed before what its log gives."""
+"""Rates that are drawn as bars: the first two that exist. A rate that the program printed comes before one from its
+log.
+"""
 
 _MOST_RATES = 2
 
@@ -70,7 +73,7 @@ def _ratio_figure(subjects: Subjects, found: pd.DataFrame) -> Iterable[FigureBlo
 
 
 def _rates(subjects: Subjects) -> pd.DataFrame:
-    """Returns rows of `aligned` that are rates of RATES."""
+    """Returns the rows of `aligned` whose names are in RATES."""
     rows = aligned(subjects)
     keys = list(zip(rows["group"], rows["name"], strict=True)) if len(rows) else []
     wanted = [key for key in _RATES if key in keys][:_MOST_RATES]

@@ -205,7 +205,7 @@ def _became(before: int, of_before: int, after: int, of_after: int) -> str:
 
 
 def _findings_columns(subjects: Subjects) -> list[Column]:
-    """Returns the finding, where it was seen and what it can gain, and what became of it."""
+    """Returns the finding, its place, its possible gain, and its state in the other subject."""
     columns = [Column("finding", "title")]
     for letter, subject in zip(subjects.letters, subjects.all, strict=True):
         total = len(subject.jobs)

@@ -41,7 +41,7 @@ def answers(comparison: Comparison) -> pd.DataFrame | None:
 
 
 def _known(runs: pd.DataFrame, column: str) -> str:
-    """Returns the values in the runs about their build."""
+    """Returns the values of the runs that describe how the program was built."""
     values = runs[column].dropna() if column in runs else []
     return "; ".join(dict.fromkeys(map(str, values))) or "n/a"
 

@@ -204,7 +204,7 @@ def _points_columns(comparison: Comparison) -> list[Column]:
 
 
 def _brief_columns(comparison: Comparison) -> list[Column]:
-    """Returns the columns of points for a terminal, which is narrow: what varies, and what it gave."""
+    """Returns the columns of points for a terminal, which is narrow: the settings that vary, and the results."""
     reason = Column("standing", "standing", lambda text: text.partition(":")[0])
     against = Column(_against_head(comparison), _AGAINST, _against_baseline)
     return [*_levels(comparison.factors), _COUNT, _value_column(comparison), against, reason]
@@ -348,4 +348,4 @@ RUNS: Exhibit[Comparison] = Exhibit(
 )
 
 COMPARISON_EXHIBITS: tuple[Exhibit[Comparison], ...] = (POINTS, RUNS, EFFECTS, INTERACTION)
-"""Those with numbers of their own, in the order of the exports."""
+"""Exhibits whose numbers are exported, in the order of the exports."""

@@ -36,7 +36,7 @@ def _settings_text(settings: Mapping[str, int | str]) -> str:
 
 
 def _by_order(least: float, most: float) -> str:
-    """Returns the range that comes of which rank is first; nothing if it makes no difference."""
+    """Returns in words how much the result depends on which rank comes first; empty if it does not."""
     return f"{least:.3g} to {most:.3g}" if most > least else ""
 
 
