@@ -250,7 +250,7 @@ static void cancelled(void)
     close(pair[1]);
 }
 
-/* Transfers between two descriptors inside the kernel: sendfile, splice and their relatives. */
+/* Bytes that the kernel generates: /dev/zero, getrandom, fallocate. */
 static void made(void)
 {
     char *room = malloc(RANDOM);
