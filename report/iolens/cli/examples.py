@@ -16,6 +16,8 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "advise": ("iolens advise job.darshan", "iolens advise job.darshan --write-hints hints.txt"),
     "rank-order": ("iolens rank-order job.darshan --ranks-per-node 16",),
     "export": ("iolens export --format speedscope -o profile.json job.darshan",),
+    "serve": ("iolens serve job.darshan",),
+    "verify-answer": ("iolens verify-answer job.darshan answer.txt",),
     "listing": ("iolens listing --source src job.darshan",),
     "live": (
         "iolens live",

@@ -35,6 +35,8 @@ _GROUPS: dict[tuple[str, str], dict[str, str]] = {
         "listing": "show the hottest source lines, with the compiler's notes on them",
         "rank-order": "find the order of ranks that keeps most bytes on a node",
         "export": "write samples and traces for other viewers",
+        "serve": "answer programs that ask about logs, by the Model Context Protocol",
+        "verify-answer": "check the numbers of a text against a log",
     },
     ("record", "jobs that still run, or were killed"): {
         "live": "watch running jobs, and take snapshots of them",

@@ -25,12 +25,12 @@ def job_json(job: Job) -> str:
         {
             **judgement(job, diagnosis(job)),
             "facts": {name: value for part in facts(job) for name, value in part},
-            "tables": {name: _rows(frame) for name, frame in found.items() if frame is not None},
+            "tables": {name: frame_rows(frame) for name, frame in found.items() if frame is not None},
         }
     )
 
 
-def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
+def frame_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """Returns the rows of a frame as JSON has them: null stands for a number that is not known."""
     text = frame.to_json(orient="records", double_precision=15, date_format="iso", default_handler=str)
     rows: list[dict[str, Any]] = json.loads(text)

@@ -1,0 +1,40 @@
+"""`iolens verify-answer LOG TEXT`: check every number of a text against a log."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from iolens.errors import IolensError
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the options."""
+    parser.add_argument("log", type=Path, metavar="LOG", help="a log of iolens or Darshan (3.0 or later)")
+    parser.add_argument("text", metavar="TEXT", help="a file with the text; - for standard input")
+    parser.add_argument("--sources", action="store_true", help="print the sources of all other numbers, too")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Prints the numbers that the log does not have; returns 1 if there are any."""
+    from iolens.log import read_log
+    from iolens.pages.answers.verified import numbers
+
+    found = numbers(read_log(args.log), _text(args.text))
+    wrong = [one for one in found if not one.source]
+    for one in found if args.sources else wrong:
+        print(f"{one.text}: {one.source or 'the log has no such number'}")
+    print(f"{len(found) - len(wrong)} of {len(found)} numbers are in the log")
+    return 1 if wrong else 0
+
+
+def _text(name: str) -> str:
+    """Returns the text to check."""
+    if name == "-":
+        return sys.stdin.read()
+    try:
+        return Path(name).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise IolensError(f"{name}: the text cannot be read ({reason})") from error

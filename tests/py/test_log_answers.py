@@ -1,0 +1,146 @@
+"""Answers about a log: what programs may ask, what is refused, and that no wrong number of a text passes."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+import random
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from iolens.cli.main import main
+from iolens.cli.read.serve import server
+from iolens.errors import UsageError
+from iolens.log import Job, read_log
+from iolens.pages.answers import tools
+from iolens.pages.answers.library import Library
+from iolens.pages.answers.verified import numbers
+from iolens.pages.exhibits.job import JOB_EXHIBITS
+
+DATA = Path(__file__).parents[1] / "data"
+LOG = DATA / "darshan" / "mpi-io-test-x86_64-3.5.0.darshan"
+
+
+@pytest.fixture(scope="module")
+def job() -> Job:
+    return read_log(LOG)
+
+
+def values_of(job: Job) -> list[float]:
+    """Every finite number of every table, and their lengths."""
+    found: list[float] = []
+    for exhibit in JOB_EXHIBITS:
+        frame = exhibit.every(job)
+        if frame is not None:
+            found.append(len(frame))
+            found += [one for name in frame for one in frame[name].tolist() if isinstance(one, (int, float))]
+    return [float(one) for one in found if math.isfinite(one)]
+
+
+def test_answers_are_the_rows_of_the_tables(job: Job) -> None:
+    listed = {one["name"]: one for one in tools.tables(job)}
+    assert listed["performance"]["rows"] == len(tools.table(job, "performance")["rows"])
+    pieces = [tools.table(job, "operations", first=first, count=2)["rows"] for first in (0, 2)]
+    assert [row["row"] for piece in pieces for row in piece] == [0, 1, 2, 3]
+    assert "modules" in listed
+    assert tools.overview(job)["judgement"]["verdict"]["sentence"]
+    json.dumps([tools.table(job, name) for name in listed])
+
+
+def test_what_a_log_cannot_tell_is_refused(job: Job) -> None:
+    with pytest.raises(UsageError, match=r"this log cannot tell: .* the table mpi_calls; it needs"):
+        tools.table(job, "mpi_calls")
+    with pytest.raises(UsageError, match="there is no table nonsense"):
+        tools.table(job, "nonsense")
+    assert any("MPI" in one["reason"] or "comput" in one["fact"] for one in tools.overview(job)["not_known"])
+
+
+def written(value: float, chance: random.Random) -> str:
+    """A number as people write it: three or four digits, or all."""
+    if value == int(value) and abs(value) < 1e15 and chance.random() < 0.7:
+        return f"{int(value):,}" if chance.random() < 0.5 else str(int(value))
+    return f"{value:.{chance.randrange(2, 5)}f}"
+
+
+def rounds_to_a_number(text: str, values: list[float]) -> bool:
+    """Compare each value, rounded to the digits of the text, with that number: a loop that shares no code."""
+    plain = text.replace(",", "")
+    digits = len(plain.partition(".")[2])
+    return any(abs(value - float(plain)) <= 0.5000001 * 10**-digits for value in values)
+
+
+def test_every_planted_number_of_a_thousand_texts_is_named(job: Job) -> None:
+    chance, values = random.Random(2713), [one for one in values_of(job) if one >= 0]
+    # Sentences of the log itself have further numbers, which a planted one must not be by chance.
+    said = [float(one) for one in re.findall(r"\d+(?:\.\d+)?", json.dumps(tools.overview(job)).replace(",", ""))]
+    for _ in range(1000):
+        true = [written(chance.choice(values), chance) for _ in range(3)]
+        wrong = f"{chance.uniform(1e4, 1e9):.{chance.randrange(0, 3)}f}"
+        if rounds_to_a_number(wrong, values + said):
+            continue
+        words = [*true, wrong]
+        chance.shuffle(words)
+        text = f"It moved {words[0]} here, {words[1]}; then {words[2]} and ({words[3]})."
+        found = numbers(job, text)
+        assert [one.text for one in found] == words
+        assert [one.text for one in found if not one.source] == [wrong], text
+
+
+def test_units_are_those_of_the_text(job: Job) -> None:
+    moved = int(tools.table(job, "performance")["rows"][0]["bytes_written"])
+    for text in (f"{moved / 2**20:.2f} MiB", f"{moved / 1e6:.2f} MB", f"{moved:,} bytes", f"{moved} B"):
+        (one,) = numbers(job, f"The program wrote {text}.")
+        assert one.source, text
+        assert one.text == text
+    assert not numbers(job, f"wrote {moved / 2**20 * 1.01:.2f} MiB")[0].source
+    assert not numbers(job, "See file_17.dat, v2.0.1, /scratch/12/data and #5.")
+
+
+def test_the_command_names_what_is_wrong(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = tmp_path / "answer.txt"
+    text.write_text("It wrote 987654321.5 bytes.")
+    assert main(["verify-answer", str(LOG), str(text)]) == 1
+    assert "987654321.5 bytes: the log has no such number" in capsys.readouterr().out
+    assert main(["verify-answer", str(LOG), str(tmp_path / "none.txt")]) == 1
+    assert "cannot be read" in capsys.readouterr().err
+
+
+def asked(job_path: Path, calls: list[tuple[str, dict[str, Any]]]) -> list[Any]:
+    """Start the server as a program and return the answers that a client hears."""
+    from mcp import Client, StdioServerParameters
+    from mcp.client.stdio import stdio_client
+
+    async def talk() -> list[Any]:
+        command = [*"-m iolens.cli.main serve".split(), str(job_path)]
+        async with Client(stdio_client(StdioServerParameters(command=sys.executable, args=command))) as client:
+            return [await client.call_tool(name, words) for name, words in calls]
+
+    return asyncio.run(talk())
+
+
+def test_a_client_is_answered_over_the_protocol() -> None:
+    pytest.importorskip("mcp", reason="mcp is not installed")
+    known, refused, checked = asked(
+        LOG,
+        [
+            ("table", {"log": LOG.name, "name": "performance"}),
+            ("table", {"log": LOG.name, "name": "mpi_calls"}),
+            ("verify_answer", {"log": LOG.name, "text": "987654321.5"}),
+        ],
+    )
+    assert json.loads(known.content[0].text)["table"] == "performance"
+    assert refused.is_error
+    assert "this log cannot tell" in refused.content[0].text
+    assert '"source": ""' in checked.content[0].text
+
+
+def test_without_the_package_the_command_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    from iolens.errors import IolensError
+
+    monkeypatch.setitem(sys.modules, "mcp.server", None)
+    with pytest.raises(IolensError, match="needs the package mcp"):
+        server(Library({}))
