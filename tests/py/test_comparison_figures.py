@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 from comparison_example import MIB, write_sweep
 from iolens.figures.comparison.bars import grouped_bars
-from iolens.figures.comparison.effects import effect_forest, ratio_ticks
+from iolens.figures.comparison.effects import effect_forest
 from iolens.figures.comparison.heatmap import heatmap
-from iolens.figures.comparison.interaction import interaction_lines, nice_ticks
-from iolens.figures.comparison.levels import reach
+from iolens.figures.comparison.interaction import interaction_lines
+from iolens.figures.comparison.levels import nice_ticks, ratio_ticks, reach
 from iolens.figures.comparison.ranking import MOST, ranking
 from iolens.lab.sweep.read.results import load_results
 from iolens.metrics.comparison.results import Comparison, compare

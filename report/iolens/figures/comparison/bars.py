@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -15,15 +14,14 @@ from iolens.figures.comparison.levels import (
     BEST,
     LEFT_OUT,
     POINT,
-    error_bar,
     level_colours,
     name_places,
     reach,
+    value_bar,
     wrapped,
 )
-from iolens.figures.style import FULL_WIDTH, INK, styled
+from iolens.figures.style import FULL_WIDTH, styled
 from iolens.metrics.comparison.settings import describe, level_text, name_text, sorted_levels
-from iolens.missing import is_nan
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -112,11 +110,6 @@ def _panel_height(panels: int) -> float:
     return 0.6 + (2.1 if panels == 1 else min(1.75 * panels, 8.6))
 
 
-def spread(x: float, width: float, count: int) -> list[float]:
-    """Returns places for `count` dots side by side within a bar, so that equal runs stay visible."""
-    return [x + width * 0.5 * ((i + 0.5) / count - 0.5) for i in range(count)]
-
-
 def matching(points: pd.DataFrame, panel: Mapping[str, Any]) -> pd.Series[bool]:
     """Returns the points that have the levels of `panel`."""
     mask = points["label"] != ""
@@ -137,24 +130,11 @@ def _draw_panel(axes: Axes, points: pd.DataFrame, bars: Bars) -> None:
         x = levels.index(point[groups]) + (place - (len(order) - 1) / 2) * width
         if point["lost"]:
             axes.annotate(f"{point['lost']} lost", (x, 0), (0, 10), **_LOST)
-        if math.isnan(point[value]):
-            axes.annotate("n/a", (x, 0), ha="center", va="bottom", fontsize=6.5)
-            continue
         face = LEFT_OUT if point["left_out"] else bars.palette[order[place]]
         edge, thick = (BEST, 1.8) if index == bars.best else ("white", 0.4)
-        axes.bar(
-            x,
-            point[value],
-            width * 0.94,
-            color=face,
-            hatch="///" if point["left_out"] else None,
-            edgecolor=edge,
-            linewidth=thick,
-        )
-        error_bar(axes, x, point[low], point[high])
-        if value == "value" and not is_nan(point["bound"]):
-            axes.plot((x - width * 0.47, x + width * 0.47), (point["bound"],) * 2, color=INK, linewidth=1.4, zorder=4)
         dots = runs.loc[(runs["point"] == index) & runs["usable"], single].dropna().astype(float)
-        axes.scatter(spread(x, width, len(dots)), dots, s=7, color="white", edgecolor=INK, linewidth=0.6, zorder=5)
+        bound = point["bound"] if value == "value" else None
+        look = {"color": face, "hatch": "///" if point["left_out"] else None, "edgecolor": edge, "linewidth": thick}
+        value_bar(axes, x, width, (point[value], point[low], point[high]), list(dots), bound, **look)
     axes.set_xlim(-0.5, len(levels) - 0.5)
     name_places(axes, [level_text(groups, level) for level in levels], _PLOT_WIDTH)

@@ -6,11 +6,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from matplotlib.figure import Figure
-from matplotlib.ticker import NullLocator
 
-from iolens.figures.comparison.interaction import nice_ticks
-from iolens.figures.comparison.levels import POINT, error_bar, lines_of, wrapped
-from iolens.figures.style import FULL_WIDTH, INK, styled
+from iolens.figures.comparison.levels import POINT, lines_of, ratio_axes, ratio_mark, wrapped
+from iolens.figures.style import FULL_WIDTH, styled
 from iolens.metrics.comparison.settings import level_text, name_text
 
 if TYPE_CHECKING:
@@ -35,21 +33,8 @@ def effect_forest(effects: pd.DataFrame, what: str = "bandwidth") -> Figure:
     axes = figure.subplots()
     for y, row in enumerate(effects.itertuples()):
         axes.plot([row.smallest, row.largest], [y, y], color="#bbbbbb", linewidth=3.5, solid_capstyle="round")
-        axes.plot(row.ratio, y, marker="D", markersize=5, color=POINT, zorder=5)
-        error_bar(axes, y, row.low, row.high, horizontal=True)
-        axes.annotate(f"{row.ratio:.2f}×", (1.01, y), xycoords=("axes fraction", "data"), va="center", color=INK)
-    axes.axvline(1.0, color=INK, linewidth=0.8)
-    axes.set_xscale("log")
-    low, high = _limits(effects)
-    ticks = ratio_ticks(low, high)
-    axes.set_xlim(low, high)
-    axes.set_xticks(ticks, [f"{tick:g}×" for tick in ticks])
-    axes.xaxis.set_minor_locator(NullLocator())
-    axes.set_yticks(range(len(texts)), texts)
-    axes.set_ylim(len(texts) - 0.5, -0.5)
-    axes.set_xlabel(f"{what}, as a multiple of the base level (1× = no effect)")
-    axes.grid(axis="y", visible=False)
-    axes.grid(axis="x")
+        ratio_mark(axes, y, row.ratio, row.low, row.high, markersize=5, color=POINT)
+    ratio_axes(axes, *_limits(effects), texts, f"{what}, as a multiple of the base level (1× = no effect)")
     return figure
 
 
@@ -65,10 +50,3 @@ def _limits(effects: pd.DataFrame) -> tuple[float, float]:
     low = max(min(float(effects[["smallest", "low"]].min().min()), 1.0), least / 3)
     high = min(max(float(effects[["largest", "high"]].max().max()), 1.0), most * 3)
     return low / 1.08, high * 1.08
-
-
-def ratio_ticks(low: float, high: float) -> list[float]:
-    """Returns ticks of a ratio axis; finer when all effects are small."""
-    if high / low < 1.6:
-        return [t for t in (0.7, 0.8, 0.9, 0.95, 1, 1.05, 1.1, 1.2, 1.3, 1.4, 1.5) if low <= t <= high]
-    return nice_ticks(low, high)

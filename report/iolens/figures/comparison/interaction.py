@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
-from iolens.figures.comparison.levels import error_bar, level_colours, name_places, wrapped
+from iolens.figures.comparison.levels import error_bar, level_colours, name_places, nice_ticks, wrapped
 from iolens.figures.style import FULL_WIDTH, styled
 from iolens.metrics.comparison.settings import describe_one, level_text, name_text, sorted_levels
 
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MARKERS = "osD^vP*X"
-_MOST_TICKS = 9
 _PLOT_WIDTH = 4.6
 """Inches that are left for the lines beside the axis and the key."""
 _KEY_WIDTH = 28
@@ -56,12 +55,3 @@ def interaction_lines(cells: pd.DataFrame, pair: tuple[str, str], label: str) ->
     axes.set(xlabel=name_text(pair[1]), ylabel=label)
     axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
     return figure
-
-
-def nice_ticks(low: float, high: float) -> list[float]:
-    """Returns round numbers within [low, high] of a logarithmic axis, as many as stay readable."""
-    for steps in ((1, 1.5, 2, 3, 4, 5, 7), (1, 2, 5), (1, 3), (1,)):
-        ticks = [m * 10.0**e for e in range(-9, 12) for m in steps if low <= m * 10.0**e <= high]
-        if len(ticks) <= _MOST_TICKS:
-            break
-    return ticks

@@ -1,4 +1,4 @@
-"""Colours of ordered levels and error bars, which all figures of the comparison share."""
+"""Colours of ordered levels, bars, intervals and axes of ratios, which all comparisons of points and of logs share."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import matplotlib
+from matplotlib.ticker import NullLocator
 
 from iolens.figures.style import INK, WRITE
+from iolens.missing import is_nan
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,6 +22,8 @@ _CHARACTER = 0.06
 """Inches that a character of a tick's label takes on average."""
 _ANGLED = 28
 """Characters in a line of a label that stands at an angle."""
+_MOST_TICKS = 9
+"""Numbers on a logarithmic axis that stay readable."""
 POINT, LEFT_OUT = "#31688e", "#b8b8b8"
 
 
@@ -68,3 +72,65 @@ def error_bar(axes: Axes, x: float, low: float, high: float, horizontal: bool = 
     at = (middle, x) if horizontal else (x, middle)
     xerr, yerr = (half, None) if horizontal else (None, half)
     axes.errorbar(*at, xerr=xerr, yerr=yerr, fmt="none", ecolor=INK, elinewidth=1.0, capsize=2.5, zorder=4)
+
+
+def value_bar(
+    axes: Axes,
+    x: float,
+    width: float,
+    interval: tuple[float, float, float],
+    singles: Sequence[float],
+    bound: float | None,
+    **look: Any,
+) -> None:
+    """Draws a value as a bar, from its `interval` (the value and both ends), with dots for its single measurements and
+    a line at the bound of the storage; n/a without a value.
+    """
+    value, low, high = interval
+    if is_nan(value):
+        axes.annotate("n/a", (x, 0), ha="center", va="bottom", fontsize=6.5)
+        return
+    axes.bar(x, value, width * 0.94, **look)
+    error_bar(axes, x, low, high)
+    if bound is not None and not is_nan(bound):
+        axes.plot((x - width * 0.47, x + width * 0.47), (bound,) * 2, color=INK, linewidth=1.4, zorder=4)
+    places = [x + width * 0.5 * ((i + 0.5) / len(singles) - 0.5) for i in range(len(singles))]
+    axes.scatter(places, list(singles), s=7, color="white", edgecolor=INK, linewidth=0.6, zorder=5)
+
+
+def ratio_mark(axes: Axes, y: float, ratio: float, low: float, high: float, **look: Any) -> None:
+    """Draws a ratio as a diamond with its interval, and its number at the right edge."""
+    axes.plot(ratio, y, marker="D", zorder=5, **look)
+    error_bar(axes, y, low, high, horizontal=True)
+    axes.annotate(f"{ratio:.2f}×", (1.01, y), xycoords=("axes fraction", "data"), va="center", color=INK)
+
+
+def ratio_axes(axes: Axes, low: float, high: float, names: Sequence[str], label: str) -> None:
+    """Gives a figure of ratios its logarithmic axis from `low` to `high`, a line at 1, and a named row per ratio."""
+    axes.axvline(1.0, color=INK, linewidth=0.8)
+    axes.set_xscale("log")
+    ticks = ratio_ticks(low, high)
+    axes.set_xlim(low, high)
+    axes.set_xticks(ticks, [f"{tick:g}×" for tick in ticks])
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.set_yticks(range(len(names)), list(names))
+    axes.set_ylim(len(names) - 0.5, -0.5)
+    axes.set_xlabel(label)
+    axes.grid(axis="y", visible=False)
+    axes.grid(axis="x")
+
+
+def ratio_ticks(low: float, high: float) -> list[float]:
+    """Returns ticks of a ratio axis; finer when all effects are small."""
+    if high / low < 1.6:
+        return [t for t in (0.7, 0.8, 0.9, 0.95, 1, 1.05, 1.1, 1.2, 1.3, 1.4, 1.5) if low <= t <= high]
+    return nice_ticks(low, high)
+
+
+def nice_ticks(low: float, high: float) -> list[float]:
+    """Returns round numbers within [low, high] of a logarithmic axis, as many as stay readable."""
+    for steps in ((1, 1.5, 2, 3, 4, 5, 7), (1, 2, 5), (1, 3), (1,)):
+        ticks = [m * 10.0**e for e in range(-9, 12) for m in steps if low <= m * 10.0**e <= high]
+        if len(ticks) <= _MOST_TICKS:
+            break
+    return ticks

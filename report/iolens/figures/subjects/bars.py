@@ -7,11 +7,9 @@ from textwrap import fill
 
 from matplotlib.figure import Figure
 
-from iolens.figures.comparison.bars import spread
-from iolens.figures.comparison.levels import error_bar, reach
-from iolens.figures.style import FULL_WIDTH, INK, styled
+from iolens.figures.comparison.levels import reach, value_bar
+from iolens.figures.style import FULL_WIDTH, styled
 from iolens.figures.subjects.colours import colours, named
-from iolens.missing import is_nan
 
 _LONGEST_LINE = 26
 """Characters for which the axis is high enough."""
@@ -37,17 +35,9 @@ def value_bars(
     axes = figure.subplots()
     palette = colours(list(labels))
     for x, letter in enumerate(labels):
-        value, low, high = values[letter]
-        if is_nan(value):
-            axes.annotate("n/a", (x, 0), ha="center", va="bottom", fontsize=6.5)
-            continue
-        axes.bar(x, value, 0.62, color=palette[letter], label=named(letter, labels[letter]))
-        error_bar(axes, x, low, high)
-        if len(singles[letter]) > 1:
-            dots = list(singles[letter])
-            axes.scatter(spread(x, 0.62, len(dots)), dots, s=7, color="white", edgecolor=INK, linewidth=0.6, zorder=5)
-        if letter in bounds:
-            axes.plot((x - 0.36, x + 0.36), (bounds[letter],) * 2, color=INK, linewidth=1.4, zorder=4)
+        dots = singles[letter] if len(singles[letter]) > 1 else ()
+        look = {"color": palette[letter], "label": named(letter, labels[letter])}
+        value_bar(axes, x, 0.66, values[letter], dots, bounds.get(letter), **look)
     flat = pd.Series([one for each in singles.values() for one in each], dtype=float)
     highs = pd.Series([high for _, _, high in values.values()], dtype=float)
     axes.set_ylim(0, max([reach(flat, highs), *(1.06 * each for each in bounds.values())]))

@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING
 
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import NullLocator
 
-from iolens.figures.comparison.effects import ratio_ticks
-from iolens.figures.comparison.levels import error_bar
-from iolens.figures.style import FULL_WIDTH, INK, styled
+from iolens.figures.comparison.levels import ratio_axes, ratio_mark
+from iolens.figures.style import FULL_WIDTH, styled
 from iolens.figures.subjects.colours import colours, named
 from iolens.missing import is_nan
 
@@ -36,22 +34,10 @@ def ratio_rows(rows: pd.DataFrame, letters: Sequence[str], labels: Mapping[str, 
             if is_nan(ratio):
                 continue
             at = y + (place - (len(others) - 1) / 2) * step
-            axes.plot(ratio, at, marker="D", markersize=4.5, color=palette[letter], zorder=5)
-            error_bar(axes, at, low, high, horizontal=True)
-            axes.annotate(f"{ratio:.2f}×", (1.01, at), xycoords=("axes fraction", "data"), va="center", color=INK)
+            ratio_mark(axes, at, ratio, low, high, markersize=4.5, color=palette[letter])
             ends += [ratio, *(end for end in (max(low, ratio / 4), min(high, ratio * 4)) if not is_nan(end))]
-    axes.axvline(1.0, color=INK, linewidth=0.8)
-    axes.set_xscale("log")
-    low, high = min(ends) / 1.12, max(ends) * 1.12
-    ticks = ratio_ticks(low, high)
-    axes.set_xlim(low, high)
-    axes.set_xticks(ticks, [f"{tick:g}×" for tick in ticks])
-    axes.xaxis.set_minor_locator(NullLocator())
-    axes.set_yticks(range(len(rows)), list(rows["text"]))
-    axes.set_ylim(len(rows) - 0.5, -0.5)
-    axes.set_xlabel(f"as a multiple of {first}'s (1× = the same)")
-    axes.grid(axis="y", visible=False)
-    axes.grid(axis="x")
+    label = f"as a multiple of {first}'s (1× = the same)"
+    ratio_axes(axes, min(ends) / 1.12, max(ends) * 1.12, list(rows["text"]), label)
     if len(others) > 1:
         handles = [
             Line2D([], [], marker="D", linestyle="", color=palette[each], label=named(each, labels[each]))
