@@ -157,8 +157,8 @@ static struct ost_object *object_of(struct replay *replay, int64_t file, int tar
     return object;
 }
 
-/* As the emulation charges a call: pieces of a write follow one another, those of a read are asked for at
- * once. */
+/* Charges a call as the emulation does: the pieces of a write follow one another, and those of a read are
+ * requested at once. */
 static double move(struct replay *replay, const struct step *step, int client, double begin)
 {
     const struct ost_params *params = &replay->params;
@@ -258,7 +258,8 @@ static bool drawn(struct replay *replay, uint64_t many)
 
 static bool is_ready(const struct rank *rank) { return !rank->waits && rank->next < rank->count; }
 
-/* The rank whose turn it is, or -1. With a seed any of those that come together, with the same chance. */
+/* Returns the rank whose turn it is, or -1. With a seed, ranks that come at the same time are chosen at
+ * random. */
 static int64_t next_rank(struct replay *replay)
 {
     int64_t next = -1;

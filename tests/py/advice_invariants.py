@@ -22,13 +22,15 @@ BESIDE_IO = {rule.id for rule in RULES if rule.beside_io}
 
 
 def contradictions(job: Job, found: Diagnosis) -> list[str]:
-    """Returns what contradicts something else in the judgement of a job."""
+    """Returns contradictions in the judgement of a job."""
     checks = (_gauges, _silence, _bounds, _hints, _layouts, _pages)
     return [said for check in checks for said in check(job, found)]
 
 
 def _gauges(job: Job, found: Diagnosis) -> Iterator[str]:
-    """Yields gauges outside their bounds without a finding or a reason, or beside words that nothing is wrong."""
+    """Yields gauges outside their bounds that neither a finding nor a reason explains, or that stand beside a clean
+    verdict.
+    """
     titles = {f"“{one.title}”" for one in found.findings}
     for gauge, good, reason in found.gauges.rows("gauge", "good", "reason"):
         if good is not False:
@@ -42,7 +44,7 @@ def _gauges(job: Job, found: Diagnosis) -> Iterator[str]:
 
 
 def _silence(job: Job, found: Diagnosis) -> Iterator[str]:
-    """Yields what is to be done where nothing is said to be."""
+    """Yields remedies of a job whose verdict says that there is nothing to do."""
     sentence = found.verdict.sentence
     if sentence.startswith(QUIET) and (found.worth or found.gain or found.hints):
         yield f"{sentence!r} beside {[one.id for one in found.worth]}"

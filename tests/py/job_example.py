@@ -1,4 +1,4 @@
-"""Made-up jobs: what a test gives, and the least of all else that a job must have."""
+"""Made-up jobs: the values that a test gives, and defaults for everything else that a job must have."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def job(nprocs: int = RANKS, frames: dict[str, pd.DataFrame] | None = None, **pr
 
 
 def every_rank(rows: list[tuple[Any, ...]], columns: str) -> pd.DataFrame:
-    """The same rows for each rank; a function among the values is asked with the rank."""
+    """Returns the same rows for each rank; a value that is a function is called with the rank."""
     made = [
         (rank, *(value(rank) if callable(value) else value for value in row)) for rank in range(RANKS) for row in rows
     ]

@@ -364,7 +364,7 @@ def placed(*cpus: str, on_core: float = 100.0, runnable: Any = 0.0, mpi: float =
 
 
 def test_ranks_that_share_processors_and_want_them() -> None:
-    """Two processors, four ranks that compute: each waits for half of the run, of which nobody can take more."""
+    """Two processors and four computing ranks: each rank waits for half of the run, and no remedy can save more."""
     found = said(placed("0,1", "0,1", "0,1", "0,1", on_core=50.0, runnable=50.0))["crowded-processors"]
     assert found.gain == pytest.approx(0.51)
     assert "Rank 0 on node1 was ready to run and had no processor for 50 s of 1 min 40 s" in found.evidence

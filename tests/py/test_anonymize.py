@@ -34,7 +34,7 @@ def anonymous(path: Path, folder: Path, *options: str, key: str = "a secret") ->
 
 
 def everything(path: Path) -> bytes:
-    """All that a log holds, inflated."""
+    """Returns the contents of all regions of a log, inflated."""
     contents = take_apart(open_container(path))
     private = [chunk for region in contents.private or () for chunk in region.chunks]
     return b"\n".join([contents.job, contents.names, *contents.modules.values(), *private])

@@ -17,7 +17,7 @@ from iolens.lab.run.judged import refuse_unknown
 
 
 def iolens(*words: str, output: str = "/dev/null", **surroundings: str) -> tuple[int, str]:
-    """Exit code and what stood on standard error."""
+    """Returns the exit code and the text on standard error."""
     with Path(output).open("w") as file:
         done = subprocess.run(
             [sys.executable, "-m", "iolens", *words],

@@ -1,4 +1,4 @@
-"""`iolens selfbench`: a table of what was measured, and nothing left behind."""
+"""`iolens selfbench` prints a table of its measurements, and leaves no files behind."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ BEYOND = (
 
 
 def places(node: Any, at: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
-    """Where a tree of tables has values."""
+    """Returns the places of all values in a tree of tables."""
     inner = (
         [place for key, value in node.items() for place in places(value, (*at, key))] if isinstance(node, dict) else []
     )

@@ -73,7 +73,7 @@ def periods(log: Path) -> int:
 
 
 def test_an_event_on_the_time_line_ends_where_the_next_one_begins() -> None:
-    """Chrome's viewers draw rows of events that lie behind or within one another, to the nanosecond."""
+    """Events in a row of Chrome's viewers must follow or contain one another, to the nanosecond."""
     times = [0.1 + 3.7e-7 * number * number for number in range(2000)]
     events = [chrome.event(0, 0, "I/O", "write", begin, end) for begin, end in pairwise(times)]
     begins = [round(1000 * one["ts"]) for one in events]

@@ -70,7 +70,7 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 @pytest.fixture(scope="module")
 def store(logs: list[Path]) -> Path:
-    """All of them, by another process."""
+    """Returns a store of all logs, which other processes read."""
     folder = logs[0].parent.parent / f"{logs[0].parent.name}-store"
     assert ingest([logs[0].parent], folder, processes=2) == Taken(read=len(logs))
     return folder
@@ -164,7 +164,7 @@ def test_the_report_in_the_terminal_as_pdf_and_by_sql(
 
 
 def test_copies_of_logs_are_counted_and_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The same log under two names; another state of a log that changed is none."""
+    """The same log under two names is a copy; another state of a log that changed is not."""
     for name in ("a", "b", "c"):
         (tmp_path / "logs" / name).mkdir(parents=True)
         shutil.copy(DATA / "darshan/noposix.darshan", tmp_path / "logs" / name / f"{name}.darshan")

@@ -71,7 +71,7 @@ RANK=1 cat joined > rank1
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One run of all of them, and what it left."""
+    """The folder of logs that one run of all programs left."""
     place = tmp_path_factory.mktemp("forest")
     (place / "data").mkdir()
     for shard in range(SHARDS):

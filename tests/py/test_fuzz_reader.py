@@ -132,7 +132,9 @@ def test_records_of_nothing_cost_nothing(module: str, head: int, tmp_path: Path)
 
 
 def test_a_version_that_only_libdarshan_util_knows() -> None:
-    """The same counters from a process of its own; what ends that process is a reason, and nothing more."""
+    """The fallback reads the same counters in a process of its own; if that process crashes, the crash is only
+    reported.
+    """
     import darshan
 
     assert darshan.DarshanReport  # skips the test where the package has no library

@@ -34,7 +34,7 @@ def spool(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_sample_of_damage(tmp_path: Path, spool: Path) -> None:
-    """Without sanitizers, which `make fuzz` has: what is wrong ends the process only when it hits."""
+    """This build has no sanitizers, which `make fuzz` has: a fault is seen only if it ends the process."""
     fuzzer = harness.BUILD / "bin/fuzz-recover"
     make = ["make", "-s", "-C", harness.ROOT / "profiler", f"BUILD={harness.BUILD}"]
     subprocess.run([*make, "fuzz-recover"], check=True)

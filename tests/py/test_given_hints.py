@@ -1,4 +1,4 @@
-"""`iolens run --hints`: what is taken, what is refused."""
+"""`iolens run --hints`: texts that are accepted and texts that are refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the parts of an installation are looked for: folders that may not be entered hold nothing."""
+"""The folders in which parts of an installation are looked for; a folder that may not be entered counts as empty."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the preload goes: on every application of a command line, never on its launcher."""
+"""The preload is added to every application of a command line, and never to its launcher."""
 
 from __future__ import annotations
 

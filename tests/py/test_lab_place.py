@@ -1,4 +1,4 @@
-"""Where the data of a sweep lies, and which driver its runs get."""
+"""The place of a sweep's data, and the driver that its runs get."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""In which function ranks stand, by what two looks at a sampled job know of them."""
+"""The functions in which ranks are, found from two readings of a sampled job."""
 
 from __future__ import annotations
 

@@ -114,7 +114,7 @@ def test_advice_names_a_family_and_how_many_files_it_has() -> None:
 
 
 def test_a_name_with_a_sign_of_its_own_is_no_member_of_a_family() -> None:
-    """`#` may stand in the name of a file, and a label may be that of another family."""
+    """`#` may occur in a file name, and a label may be the pattern of another family."""
     names = [f"/d/step{number}" for number in range(9)]
     found = families([*names, "/d/step#"])
     assert [*zip(found.labels, found.sizes.tolist(), strict=True)] == [("/d/step#", 9), ("/d/step#", 1)]

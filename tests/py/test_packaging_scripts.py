@@ -77,7 +77,7 @@ def test_a_debian_package_is_for_the_release_of_this_machine(folder: Path) -> No
 
 @pytest.mark.parametrize("script", ["deb.sh", "wheel.sh"])
 def test_no_package_leaves_the_interactive_figures_out(folder: Path, tmp_path: Path, script: str) -> None:
-    """Without npm there is nowhere to have them from, and no package is made."""
+    """Without npm the interactive figures' library cannot be fetched, and no package is made."""
     tools = tmp_path / "tools"
     tools.mkdir()
     for name in ("bash", "sh", "sed", "mkdir", "mktemp", "rm", "dirname", "realpath", "uname", "sha256sum", "date"):

@@ -365,7 +365,7 @@ COLUMNS_OF_USE = (
     "ranks max_rss minor_faults major_faults voluntary_switches involuntary_switches storage_read storage_written "
     "user_time system_time"
 )
-"""Those of logs without threads."""
+"""Columns of the table `process` in logs that have no table `threads`."""
 
 
 def test_samples_by_the_processors_clock_leave_the_parts_to_the_kernels_counts() -> None:

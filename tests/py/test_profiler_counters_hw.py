@@ -160,7 +160,7 @@ def killed(folder: Path, **settings: str) -> dict[tuple[str, str], dict[str, Any
 
 
 def test_a_killed_process_has_no_migrations_without_a_counter(tmp_path: Path) -> None:
-    """They are read at the end alone."""
+    """Migrations without a counter are read only at the end of a process."""
     row = killed(tmp_path)["run", "cpu-migrations"]
     reason = "the log was made before the process ended; --hwpc counts migrations for such logs too"
     assert (row["value"], row["unavailable"]) == (-1, reason)

@@ -23,7 +23,7 @@ CANCELLATION_POINTS = (
     "recvfrom recvmsg select sem_timedwait sem_wait send sendmsg sendto sigpause sigsuspend sigtimedwait "
     "sigwait sigwaitinfo sleep system tcdrain usleep wait waitid waitpid write writev"
 ).split()
-"""Where POSIX lets a cancelled thread end, for certain."""
+"""The points at which POSIX guarantees that a cancelled thread ends."""
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -80,7 +80,7 @@ def test_a_handler_that_ends_the_program_inside_the_recorder(tmp_path: Path) -> 
 
 
 def test_the_library_itself_is_no_place_where_a_cancelled_thread_ends() -> None:
-    """It would leave the library's locks held; the program's own calls are made without any."""
+    """Ending there would leave the library's locks held; the program's own calls are made while none is held."""
     command = ["nm", "-D", "--undefined-only", harness.LIBRARY]
     listing = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     needed = {line.split()[-1].partition("@")[0].removesuffix("64") for line in listing.splitlines()}

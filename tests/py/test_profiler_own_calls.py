@@ -49,7 +49,7 @@ def printed(*command: str | Path) -> list[str]:
 
 @cache
 def wrapped() -> frozenset[str]:
-    """Names that a wrapper stands behind: all that any of the libraries defines for the program."""
+    """Returns the names for which the libraries define a wrapper for the program."""
     lines = [line for library in built() for line in printed("nm", "-D", "--defined-only", library)]
     names = {line.split()[-1].split("@")[0] for line in lines if line.split()[-2] in "TWi"}
     return frozenset(name for name in names if not OWN.match(name))

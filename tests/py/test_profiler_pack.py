@@ -23,7 +23,7 @@ def packed(program: Path, data: bytes, row: int, piece: int) -> bytes:
 
 
 def alike(row: int, rows: int, seed: int) -> bytes:
-    """Rows of which each differs from the one before in a few places."""
+    """Returns rows that differ from the previous row in a few places only."""
     chance = random.Random(seed)
     current, out = bytearray(chance.randbytes(row)), bytearray()
     for _ in range(rows):

@@ -45,7 +45,7 @@ def rows(job: Job) -> dict[tuple[int, str], dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the program ran once, under the profiler."""
+    """The folder of one run of the program under the profiler."""
     folder = tmp_path_factory.mktemp("regions")
     done = harness.run(harness.build_program("region_marks"), folder=folder, IOLENS_SPOOL=str(folder))
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
@@ -100,7 +100,9 @@ def test_wrong_marks_are_named(jobs: list[Job]) -> None:
 
 
 def test_nothing_is_counted_while_recording_is_off(folder: Path, jobs: list[Job]) -> None:
-    """And what comes later is counted where it belongs: a descriptor may have been closed, reused and moved."""
+    """Files are followed while recording is off, so later calls count for the right file, even if a descriptor was
+    reused.
+    """
     (log,) = [path for path in harness.logs(folder) if read_log(path).start == jobs[0].start]
     report = harness.read_log(log)
     written = {
@@ -131,7 +133,7 @@ def test_a_killed_process_leaves_its_regions(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("words", [(), ("first",)])
 def test_a_region_ends_with_its_thread(words: tuple[str, ...], tmp_path: Path) -> None:
-    """With its counters, whichever of them a thread needed first."""
+    """A thread has its counters in every region, whichever region it enters first."""
     preload = ":".join([*map(str, libraries(["pthreads"])), harness.PRELOAD])
     done = harness.run(
         harness.build_program("region_left"), *words, folder=tmp_path, LD_PRELOAD=preload, IOLENS_HWPC="0"

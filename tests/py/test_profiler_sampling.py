@@ -87,7 +87,7 @@ def test_threads_are_interrupted_together(tmp_path: Path) -> None:
 
 
 def test_what_moves_as_a_whole_is_not_cut_by_the_timer(tmp_path: Path) -> None:
-    """And the writes that waited for a slow reader are met in the samples, as waits."""
+    """Writes that wait for a slow reader appear in the samples, as waiting."""
     log = max(sampled(tmp_path, "sampling_transfers"), key=lambda path: path.stat().st_size)
     private = read_log(log).private
     found = call_chains(resolve(private["call_nodes"], private["objects"]))
@@ -136,7 +136,7 @@ def has_shares(printed: str, found: list[tuple[list[str], int]]) -> None:
 
 
 def test_known_shares_are_found(shares: Path, tmp_path: Path) -> None:
-    """In an inlined function, in a shared library, in a thread."""
+    """Samples name the functions of inlined code, of a shared library, and of a thread."""
     done = harness.run(shares, "1", folder=tmp_path, IOLENS_SAMPLE="1000")
     (log,) = harness.logs(tmp_path)
     found = chains(log)

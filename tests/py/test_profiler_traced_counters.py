@@ -79,7 +79,7 @@ def test_pages_that_a_call_touches_are_its_faults(ran: list[Found]) -> None:
 
 
 def test_time_and_sleeps_are_what_the_program_measured(ran: list[Found]) -> None:
-    """It measured inside the calls, and around all of them."""
+    """The program measured its counters inside the calls and around all of them, and the log agrees with both."""
     row, said = ran[0].counts["burns", "task-clock"], ran[0].said
     assert said["burned"] <= round(row["total"] * 1e9) <= said["burned_around"]
     assert row["per_call"] * CALLS == pytest.approx(row["total"])
@@ -101,7 +101,7 @@ def test_calls_that_are_too_deep_have_no_counters(ran: list[Found]) -> None:
 
 
 def test_a_call_that_was_left_by_a_jump_is_none_and_hides_none(ran: list[Found]) -> None:
-    """All that comes later is counted, and the outermost call of a function is not taken for one inside it."""
+    """Calls after a jump are counted, and the outermost call of a function is not taken for an inner one."""
     assert "jumps" not in ran[0].calls
     assert ran[0].calls["jumps_to_itself"] == 1
     assert 30 <= ran[0].counts["jumps_to_itself", "minor-faults"]["total"] < 30 + PAGES

@@ -1,4 +1,4 @@
-"""Where ranks ran: which share processors, and which of that is worth a warning."""
+"""The places of ranks: ranks that share processors, and the cases that deserve a warning."""
 
 from __future__ import annotations
 

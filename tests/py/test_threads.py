@@ -28,7 +28,7 @@ SECONDS = 1.0
 
 @pytest.fixture(params=["gcc", "clang"])
 def log(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, dict[str, float]]:
-    """A sampled run of tests/c/openmp_waits.c whose waits sleep, and what the program said."""
+    """A sampled run of tests/c/openmp_waits.c whose waits sleep, with the program's output."""
     harness.build_library()
     if not shutil.which(request.param):
         pytest.skip(f"no {request.param} on this machine")

@@ -73,7 +73,7 @@ def btio(where: Path, *arguments: str, ranks: int = 1, io: str = "romio321") -> 
 
 
 def verified(where: Path, *arguments: str, ranks: int = 1, io: str = "romio321") -> Outcome:
-    """The same, and it must have verified its result."""
+    """Runs the program, and fails if it did not verify its result."""
     outcome = btio(where, *arguments, ranks=ranks, io=io)
     assert outcome.status == 0, outcome.text + outcome.errors
     assert outcome.value("Verification") == "SUCCESSFUL", outcome.text

@@ -27,8 +27,9 @@ Open MPI 5 refuses to bind ranks."""
 
 @pytest.fixture(scope="session", autouse=True)
 def programs_can_be_interrupted() -> None:
-    """A shell without job control starts background commands, such as these tests, with SIGINT ignored, and their
-    children would inherit that."""
+    """Restores SIGINT, which a shell without job control ignores in background commands such as these tests, and in
+    their children.
+    """
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

@@ -32,7 +32,7 @@ def program(name: str = "mpi_killed", compiler: str = "mpicc") -> Path:
 
 
 def environment(folder: Path, spool: Path | None = None) -> dict[str, str]:
-    """Files, logs and, unless given, spools all lie in this folder."""
+    """Returns variables by which files, logs and, unless another folder is given, spools lie in this folder."""
     own = {"IOLENS_SPOOL": str(spool or folder), "IOLENS_INCLUDE": str(folder)}
     return {**os.environ, **mpi.environment(FLAVOUR, 8, "romio321"), **own}
 
@@ -80,7 +80,7 @@ def recover(folder: Path, *words: object) -> subprocess.CompletedProcess[str]:
 
 
 def wait_until(true: Callable[[], object]) -> None:
-    """Until it is; an error when that takes too long."""
+    """Waits until a condition holds; fails if that takes too long."""
     end = time.monotonic() + PATIENCE
     while not true():
         assert time.monotonic() < end, "waited in vain"

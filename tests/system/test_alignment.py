@@ -85,7 +85,7 @@ class Emulated:
 
 
 def alone(where: Path, program: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """One rank without a launcher, which would take seconds to see the program fail."""
+    """Runs one rank without a launcher, because a launcher takes seconds to notice that the program failed."""
     root = openmpi.variables(["as root"], None)
     command = [program, *arguments]
     return subprocess.run(command, cwd=where, env=os.environ | root, capture_output=True, text=True, check=False)
@@ -145,7 +145,7 @@ def test_transfers_that_cross_stripes(
     assert covered(run.writes) == [(0, 32_000_000)]
     assert run.books.bytes_written == run.books.bytes_read == 32_000_000
     assert run.share("stripes")[0] == per_stripe
-    # Only stripes that stay with their aggregator need no lock back from another.
+    # Only stripes that stay with one aggregator need no lock that another aggregator holds.
     assert (run.books.lock_handovers == 0) == (kind == BOUND)
     assert (run.share("objects")[1] == 0) == (kind == BOUND)
 

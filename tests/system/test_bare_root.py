@@ -55,7 +55,7 @@ def inside(folder: Path, preload: str) -> subprocess.CompletedProcess[str]:
 
 
 def check(done: subprocess.CompletedProcess[str], preload: str) -> None:
-    """At most one sentence, beside the one of `iolens run` on the log that there is or is not."""
+    """Fails if there is more than one message besides that of `iolens run` about the log."""
     own = [line for line in done.stderr.splitlines() if "log: " not in line and "no log was written" not in line]
     assert (done.stdout, done.returncode, len(own) <= 1) == ("first 16", 3, True), (preload, done)
 
@@ -108,7 +108,7 @@ def test_a_run_into_a_bare_root(program: Path, emulated: bool, tmp_path: Path) -
 
 
 def test_the_libraries_need_nothing_but_the_c_library(adapter: Path) -> None:
-    """Whatever else they needed and a machine lacked would keep every program from starting."""
+    """A library that needed anything else could keep every program of a machine from starting."""
     for path in [adapter, *(ROOT / "build/lib" / name for name in OURS), *TRACES]:
         listing = subprocess.run(["readelf", "-d", path], capture_output=True, text=True, check=True).stdout
         assert set(re.findall(r"NEEDED.*\[(.*)\]", listing)) <= {"libc.so.6", "ld-linux-x86-64.so.2"}

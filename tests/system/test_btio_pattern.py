@@ -55,7 +55,7 @@ def pattern(where: Path, *arguments: str, ranks: int = 1) -> Outcome:
 
 
 def data_of(path: Path) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """All values, in the file's order, without PnetCDF's help."""
+    """Returns all values in the order of the file, read without PnetCDF."""
     big_endian = path.suffix == ".nc"
     header = path.stat().st_size - DUMPS * POINTS * COMPONENTS * 8
     assert header in (HEADERS if big_endian else (0,))

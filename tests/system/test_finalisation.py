@@ -281,7 +281,9 @@ def test_ranks_without_the_libraries_are_not_waited_for_for_ever(ranks: str, bui
 
 
 def test_ranks_that_some_are_missing_from_write_logs_of_their_own(built: Path, tmp_path: Path) -> None:
-    """The command shows which ranks cannot have the libraries; else the user says so, and nobody waits for them."""
+    """`iolens run` sees in the command which ranks cannot be recorded, or the user says so, and nobody waits for these
+    ranks.
+    """
     program = [str(built / "crowded"), str(tmp_path)]
     launcher = mpi.find_launcher(FLAVOUR)
     need_several_programs(launcher)

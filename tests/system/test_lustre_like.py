@@ -50,7 +50,7 @@ Written = dict[int, dict[int, int]]
 
 
 def script(folder: Path, driver: str) -> str:
-    """All cases as one script: a job takes longer to begin than any of them to run."""
+    """Runs all cases in one script, because starting a job takes longer than any of them."""
     lines = ["IOR START", "api=MPIIO", "collective=1", "writeFile=1", "keepFile=1", f"mpiio.driver={driver}"]
     for number, case in enumerate(CASES):
         place = folder / str(number)
@@ -104,7 +104,7 @@ def by_stripe(writes: Iterator[tuple[int, int, int]], stripe: int) -> Written:
 
 
 def planned(case: Case, ranks: int) -> Written:
-    """The same by the rules with which `iolens predict` plans collective writes anew."""
+    """Returns the same bytes, computed by the rules with which `iolens predict` plans collective writes."""
     wanted, most = int(case.hints.get("cb_nodes", case.stripes)), case.hints.get("cb_config_list", "*:*")[2:]
     wanted = wanted if wanted <= ranks else case.stripes
     candidates = min(wanted, ranks, ranks if most == "*" else int(most))

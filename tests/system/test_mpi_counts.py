@@ -182,7 +182,7 @@ def check_tables(private: dict[str, pd.DataFrame]) -> None:
 
 
 def check_events(job: Job, wanted: Counts) -> None:
-    """Calls one by one are those that the program made, in the order in which its first thread made them."""
+    """The single calls in the log are those that the program made, in the order of its first thread."""
     events, calls = job.private["mpi_events"], job.private["mpi_calls"]
     made = {(rank, what): counts[0] for (kind, rank, what), counts in wanted.items() if kind == "CALL"}
     assert events.groupby(["rank", "function"]).size().to_dict() == made
@@ -241,7 +241,7 @@ def test_nothing_is_counted_unless_it_is_asked_for(compiled: Callable[..., Path]
 
 
 def test_tables_are_bounded(compiled: Callable[..., Path], tmp_path: Path) -> None:
-    """With room for few rows, those that took the least are one row for each function; nothing is lost."""
+    """If there is room for few rows, the calls with the least time are summed in one row per function; none is lost."""
     bounds = {"IOLENS_FILE_RANKS": "20", "IOLENS_MPI_PEERS": "1", "IOLENS_TIMELINE": "5"}
     assert run(compiled("usual"), "usual", tmp_path, **bounds).returncode == 0
     job = read_log(the_log(tmp_path))

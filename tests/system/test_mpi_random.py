@@ -156,6 +156,6 @@ def test_a_random_program_is_counted_as_by_hand_and_as_by_open_mpi(tmp_path: Pat
     sent = of_table(private["mpi_peers"], ["rank", "peer"], ["messages", "bytes"])
     assert +sent == +hand.peers
     if watch:
-        # It counts no started persistent sends.
+        # Open MPI's monitoring does not count started persistent sends.
         seen = expected([call for call in calls if call.name != "Start"])
         assert +monitored(tmp_path) == +seen.peers

@@ -88,7 +88,7 @@ def test_our_reader_has_the_same_numbers(program: Path, tmp_path: Path) -> None:
 
 
 def test_a_library_that_python_loads_privately(tmp_path: Path) -> None:
-    """As h5py does: HDF5 is behind an extension module, out of sight of a plain look-up."""
+    """In h5py, HDF5 is loaded by an extension module, where a plain dlsym does not find it."""
     if shutil.which("mpicc") is None:
         pytest.skip("mpicc is not installed")
     plugin = built(tmp_path / "plugin.so", "-shared", "-fPIC", "-Dmain=run")

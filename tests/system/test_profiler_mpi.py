@@ -172,7 +172,7 @@ def test_an_end_without_finalize_keeps_its_exit_code(programs: Path, tmp_path: P
 
 @pytest.mark.parametrize(("runs", "adapter"), [("usual", "mpich"), ("mpich", "usual"), ("mpiabi", "mpich")])
 def test_the_adapter_of_another_mpi_changes_nothing(tmp_path: Path, runs: str, adapter: str) -> None:
-    """Handles are ints in one library and pointers in the other: none may be cut on its way through."""
+    """Handles are ints in one library and pointers in the other, and none may be truncated."""
     (tmp_path / runs).mkdir()
     program = library(runs).compile(ROOT / "tests/c/mpi_calls.c", tmp_path / runs / "mpi_calls")
     plain = start(tmp_path, 2, program, tmp_path, preload="")

@@ -116,7 +116,7 @@ def test_the_prototypes_are_those_of_pnetcdf(program: Path, tmp_path: Path) -> N
 
 
 def test_no_access_of_the_library_is_left_out(program: Path) -> None:
-    """Not by our own list, but by what the installed library exports."""
+    """The list of functions comes from the installed library, not from the profiler."""
     linked = subprocess.run(["ldd", program], capture_output=True, text=True, check=True).stdout
     library = re.search(r"libpnetcdf\S* => (\S+)", linked)
     assert library

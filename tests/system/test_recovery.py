@@ -61,7 +61,7 @@ def test_ranks_that_outlive_their_launcher_are_waited_for(tmp_path: Path) -> Non
 
 
 def test_a_killed_launcher_costs_no_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nor does it bring in a rank that is not to be recorded."""
+    """Recovery must not add a rank that was excluded from recording."""
     monkeypatch.setenv("IOLENS_RANK_EXCLUDE", "1")
     running = begin(tmp_path, command("wait"), ("--trace", "mpi,io"))
     wait_until((tmp_path / "ready").exists)
@@ -127,7 +127,7 @@ def test_an_interrupted_run_ends_its_ranks_and_has_a_log(how: signal.Signals, tm
 
 
 def test_ranks_end_with_an_interrupted_launcher_that_is_a_script(tmp_path: Path) -> None:
-    """As Intel's mpirun is: the script ends, and what it started goes on."""
+    """Intel's mpirun is a script: it ends, and the ranks that it started go on."""
     launcher = tmp_path / "bin" / "mpirun"
     launcher.parent.mkdir()
     launcher.write_text(f'#!/bin/sh\n{mpi.find_launcher(FLAVOUR)} "$@"\nexit $?\n')

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.mpi
 
 
 def fill(folder: Path, leave: int = 0) -> None:
-    """Leave so many bytes, or no room at all."""
+    """Fills the disk so that this many bytes, or none, are free."""
     with (folder / "filler").open("wb", buffering=0) as file:
         try:
             while True:

@@ -242,7 +242,7 @@ def test_a_place_that_cannot_be_is_said_before_the_program_runs(tmp_path: Path) 
 
 
 def test_of_several_logs_the_parents_has_the_name(tmp_path: Path) -> None:
-    """Also where the parent was a shell before, whose log it leaves, too. The folder has all logs."""
+    """The same holds if the parent was a shell before, which leaves a log too. The folder has all logs."""
     parent = "import os; open('parent.txt', 'w').write('x'); os.system('echo x >child.txt; uname >other.txt; wait')"
     words = ["sh", "-c", f'echo x >before.txt; exec "$0" -c "{parent}"', sys.executable]
     name = tmp_path / "my.darshan"
@@ -354,7 +354,7 @@ int main(int count, char **argument)
 
 @pytest.mark.parametrize("how", ["-shared-libtsan", "-static-libtsan"])
 def test_a_program_with_threads_and_their_sanitizer(how: str, tmp_path: Path) -> None:
-    """It is not sampled, and hears of no races but its own."""
+    """A program with ThreadSanitizer is not sampled, and reports only races of its own."""
     (tmp_path / "threads.c").write_text(THREADS, encoding="utf-8")
     build = ["gcc", "-g", "-w", "-fsanitize=thread", *[how] * (how == "-static-libtsan"), "-o", "threads", "threads.c"]
     if subprocess.run(build, cwd=tmp_path, capture_output=True, check=False).returncode != 0:

@@ -52,7 +52,7 @@ def records(folder: Path) -> dict[str, dict[str, object]]:
 
 
 def good(folder: Path) -> dict[str, str]:
-    """When the runs that are whole and valid began."""
+    """Returns the start times of the runs that are complete and valid."""
     return {name: str(record["started"]) for name, record in records(folder).items() if record["status"] == "ok"}
 
 

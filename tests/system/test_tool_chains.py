@@ -29,7 +29,7 @@ def tool(folder: Path, name: str) -> Path:
 
 
 def counters(log: Path, module: str, ends: str) -> dict[str, int]:
-    """Integer counters of the one record of the module whose name ends so."""
+    """Returns the integer counters of the module's only record whose name ends so."""
     report = darshan.DarshanReport(str(log), read_all=True)
     (record,) = [one for one in report.records[module] if report.name_records[one["id"]].endswith(ends)]
     return dict(zip(report.counters[module]["counters"], map(int, record["counters"]), strict=True))

@@ -50,7 +50,7 @@ static void check(const Config *config, Trouble *trouble)
     two_phase_check_hints(&config->hints, trouble);
 }
 
-/* On the rank that will write there. */
+/* Runs on the rank that will write to this path. */
 static void check_places(const Config *config, Trouble *trouble)
 {
     writable_folder("directory", config->directory, trouble);

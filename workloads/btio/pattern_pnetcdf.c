@@ -17,7 +17,7 @@ static void note(Pattern *pattern, int code, const char *what)
         trouble_note(&pattern->trouble, "cannot %s %s: %s", what, pattern->path, ncmpi_strerror(code));
 }
 
-/* The header takes as little room as it can, and data may be swapped where it stands. */
+/* Makes the header as small as possible, and allows PnetCDF to swap bytes in the caller's buffer. */
 static MPI_Info library_info(const Pattern *pattern)
 {
     MPI_Info info;
@@ -134,7 +134,7 @@ static void move_blocking(Pattern *pattern, int dump, bool writing)
     pattern->calls += pattern->domain->edge;
 }
 
-/* One wait carries out what was posted, so that counts as the one data call. */
+/* One wait performs all posted requests, so it counts as one data call. */
 static void move_nonblocking(Pattern *pattern, int dump, bool writing)
 {
     int edge = pattern->domain->edge, *codes = allocate(edge, sizeof *codes);

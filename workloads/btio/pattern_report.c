@@ -27,7 +27,7 @@ static long hint_number(const Hints *hints, const char *key)
     return 0;
 }
 
-/* The file system knows best; the library's hints stand in where it says nothing. */
+/* Prefers the file system's stripe size to the library's hint. */
 static Layout striping(const PatternReport *report)
 {
     const Hints *hints = &report->pattern->effective;
@@ -36,7 +36,7 @@ static Layout striping(const PatternReport *report)
     return (Layout){(int)hint_number(hints, "striping_factor"), hint_number(hints, "striping_unit")};
 }
 
-/* Names as long as the original's, whose colons do not all stand in one column. */
+/* Pads names as the original does; its colons are not all in one column. */
 void pattern_print(const PatternReport *report, const Operation *operation)
 {
     const Pattern *pattern = report->pattern;

@@ -139,7 +139,7 @@ static Trial perform(Run *run, bool writing)
     return trial;
 }
 
-/* All files by all ranks: any node may hold a part of any. */
+/* All ranks drop all files from their page cache, because any node may hold a part of any file. */
 static void forget(Run *run)
 {
     for (int number = 0; number < run->store.files; number++) {

@@ -45,7 +45,7 @@ void store_make(Store *store, const Config *config, const Cube *cube)
     store_path(store, cube->group_number, store->path);
 }
 
-/* Every rank notes the files of all, since any rank may be the one that gets the signal. */
+/* Every rank knows the files of all ranks, because any rank may receive the signal. */
 static void register_files(const Store *store)
 {
     for (int number = 0; number < store->files; number++) {

@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Some components make communicators of their own at their first call, and would speak of them later. */
+/* Some components make communicators at their first call and print messages about them, so they are called
+ * here first. */
 static void call_each_once(MPI_Comm comm)
 {
     const Element *element = element_named("double");

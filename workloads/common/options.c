@@ -190,7 +190,7 @@ static void set_list(const OptionTable *table, const char *text, void *config, T
     }
 }
 
-/* One value for an option of the table. */
+/* Handles one option of the table with its value. */
 static void put(const OptionTable *table, const Option *option, const char *text, void *config,
                 Trouble *trouble)
 {
@@ -200,7 +200,7 @@ static void put(const OptionTable *table, const Option *option, const char *text
         set(option, text, field(config, option), trouble);
 }
 
-/* The option's value: what is attached to it, else the next word. */
+/* Takes the option's value: the text attached to it, or else the next word. */
 static void take(const OptionTable *table, const Option *option, const char *attached, Words *words,
                  void *config, Trouble *trouble)
 {

@@ -11,7 +11,8 @@
 
 enum { DEFAULT_BUFFER = 16 << 20, DEFAULT_STRIPE = 1 << 20, TAG_LIST = 1, TAG_DATA = 2 };
 
-/* One round: what this rank gives to each aggregator, and as one of them gets from each rank. */
+/* One round: the bytes that this rank gives to each aggregator and, on an aggregator, the bytes that it gets
+ * from each rank. */
 typedef struct Round {
     int64_t number;
     Share *given, *taken; /* by rank */
@@ -65,7 +66,7 @@ static int rank_of(const TwoPhase *file, int aggregator)
     return aggregator * (file->ranks / file->candidates) + (aggregator < larger ? aggregator : larger);
 }
 
-/* This rank's number among the aggregators, or -1. */
+/* Returns this rank's number among the aggregators, or -1. */
 static int own_number(const TwoPhase *file)
 {
     for (int a = 0; a < file->domains.aggregators; a++)
@@ -232,7 +233,7 @@ static void exchange_data(TwoPhase *file, const Request *request, Round *round, 
     finish(round);
 }
 
-/* One piece between the file and the aggregator's buffer. */
+/* Transfers one piece between the file and the aggregator's buffer. */
 static void move(TwoPhase *file, bool writing, char *at, Piece piece)
 {
     int64_t done = 0;

@@ -17,7 +17,7 @@ static char *trimmed(char *text)
     return text;
 }
 
-/* One line: 1 after RUN, 2 after IOR STOP, else 0. */
+/* Handles one line; returns 1 after RUN, 2 after IOR STOP, else 0. */
 static int take_line(char *text, Settings *now, Trouble *trouble)
 {
     char *equals = strchr(text, '=');

@@ -91,7 +91,7 @@ static Timed search(Run *run, Trouble *trouble)
     return timed;
 }
 
-/* One iteration; true when it made folders that are still there. */
+/* Runs one iteration; returns true if it made folders that still exist. */
 static bool iterate(Run *run, int iteration, Trouble *trouble)
 {
     bool made = false;
