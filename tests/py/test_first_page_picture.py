@@ -10,7 +10,10 @@ from iolens.log import Job, read_log
 from iolens.metrics.job.run_parts import run_parts
 from iolens.metrics.job.share import io_mean_seconds
 from iolens.pages.blocks import FigureBlock
+from iolens.pages.exhibits.cost import IO_COST, PERFORMANCE
+from iolens.pages.exhibits.operations import OPERATIONS
 from iolens.pages.exhibits.processor.time import TIME_PARTS
+from iolens.pages.html.svg import svg
 from iolens.pages.job.time_bar import time_bar
 from job_example import MIB, frame, job_of
 
@@ -68,3 +71,24 @@ def test_the_parts_of_a_log_add_up_to_its_run_time(log: Path) -> None:
     rest = parts["seconds"][parts["operation"] == ""].sum()
     assert job.run_time - rest == pytest.approx(io_mean_seconds(job))
     assert (parts["seconds"] >= 0).all()
+
+
+def test_numbers_in_light_segments_stay_dark_on_a_dark_page() -> None:
+    (block,) = time_bar(made(2.0))
+    drawn = svg(block.figure, "key", "title")
+    assert 'style="fill:#111111">70 %' in drawn
+    assert 'style="fill:#ffffff">30 %' in drawn
+
+
+def test_pictures_that_would_show_nothing_are_left_out() -> None:
+    assert list(IO_COST.figures(made(0.001))) == []
+    (bars_of_layers,) = IO_COST.figures(made(2.0))
+    assert bars_of_layers.says == "POSIX: 30.0 % of the run time, most in read"
+    row = {"id": 1, "rank": 0, "WRITES": 4, "BYTES_WRITTEN": 8, "F_WRITE_TIME": 1.0}
+    printing = job_of(frames={"STDIO": frame("STDIO", [row])}, names={1: "<STDOUT>"})
+    assert list(OPERATIONS.figures(printing)) == []
+
+
+def test_no_speed_is_printed_where_calls_took_longer_than_the_run() -> None:
+    speeds = [PERFORMANCE.table(made(seconds)).rows[0][-1] for seconds in (2.0, 9.0)]
+    assert speeds == ["1 MiB/s", "n/a"]

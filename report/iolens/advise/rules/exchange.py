@@ -40,7 +40,7 @@ def dominated(job: Job, limits: Limits, contiguous: bool) -> Seen | None:
     rows = most_first(times["exchange"], chosen)
     ids, spent, access = times["id"][rows], *(float(times[name][rows].sum()) for name in ("exchange", "access"))
     evidence = (
-        f"In collective calls on {say.files(job, ids)} aggregators spent {say.seconds(spent)} exchanging data and "
+        f"In collective calls on {say.files(job, ids)}, aggregators spent {say.seconds(spent)} exchanging data and "
         f"{say.seconds(access)} accessing the file ({say.size(float(each[rows[0]]))} per rank and call)."
     )
     if contiguous:

@@ -40,7 +40,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
     unit = int(units[rows[0]])
     share = float(lower["FILE_NOT_ALIGNED"][rows].sum() / (lower["READS"] + lower["WRITES"])[rows].sum())
     evidence = (
-        f"{say.percent(share)} of the aggregators' transfers of {say.files(job, ids)} begin at no multiple of "
+        f"{say.percent(share)} of the aggregators' transfers of {say.files(job, ids)} do not begin at a multiple of "
         f"{say.size(unit)}; {say.count(int(writers[rows[0]]), 'rank')} write, in {say.seconds(spent)} on the slowest."
     )
     hints = (f"striping_unit {unit}", "romio_cb_write enable", f"cb_buffer_size {max(unit, 16 << 20) // unit * unit}")

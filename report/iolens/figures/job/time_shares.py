@@ -58,11 +58,17 @@ _PALER = (1.0, 0.62, 0.38, 0.22)
 _DARK = 0.55
 """Luminance (0 to 1) below which the number in a segment is white."""
 
-_IN_A_ROW = 3
+_IN_A_ROW = 2
 """Entries of the legend in one row."""
+
+_BLACK = "#111111"
+"""The colour of numbers in light segments, which stays dark on a dark page."""
 
 _NARROWEST = 7.0
 """Per cent that a segment needs for its number to be written into it."""
+
+_PHONE = 4.9
+"""Inches that a phone shows without scrolling."""
 
 _BAR, _ROW = 0.34, 0.19
 """Inches: the height of the bar, and of a row of the legend."""
@@ -94,7 +100,7 @@ def operation_colour(operation: str, layer: int) -> str:
 
 
 @styled
-def time_bar(segments: Sequence[Segment], width: float = FULL_WIDTH) -> Figure:
+def time_bar(segments: Sequence[Segment], width: float = _PHONE) -> Figure:
     """Draws the parts of the run time as one bar, above a legend in the order of the bar."""
     from matplotlib.colors import to_rgb
     from matplotlib.patches import Rectangle
@@ -109,7 +115,7 @@ def time_bar(segments: Sequence[Segment], width: float = FULL_WIDTH) -> Figure:
         if share >= _NARROWEST:
             red, green, blue = to_rgb(one.colour)
             dark = 0.299 * red + 0.587 * green + 0.114 * blue < _DARK
-            colour = "white" if dark else "black"
+            colour = "white" if dark else _BLACK
             axes.text(left + share / 2, 0, f"{share:.0f} %", ha="center", va="center", color=colour)
         left += share
     axes.set_xlim(0, 100)

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from iolens.log import Job
 
 
+_LEAST = 0.001
+"""Share of the run time that some layer needs for a figure: of less, its bar shows nothing."""
+
 _MORE = 1.01
 """Times of the run that calls take together, from which on they overlapped: below, the clocks were read apart."""
 
@@ -33,6 +36,8 @@ def _cost_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     if (found[["read", "write", "meta"]].sum(axis=1) > _MORE * job.run_time).any():
         caption += " Calls of several threads overlap: their times exceed the run time, and the bar shows their parts."
     parts = ["read", "write", "meta"]
+    if found[parts].sum(axis=1).max() < _LEAST * job.run_time:
+        return
     says = "; ".join(
         f"{row.module}: {words.percent(row.read + row.write + row.meta, job.run_time)} of the run time, most in "
         f"{max(parts, key=lambda part: getattr(row, part))}"
@@ -41,26 +46,26 @@ def _cost_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     yield FigureBlock(cost_bars(found, job.run_time), caption, title="Average I/O cost per process", says=says)
 
 
-def _measured_speed(speed: float, seconds: float) -> str:
-    """Returns a layer's speed, unless its time is too short to tell."""
-    return words.speed(speed or None) if seconds >= cost.SHORTEST else words.NONE
+def _measured_speed(job: Job, speed: float, seconds: float) -> str:
+    """Returns a layer's speed, unless its time is too short to tell, or longer than the run: then calls overlapped."""
+    return words.speed(speed or None) if cost.SHORTEST <= seconds <= _MORE * job.run_time else words.NONE
 
 
 PERFORMANCE: Exhibit[Job] = Exhibit(
     name="performance",
     title="Transferred, and how fast",
     metric=cost.performance_rows,
-    columns=[
+    columns=lambda job: [
         Column("layer", "module"),
         Column("files", "files", words.count),
         Column("read", "bytes_read", words.size),
         Column("written", "bytes_written", words.size),
         Column("I/O time", "seconds", words.duration),
-        Column("speed", ("mib_per_second", "seconds"), _measured_speed),
+        Column("speed", ("mib_per_second", "seconds"), lambda speed, spent: _measured_speed(job, speed, spent)),
     ],
     note="I/O time: time of the slowest rank in its own files, plus the time of the slowest rank of each shared file. "
-    "Speed: all bytes divided by that time (an estimate; n/a without bytes, or below 0.01 s of I/O). The time of "
-    "a layer contains the time of the layers below it.",
+    "Speed: all bytes divided by that time (an estimate; n/a without bytes, below 0.01 s of I/O, and where calls "
+    "overlapped and took longer than the run). The time of a layer contains the time of the layers below it.",
 )
 
 IO_COST: Exhibit[Job] = Exhibit(

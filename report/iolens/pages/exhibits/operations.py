@@ -32,6 +32,8 @@ def _operations_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     if printed:
         caption += f" Without {words.plural(printed, 'call')} on standard input, output and error."
     in_files = found.assign(count=found["count"] - found["on_streams"])
+    if not (in_files["count"] > 0).any():
+        return
     names = in_files["module"] + " " + in_files["operation"]
     says = finding.largest(zip(names, in_files["count"], strict=True), words.count)
     yield FigureBlock(operation_bars(in_files), caption, title="Operations", says=says)

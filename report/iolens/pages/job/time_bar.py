@@ -22,6 +22,9 @@ _SMALL = 0.001
 _UNEVEN = 1.1
 """I/O time of the slowest rank over that of an average one from which the caption says both."""
 
+_SHORTEST = 0.001
+"""Seconds below which a part's time is not said."""
+
 _NOT_RECORDED = "not recorded by this log"
 
 
@@ -42,9 +45,7 @@ def _drawn(job: Job, parts: list[tuple[str, float, str]], caption: str) -> Figur
 
     whole = sum(seconds for _, seconds, _ in parts)
     segments = [
-        time_shares.Segment(
-            name, seconds, f"{name}: {words.duration(seconds)}, {words.percent(seconds, whole)}", colour
-        )
+        time_shares.Segment(name, seconds, f"{name}: {_short_time(seconds)}, {words.percent(seconds, whole)}", colour)
         for name, seconds, colour in parts
     ]
     rank = "an average rank" if job.nprocs > 1 else "the program"
@@ -54,6 +55,11 @@ def _drawn(job: Job, parts: list[tuple[str, float, str]], caption: str) -> Figur
         title=f"Where the run time of {rank} went",
         says="; ".join(one.words for one in segments),
     )
+
+
+def _short_time(seconds: float) -> str:
+    """Returns a time in words, which is not more exact than a millisecond."""
+    return words.duration(seconds) if seconds >= _SHORTEST else f"< {_SHORTEST} s"
 
 
 def _measured(rows: Iterable[tuple[str, float]]) -> list[tuple[str, float, str]]:

@@ -9,6 +9,7 @@ from iolens.foreign import printable
 from iolens.pages.blocks import Table
 from iolens.pages.exhibits.processor.drilled import INDENT
 from iolens.pages.text.cells import NUMBER, middle
+from iolens.pages.text.names import fitting_name, is_long_name
 
 _GAP = 2
 """Blanks between columns."""
@@ -67,7 +68,12 @@ def _folded(cell: str, width: int) -> list[str]:
     """Returns a cell in lines of its column: sentences are broken at spaces, a path or a longer word loses its
     middle.
     """
-    if len(cell) <= width or cell.startswith(INDENT) or max(map(len, cell.split()), default=0) > width:
+    if (
+        len(cell) <= width
+        or cell.startswith(INDENT)
+        or is_long_name(cell)
+        or max(map(len, cell.split()), default=0) > width
+    ):
         return [_short(cell, width)]
     return textwrap.wrap(cell, width)
 
@@ -120,7 +126,9 @@ def _head_lines(heads: Sequence[str], widths: Sequence[int], numeric: Sequence[b
 
 
 def _short(cell: str, wide: int) -> str:
-    """Returns a cell of words without its middle where it is too long."""
+    """Returns a cell of words without its middle where it is too long, and a C++ name without its parameters."""
+    if len(cell) > wide and is_long_name(cell):
+        cell = fitting_name(cell, lambda name: len(name) <= wide)
     return cell if len(cell) <= wide else middle(cell, wide - 1)
 
 

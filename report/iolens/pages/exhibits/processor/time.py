@@ -73,19 +73,26 @@ _MEANINGS = {
 """The meaning of each part, shown for a part that has any time."""
 
 
-TIME_PARTS: Exhibit[Job] = Exhibit(
-    name="time_parts",
-    title="Parts of the time",
-    metric=time.time_parts,
-    columns=[
-        Column("", "part"),
-        Column("share", "share", words.points),
+def _part_columns(job: Job) -> list[Column]:
+    """Returns the columns of the parts of the time; a single rank has neither average nor extremes."""
+    first = [Column("", "part"), Column("share", "share", words.points)]
+    if job.nprocs == 1:
+        return [*first, Column("s", "seconds", words.seconds)]
+    return [
+        *first,
         Column("average rank, s", "seconds", words.seconds),
         Column("least, s", "least", words.seconds),
         Column("rank", "least_rank", words.count),
         Column("most, s", "most", words.seconds),
         Column("rank", "most_rank", words.count),
-    ],
+    ]
+
+
+TIME_PARTS: Exhibit[Job] = Exhibit(
+    name="time_parts",
+    title="Parts of the time",
+    metric=time.time_parts,
+    columns=_part_columns,
     note=how,
     draw=_time_figure,
     source=_SOURCE,
