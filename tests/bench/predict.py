@@ -257,7 +257,7 @@ def rows_of(matrix: Matrix, mount: Path, out: Path, repeat: int, most: int) -> I
 
 
 def told(row: Row) -> str:
-    """A row as a line."""
+    """Returns a row of results as a line of text."""
     return (
         f"{row.driver:8}{row.matrix:25}{row.settings + ' (traced)' * row.traced:69} {row.runs} runs "
         f"{row.measured:6.3f} [{row.low:.3f}, {row.high:.3f}] predicted {row.predicted:6.3f} "

@@ -53,7 +53,7 @@ int main(int argc, char **argv)
     touch(PAGES);
     iolens_record(1);
     if (argc > 1 && strcmp(argv[1], "kill") == 0) {
-        FILE *file = fopen("killed.txt", "w"); /* which makes a spool */
+        FILE *file = fopen("killed.txt", "w"); /* the first recorded file makes the spool */
         usleep(150000);
         iolens_flush();
         raise(SIGKILL);

@@ -82,7 +82,7 @@ static void windows(void)
     }
 }
 
-/* Rank 0 gives, the others start an access to it and complete it. */
+/* Rank 0 exposes its window; the other ranks start an access to it and complete it. */
 static void posted_windows(void)
 {
     double memory[RANKS] = {0}, value = 1;

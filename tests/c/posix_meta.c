@@ -75,7 +75,7 @@ static void renames(void)
     EXPECT("POSIX_RENAMED_FROM", -1); /* the id of old.dat, checked by the harness through the names */
 }
 
-/* A folder's descriptor that closedir closes is no longer the folder's. */
+/* After closedir, the number of the folder's descriptor may belong to another file. */
 static void folders(void)
 {
     int fd = open(".", O_RDONLY | O_DIRECTORY), again;

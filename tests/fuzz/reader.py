@@ -168,6 +168,6 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    # libdarshan-util is not ours to mend: what only it could read counts as unread here.
+    # Faults of libdarshan-util are not reported, so modules that only it can read count as unread.
     reader.read_with_darshan = lambda path, module: (None, "it is left out here")
     sys.exit(main())

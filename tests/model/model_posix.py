@@ -169,7 +169,7 @@ class PosixModel:
     # ---------------------------------------------------------------- names
 
     def path(self, program: int, word: str, base: str | None = None) -> str:
-        """The path that a word of the list stands for, as the program spells it."""
+        """Returns the path for a word of the call list, spelt as the program spells it."""
         name = word[1:]
         if name.startswith("-"):
             spelled = name[1:]

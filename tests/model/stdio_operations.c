@@ -176,7 +176,7 @@ RUN(fsetpos)
     TIMED(e, fsetpos(f, &at));
 }
 
-/* fread STREAM SIZE ITEMS: items are the result */
+/* fread STREAM SIZE ITEMS: the result is the number of items */
 RUN_CALL(fread, fread(transfer_buffer(0), (size_t)a[1].number, (size_t)a[2].number, f))
 RUN_CALL(fread_unlocked, fread_unlocked(transfer_buffer(0), (size_t)a[1].number, (size_t)a[2].number, f))
 RUN_CALL(fwrite, fwrite(transfer_buffer(0), (size_t)a[1].number, (size_t)a[2].number, f))

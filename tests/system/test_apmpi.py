@@ -24,7 +24,7 @@ RANKS = 4
 OURS = [16, 256, 4 << 10, 64 << 10, 1 << 20, 16 << 20]
 """Lower bounds of mpi_calls' classes of sizes from the second one on."""
 DARSHANS = {256: "0_256", 1 << 10: "256_1K", 8 << 10: "1K_8K", 256 << 10: "8K_256K", 1 << 20: "256K_1M"}
-"""Upper bounds of APMPI's, and what they are called; the last is 1M_PLUS."""
+"""Upper bounds of APMPI's classes of message sizes, with their names; the last class is 1M_PLUS."""
 
 READ = """
 import json, sys, darshan

@@ -75,7 +75,7 @@ static void print_share(const char *name, double seconds, double total)
     printf("  %-22s %12.1f %%\n", name, 100.0 * seconds / total);
 }
 
-/* Shares are of the slowest rank's time; those of calls are of a writer's mean. */
+/* Shares refer to the slowest rank's time, and shares of calls to the mean time of a writer. */
 static void print_beside(const Run *run, const Measured *measured)
 {
     bool reads = run->program->reads, calls = !run->config->problem.no_io;

@@ -20,7 +20,7 @@ TOO_SHORT = "Too short to judge"
 _NO_TRANSFER = "No module recorded a transfer."
 
 _LEAST = 0.001
-"""Smallest share of the run that is printed: what takes `at most 0.1 %` may take less."""
+"""Smallest share of the run that is printed; a share of "at most 0.1 %" may be smaller than that."""
 
 _BOUNDS = {rule.id: rule.bounds for rule in RULES}
 """The kind of verdict that a rule leads to, by its id."""

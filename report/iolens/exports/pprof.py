@@ -24,7 +24,7 @@ class Numbers:
         self.known: dict[object, int] = {}
 
     def of(self, key: object) -> int:
-        """Returns the number of a thing."""
+        """Returns the number of a key; a new key gets the next number."""
         return self.known.setdefault(key, self.first + len(self.known))
 
 

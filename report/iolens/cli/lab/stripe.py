@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--start",
         type=int,
         default=ANY_TARGET,
-        help="number of the number of the target of the first stripe (default: any)",
+        help="number of the target of the first stripe (default: any)",
     )
     setter.add_argument("-p", "--pool", help="pool of targets, by name (BeeGFS 7: by number)")
     setter.add_argument("path", type=Path, metavar="DIR")

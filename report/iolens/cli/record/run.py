@@ -200,7 +200,7 @@ _OPTIONS: Mapping[str, dict[str, Any]] = {
         "help": argparse.SUPPRESS,
     },
 }
-"""Options and what they are to argparse."""
+"""Options with their arguments for argparse."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -335,7 +335,7 @@ def _without_effect(args: argparse.Namespace, settings: Mapping[str, str]) -> li
 
 
 def _refuse_beside_container(args: argparse.Namespace) -> None:
-    """Raises for what needs more of this machine inside than the profiler."""
+    """Raises UsageError for options that need more inside the container than the profiler's libraries."""
     if args.profiler != "iolens":
         raise UsageError("--container works only with the profiler iolens")
     for name in ("apa", "storage_mount", "io_component", "apart"):

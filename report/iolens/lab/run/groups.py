@@ -45,7 +45,7 @@ GROUPS = (
 _KNOWN = {group.name: group for group in GROUPS}
 
 _STANDS_FOR = {"stdio": "io", "sysio": "io", "omp-rtl": "omp"}
-"""CrayPAT's names of groups that are parts of a group here, or another name of it."""
+"""CrayPAT's names of groups, with the group of iolens that contains their functions."""
 
 _REFUSED = {
     "blacs": "not traced: no wrappers of BLACS; --trace mpi has its messages, --sample its time",

@@ -143,7 +143,7 @@ ROLES: Exhibit[Forest] = Exhibit(
 
 
 def _top_files(forest: Forest) -> pd.DataFrame:
-    """Returns files.files, those with most bytes."""
+    """Returns the rows of `forest.files.files` with the most bytes."""
     found = files.files(forest)
     return found[(found["bytes_read"] + found["bytes_written"]) > 0].head(_MOST_FILES)
 

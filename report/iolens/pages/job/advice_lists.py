@@ -69,7 +69,7 @@ def wrapped(text: str, width: int, first: str = "", other: str | None = None) ->
 
 
 def as_json(job: Job, found: Diagnosis) -> str:
-    """Returns `judgement` in a line."""
+    """Returns `judgement` as one line of JSON."""
     return json.dumps(judgement(job, found))
 
 
