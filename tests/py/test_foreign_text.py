@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import re
+import shutil
 import struct
 import subprocess
 import sys
@@ -108,6 +109,45 @@ def test_no_summary_holds_a_control_character(
     assert not unprintable(said.out + said.err + written, "\t" if written else "")
     if "--json" in words:
         assert not unprintable(json.dumps(json.loads(said.out), ensure_ascii=False))
+
+
+def text_of(pdf: Path) -> str:
+    return subprocess.run(["pdftotext", pdf, "-"], check=True, capture_output=True, text=True).stdout
+
+
+@pytest.mark.skipif(shutil.which("pdftotext") is None, reason="pdftotext is missing")
+def test_no_pdf_holds_a_control_character(tmp_path: Path) -> None:
+    """A form feed is pdftotext's own, between two pages."""
+    pdf = tmp_path / "x.pdf"
+    assert main(["report", str(poisoned(LOGS[0], tmp_path)), "-o", str(pdf)]) == 0
+    assert "\\x1b" in text_of(pdf)
+    assert not unprintable(text_of(pdf), "\f")
+
+
+def test_no_form_of_a_data_set_holds_a_control_character(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("duckdb")
+    pytest.importorskip("pyarrow")
+    logs, store, out = tmp_path / "logs", str(tmp_path / "store"), tmp_path / "out"
+    logs.mkdir()
+    for source in LOGS:
+        poisoned(source, logs)
+    forms = [
+        ["--csv", str(out)],
+        ["--json", str(out)],
+        ["-o", str(tmp_path / "x.html")],
+        ["--sql", "select * from jobs"],
+    ]
+    for words in (["ingest", str(logs), "-o", store, "-j", "1"], *(["fleet", store, *form] for form in forms)):
+        assert main(words) == 0
+    said = capsys.readouterr()
+    assert not unprintable(said.out + said.err)
+    written = [*out.iterdir(), tmp_path / "x.html"]
+    assert len(written) > 2
+    for path in written:
+        text = path.read_text()
+        assert not unprintable(text, "\t" if path.suffix == ".html" else ""), path.name
+        if path.suffix == ".json":
+            assert not unprintable(json.dumps(json.loads(text), ensure_ascii=False)), path.name
 
 
 @pytest.mark.parametrize("form", ["collapsed", "speedscope", "pprof", "chrome", "hatchet"])
