@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -118,3 +119,8 @@ def test_small_numbers_have_no_exponent() -> None:
         "9.9 s",
     ]
     assert [part_text(value) for value in (0.0, 6e-8, 0.0025)] == ["0", "1 part in 17 million", "0.25 %"]
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+def test_a_time_that_is_no_number_is_not_printed_as_one(value: float) -> None:
+    assert seconds_text(value) == "n/a"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -113,7 +114,9 @@ _MOST_HOURS = 100
 
 
 def seconds_text(value: float) -> str:
-    """Formats `0.42 s`, `12 s`, `3 min 20 s`, `10 h 25 min`, `12 d 3 h`."""
+    """Formats `0.42 s`, `12 s`, `3 min 20 s`, `10 h 25 min`, `12 d 3 h`; `n/a` for damaged logs' infinities and NaN."""
+    if not math.isfinite(value):
+        return "n/a"
     if value < 9.95:
         return "0 s" if not value else "< 0.0001 s" if value < 0.00005 else f"{_two_digits(value)} s"
     whole = round(value)
