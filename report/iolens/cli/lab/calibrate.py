@@ -34,7 +34,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "directory", type=Path, metavar="DIR", help="directory on the file system, for the files of the runs"
     )
-    parser.add_argument("-o", "--output", type=Path, metavar="FILE", default=Path("model.yaml"), help="the model")
+    parser.add_argument(
+        "-o", "--output", type=Path, metavar="FILE", default=Path("model.yaml"), help="write the model here"
+    )
     parser.add_argument("--size", type=size, default="256M", help="bytes that each large run moves (default: 256M)")
     parser.add_argument(
         "--repeat",

@@ -79,7 +79,13 @@ _CHOICES: tuple[tuple[str, dict[str, Any], str], ...] = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Returns the options of `iolens sweep`."""
-    parser.add_argument("experiment", type=Path, nargs="?", metavar="experiment.yaml", help="report/EXPERIMENT.md")
+    parser.add_argument(
+        "experiment",
+        type=Path,
+        nargs="?",
+        metavar="experiment.yaml",
+        help="the settings to run; see report/EXPERIMENT.md",
+    )
     parser.add_argument(
         "--set", action="append", default=[], metavar="KEY=VALUE", help="a key of the file, such as repetitions=5"
     )
@@ -93,7 +99,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="do failed runs again; the files of the failed runs are kept under another name",
     )
     parser.add_argument("--no-sweep", action="store_true", help="do only the complete run")
-    parser.add_argument("--results", type=Path, default=Path("results"), metavar="DIR", help="default: results")
+    help_of_results = "write the results into this folder (default: results)"
+    parser.add_argument("--results", type=Path, default=Path("results"), metavar="DIR", help=help_of_results)
     parser.add_argument(
         "--dry-run", action="store_true", help="print every command or script and the disk space needed, and stop"
     )

@@ -44,7 +44,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="number of runs of the search, or time of all runs, those that confirm the result included (90s, 5min, "
         "2h); default: 8 runs, or a third of the settings if the matrix is small",
     )
-    parser.add_argument("--results", type=Path, default=Path("results"), metavar="DIR", help="default: results")
+    help_of_results = "write the results into this folder (default: results)"
+    parser.add_argument("--results", type=Path, default=Path("results"), metavar="DIR", help=help_of_results)
     parser.add_argument("--dry-run", action="store_true", help="print the first runs of the search, and stop")
     parser.add_argument("--no-report", action="store_true", help="do not write the PDF")
 

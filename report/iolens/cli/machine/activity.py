@@ -39,7 +39,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="KEY=VALUE",
         help="a key of the experiment, such as repetitions=10",
     )
-    parser.add_argument("--results", type=Path, default=Path("results"), metavar="DIR", help="default: results")
+    help_of_results = "write the results into this folder (default: results)"
+    parser.add_argument("--results", type=Path, default=Path("results"), metavar="DIR", help=help_of_results)
     parser.add_argument("--no-report", action="store_true", help="do not write the comparison PDF")
 
 

@@ -41,7 +41,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--directory", type=Path, default=Path("."), metavar="DIR", help="folder for the data (default: .)"
     )
-    parser.add_argument("--results", type=Path, default=Path("results"), metavar="DIR", help="default: results")
+    help_of_results = "write the results into this folder (default: results)"
+    parser.add_argument("--results", type=Path, default=Path("results"), metavar="DIR", help=help_of_results)
     amounts = {
         "easy-block": (_block, usual.easy_block, "SIZE", "bytes of each rank's own file"),
         "hard-segments": (_count, usual.hard_segments, "N", "transfers of 47008 bytes of each rank to the shared file"),

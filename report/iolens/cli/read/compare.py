@@ -32,8 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_output(
         parser,
-        "the file to write (default: PATH/comparison.FORMAT for one sweep, else comparison.FORMAT in "
-        "the current folder)",
+        "PATH/comparison.FORMAT for one sweep, else comparison.FORMAT in the current folder",
     )
     parser.add_argument(
         "--device-rate",

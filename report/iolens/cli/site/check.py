@@ -19,7 +19,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "so that chance alone fails one check in twenty at most. Counts and bytes need no repetitions, times do."
     )
     parser.add_argument("new", type=Path, metavar="NEW", help="a log, an output, a run, or a folder of repetitions")
-    parser.add_argument("--against", type=Path, metavar="BASE", help="the same of the state that NEW is held against")
+    parser.add_argument(
+        "--against", type=Path, metavar="BASE", help="the earlier run to compare with, in the same form"
+    )
     parser.add_argument(
         "--fail",
         action="append",

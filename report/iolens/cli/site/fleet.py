@@ -11,7 +11,7 @@ from iolens.cli.output import add_output, output_of
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
     parser.add_argument("store", type=Path, metavar="STORE", help="a data set made by `iolens ingest`")
-    add_output(parser, "the file to write (default: none, the report goes to the terminal)")
+    add_output(parser, "none, the report goes to the terminal")
     parser.add_argument("--sql", metavar="QUERY", help="print only the answer to this SQL query, as CSV")
     parser.add_argument("--csv", type=Path, metavar="DIR", help="write every table as CSV into DIR")
     parser.add_argument("--json", type=Path, metavar="DIR", help="write every table as JSON into DIR")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from textwrap import wrap
 from typing import TYPE_CHECKING
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 _WIDTH = 110
 _LONGEST = 60
 """Columns of a text that is no path."""
-_SHORTEST = 16
+_SHORTEST = 12
 """Columns of the same where the terminal is narrow."""
 _NAME = 24
 """Columns that a name gets before numbers to its left do; a longer one goes beyond the edge."""
@@ -38,9 +39,25 @@ def flat(table: Table, room: int = UNLIMITED) -> str:
 
 
 def _folded(row: Sequence[str], longest: int) -> list[list[str]]:
-    """Returns a row whose texts go over several lines where they are long; a path stays whole."""
-    cells = [wrap(cell, longest, break_long_words=False, break_on_hyphens=False) or [""] for cell in row]
+    """Returns a row whose texts go over several lines where they are long; a path stays whole, a list breaks behind its
+    commas.
+    """
+    cells = [_wrapped(cell, longest) for cell in row]
     return [[cell[n] if n < len(cell) else "" for cell in cells] for n in range(max(map(len, cells)))]
+
+
+def _wrapped(cell: str, longest: int) -> list[str]:
+    """Returns the lines of a cell."""
+    lines = []
+    for line in wrap(cell, longest, break_long_words=False, break_on_hyphens=False) or [""]:
+        parts = re.split(r"(?<=,)(?=\S)", line) if len(line) > longest and "/" not in line else [line]
+        lines.append(parts[0])
+        for part in parts[1:]:
+            if len(lines[-1]) + len(part) <= longest:
+                lines[-1] += part
+            else:
+                lines.append(part)
+    return lines
 
 
 def drilled(table: Table, depths: Sequence[int], levels: Sequence[str], room: int = UNLIMITED) -> str:
