@@ -106,7 +106,7 @@ def _commands_by_task() -> str:
     for position, ((_, task), group) in enumerate(_GROUPS.items()):
         if position == _COMMON:
             lines += ["Other commands", ""]
-        lines += [f"{task}:", *(f"  {name:<11} {about}" for name, about in group.items()), ""]
+        lines += [f"{task}:", *(f"  {name:<14} {about}" for name, about in group.items()), ""]
     return "\n".join([*lines, "`iolens COMMAND --help` explains a command and its options."])
 
 
