@@ -244,3 +244,22 @@ def test_fill_values_and_unaligned_objects_are_said_once() -> None:
     assert set(said(objects())) == {"hdf5-unaligned"}
     assert "write-amplification" in said(filled(more=3.0))
     assert "unaligned-own" in said(objects(opened=2))
+
+
+def test_one_place_is_not_called_random_access() -> None:
+    """Each write begins below the end of the last one, but nowhere else in the file."""
+    assert "random-access" not in said(one_place())
+
+
+def test_a_slow_rank_is_bounded_by_the_files_in_which_it_is_the_slowest() -> None:
+    row = SHARED | {"WRITES": 256, "BYTES_WRITTEN": 128 * MIB, "MAX_BYTE_WRITTEN": 128 * MIB - 1}
+    row |= {"F_WRITE_TIME": 43.5, "F_SLOWEST_RANK_TIME": 40.0, "SLOWEST_RANK_BYTES": 16 * MIB}
+    rows = [row | {"id": key, "SLOWEST_RANK": rank} for key, rank in ((1, 3), (2, 3), (3, 5))]
+    assert said(made({"POSIX": frame("POSIX", rows[:1])}))["slow-rank-of-file"].gain == pytest.approx(0.395)
+    assert said(made({"POSIX": frame("POSIX", rows)}))["slow-rank-of-file"].gain == pytest.approx(0.79)
+
+
+def test_tiny_datasets_cost_what_is_written_when_their_file_is_closed() -> None:
+    """Most bytes of small datasets reach the file behind H5Dwrite."""
+    found = said(hdf5(datasets=2000, calls=8000, F_WRITE_TIME=1e-5, F_SLOWEST_RANK_TIME=1e-5, meta=0.0))
+    assert found["hdf5-tiny-datasets"].gain == pytest.approx(0.2)

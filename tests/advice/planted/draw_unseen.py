@@ -424,7 +424,7 @@ def _python(chance: random.Random, n: int) -> list[Row]:
     )
     rows += group(
         f"chunks-{n}",
-        "hdf5-chunks write-amplification",
+        "hdf5-chunks write-amplification hdf5-fill-values",
         "rewriting read-again small-writes small-reads",
         (1, 2, 4, 16),
         1,
@@ -451,8 +451,7 @@ def _python(chance: random.Random, n: int) -> list[Row]:
         (MIB, 64 << 10, 24 << 10, 10000),
         3,
         lambda s: {
-            "command": f"{python} slabs DIR bytes={whole // 3} work=1 piece={int(s)} "
-            f"{'together=1' if s == MIB else ''}",
+            "command": f"{python} slabs DIR bytes={whole // 3} work=1 piece={int(s)}",
             "slow": f"{rate},write=0.002",
         },
     )

@@ -39,9 +39,13 @@ def check(job: Job, limits: Limits) -> Seen | None:
         f"({say.size(float(lower['BYTES_WRITTEN'][rows].sum()))}, "
         f"{say.rate(float(lower['BYTES_WRITTEN'][rows].sum()), spent)})."
     )
-    bound = f"It assumes {wants} aggregators instead of {has} for the same writes: 1 − {has}/{wants} of the time."
+    # Ranks wait for the exchange with few aggregators as well as for their writes.
+    whole_time = max(spent, slowest_seconds(job, "MPI-IO", ids, ("WRITE",)))
+    bound = (
+        f"It assumes {wants} aggregators instead of {has} for the same writes: 1 − {has}/{wants} of the time in MPI-IO."
+    )
     hints = (f"cb_nodes {wants}", "cb_config_list *:*", "romio_cb_write enable")
-    return Seen(evidence, spent * (1 - has / wants), bound, "{hints}", hints)
+    return Seen(evidence, whole_time * (1 - has / wants), bound, "{hints}", hints)
 
 
 def _whole(layout: Records | None, key: int, wanted: int) -> str:

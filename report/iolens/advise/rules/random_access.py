@@ -28,17 +28,18 @@ def check(job: Job, limits: Limits) -> Seen | None:
         return None
     said, spent = [], 0.0
     for kind, counter in (("READ", "BYTES_READ"), ("WRITE", "BYTES_WRITTEN")):
-        calls = table[f"{kind}S"]
+        calls, size = table[f"{kind}S"], table[f"MAX_BYTE_{counter.removeprefix('BYTES_')}"] + 1
         back = calls - table[f"SEQ_{kind}S"] - table["ranks"]  # the first access of a rank is in no order
         chosen = (back > limits["random_share"] * calls) & (table[counter] < limits["large_transfer"] * calls)
+        chosen &= size > limits["small_transfer"]  # a smaller file is one place
         if float(calls[chosen].sum()) < max(1.0, limits["few_calls"]):
             continue
         ids = table["id"][chosen]
         spent += slowest_seconds(job, "POSIX", ids, (kind,))
-        total, size = float(calls[chosen].sum()), float(table[counter][chosen].sum())
+        total, moved = float(calls[chosen].sum()), float(table[counter][chosen].sum())
         said.append(
             f"{say.percent(float(back[chosen].sum()) / total)} of {say.count(total, kind.lower())} of "
-            f"{say.files(job, ids)} go back in the file ({say.size(size / total)} on average)"
+            f"{say.files(job, ids)} go back in the file ({say.size(moved / total)} on average)"
         )
     if not said:
         return None

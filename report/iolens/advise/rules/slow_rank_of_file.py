@@ -53,8 +53,9 @@ def check(job: Job, limits: Limits) -> Seen | None:
         f"{say.files(job, [int(most.id[at])])}, {float(most.slowest[at] / most.mean[at]):.1f} times the mean of the "
         f"{say.count(job.nprocs - 1, 'other rank')}{bytes_said}."
     )
-    total = sum(float((one.slowest - one.mean).sum()) for one in found)
-    return Seen(evidence, total, "It assumes that this rank is as fast as the mean of the others in each file.", REMEDY)
+    total = sum(float((one.slowest - one.mean)[one.rank == most.rank[at]].sum()) for one in found)
+    bound = "It assumes that this rank is as fast as the mean of the others in each file in which it is the slowest."
+    return Seen(evidence, total, bound, REMEDY)
 
 
 def _slow(job: Job, limits: Limits, name: str, chosen: np.ndarray) -> _Slow:
