@@ -169,7 +169,7 @@ def io_span_share(job: Job) -> float | None:
 
 def _write_times(job: Job) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Returns the first begin, the last end and the time in writes of each rank that wrote through POSIX and has its
-    own records.
+    own records. Ranks that the job does not have, as in damaged logs, are left out.
     """
     posix, table = job.records.get("POSIX"), file_rank_records(job)
     begin, end = np.full(max(job.nprocs, 1), np.inf), np.full(max(job.nprocs, 1), -np.inf)
@@ -181,7 +181,8 @@ def _write_times(job: Job) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         if table is not None:
             shared = (table["rank"] >= 0) & (table["bytes_written"] > 0) & among(table["file"], _merged_files(job))
             parts.append((table.where(shared), ["first_write", "last_write", "write_time"]))
-    for rows, names in parts:
+    for part, names in parts:
+        rows = part.where(part["rank"] < len(begin))
         np.minimum.at(begin, rows["rank"], rows[names[0]])
         np.maximum.at(end, rows["rank"], rows[names[1]])
         np.add.at(busy, rows["rank"], rows[names[2]])
