@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define IOLENS_ADAPTER_ABI 13
+#define IOLENS_ADAPTER_ABI 14
 
 enum iolens_type { IOLENS_INT64, IOLENS_DOUBLE, IOLENS_UINT8 };
 enum iolens_op { IOLENS_MIN, IOLENS_MAX, IOLENS_SUM, IOLENS_BAND };
@@ -81,8 +81,9 @@ enum iolens_mpi_function {
 /* The parts of MPI that are recorded, as bits. */
 enum iolens_mpi_tracing {
     IOLENS_MPI_CALLS = 1,
-    IOLENS_MPI_SYNC = 2,         /* a timed barrier before each collective call */
-    IOLENS_MPI_LATE_RECEIVES = 4 /* record whether a message had arrived before its receive */
+    IOLENS_MPI_SYNC = 2,          /* a timed barrier before each collective call */
+    IOLENS_MPI_LATE_RECEIVES = 4, /* record whether a message had arrived before its receive */
+    IOLENS_MPI_WHY = 8            /* keep each call with what joins it to the calls of other ranks */
 };
 
 /* The data recorded about calls of traced functions, as bits. */
@@ -100,6 +101,33 @@ struct iolens_mpi_call {
     enum iolens_mpi_function function;
     double t0, t1;
     uintptr_t caller; /* the address to which it returns */
+};
+
+/* The part of a call in the order of events between ranks. */
+enum iolens_link_kind {
+    IOLENS_LINK_NONE, /* no other rank that is known */
+    IOLENS_LINK_SEND,
+    IOLENS_LINK_POST_SEND,
+    IOLENS_LINK_RECEIVE,
+    IOLENS_LINK_POST_RECEIVE,
+    IOLENS_LINK_COMPLETION,
+    IOLENS_LINK_COLLECTIVE,
+    IOLENS_LINK_POST_COLLECTIVE,
+    IOLENS_LINKS
+};
+
+/* Values of `peer` and `tag` beside ranks of MPI_COMM_WORLD and the program's tags. */
+enum { IOLENS_NO_PEER = -1, IOLENS_ANY = -2, IOLENS_CANCELLED = -3 };
+
+/* One message or collective call: with it the calls of several ranks can be joined afterwards. */
+struct iolens_link {
+    enum iolens_link_kind kind;
+    uint32_t communicator; /* the same number on all its ranks; 0: not known */
+    int peer, tag;         /* other end, or root */
+    int size;              /* ranks in a collective call */
+    int64_t bytes;
+    int64_t request;  /* of a completion: what iolens_mpi_link returned for the post */
+    const char *name; /* of a function without a number in enum iolens_mpi_function; else NULL */
 };
 
 #define BORDER(returns, name, parameters, meaning) returns name parameters;

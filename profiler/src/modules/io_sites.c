@@ -1,4 +1,5 @@
-#include "io_sites.h"
+/* From where the program calls I/O functions, on request (IOLENS_IO_CALLERS). */
+#include "io_watch.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -59,23 +60,9 @@ static const struct keyed_shape shape = {.key_bytes = sizeof(struct key),
                                          .most = MOST_ROWS,
                                          .other = &other_key};
 
-int iolens_io_callers;
+static int iolens_io_callers; /* how many are told apart; 0: none */
 
-static void start(void)
-{
-    char *end;
-    long callers = strtol(iolens.settings.io_callers, &end, 10);
-    if (*end != '\0' || callers < 0 || callers > CHAIN_MOST)
-        iolens_say("IOLENS_IO_CALLERS=%s is not a number of callers from 0 to %d, so no callers of I/O "
-                   "functions are recorded",
-                   iolens.settings.io_callers, CHAIN_MOST);
-    else
-        iolens_io_callers = (int)callers;
-    if (iolens_io_callers > 1)
-        chains_start();
-}
-
-void io_sites_count(const struct call *c, const char *module, uint64_t id, int64_t bytes)
+static void count_site(const struct call *c, const char *module, uint64_t id, int64_t bytes)
 {
     struct keyed *sites = table_state(TABLE_io_sites);
     struct key key = {.file = id, .region = iolens_region};
@@ -92,6 +79,21 @@ void io_sites_count(const struct call *c, const char *module, uint64_t id, int64
     value->calls++;
     value->bytes += bytes;
     value->ns += (int64_t)((c->t1 - c->t0) * NS_PER_SECOND);
+}
+
+static void start(void)
+{
+    char *end;
+    long callers = strtol(iolens.settings.io_callers, &end, 10);
+    if (*end != '\0' || callers < 0 || callers > CHAIN_MOST)
+        iolens_say("IOLENS_IO_CALLERS=%s is not a number of callers from 0 to %d, so no callers of I/O "
+                   "functions are recorded",
+                   iolens.settings.io_callers, CHAIN_MOST);
+    else
+        iolens_io_callers = (int)callers;
+    io_watch(IO_WATCHER_SITES, iolens_io_callers > 0 ? count_site : NULL);
+    if (iolens_io_callers > 1)
+        chains_start();
 }
 
 static bool is_sound(const void *key, const void *memory)

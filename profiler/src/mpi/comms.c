@@ -2,6 +2,7 @@
 
 #include <stdint.h>
 
+#include "comm_ids.h"
 #include "core.h"
 #include "handles.h"
 #include "heap.h"
@@ -170,6 +171,7 @@ static struct comm *make(MPI_Comm handle)
         return NULL;
     }
     count_neighbours(comm, handle);
+    comm->id = comm->remote ? 0 : comm_id_next(comm->size, comm->first, comm->stride, comm->world);
     atomic_init(&comm->users, 1);
     if (pmpi.Comm_set_attr(handle, keyval, comm) != MPI_SUCCESS) {
         comm_release(comm);

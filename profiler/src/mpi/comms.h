@@ -6,10 +6,12 @@
 #include <mpi.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 struct comm {
     atomic_int users; /* the attribute, and requests under way */
     atomic_bool said; /* the core has counted it */
+    uint32_t id;      /* the same on all its ranks; 0: an intercommunicator, or not known */
     int rank, size;
     int remote;        /* ranks of the other group; 0: no intercommunicator */
     int in, out;       /* neighbours in a topology; 0 without one */

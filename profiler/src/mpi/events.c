@@ -5,6 +5,7 @@
 #include "component.h"
 #include "given_hints.h"
 #include "handles.h"
+#include "links.h"
 #include "views.h"
 
 /* Report every key of `info`, as requested by the program or as effective. */
@@ -35,6 +36,11 @@ static void report_given(void *context, const char *key, const char *value)
     iolens_mpiio_hint(context, key, NULL, value, NULL);
 }
 
+static void together(const struct call *c, struct mpi_file file)
+{
+    link_file(file.communicator, file.size, c->name, c->t0, c->t1);
+}
+
 MPI_Info before_open(struct call *c, const char *path, MPI_Info info)
 {
     c->info = info;
@@ -53,7 +59,11 @@ void on_open(const struct call *c, MPI_Comm comm, const char *path, int amode, M
         .record =
             iolens_mpiio_open(without_driver(path), amode, size > 1, c->info != mpi.info_null, c->t0, c->t1),
         .root = rank == 0,
+        .size = size,
     };
+    const struct comm *of = traced_what & IOLENS_MPI_WHY ? comm_of(comm) : NULL;
+    file.communicator = of ? of->id : 0;
+    together(c, file);
     if (!file.record)
         return;
     files_add(handle, file);
@@ -77,7 +87,11 @@ void before_close(struct call *c, MPI_File handle)
     files_remove(handle);
 }
 
-void on_close(const struct call *c) { iolens_mpiio_close(c->file.record, c->t0, c->t1); }
+void on_close(const struct call *c)
+{
+    iolens_mpiio_close(c->file.record, c->t0, c->t1);
+    together(c, c->file);
+}
 
 void on_view(const struct call *c, MPI_File handle, MPI_Offset displacement, MPI_Datatype filetype,
              MPI_Info info)
@@ -85,6 +99,7 @@ void on_view(const struct call *c, MPI_File handle, MPI_Offset displacement, MPI
     MPI_Count bytes = 0;
     files_set_empty(handle, pmpi.Type_size_x(filetype, &bytes) != MPI_SUCCESS || bytes == 0);
     struct mpi_file file = files_find(handle);
+    together(c, file);
     iolens_mpiio_view(file.record, info != mpi.info_null, c->t0, c->t1);
     if (iolens_mpiio_traced(file.record))
         views_report(file.record, displacement, filetype, c->t0, c->t1);
@@ -99,7 +114,10 @@ void on_info(const struct call *c, MPI_File handle, MPI_Info info)
 
 void on_other(const struct call *c, MPI_File handle, enum iolens_mpiio_extra which)
 {
-    iolens_mpiio_other(files_find(handle).record, which, c->t0, c->t1);
+    struct mpi_file file = files_find(handle);
+    iolens_mpiio_other(file.record, which, c->t0, c->t1);
+    if (which == IOLENS_MPIIO_set_sizes || which == IOLENS_MPIIO_preallocates)
+        together(c, file);
 }
 
 void on_delete(const struct call *c, const char *path)
@@ -109,7 +127,9 @@ void on_delete(const struct call *c, const char *path)
 
 void on_sync(const struct call *c, MPI_File handle)
 {
-    iolens_mpiio_sync(files_find(handle).record, c->t0, c->t1);
+    struct mpi_file file = files_find(handle);
+    iolens_mpiio_sync(file.record, c->t0, c->t1);
+    together(c, file);
 }
 
 static bool is_collective(enum iolens_mpiio_kind kind)
@@ -140,6 +160,8 @@ void on_transfer(const struct call *c, MPI_File handle, enum iolens_mpiio_kind k
     struct mpi_file file = files_find(handle);
     if (file.record && pmpi.Type_size_x(type, &size) == MPI_SUCCESS)
         iolens_mpiio_transfer(file.record, kind, c->offset, (int64_t)count * (int64_t)size, c->t0, c->t1);
-    if (is_collective(kind))
+    if (is_collective(kind)) {
         iolens_mpiio_collective(file.record, c->t0, c->t1, c->access);
+        together(c, file);
+    }
 }

@@ -8,6 +8,7 @@
 #include "files.h"
 
 struct call {
+    const char *name;     /* of the function */
     double t0, t1;        /* around the real call */
     struct mpi_file file; /* taken before a call that ends the handle */
     MPI_Info info, made;  /* of an open: what the program gave, and what is to be freed after the call */

@@ -9,8 +9,10 @@
 
 struct mpi_file {
     struct iolens_mpiio_file *record;
-    bool root;  /* rank 0 of the communicator that opened the file: it reports the hints */
-    bool empty; /* its view lets nothing through */
+    bool root;             /* rank 0 of the communicator that opened the file: it reports the hints */
+    bool empty;            /* its view lets nothing through */
+    uint32_t communicator; /* number of the one that opened the file, on all its ranks; 0: not known */
+    int size;              /* ranks in it */
 };
 
 /* Remember an open file. Beyond the table's size files are not followed; that is said once. */

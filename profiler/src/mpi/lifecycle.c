@@ -1,6 +1,7 @@
 /* MPI_Init and MPI_Finalize: where a job begins and where its one log is written. */
 #include "attendance.h"
 #include "comms.h"
+#include "links.h"
 #include "parameters.h"
 #include "traced.h"
 #include "transport.h"
@@ -65,6 +66,7 @@ static void count_finalize(void *caller)
     if (all_count)
         pmpi.Barrier(mpi.world);
     call.t1 = iolens_now();
+    link_world(&call);
     iolens_mpi_call(&call);
     iolens_spend(iolens_spent(), call.t1 - call.t0);
 }
@@ -101,6 +103,7 @@ static void leave(int code, const struct iolens_mpi_call *call)
         start(call->t1);
     if (!traced_what)
         return;
+    link_world(call);
     iolens_mpi_call(call);
     iolens_spend(iolens_spent(), call->t1 - call->t0);
 }

@@ -6,9 +6,10 @@
 #include "traced_kinds.h"
 
 /* Fields that are looked at only when they were set stay as they are. */
-static inline void begin(struct traced *c)
+static inline void begin(struct traced *c, enum iolens_mpi_function function)
 {
-    c->known = c->allocated = c->allocated_statuses = false;
+    c->function = function;
+    c->known = c->linked = c->allocated = c->allocated_statuses = false;
     c->number = c->transfers = c->others = 0;
 }
 
@@ -21,7 +22,7 @@ static inline void begin(struct traced *c)
         if (__builtin_expect(!(gate), 1) || !mpi_active())                                                   \
             return CALL_REAL(symbol, wide, args);                                                            \
         struct traced c;                                                                                     \
-        begin(&c);                                                                                           \
+        begin(&c, IOLENS_MPI_##function);                                                                    \
         mpi_depth++;                                                                                         \
         before;                                                                                              \
         double spent = iolens_spent();                                                                       \
@@ -34,7 +35,7 @@ static inline void begin(struct traced *c)
         } else {                                                                                             \
             failure;                                                                                         \
         }                                                                                                    \
-        traced_end(&c, IOLENS_MPI_##function, __builtin_return_address(0));                                  \
+        traced_end(&c, __builtin_return_address(0));                                                         \
         mpi_depth--;                                                                                         \
         return code;                                                                                         \
     }

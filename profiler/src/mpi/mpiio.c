@@ -12,7 +12,7 @@
     {                                                                                                        \
         if (!mpi_active())                                                                                   \
             return CALL_REAL(symbol, wide, args);                                                            \
-        struct call c = {0};                                                                                 \
+        struct call c = {.name = symbol};                                                                    \
         mpi_depth++;                                                                                         \
         before;                                                                                              \
         double spent = iolens_spent();                                                                       \

@@ -186,6 +186,15 @@ void requests_set(MPI_Request handle, bool active, bool may_be_cancelled)
     give_back(shard);
 }
 
+void requests_set_number(MPI_Request handle, int64_t number)
+{
+    struct shard *shard = hold((uintptr_t)handle);
+    struct entry *entry = *find(shard, (uintptr_t)handle, INFINITY);
+    if (entry)
+        entry->request.number = number;
+    give_back(shard);
+}
+
 void requests_forget(MPI_Request handle, double until)
 {
     if (requests_none())

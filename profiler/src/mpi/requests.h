@@ -1,5 +1,6 @@
 /* Requests of which something must be known when they are completed: from the handle to that. Requests of
- * other kinds (of sends, of collective calls) are not here. Each thread finds those of others. */
+ * other kinds (of sends, of collective calls) are here only with IOLENS_MPI_WHY. Each thread finds those of
+ * others. */
 #ifndef IOLENS_REQUESTS_H
 #define IOLENS_REQUESTS_H
 
@@ -17,6 +18,7 @@ enum request_kind {
     REQUEST_PERSISTENT_SEND,
     REQUEST_PERSISTENT_COLLECTIVE,
     REQUEST_EXCHANGE, /* the receiving half of MPI_Isendrecv */
+    REQUEST_POSTED,   /* a send or a collective call whose completion alone is wanted */
     REQUEST_FILE
 };
 
@@ -29,6 +31,10 @@ struct request {
     int peer;          /* of persistent ones and exchanges: rank of MPI_COMM_WORLD, MPI_PROC_NULL: none */
     int64_t sent, received; /* of the same, each time */
     struct iolens_mpiio_file *file;
+    int64_t number; /* of the event that posted it (IOLENS_MPI_WHY); -1: none */
+    /* From which that event is made when a persistent request is started. */
+    uint32_t communicator;
+    int tag, size;
 };
 
 /* Several threads may be in the library at once (MPI_THREAD_MULTIPLE). */
@@ -50,6 +56,7 @@ bool requests_find(MPI_Request handle, double until, struct request *request);
 
 /* Change the newest request of this handle, and forget the newest one that was posted `until` then. */
 void requests_set(MPI_Request handle, bool active, bool may_be_cancelled);
+void requests_set_number(MPI_Request handle, int64_t number);
 void requests_forget(MPI_Request handle, double until);
 
 #endif

@@ -4,16 +4,42 @@
 
 #include "handles.h"
 #include "heap.h"
+#include "links.h"
 
-unsigned traced_what;
+static void count_send(const struct comm *comm, int dest, int64_t bytes)
+{
+    iolens_mpi_sent(comm ? comm_world_rank(comm, dest) : -1, bytes);
+}
 
 /* Messages to MPI_PROC_NULL do not count. */
-void traced_send(MPI_Comm handle, int dest, int64_t bytes)
+void traced_send(struct traced *c, MPI_Comm handle, int dest, int tag, int64_t bytes)
 {
     if (dest == MPI_PROC_NULL)
         return;
     const struct comm *comm = comm_of(handle);
-    iolens_mpi_sent(comm ? comm_world_rank(comm, dest) : -1, bytes);
+    count_send(comm, dest, bytes);
+    link_message(c, IOLENS_LINK_SEND, comm, dest, tag, bytes);
+}
+
+/* The request is remembered only if its completion is wanted. */
+static void remember_post(const struct traced *c, MPI_Request request, int64_t number)
+{
+    if (number < 0)
+        requests_pass(request, c->t1);
+    else
+        requests_put(request, (struct request){.kind = REQUEST_POSTED, .posted = c->t1, .number = number});
+}
+
+void traced_send_post(struct traced *c, MPI_Comm handle, MPI_Request request, int dest, int tag,
+                      int64_t bytes)
+{
+    int64_t number = -1;
+    if (dest != MPI_PROC_NULL) {
+        const struct comm *comm = comm_of(handle);
+        count_send(comm, dest, bytes);
+        number = link_message(c, IOLENS_LINK_POST_SEND, comm, dest, tag, bytes);
+    }
+    remember_post(c, request, number);
 }
 
 static void look_for_message(MPI_Comm comm, int source, int tag)
@@ -38,36 +64,49 @@ void before_receive(struct traced *c, MPI_Comm comm, int source, int tag, MPI_St
     look_for_message(comm, source, tag);
 }
 
-static void count_message(const struct comm *comm, const MPI_Status *status)
+/* Returns the bytes of a message; -1 if there was none. */
+static int64_t count_message(const struct comm *comm, const MPI_Status *status)
 {
     MPI_Count bytes = 0;
     if (status->MPI_SOURCE == MPI_PROC_NULL || status->MPI_SOURCE == MPI_ANY_SOURCE ||
         pmpi.Get_elements_x(status, mpi.byte, &bytes) != MPI_SUCCESS)
-        return;
-    iolens_mpi_received(comm ? comm_world_rank(comm, status->MPI_SOURCE) : -1,
-                        bytes < 0 ? 0 : (int64_t)bytes);
+        return -1;
+    bytes = bytes < 0 ? 0 : bytes;
+    iolens_mpi_received(comm ? comm_world_rank(comm, status->MPI_SOURCE) : -1, (int64_t)bytes);
+    return (int64_t)bytes;
 }
 
-void traced_receive(const struct traced *c, MPI_Comm comm) { count_message(comm_of(comm), c->status); }
+static void count_received(struct traced *c, const struct comm *comm)
+{
+    int64_t bytes = count_message(comm, c->status);
+    if (bytes >= 0)
+        link_received(c, comm, c->status, bytes);
+}
+
+void traced_receive(struct traced *c, MPI_Comm comm) { count_received(c, comm_of(comm)); }
 
 void before_post(MPI_Comm comm, int source, int tag) { look_for_message(comm, source, tag); }
 
-void traced_post(const struct traced *c, MPI_Comm comm, MPI_Request request, int source, int64_t bytes)
+void traced_post(struct traced *c, MPI_Comm handle, MPI_Request request, int source, int tag, int64_t bytes)
 {
     if (source == MPI_PROC_NULL) {
         requests_pass(request, c->t1);
         return;
     }
     iolens_mpi_posted(bytes);
-    requests_put(request, (struct request){.kind = REQUEST_RECEIVE, .posted = c->t1, .comm = comm_of(comm)});
+    struct comm *comm = comm_of(handle);
+    int64_t number = link_message(c, IOLENS_LINK_POST_RECEIVE, comm, source, tag, bytes);
+    requests_put(request,
+                 (struct request){.kind = REQUEST_RECEIVE, .posted = c->t1, .comm = comm, .number = number});
 }
 
 /* A message handle is remembered like a request, until it is received. */
 void traced_mprobe(const struct traced *c, MPI_Comm comm, MPI_Message message, bool found)
 {
     if (found)
-        requests_put((MPI_Request)message,
-                     (struct request){.kind = REQUEST_RECEIVE, .posted = c->t1, .comm = comm_of(comm)});
+        requests_put(
+            (MPI_Request)message,
+            (struct request){.kind = REQUEST_RECEIVE, .posted = c->t1, .comm = comm_of(comm), .number = -1});
 }
 
 void before_matched(struct traced *c, MPI_Message message, MPI_Status **status)
@@ -81,7 +120,7 @@ void before_matched(struct traced *c, MPI_Message message, MPI_Status **status)
 void traced_matched(struct traced *c)
 {
     if (c->known)
-        count_message(c->request.comm, c->status);
+        count_received(c, c->request.comm);
     requests_forget(c->handle, c->t0);
 }
 
@@ -89,28 +128,45 @@ void traced_matched_post(struct traced *c, MPI_Request request)
 {
     if (c->known)
         requests_put(request,
-                     (struct request){.kind = REQUEST_RECEIVE, .posted = c->t1, .comm = c->request.comm});
+                     (struct request){.kind = REQUEST_RECEIVE,
+                                      .posted = c->t1,
+                                      .comm = c->request.comm,
+                                      .number = link_message(c, IOLENS_LINK_POST_RECEIVE, c->request.comm,
+                                                             MPI_ANY_SOURCE, MPI_ANY_TAG, 0)});
     requests_forget(c->handle, c->t0);
 }
 
 /* The message is gone: it was longer than the buffer, say. */
 void failed_matched(const struct traced *c) { requests_forget(c->handle, c->t0); }
 
-void traced_send_init(const struct traced *c, MPI_Comm handle, int dest, int64_t bytes, MPI_Request request)
+/* A tag of IOLENS_ANY: the parts of a partitioned message, which are not joined to those of the receiver. */
+void traced_send_init(const struct traced *c, MPI_Comm handle, int dest, int tag, int64_t bytes,
+                      MPI_Request request)
 {
     const struct comm *comm = dest == MPI_PROC_NULL ? NULL : comm_of(handle);
     int peer = dest == MPI_PROC_NULL ? MPI_PROC_NULL : comm ? comm_world_rank(comm, dest) : -1;
-    requests_put(request, (struct request){
-                              .kind = REQUEST_PERSISTENT_SEND, .posted = c->t1, .peer = peer, .sent = bytes});
+    requests_put(request, (struct request){.kind = REQUEST_PERSISTENT_SEND,
+                                           .posted = c->t1,
+                                           .peer = peer,
+                                           .sent = bytes,
+                                           .number = -1,
+                                           .communicator = comm && tag != IOLENS_ANY ? comm->id : 0,
+                                           .tag = tag});
 }
 
-void traced_receive_init(const struct traced *c, MPI_Comm comm, int source, MPI_Request request)
+void traced_receive_init(const struct traced *c, MPI_Comm comm, int source, int tag, MPI_Request request)
 {
     struct comm *of = source == MPI_PROC_NULL ? NULL : comm_of(comm);
-    requests_put(request, (struct request){.kind = REQUEST_PERSISTENT_RECEIVE, .posted = c->t1, .comm = of});
+    requests_put(request, (struct request){.kind = REQUEST_PERSISTENT_RECEIVE,
+                                           .posted = c->t1,
+                                           .comm = of,
+                                           .peer = link_peer(of, source),
+                                           .number = -1,
+                                           .communicator = of ? of->id : 0,
+                                           .tag = link_tag(tag)});
 }
 
-void traced_start(MPI_Request handle)
+void traced_start(struct traced *c, MPI_Request handle)
 {
     struct request request;
     if (!requests_find(handle, INFINITY, &request))
@@ -120,12 +176,13 @@ void traced_start(MPI_Request handle)
     else if (request.kind == REQUEST_PERSISTENT_COLLECTIVE)
         iolens_mpi_volume(request.sent, request.received);
     requests_set(handle, true, false);
+    requests_set_number(handle, link_started(c, &request));
 }
 
-void traced_start_all(int number, const MPI_Request *requests)
+void traced_start_all(struct traced *c, int number, const MPI_Request *requests)
 {
     for (int i = 0; i < number; i++)
-        traced_start(requests[i]);
+        traced_start(c, requests[i]);
 }
 
 /* A completed one has no status to ask for bytes; they are those that were agreed on. */
@@ -136,7 +193,8 @@ static void put_agreed(enum request_kind kind, const struct traced *c, MPI_Comm 
     const struct comm *comm = source < 0 ? NULL : comm_of(handle);
     if (comm)
         peer = comm_world_rank(comm, source);
-    requests_put(request, (struct request){.kind = kind, .posted = c->t1, .peer = peer, .received = bytes});
+    requests_put(request, (struct request){
+                              .kind = kind, .posted = c->t1, .peer = peer, .received = bytes, .number = -1});
 }
 
 void traced_partitioned_init(const struct traced *c, MPI_Comm comm, int source, int64_t bytes,
@@ -152,7 +210,8 @@ void traced_exchange_post(const struct traced *c, MPI_Comm comm, int source, int
 #ifdef OPEN_MPI
     (void)bytes;
     struct comm *of = source == MPI_PROC_NULL ? NULL : comm_of(comm);
-    requests_put(request, (struct request){.kind = REQUEST_RECEIVE, .posted = c->t1, .comm = of});
+    requests_put(request,
+                 (struct request){.kind = REQUEST_RECEIVE, .posted = c->t1, .comm = of, .number = -1});
 #else
     put_agreed(REQUEST_EXCHANGE, c, comm, source, bytes, request);
 #endif
@@ -168,13 +227,16 @@ static void complete(struct traced *c, MPI_Request handle, const struct request 
                      const MPI_Status *status)
 {
     enum request_kind kind = request->kind;
-    bool persistent = kind != REQUEST_RECEIVE && kind != REQUEST_EXCHANGE && kind != REQUEST_FILE;
+    bool persistent =
+        kind != REQUEST_RECEIVE && kind != REQUEST_EXCHANGE && kind != REQUEST_FILE && kind != REQUEST_POSTED;
     bool agreed = kind == REQUEST_PARTITIONED_RECEIVE || kind == REQUEST_EXCHANGE;
     bool receives = kind == REQUEST_RECEIVE || kind == REQUEST_PERSISTENT_RECEIVE;
     if (persistent && !request->active)
         return;
-    if (receives && !was_cancelled(request, status))
+    bool cancelled = receives && was_cancelled(request, status);
+    if (receives && !cancelled)
         count_message(request->comm, status);
+    link_completed(c, request, receives ? status : NULL, cancelled);
     if (agreed && request->peer != MPI_PROC_NULL)
         iolens_mpi_received(request->peer, request->received);
     c->transfers += kind == REQUEST_FILE;
@@ -291,7 +353,8 @@ void before_cancel(MPI_Request handle)
 void traced_transfer(double posted, struct iolens_mpiio_file *file, MPI_Request request)
 {
     if (file)
-        requests_put(request, (struct request){.kind = REQUEST_FILE, .posted = posted, .file = file});
+        requests_put(request,
+                     (struct request){.kind = REQUEST_FILE, .posted = posted, .file = file, .number = -1});
 }
 
 /* Times a barrier before the collective call, to separate waiting for other ranks from the call itself. An
@@ -308,14 +371,44 @@ void before_collective(MPI_Comm handle)
     iolens_spend(iolens_spent(), seconds);
 }
 
-void traced_collective(struct volume volume) { iolens_mpi_volume(volume.sent, volume.received); }
+void traced_together(struct traced *c, const struct comm *of, int root, struct volume volume)
+{
+    iolens_mpi_volume(volume.sent, volume.received);
+    link_collective(c, IOLENS_LINK_COLLECTIVE, of, root, volume);
+}
 
-void traced_collective_init(const struct traced *c, struct volume volume, MPI_Request request)
+void traced_together_post(struct traced *c, const struct comm *of, int root, struct volume volume,
+                          MPI_Request request)
+{
+    iolens_mpi_volume(volume.sent, volume.received);
+    remember_post(c, request, link_collective(c, IOLENS_LINK_POST_COLLECTIVE, of, root, volume));
+}
+
+/* The new communicator's number is given at once, in the same order on all its ranks. */
+void traced_made_by_some(MPI_Comm made)
+{
+    if (traced_what & IOLENS_MPI_WHY)
+        comm_of(made);
+}
+
+void traced_made(struct traced *c, MPI_Comm of, MPI_Comm made)
+{
+    if (traced_what & IOLENS_MPI_WHY)
+        link_collective(c, IOLENS_LINK_COLLECTIVE, comm_of(of), -1, (struct volume){0, 0});
+    traced_made_by_some(made);
+}
+
+void traced_collective_init(const struct traced *c, const struct comm *of, int root, struct volume volume,
+                            MPI_Request request)
 {
     requests_put(request, (struct request){.kind = REQUEST_PERSISTENT_COLLECTIVE,
                                            .posted = c->t1,
                                            .sent = volume.sent,
-                                           .received = volume.received});
+                                           .received = volume.received,
+                                           .peer = root < 0 ? IOLENS_NO_PEER : link_peer(of, root),
+                                           .number = -1,
+                                           .communicator = of->id,
+                                           .size = of->size});
 }
 
 void traced_one_sided(MPI_Win win, int target, int64_t sent, int64_t received)
@@ -331,7 +424,7 @@ void traced_one_sided(MPI_Win win, int target, int64_t sent, int64_t received)
 }
 
 /* A call that only completed transfers of files is I/O. */
-void traced_end(struct traced *c, enum iolens_mpi_function function, void *caller)
+void traced_end(struct traced *c, void *caller)
 {
     release_many(c);
     if (c->transfers > 0 && c->others == 0) {
@@ -340,6 +433,7 @@ void traced_end(struct traced *c, enum iolens_mpi_function function, void *calle
     }
     if (!traced_what)
         return;
+    link_rest(c);
     iolens_mpi_call(&(struct iolens_mpi_call){
-        .function = function, .t0 = c->t0, .t1 = c->t1, .caller = (uintptr_t)caller});
+        .function = c->function, .t0 = c->t0, .t1 = c->t1, .caller = (uintptr_t)caller});
 }

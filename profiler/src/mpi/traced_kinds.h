@@ -86,24 +86,31 @@
 #define RECVBYTES bytes_of((int64_t)recvcount, (MPI_Datatype)recvtype)
 
 #define ON_TIMED(f, ...) FN(TRACED, f, __VA_ARGS__, NOTHING, NOTHING)
-#define ON_SEND(f, ...)  FN(TRACED, f, __VA_ARGS__, NOTHING, traced_send(COMM, dest, BYTES))
+#define ON_SEND(f, ...)  FN(TRACED, f, __VA_ARGS__, NOTHING, traced_send(&c, COMM, dest, tag, BYTES))
+/* All ranks of a communicator make another one or a window, or some of them a communicator. */
+#define ON_MAKES(f, ...)        FN(TRACED, f, __VA_ARGS__, NOTHING, traced_made(&c, COMM, *(MPI_Comm *)made))
+#define ON_MAKES_SOME(f, ...)   FN(TRACED, f, __VA_ARGS__, NOTHING, traced_made_by_some(*(MPI_Comm *)made))
+#define ON_MAKES_WINDOW(f, ...) FN(TRACED, f, __VA_ARGS__, NOTHING, traced_made(&c, COMM, mpi.no_comm))
 /* Calls with a request that is not followed. */
 #define PASS              requests_pass(*request, c.t1)
 #define ON_ITIMED(f, ...) FN(TRACED, f, __VA_ARGS__, NOTHING, PASS)
-#define ON_ISEND(f, ...)  FN(TRACED, f, __VA_ARGS__, NOTHING, (traced_send(COMM, dest, BYTES), PASS))
+#define ON_ISEND(f, ...)                                                                                     \
+    FN(TRACED, f, __VA_ARGS__, NOTHING, traced_send_post(&c, COMM, *request, dest, tag, BYTES))
 #define ON_RECV(f, ...)                                                                                      \
     FN(TRACED, f, __VA_ARGS__, before_receive(&c, COMM, source, tag, &status), traced_receive(&c, COMM))
 #define ON_IRECV(f, ...)                                                                                     \
-    FN(TRACED, f, __VA_ARGS__, before_post(COMM, source, tag), traced_post(&c, COMM, *request, source, BYTES))
+    FN(TRACED, f, __VA_ARGS__, before_post(COMM, source, tag),                                               \
+       traced_post(&c, COMM, *request, source, tag, BYTES))
 #define ON_SENDRECV(f, ...)                                                                                  \
     FN(TRACED, f, __VA_ARGS__, before_receive(&c, COMM, source, recvtag, &status),                           \
-       (traced_send(COMM, dest, BYTES), traced_receive(&c, COMM)))
+       (traced_send(&c, COMM, dest, tag, BYTES), traced_receive(&c, COMM)))
 #define ON_ISENDRECV(f, ...)                                                                                 \
     FN(TRACED, f, __VA_ARGS__, before_post(COMM, source, recvtag),                                           \
-       (traced_send(COMM, dest, BYTES), traced_exchange_post(&c, COMM, source, RECVBYTES, *request)))
+       (traced_send(&c, COMM, dest, tag, BYTES),                                                             \
+        traced_exchange_post(&c, COMM, source, RECVBYTES, *request)))
 #define ON_ISENDRECV_REPLACE(f, ...)                                                                         \
     FN(TRACED, f, __VA_ARGS__, before_post(COMM, source, recvtag),                                           \
-       (traced_send(COMM, dest, BYTES), traced_exchange_post(&c, COMM, source, BYTES, *request)))
+       (traced_send(&c, COMM, dest, tag, BYTES), traced_exchange_post(&c, COMM, source, BYTES, *request)))
 #define ON_MPROBE(f, name, ...)                                                                              \
     FN(TRACED, f, name, __VA_ARGS__, NOTHING, traced_mprobe(&c, COMM, *message, MATCHED_##name))
 #define MATCHED_Mprobe  source != MPI_PROC_NULL
@@ -116,19 +123,19 @@
           failed_matched(&c))
 
 #define ON_SEND_INIT(f, ...)                                                                                 \
-    FN(TRACED, f, __VA_ARGS__, NOTHING, traced_send_init(&c, COMM, dest, BYTES, *request))
+    FN(TRACED, f, __VA_ARGS__, NOTHING, traced_send_init(&c, COMM, dest, tag, BYTES, *request))
 #define ON_RECV_INIT(f, ...)                                                                                 \
-    FN(TRACED, f, __VA_ARGS__, NOTHING, traced_receive_init(&c, COMM, source, *request))
+    FN(TRACED, f, __VA_ARGS__, NOTHING, traced_receive_init(&c, COMM, source, tag, *request))
 #define ON_PSEND_INIT(f, ...)                                                                                \
     FN(TRACED, f, __VA_ARGS__, NOTHING,                                                                      \
-       traced_send_init(&c, COMM, dest, partitions *bytes_of((int64_t)long_count, (MPI_Datatype)datatype),   \
-                        *request))
+       traced_send_init(&c, COMM, dest, IOLENS_ANY,                                                          \
+                        partitions *bytes_of((int64_t)long_count, (MPI_Datatype)datatype), *request))
 #define ON_PRECV_INIT(f, ...)                                                                                \
     FN(TRACED, f, __VA_ARGS__, NOTHING,                                                                      \
        traced_partitioned_init(&c, COMM, source,                                                             \
                                partitions *bytes_of((int64_t)long_count, (MPI_Datatype)datatype), *request))
-#define ON_START(f, ...)    FN(TRACED, f, __VA_ARGS__, NOTHING, traced_start(*request))
-#define ON_STARTALL(f, ...) FN(TRACED, f, __VA_ARGS__, NOTHING, traced_start_all(number, requests))
+#define ON_START(f, ...)    FN(TRACED, f, __VA_ARGS__, NOTHING, traced_start(&c, *request))
+#define ON_STARTALL(f, ...) FN(TRACED, f, __VA_ARGS__, NOTHING, traced_start_all(&c, number, requests))
 
 #define ON_WAIT(f, ...)                                                                                      \
     FN_OR(COMPLETES, f, __VA_ARGS__, before_complete(&c, *request, &status), traced_complete(&c),            \
@@ -157,6 +164,29 @@
  * the root that would describe its own block. */
 #define TAKES_PART (!of->remote || root != MPI_PROC_NULL)
 #define HAS_BLOCK  (!of->remote || (root != MPI_PROC_NULL && root != MPI_ROOT))
+
+/* The root of a collective call; -1: it has none. */
+#define ROOT_BARRIER              -1
+#define ROOT_BCAST                root
+#define ROOT_REDUCE               root
+#define ROOT_ALLREDUCE            -1
+#define ROOT_EXSCAN               -1
+#define ROOT_GATHER               root
+#define ROOT_GATHERV              root
+#define ROOT_SCATTER              root
+#define ROOT_SCATTERV             root
+#define ROOT_ALLGATHER            -1
+#define ROOT_ALLGATHERV           -1
+#define ROOT_ALLTOALL             -1
+#define ROOT_ALLTOALLV            -1
+#define ROOT_ALLTOALLW            -1
+#define ROOT_REDUCE_SCATTER       -1
+#define ROOT_REDUCE_SCATTER_BLOCK -1
+#define ROOT_NEIGHBOR_ALLGATHER   -1
+#define ROOT_NEIGHBOR_ALLGATHERV  -1
+#define ROOT_NEIGHBOR_ALLTOALL    -1
+#define ROOT_NEIGHBOR_ALLTOALLV   -1
+#define ROOT_NEIGHBOR_ALLTOALLW   -1
 
 /* `many`: which form the counts have. */
 #define VOLUME_BARRIER(many)   ((struct volume){0, 0})
@@ -239,14 +269,13 @@
 
 #define COLLECTIVE_AS(many, kind, name, iname, ...)                                                          \
     FN(TRACED, name, name##many, (PARAMETERS(many, __VA_ARGS__)), (__VA_ARGS__), before_collective(COMM),    \
-       WITH_COMM(traced_collective(VOLUME_##kind(many))))                                                    \
+       WITH_COMM(traced_together(&c, of, ROOT_##kind, VOLUME_##kind(many))))                                 \
     FN(TRACED, iname, iname##many, (PARAMETERS(many, __VA_ARGS__, request)), (__VA_ARGS__, request),         \
-       NOTHING, WITH_COMM(traced_collective(VOLUME_##kind(many)));                                           \
-       PASS)
+       NOTHING, WITH_COMM(traced_together_post(&c, of, ROOT_##kind, VOLUME_##kind(many), *request)))
 #define COLLECTIVE_INIT_AS(many, kind, name, ...)                                                            \
     FN(TRACED, name##_init, name##_init##many, (PARAMETERS(many, __VA_ARGS__, info, request)),               \
        (__VA_ARGS__, info, request), NOTHING,                                                                \
-       WITH_COMM(traced_collective_init(&c, VOLUME_##kind(many), *request)))
+       WITH_COMM(traced_collective_init(&c, of, ROOT_##kind, VOLUME_##kind(many), *request)))
 
 #define TO_TARGET       traced_one_sided((MPI_Win)win, target, BYTES, -1)
 #define FROM_TARGET     traced_one_sided((MPI_Win)win, target, -1, BYTES)

@@ -14,6 +14,7 @@
 #include "../../runtime/wrap.h"
 #include "../../spool/spool.h"
 #include "../../tables/process_table.h"
+#include "why_events.h"
 #include "mpi_events.h"
 #include "mpi_peers.h"
 
@@ -91,6 +92,7 @@ void mpi_sites_start(void)
     iolens_mpi_traced = IOLENS_MPI_CALLS;
     iolens_mpi_traced |= settings_true(iolens.settings.mpi_sync) ? IOLENS_MPI_SYNC : 0u;
     iolens_mpi_traced |= settings_true(iolens.settings.late_receives) ? IOLENS_MPI_LATE_RECEIVES : 0u;
+    iolens_mpi_traced |= why_wanted() ? IOLENS_MPI_WHY : 0u;
 }
 
 IOLENS_EXPORT unsigned iolens_mpi_tracing(void) { return iolens_active() ? iolens_mpi_traced : 0; }

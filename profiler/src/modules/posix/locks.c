@@ -7,7 +7,7 @@
 #include "../../files/fds.h"
 #include "../../system/spin.h"
 #include "../../tables/process_table.h"
-#include "../io_sites.h"
+#include "../io_watch.h"
 #include "../timer.h"
 
 /* A lock that is free is granted within microseconds on a local disk and within a millisecond by a server. */
@@ -42,7 +42,7 @@ static void count(const struct call *c, int result, int fd, enum lock_kind kind)
     timer_add(&counts->seconds, &counts->last_end, c->t0, c->t1);
     spin_unlock(&counts->lock);
     if (seconds > SHORTEST_WAIT)
-        io_sites_add(c, "LOCKS", file->id, 0);
+        io_watch_call(c, "LOCKS", file->id, 0);
 }
 
 static bool is_lock_command(int command)

@@ -6,7 +6,7 @@
 
 #include "../../files/names.h"
 #include "../../system/path_room.h"
-#include "../io_sites.h"
+#include "../io_watch.h"
 #include "../lustre/lustre.h"
 #include "../stdio/streams.h"
 #include "../timelines/traced_events.h"
@@ -29,7 +29,7 @@ static struct posix_state *lock_fd(int fd)
 static void add_meta(struct posix_state *s, const struct call *c)
 {
     timer_add(&s->record.doubles[POSIX_F_META_TIME], &s->last_end[POSIX_META_END], c->t0, c->t1);
-    io_sites_add(c, "POSIX", s->record.base.id, 0);
+    io_watch_call(c, "POSIX", s->record.base.id, 0);
 }
 
 static void count_meta(struct posix_state *s, const struct call *c, enum posix_int counter)

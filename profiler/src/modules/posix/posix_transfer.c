@@ -6,7 +6,7 @@
 
 #include "../timelines/dxt.h"
 #include "../histogram.h"
-#include "../io_sites.h"
+#include "../io_watch.h"
 #include "../lustre/lustre.h"
 #include "../timer.h"
 #include "../../system/file_info.h"
@@ -158,7 +158,7 @@ __attribute__((always_inline)) static inline void on_transfer(const struct call 
     add_transfer(s, direction, c, begin, bytes, aligned);
     struct lustre_state *stripes = s->stripes;
     spin_unlock(&s->lock);
-    io_sites_add(c, "POSIX", s->record.base.id, bytes);
+    io_watch_call(c, "POSIX", s->record.base.id, bytes);
     if (__builtin_expect(stripes != NULL, 0))
         lustre_on_transfer(stripes, fd, direction == POSIX_WRITING, begin, bytes);
 }

@@ -4,7 +4,7 @@
 
 #include "../../files/registry.h"
 #include "../../runtime/wrap.h"
-#include "../io_sites.h"
+#include "../io_watch.h"
 #include "../timer.h"
 #include "stdio_record.h"
 #include "streams.h"
@@ -34,7 +34,7 @@ __attribute__((always_inline)) static inline struct stdio_state *stdio_lock(stru
 static inline void stdio_add_meta(struct stdio_state *s, const struct call *c)
 {
     timer_add(&s->record.doubles[STDIO_F_META_TIME], &s->last_end[STDIO_META_END], c->t0, c->t1);
-    io_sites_add(c, "STDIO", s->record.base.id, 0);
+    io_watch_call(c, "STDIO", s->record.base.id, 0);
 }
 
 #endif

@@ -1,7 +1,7 @@
 /* Bytes that streams move, and calls that move the position. */
 #include <string.h>
 
-#include "../io_sites.h"
+#include "../io_watch.h"
 #include "../lustre/lustre.h"
 #include "../timelines/heatmap.h"
 #include "../timer.h"
@@ -22,7 +22,7 @@ __attribute__((always_inline)) static inline void add_transfer(struct stdio_stat
     heat_add(&s->heat, HEATMAP_STDIO, writing, bytes, c->t0, c->t1);
     timer_add(&doubles[writing ? STDIO_F_WRITE_TIME : STDIO_F_READ_TIME],
               &s->last_end[writing ? STDIO_WRITE_END : STDIO_READ_END], c->t0, c->t1);
-    io_sites_add(c, "STDIO", s->record.base.id, bytes);
+    io_watch_call(c, "STDIO", s->record.base.id, bytes);
 }
 
 enum { NOWHERE = 0 }; /* the end of a transfer that moves no highest byte */

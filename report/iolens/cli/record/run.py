@@ -24,6 +24,9 @@ _DEFAULT_HZ = 100.0
 LEAST_HZ, LARGEST_HZ = 0.1, 10000.0
 """The range of IOLENS_SAMPLE that the profiler accepts."""
 MOST_CALLERS = 64
+_DEFAULT_WHY_MIB = 64
+"""Memory of a process for --why: two million events."""
+_LARGEST_WHY_MIB = 2**20
 LARGEST_EVENTS = 2**63 - 1
 """The largest IOLENS_TIMELINE that the profiler accepts."""
 
@@ -36,6 +39,7 @@ _OPTION_OF = {
     "IOLENS_SAMPLE_TIMER": "--timer",
     "IOLENS_TIMELINE": "--timeline",
     "IOLENS_IO_CALLERS": "--callers",
+    "IOLENS_WHY": "--why",
 }
 """Variables of the profiler, and what sets them here."""
 
@@ -81,6 +85,15 @@ def _events_to_keep(text: str) -> int:
         return int(text)
     raise argparse.ArgumentTypeError(
         f"{text} is not a number of events from 1 to {LARGEST_EVENTS}; write -- before the command"
+    )
+
+
+def _mib_to_use(text: str) -> int:
+    """Returns a number of MiB; raises if it is none."""
+    if text.isdecimal() and 0 < int(text) <= _LARGEST_WHY_MIB:
+        return int(text)
+    raise argparse.ArgumentTypeError(
+        f"{text} is not a number of MiB from 1 to {_LARGEST_WHY_MIB}; write -- before the command"
     )
 
 
@@ -150,6 +163,14 @@ _OPTIONS: Mapping[str, dict[str, Any]] = {
         "metavar": "N",
         "help": f"also keep the times of the first N samples and MPI calls of each process (default: "
         f"{_DEFAULT_EVENTS})",
+    },
+    "--why": {
+        "type": _mib_to_use,
+        "nargs": "?",
+        "const": _DEFAULT_WHY_MIB,
+        "metavar": "MIB",
+        "help": f"record which calls of MPI and of the file system wait for which: who held up whom, the critical "
+        f"path, and the time that faster storage would save (in at most {_DEFAULT_WHY_MIB} MiB of each process)",
     },
     "--list-groups": {
         "action": "store_true",
@@ -269,18 +290,9 @@ def _setup_of(args: argparse.Namespace, words: list[str], logs: Path, settings: 
     application |= {"DXT_ENABLE_IO_TRACE": "1"} if args.dxt else {}
     if args.hints:
         application["IOLENS_HINTS"] = args.hints
-    if args.hwpc:
-        application["IOLENS_HWPC"] = args.hwpc
-    if args.trace:
-        application["IOLENS_TRACE"] = args.trace
-    if args.callers is not None:
-        application |= {"IOLENS_CALLERS": str(args.callers), "IOLENS_IO_CALLERS": str(args.callers)}
-    application |= {"IOLENS_MPI_SYNC": "1"} if args.mpi_sync else {}
-    application |= {"IOLENS_LATE_RECEIVES": "1"} if args.late_receives else {}
-    if args.sample:
-        application |= {"IOLENS_SAMPLE": f"{args.sample:g}", "IOLENS_SAMPLE_TIMER": args.timer}
-    if args.timeline:
-        application["IOLENS_TIMELINE"] = str(args.timeline)
+    application |= _recording(args)
+    if args.why:
+        application |= _why_settings(args.why, application)
     storage = None
     if args.storage_mount:
         from iolens.lab.storage.emulated import EMULATED
@@ -301,10 +313,34 @@ def _setup_of(args: argparse.Namespace, words: list[str], logs: Path, settings: 
     return Setup(args.profiler, logs, storage, application, {**launcher, **settings}, None, args.container, args.apart)
 
 
+def _recording(args: argparse.Namespace) -> dict[str, str]:
+    """Returns the variables of the options that record more than I/O."""
+    found: dict[str, str] = {}
+    if args.hwpc:
+        found["IOLENS_HWPC"] = args.hwpc
+    if args.trace:
+        found["IOLENS_TRACE"] = args.trace
+    if args.callers is not None:
+        found |= {"IOLENS_CALLERS": str(args.callers), "IOLENS_IO_CALLERS": str(args.callers)}
+    found |= {"IOLENS_MPI_SYNC": "1"} if args.mpi_sync else {}
+    found |= {"IOLENS_LATE_RECEIVES": "1"} if args.late_receives else {}
+    if args.sample:
+        found |= {"IOLENS_SAMPLE": f"{args.sample:g}", "IOLENS_SAMPLE_TIMER": args.timer}
+    if args.timeline:
+        found["IOLENS_TIMELINE"] = str(args.timeline)
+    return found
+
+
+def _why_settings(mib: int, settings: Mapping[str, str]) -> dict[str, str]:
+    """Returns the variables of --why: events come from the trace of MPI, which is added to what is traced."""
+    groups = (settings.get("IOLENS_TRACE") or os.environ.get("IOLENS_TRACE", "")).split(",")
+    return {"IOLENS_WHY": str(mib), "IOLENS_TRACE": ",".join([*filter(None, groups), *({"mpi"} - {*groups})])}
+
+
 def _refuse(args: argparse.Namespace, settings: Mapping[str, str]) -> None:
     """Raises an error for settings that the profiler would refuse, before each process prints the same message."""
     if args.profiler != "iolens":
-        for name in ("hwpc", "trace", "apa", "sample", "timeline", "callers", "mpi_sync", "late_receives"):
+        for name in ("hwpc", "trace", "apa", "sample", "timeline", "why", "callers", "mpi_sync", "late_receives"):
             if getattr(args, name) not in (None, False):
                 raise UsageError(f"--{name.replace('_', '-')} works only with the profiler iolens")
     counted = "--hwpc" if args.hwpc else f"{args.apa}: -Drtenv=PAT_RT_HWPC"

@@ -18,6 +18,7 @@ from iolens.pages.exhibits import (
     timeline,
 )
 from iolens.pages.exhibits.processor.every import PROCESSOR_EXHIBITS
+from iolens.pages.exhibits.why import WHY_EXHIBITS
 
 if TYPE_CHECKING:
     from iolens.log import Job
@@ -47,6 +48,7 @@ JOB_EXHIBITS: tuple[Exhibit[Job], ...] = (
     timeline.SHARED_SPANS,
     ranks.RANK_BALANCE,
     ranks.PROCESSES,
+    *WHY_EXHIBITS,
     *PROCESSOR_EXHIBITS,
     ranks_io.LOAD_BALANCE,
     ranks_io.PROGRAM_TIME,

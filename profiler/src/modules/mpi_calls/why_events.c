@@ -1,0 +1,367 @@
+#include "why_events.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../memory/area.h"
+#include "../../runtime/thread_number.h"
+#include "../../system/spin.h"
+#include "../../tables/process_table.h"
+#include "../io_watch.h"
+#include "mpi_functions.h"
+
+enum { PER_CHUNK = 1024, MOST_NAMES = 64, NAME_BYTES = 32, LAST_THREAD = 255 };
+enum { LINK_FILE = IOLENS_LINKS, LINK_FILES, KINDS };
+
+#define MIB (1024 * 1024)
+
+/* Shorter calls of the file system are kept as one sum until the next event. */
+#define SHORTEST_FILE_CALL 20e-6
+
+static const char words[KINDS][12] = {
+    [IOLENS_LINK_NONE] = "call",
+    [IOLENS_LINK_SEND] = "send",
+    [IOLENS_LINK_POST_SEND] = "isend",
+    [IOLENS_LINK_RECEIVE] = "recv",
+    [IOLENS_LINK_POST_RECEIVE] = "irecv",
+    [IOLENS_LINK_COMPLETION] = "done",
+    [IOLENS_LINK_COLLECTIVE] = "all",
+    [IOLENS_LINK_POST_COLLECTIVE] = "iall",
+    [LINK_FILE] = "file",
+    [LINK_FILES] = "files",
+};
+
+/* One event takes 32 bytes, so that a record of a long run fits into memory. */
+struct event {
+    double begin;  /* seconds since this process started recording */
+    float seconds; /* until it returned; of `files` the sum of several calls */
+    uint16_t function;
+    uint8_t kind, thread;
+    uint32_t communicator; /* of a completion: number of the event that posted it; of a file: half its id */
+    int32_t peer;          /* of a file: the other half of its id */
+    int32_t tag;           /* of a collective: number of its ranks; of `files`: number of calls */
+    float bytes;
+};
+
+_Static_assert(sizeof(struct event) == 32, "an event takes 32 bytes");
+
+struct chunk {
+    struct chunk *next;
+    int64_t used;
+    struct event event[PER_CHUNK];
+};
+
+struct why_events {
+    struct spin lock;
+    struct chunk *first, *newest;
+    int64_t kept, left_out;
+    struct event sum; /* of short calls of the file system that no event has followed yet; tag 0: none */
+    uint64_t sum_file;
+    int64_t names;
+    char name[MOST_NAMES][NAME_BYTES]; /* of functions of the file system, by number */
+};
+
+struct row {
+    uint64_t file;
+    double start, end;
+    int64_t request, bytes;
+    uint32_t communicator;
+    int32_t rank, thread, peer, tag, size;
+    char kind[12], function[NAME_BYTES];
+};
+
+static const struct column COLUMNS[] = {
+    COLUMN(rank, "<i4", "rank", "the rank that called; its rows stand in the order of its events"),
+    COLUMN(thread, "<i4", "thread", "the thread, as in `regions`; 255: a later one"),
+    TEXT(kind, "S12",
+         "send, recv: a message in a blocking call; isend, irecv: one that was posted; done: its completion; "
+         "all, "
+         "iall: a collective call, blocking or posted; call: another call of MPI; file: a call of the file "
+         "system; files: the sum of short ones. A call with several messages has several rows of the same "
+         "times",
+         TEXT_WORD),
+    TEXT(function, "S32", "the function's name; of `files` the first one", TEXT_WORD),
+    COLUMN(start, "<f8", "s", "since the begin of the job"),
+    COLUMN(end, "<f8", "s", "when it returned; of `files`: begin and sum of the calls' times"),
+    COLUMN(communicator, "<u4", "",
+           "a number that all ranks give the same communicator; 0: none, or an intercommunicator"),
+    COLUMN(peer, "<i4", "rank",
+           "of MPI_COMM_WORLD: the other end of a message, the root of a collective call; -1: none; -2: any"),
+    COLUMN(tag, "<i4", "tag", "of a message; -2: any. A completion with peer -3 was cancelled"),
+    COLUMN(size, "<i4", "ranks", "number of ranks in a collective call; of `files`: number of calls"),
+    COLUMN(request, "<i8", "event",
+           "of what was posted its own number, from 0 by rank; of a completion that number; else -1"),
+    COLUMN(bytes, "<i8", "B", "size of the message or transfer, to seven digits"),
+    COLUMN(file, "<u8", "record id", "the file, as in the name region; 0: none or several"),
+};
+
+static int64_t most; /* events that may be kept */
+static int64_t left_out_of_all;
+static const char *iolens_why_names[MOST_NAMES]; /* where the names were found, by number */
+
+bool why_wanted(void) { return most > 0; }
+
+static bool grow(struct why_events *events)
+{
+    struct chunk *chunk = arena_alloc(&iolens.arena, sizeof *chunk);
+    if (!chunk)
+        return false;
+    *(events->newest ? &events->newest->next : &events->first) = chunk;
+    events->newest = chunk;
+    return true;
+}
+
+/* Expects the lock to be held. Returns the event's number; -1 beyond the limit. After the first event that is
+ * left out none is kept, so that the record of a rank has no holes. */
+static int64_t append(struct why_events *events, const struct event *event)
+{
+    bool has_room = events->left_out == 0 && events->kept < most &&
+                    ((events->newest && events->newest->used < PER_CHUNK) || grow(events));
+    if (!has_room) {
+        events->left_out++;
+        return -1;
+    }
+    events->newest->event[events->newest->used] = *event;
+    events->newest->used++;
+    return events->kept++;
+}
+
+static void append_sum(struct why_events *events)
+{
+    struct event sum = events->sum;
+    events->sum.tag = 0;
+    if (sum.tag == 0)
+        return;
+    sum.communicator = (uint32_t)events->sum_file;
+    sum.peer = (int32_t)(events->sum_file >> 32);
+    append(events, &sum);
+}
+
+static uint8_t thread_of_call(void)
+{
+    uint32_t thread = thread_number();
+    return thread < LAST_THREAD ? (uint8_t)thread : LAST_THREAD;
+}
+
+/* Expects the lock to be held. Further names than there is room for count as the last one. */
+static uint16_t number_of_name(struct why_events *events, const char *name)
+{
+    int64_t at = 0;
+    while (at < events->names && iolens_why_names[at] != name)
+        at++;
+    if (at == MOST_NAMES)
+        at = MOST_NAMES - 1;
+    if (at == events->names) {
+        iolens_why_names[at] = name;
+        strncpy(events->name[at], name, NAME_BYTES - 1);
+        events->names = at + 1;
+    }
+    return (uint16_t)(IOLENS_MPI_FUNCTIONS + at);
+}
+
+IOLENS_EXPORT int64_t iolens_mpi_link(const struct iolens_link *link, const struct iolens_mpi_call *call)
+{
+    struct why_events *events = iolens_active() && !iolens_paused() ? table_state(TABLE_why_events) : NULL;
+    if (!events)
+        return -1;
+    bool collective = link->kind == IOLENS_LINK_COLLECTIVE || link->kind == IOLENS_LINK_POST_COLLECTIVE;
+    struct event event = {
+        .begin = call->t0,
+        .seconds = (float)(call->t1 - call->t0),
+        .kind = (uint8_t)link->kind,
+        .thread = thread_of_call(),
+        .communicator = link->kind == IOLENS_LINK_COMPLETION ? (uint32_t)link->request : link->communicator,
+        .peer = link->peer,
+        .tag = collective ? link->size : link->tag,
+        .bytes = (float)link->bytes,
+    };
+    spin_lock(&events->lock);
+    event.function = link->name ? number_of_name(events, link->name) : (uint16_t)call->function;
+    append_sum(events);
+    int64_t number = append(events, &event);
+    spin_unlock(&events->lock);
+    return number;
+}
+
+static void add_to_sum(struct why_events *events, const struct event *event, uint64_t file)
+{
+    struct event *sum = &events->sum;
+    if (sum->tag > 0 && sum->thread != event->thread)
+        append_sum(events);
+    if (sum->tag == 0) {
+        *sum = *event;
+        sum->kind = LINK_FILES;
+        sum->tag = 1;
+        events->sum_file = file;
+        return;
+    }
+    sum->seconds += event->seconds;
+    sum->bytes += event->bytes;
+    sum->tag++;
+    if (events->sum_file != file)
+        events->sum_file = 0;
+}
+
+/* A call is kept by itself if it was long, else in the sum of short calls. */
+static void keep_file_call(const struct call *c, const char *module, uint64_t file, int64_t bytes)
+{
+    (void)module;
+    struct why_events *events = table_state(TABLE_why_events);
+    if (!events || !c->function || iolens_paused())
+        return;
+    struct event event = {.begin = c->t0,
+                          .seconds = (float)(c->t1 - c->t0),
+                          .kind = LINK_FILE,
+                          .thread = thread_of_call(),
+                          .communicator = (uint32_t)file,
+                          .peer = (int32_t)(file >> 32),
+                          .bytes = (float)bytes};
+    spin_lock(&events->lock);
+    event.function = number_of_name(events, c->function);
+    if (event.seconds < SHORTEST_FILE_CALL) {
+        add_to_sum(events, &event, file);
+    } else {
+        append_sum(events);
+        append(events, &event);
+    }
+    spin_unlock(&events->lock);
+}
+
+static void start(void)
+{
+    char *end;
+    errno = 0;
+    long long asked = strtoll(iolens.settings.why, &end, 10);
+    bool valid =
+        errno == 0 && *end == '\0' && end != iolens.settings.why && asked >= 0 && asked <= INT64_MAX / MIB;
+    most = valid ? asked * (int64_t)(MIB / sizeof(struct event)) : 0;
+    io_watch(IO_WATCHER_WHY, most > 0 ? keep_file_call : NULL);
+    if (!valid)
+        iolens_say("IOLENS_WHY=%s is not a number of MiB; no events are kept", iolens.settings.why);
+}
+
+static void end(void)
+{
+    struct why_events *events = table_state_known(TABLE_why_events);
+    if (!events)
+        return;
+    spin_lock(&events->lock);
+    append_sum(events);
+    spin_unlock(&events->lock);
+}
+
+static bool is_sound(const struct event *event, int64_t names)
+{
+    return event->kind < KINDS && is_measured_time(event->begin) && is_measured_time(event->seconds) &&
+           event->function < IOLENS_MPI_FUNCTIONS + names;
+}
+
+/* Each chunk must lie behind the one before it in memory, so that a damaged list cannot be endless. */
+static bool validate(const void *state, const struct area *area)
+{
+    const struct why_events *events = state;
+    const struct chunk *before = NULL;
+    if (events->names < 0 || events->names > MOST_NAMES)
+        return false;
+    for (const struct chunk *chunk = events->first; chunk; before = chunk, chunk = chunk->next) {
+        if (chunk <= before || !area_holds(area, chunk, sizeof *chunk, 1) || chunk->used < 0 ||
+            chunk->used > PER_CHUNK)
+            return false;
+        for (int64_t i = 0; i < chunk->used; i++)
+            if (!is_sound(&chunk->event[i], events->names))
+                return false;
+    }
+    return true;
+}
+
+static double latest(const void *state)
+{
+    double last = 0;
+    for (const struct chunk *chunk = ((const struct why_events *)state)->first; chunk; chunk = chunk->next)
+        for (int64_t i = 0; i < chunk->used; i++)
+            if (chunk->event[i].begin + chunk->event[i].seconds > last)
+                last = chunk->event[i].begin + chunk->event[i].seconds;
+    return last;
+}
+
+static bool is_post(unsigned kind)
+{
+    return kind == IOLENS_LINK_POST_SEND || kind == IOLENS_LINK_POST_RECEIVE ||
+           kind == IOLENS_LINK_POST_COLLECTIVE;
+}
+
+/* The columns whose meaning in memory depends on the kind of the event. */
+static void spread(struct row *row, const struct event *event, int64_t number)
+{
+    bool collective = event->kind == IOLENS_LINK_COLLECTIVE || event->kind == IOLENS_LINK_POST_COLLECTIVE;
+    bool file = event->kind >= LINK_FILE, completion = event->kind == IOLENS_LINK_COMPLETION;
+    row->communicator = file || completion ? 0 : event->communicator;
+    row->peer = file ? -1 : event->peer;
+    row->tag = file || collective ? -1 : event->tag;
+    row->size = event->kind == LINK_FILES || collective ? event->tag : 0;
+    row->request = completion ? (int64_t)event->communicator : is_post(event->kind) ? number : -1;
+    row->file = file ? (uint64_t)(uint32_t)event->peer << 32 | event->communicator : 0;
+}
+
+static void put(struct buffer *rows, const struct why_events *events, const struct event *event,
+                int64_t number)
+{
+    struct row row = {.rank = (int32_t)(iolens.transport ? iolens.transport->rank : 0),
+                      .thread = event->thread,
+                      .start = timeline_at(&iolens.timeline, event->begin),
+                      .end = timeline_at(&iolens.timeline, event->begin + (double)event->seconds),
+                      .bytes = (int64_t)event->bytes};
+    spread(&row, event, number);
+    memcpy(row.kind, words[event->kind], sizeof row.kind);
+    bool numbered = event->function < IOLENS_MPI_FUNCTIONS;
+    const char *name =
+        numbered ? mpi_function_name(event->function) : events->name[event->function - IOLENS_MPI_FUNCTIONS];
+    strncpy(row.function, name, sizeof row.function - 1);
+    buffer_put(rows, &row, sizeof row);
+}
+
+static void collect(const struct iolens_transport *transport, struct buffer *rows)
+{
+    const struct why_events *events = table_state_known(TABLE_why_events);
+    int64_t number = 0;
+    (void)transport;
+    for (const struct chunk *chunk = events ? events->first : NULL; chunk; chunk = chunk->next)
+        for (int64_t i = 0; i < chunk->used; i++)
+            put(rows, events, &chunk->event[i], number++);
+}
+
+static void count(int rank)
+{
+    (void)rank;
+    const struct why_events *events = table_state_known(TABLE_why_events);
+    left_out_of_all = events ? events->left_out : 0;
+}
+
+static const char *left_out(void)
+{
+    return left_out_of_all > 0
+               ? "The record of who waits for whom ends early on some rank; IOLENS_WHY says how "
+                 "much memory it may take."
+               : NULL;
+}
+
+const struct process_table table_why_events = {
+    .name = "why_events",
+    .meaning =
+        "A call of MPI or of the file system with its times and with what joins it to calls of other ranks "
+        "(`iolens run --why`)",
+    TABLE_ROWS(COLUMNS),
+    .state_bytes = sizeof(struct why_events),
+    .validate = validate,
+    .latest = latest,
+    .start = start,
+    .end = end,
+    .on_demand = true,
+    .state_of = TABLE_why_events,
+    .count = count,
+    .sums = &left_out_of_all,
+    .sum_count = 1,
+    .collect = collect,
+    .left_out = left_out,
+};

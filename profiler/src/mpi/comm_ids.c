@@ -1,0 +1,45 @@
+#include "comm_ids.h"
+
+#include "heap.h"
+
+/* How many communicators of these ranks there were. */
+struct group {
+    struct group *next;
+    uint64_t hash;
+    uint32_t made;
+};
+
+static struct group *groups;
+
+static uint64_t mixed(uint64_t hash, uint64_t value)
+{
+    hash = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ hash >> 29;
+}
+
+/* Without memory all communicators of the ranks share a number. */
+static uint32_t count(uint64_t hash)
+{
+    struct group *group = groups;
+    while (group && group->hash != hash)
+        group = group->next;
+    if (!group && (group = heap_take_zeroed(1, sizeof *group))) {
+        group->hash = hash;
+        group->next = groups;
+        groups = group;
+    }
+    return group ? group->made++ : 0;
+}
+
+uint32_t comm_id_next(int size, int first, int stride, const int *world)
+{
+    uint64_t hash = (uint64_t)size;
+    for (int i = 0; i < size; i++) {
+        int rank = world ? world[i] : first + i * stride;
+        if (rank < 0)
+            return 0;
+        hash = mixed(hash, (uint64_t)rank);
+    }
+    uint32_t id = (uint32_t)(mixed(hash, count(hash)) >> 32);
+    return id ? id : 1;
+}

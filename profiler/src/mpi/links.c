@@ -1,0 +1,130 @@
+#include "links.h"
+
+#include "handles.h"
+
+static bool wanted(void) { return __builtin_expect(traced_what & IOLENS_MPI_WHY, 0); }
+
+static int64_t keep(struct traced *c, const struct iolens_link *link)
+{
+    const struct iolens_mpi_call call = {.function = c->function, .t0 = c->t0, .t1 = c->t1};
+    c->linked = true;
+    return iolens_mpi_link(link, &call);
+}
+
+static uint32_t id_of(const struct comm *comm) { return comm ? comm->id : 0; }
+
+/* MPI's words for any source and any tag differ between libraries. */
+static int peer_of(const struct comm *comm, int peer)
+{
+    if (peer == MPI_ANY_SOURCE)
+        return IOLENS_ANY;
+    return comm ? comm_world_rank(comm, peer) : IOLENS_NO_PEER;
+}
+
+int link_peer(const struct comm *comm, int peer)
+{
+    return peer == MPI_PROC_NULL ? MPI_PROC_NULL : peer_of(comm, peer);
+}
+
+int link_tag(int tag) { return tag == MPI_ANY_TAG ? IOLENS_ANY : tag; }
+
+int64_t link_message(struct traced *c, enum iolens_link_kind kind, const struct comm *comm, int peer, int tag,
+                     int64_t bytes)
+{
+    if (!wanted() || peer == MPI_PROC_NULL)
+        return -1;
+    return keep(c, &(struct iolens_link){.kind = kind,
+                                         .communicator = id_of(comm),
+                                         .peer = peer_of(comm, peer),
+                                         .tag = link_tag(tag),
+                                         .bytes = bytes});
+}
+
+int64_t link_received(struct traced *c, const struct comm *comm, const MPI_Status *status, int64_t bytes)
+{
+    if (!wanted())
+        return -1;
+    return link_message(c, IOLENS_LINK_RECEIVE, comm, status->MPI_SOURCE, status->MPI_TAG, bytes);
+}
+
+void link_completed(struct traced *c, const struct request *request, const MPI_Status *status, bool cancelled)
+{
+    if (!wanted() || request->number < 0)
+        return;
+    struct iolens_link link = {
+        .kind = IOLENS_LINK_COMPLETION, .peer = IOLENS_NO_PEER, .request = request->number};
+    MPI_Count bytes = 0;
+    if (cancelled) {
+        link.peer = IOLENS_CANCELLED;
+    } else if (status) {
+        link.peer = peer_of(request->comm, status->MPI_SOURCE);
+        link.tag = status->MPI_TAG;
+        if (pmpi.Get_elements_x(status, mpi.byte, &bytes) == MPI_SUCCESS && bytes > 0)
+            link.bytes = (int64_t)bytes;
+    } else {
+        link.peer = request->kind == REQUEST_EXCHANGE ? request->peer : IOLENS_NO_PEER;
+        link.tag = request->tag;
+    }
+    keep(c, &link);
+}
+
+int64_t link_collective(struct traced *c, enum iolens_link_kind kind, const struct comm *comm, int root,
+                        struct volume volume)
+{
+    if (!wanted() || !comm)
+        return -1;
+    bool rooted = root >= 0 && !comm->remote;
+    return keep(
+        c, &(struct iolens_link){.kind = kind,
+                                 .communicator = comm->id,
+                                 .peer = rooted ? comm_world_rank(comm, root) : IOLENS_NO_PEER,
+                                 .size = comm->size,
+                                 .bytes = volume.sent > volume.received ? volume.sent : volume.received});
+}
+
+int64_t link_started(struct traced *c, const struct request *request)
+{
+    static const enum iolens_link_kind kinds[] = {
+        [REQUEST_PERSISTENT_SEND] = IOLENS_LINK_POST_SEND,
+        [REQUEST_PERSISTENT_RECEIVE] = IOLENS_LINK_POST_RECEIVE,
+        [REQUEST_PERSISTENT_COLLECTIVE] = IOLENS_LINK_POST_COLLECTIVE,
+        [REQUEST_FILE] = IOLENS_LINK_NONE,
+    };
+    enum iolens_link_kind kind = kinds[request->kind];
+    if (!wanted() || kind == IOLENS_LINK_NONE || request->peer == MPI_PROC_NULL)
+        return -1;
+    return keep(c, &(struct iolens_link){.kind = kind,
+                                         .communicator = request->communicator,
+                                         .peer = request->peer,
+                                         .tag = request->tag,
+                                         .size = request->size,
+                                         .bytes = request->sent});
+}
+
+void link_file(uint32_t communicator, int size, const char *name, double t0, double t1)
+{
+    const struct iolens_link link = {.kind = IOLENS_LINK_COLLECTIVE,
+                                     .communicator = communicator,
+                                     .peer = IOLENS_NO_PEER,
+                                     .size = size,
+                                     .name = *name == 'P' ? name + 1 : name};
+    if (wanted() && communicator)
+        iolens_mpi_link(&link, &(struct iolens_mpi_call){.t0 = t0, .t1 = t1});
+}
+
+void link_world(const struct iolens_mpi_call *call)
+{
+    const struct comm *world = wanted() ? comm_of(mpi.world) : NULL;
+    if (world)
+        iolens_mpi_link(&(struct iolens_link){.kind = IOLENS_LINK_COLLECTIVE,
+                                              .communicator = world->id,
+                                              .peer = IOLENS_NO_PEER,
+                                              .size = world->size},
+                        call);
+}
+
+void link_rest(struct traced *c)
+{
+    if (wanted() && !c->linked)
+        keep(c, &(struct iolens_link){.kind = IOLENS_LINK_NONE, .peer = IOLENS_NO_PEER});
+}

@@ -1,0 +1,3 @@
+#include "traced_call.h"
+
+unsigned traced_what;

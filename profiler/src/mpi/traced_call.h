@@ -1,0 +1,38 @@
+/* A wrapped call of MPI while it runs. */
+#ifndef IOLENS_TRACED_CALL_H
+#define IOLENS_TRACED_CALL_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "comms.h"
+#include "core.h"
+#include "requests.h"
+#include "volumes.h"
+
+enum { TRACED_FEW = 32 };
+
+/* The running call: its times, and the values that must be kept across it. */
+struct traced {
+    double t0, t1;
+    enum iolens_mpi_function function;
+    bool linked; /* an event of the call is kept (IOLENS_MPI_WHY) */
+    MPI_Request handle;
+    MPI_Status own, *status; /* `status` is where the library writes: the program's, or `own` */
+    struct request request;
+    bool known; /* something is known of `handle` */
+    /* Number of requests of a completion call; 0 if none is known. */
+    int number;
+    MPI_Request few[TRACED_FEW], *handles;
+    MPI_Status few_statuses[TRACED_FEW], *statuses;
+    bool allocated, allocated_statuses;
+    /* Completed here. */
+    int transfers, others;
+    struct iolens_mpiio_file *file;
+};
+
+/* Bits of enum iolens_mpi_tracing. */
+extern unsigned traced_what;
+
+#endif

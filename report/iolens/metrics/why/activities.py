@@ -1,0 +1,130 @@
+"""The work of each rank at each moment: computing, a call of the file system on a file, or MPI without its waits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from iolens.metrics.why.program import MPI, Program
+from iolens.metrics.why.waits import Waits
+
+_MOST_FILES = 60
+"""Pairs of a function and a file that are kept apart; the others are one activity."""
+
+
+class Activity(NamedTuple):
+    """A kind of work: `computing`, `I/O` or `MPI`; its function; the record id of its file (0: none or several)."""
+
+    kind: str
+    function: str
+    file: int
+
+
+COMPUTING = Activity("computing", "", 0)
+
+
+@dataclass(frozen=True)
+class Activities:
+    """Spans of time, ordered by rank and begin: arrays rank, start, end and `what`, a place in `kinds`. Waits are in
+    none of them.
+    """
+
+    kinds: tuple[Activity, ...]
+    rank: np.ndarray
+    start: np.ndarray
+    end: np.ndarray
+    what: np.ndarray
+    sums: dict[tuple[int, int], tuple[np.ndarray, np.ndarray]]
+
+    def seconds(self, rank: int, since: np.ndarray, until: np.ndarray) -> np.ndarray:
+        """Returns the seconds of a rank in spans of time: a row for each span, a column for each of `kinds`."""
+        found = np.zeros((len(since), len(self.kinds)))
+        for what in range(len(self.kinds)):
+            times = self.sums.get((rank, what))
+            if times is not None:
+                found[:, what] = np.interp(until, *times) - np.interp(np.minimum(since, until), *times)
+        return found
+
+
+def activities_of(program: Program, waits: Waits) -> Activities:
+    """Returns the spans of work of all ranks."""
+    kinds, of_call, of_inner = _kinds(program)
+    waited = np.zeros(len(program))
+    waited[waits.call] = waits.waited
+    before = np.concatenate([[0.0], program.end[:-1]]) if len(program) else np.zeros(0)
+    before[program.first[:-1][program.first[:-1] < program.first[1:]]] = 0.0
+    gaps = program.start > before
+    body = np.minimum(program.start + waited, program.end)
+    inner = _inner_spans(program, body)
+    own_end = program.end.copy()
+    np.minimum.at(own_end, program.inner_call, inner[0])
+    rank = np.concatenate([program.rank[gaps], program.rank, program.rank[program.inner_call]])
+    start = np.concatenate([before[gaps], body, inner[0]])
+    end = np.concatenate([program.start[gaps], own_end, inner[1]])
+    what = np.concatenate([np.zeros(int(gaps.sum()), np.int64), of_call, of_inner])
+    order = np.lexsort((end, start, rank))
+    rank, start, end, what = rank[order], start[order], end[order], what[order]
+    return Activities(kinds, rank, start, end, what, _sums(rank, start, end, what))
+
+
+def _kinds(program: Program) -> tuple[tuple[Activity, ...], np.ndarray, np.ndarray]:
+    """Returns the activities, and those of the calls and of the file system calls inside of MPI calls."""
+    is_file = program.kind != MPI
+    files = np.concatenate([program.file[is_file], program.inner_file])
+    functions = np.concatenate([program.function[is_file], program.inner_function])
+    seconds = np.concatenate([(program.end - program.start)[is_file], program.inner_seconds])
+    pairs = np.stack([functions.astype(np.uint64), files.astype(np.uint64)], axis=1)
+    unique, which = np.unique(pairs, axis=0, return_inverse=True) if len(pairs) else (pairs, np.zeros(0, np.int64))
+    which = which.reshape(-1)
+    largest = np.argsort(-np.bincount(which, weights=seconds, minlength=len(unique)), kind="stable")[:_MOST_FILES]
+    kinds = [COMPUTING]
+    place = np.full(len(unique), -1)
+    for pair in largest.tolist():
+        place[pair] = len(kinds)
+        kinds.append(Activity("I/O", program.functions[int(unique[pair, 0])], int(unique[pair, 1])))
+    if len(largest) < len(unique):
+        place[place < 0] = len(kinds)
+        kinds.append(Activity("I/O", "", 0))
+    of_files = place[which]
+    of_call = np.zeros(len(program), np.int64)
+    of_call[is_file] = of_files[: int(is_file.sum())]
+    for function in np.unique(program.function[~is_file]).tolist():
+        of_call[~is_file & (program.function == function)] = len(kinds)
+        kinds.append(Activity("MPI", program.functions[function], 0))
+    return tuple(kinds), of_call, of_files[int(is_file.sum()) :]
+
+
+def _inner_spans(program: Program, body: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Returns spans for the file system calls inside of MPI calls: at the end of the call, one after the other,
+    shortened where they are longer than what the call's waits leave.
+    """
+    call, seconds = program.inner_call, program.inner_seconds
+    total = np.bincount(call, weights=seconds, minlength=len(program))
+    left = program.end - body
+    fit = np.minimum(1.0, np.divide(left, total, out=np.ones(len(program)), where=total > 0))
+    taken = seconds * fit[call]
+    running = np.cumsum(taken)
+    heads = np.searchsorted(call, call, side="left")
+    since = running - taken - np.where(heads > 0, running[np.maximum(heads - 1, 0)], 0.0)
+    start = program.end[call] - (total * fit)[call] + since
+    return start, start + taken
+
+
+def _sums(
+    rank: np.ndarray, start: np.ndarray, end: np.ndarray, what: np.ndarray
+) -> dict[tuple[int, int], tuple[np.ndarray, np.ndarray]]:
+    """Returns, by rank and activity, times and the seconds of the activity up to then, for interpolation."""
+    order = np.lexsort((start, what, rank))
+    rank, start, end, what = rank[order], start[order], end[order], what[order]
+    found: dict[tuple[int, int], tuple[np.ndarray, np.ndarray]] = {}
+    if not len(rank):
+        return found
+    begins = np.flatnonzero(np.append(True, (rank[1:] != rank[:-1]) | (what[1:] != what[:-1])))
+    for first, last in zip(begins, np.append(begins[1:], len(rank)), strict=True):
+        spent = np.cumsum(end[first:last] - start[first:last])
+        times = np.stack([start[first:last], end[first:last]], axis=1).reshape(-1)
+        totals = np.stack([spent - (end[first:last] - start[first:last]), spent], axis=1).reshape(-1)
+        found[int(rank[first]), int(what[first])] = (times, totals)
+    return found

@@ -1,0 +1,184 @@
+"""The tables of why a job took so long, and the sentence that sums them up (`iolens run --why`)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from iolens.log import Job
+from iolens.log.records import Records
+from iolens.metrics.once import once_per_job
+from iolens.metrics.why.activities import Activities, Activity, activities_of
+from iolens.metrics.why.causes import Causes, causes_of
+from iolens.metrics.why.joins import Joins, joins_of
+from iolens.metrics.why.path import critical_path
+from iolens.metrics.why.program import Program, program_of
+from iolens.metrics.why.replay import Graph, graph_of
+from iolens.metrics.why.waits import Waits, waits_of
+from iolens.metrics.why.what_if import STORAGE, Answer, what_if
+
+
+@dataclass(frozen=True)
+class Why:
+    """All that follows from the events of a job."""
+
+    program: Program
+    joins: Joins
+    waits: Waits
+    activities: Activities
+    graph: Graph
+
+
+@once_per_job
+def why(job: Job) -> Why | None:
+    """Returns the joined events of a job; None if the log has none."""
+    events = job.tables.get("why_events")
+    if events is None or not len(events):
+        return None
+    return why_of(program_of(events, job.nprocs))
+
+
+def why_of(program: Program) -> Why:
+    """Returns what follows from the calls of a job."""
+    joins = joins_of(program)
+    waits = waits_of(program, joins)
+    return Why(program, joins, waits, activities_of(program, waits), graph_of(program, joins))
+
+
+@once_per_job
+def _causes(job: Job) -> Causes | None:
+    found = why(job)
+    return None if found is None else causes_of(found.program, found.joins, found.waits, found.activities)
+
+
+@once_per_job
+def answers(job: Job) -> list[Answer] | None:
+    """Returns the answers to what-if questions; None if the log has no events."""
+    found = why(job)
+    return None if found is None else what_if(found.program, found.joins, found.graph)
+
+
+@once_per_job
+def waits_by_cause(job: Job) -> Records | None:
+    """Returns who made others wait, and by what: rank, kind (computing, I/O, MPI), function, file, direct and indirect
+    seconds of waiting, their sum, and the number of ranks held up directly. None if the log has no events.
+    """
+    found, causes = why(job), _causes(job)
+    if found is None or causes is None:
+        return None
+    total = causes.short + causes.long
+    rank, what = np.nonzero(total > 0)
+    order = np.argsort(-total[rank, what], kind="stable")
+    rank, what = rank[order], what[order]
+    columns = {
+        "direct": causes.short[rank, what],
+        "indirect": causes.long[rank, what],
+        "seconds": total[rank, what],
+        "held_up": causes.held[rank, what],
+    }
+    return Records({"rank": rank, **_described(job, found.activities.kinds, what), **columns})
+
+
+@once_per_job
+def path_by_activity(job: Job) -> Records | None:
+    """Returns the critical path by rank and activity: rank, kind, function, file, seconds and share of the path. None
+    if the log has no events.
+    """
+    found = why(job)
+    if found is None:
+        return None
+    pieces = critical_path(found.program, found.waits)
+    total = np.zeros((found.program.ranks, len(found.activities.kinds)))
+    for rank in np.unique(pieces["rank"]).tolist():
+        rows = pieces["rank"] == rank
+        total[rank] = found.activities.seconds(rank, pieces["start"][rows], pieces["end"][rows]).sum(axis=0)
+    rank, what = np.nonzero(total > 0)
+    order = np.argsort(-total[rank, what], kind="stable")
+    rank, what = rank[order], what[order]
+    seconds = total[rank, what]
+    share = seconds / max(float(total.sum()), 1e-300)
+    return Records({"rank": rank, **_described(job, found.activities.kinds, what), "seconds": seconds, "share": share})
+
+
+@once_per_job
+def replays(job: Job) -> Records | None:
+    """Returns the answers to what-if questions: question, rank (-1: all), file, run_time and saved in seconds, and
+    `error`, the difference between the run time of the unchanged replay and the measured one. None if the log has no
+    events.
+    """
+    found, given = why(job), answers(job)
+    if found is None or given is None:
+        return None
+    error = abs(given[0].run_time - found.program.run_time)
+    rows = [
+        (each.change.question, each.change.rank, _name(job, each.change.file), each.run_time, each.saved, error)
+        for each in given
+    ]
+    return Records.of(("question", "rank", "file", "run_time", "saved", "error"), rows)
+
+
+def _described(job: Job, kinds: tuple[Activity, ...], what: np.ndarray) -> dict[str, np.ndarray]:
+    """Returns the columns that describe activities."""
+    return {
+        "kind": np.array([kind.kind for kind in kinds], object)[what],
+        "function": np.array([kind.function for kind in kinds], object)[what],
+        "file": np.array([_name(job, kind.file) for kind in kinds], object)[what],
+    }
+
+
+def _name(job: Job, record: int) -> str:
+    """Returns the path of a file; empty for none or several."""
+    return job.names.get(record, "") if record else ""
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """Seconds of all waits, those of them that no work explains, and what the events cannot tell, in sentences."""
+
+    waited: float
+    unexplained: float
+    limits: str
+
+
+@once_per_job
+def waiting(job: Job) -> Waiting | None:
+    """Returns how much the ranks waited; None if the log has no events."""
+    found, causes = why(job), _causes(job)
+    if found is None or causes is None:
+        return None
+    return Waiting(float(found.waits.waited.sum()), causes.unexplained, " ".join(_limits(found)))
+
+
+def _limits(found: Why) -> list[str]:
+    """Returns sentences about what is missing from the events."""
+    said = ["Only the first thread of each rank is followed; other jobs and processors are not seen."]
+    if found.joins.not_joined:
+        said.append(f"{found.joins.not_joined:,} parts of messages and collective calls have no partner in the log.")
+    if found.waits.violations:
+        said.append(
+            f"{found.waits.violations:,} messages arrived before they were sent by the clocks of their nodes, by up to "
+            f"{1e6 * found.waits.largest_violation:,.0f} µs; their waits end with the call."
+        )
+    return said
+
+
+@once_per_job
+def headline(job: Job) -> str | None:
+    """Returns the sentence of what infinitely fast storage would save, and who was waited for; None if the log has no
+    events or the job no I/O.
+    """
+    table = replays(job)
+    if table is None or STORAGE not in table["question"].tolist():
+        return None
+    at = table["question"].tolist().index(STORAGE)
+    saved = max(float(table["saved"][at]), 0.0) + float(table["error"][at])
+    sentence = f"With infinitely fast storage this job would take at most {saved:.3g} s less"
+    found = waits_by_cause(job)
+    if found is None or saved <= 0 or "I/O" not in found["kind"].tolist():
+        return sentence + "."
+    first = found["kind"].tolist().index("I/O")
+    where = f" of {found['file'][first]}" if found["file"][first] else ""
+    others = int(found["held_up"][first])
+    held = f"{others} other{'s' * (others != 1)}" if others else "others through chains"
+    return f"{sentence}: rank {found['rank'][first]}'s {found['function'][first] or 'I/O'}{where} held up {held}."

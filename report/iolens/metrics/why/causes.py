@@ -1,0 +1,186 @@
+"""The causes of waits: the work that delayed the late rank, through chains of ranks that waited for one another.
+
+The method is that of Böhme, Geimer, Arnold, Voigtlaender and Wolf (ACM TOPC 3(2):11, 2016) as Scalasca 2.5 has it. The
+delay is the work that the late rank did and the waiting rank did not since the two were last in step. Each kind of work
+bears its part of the wait (short-term cost). The part that stems from waits of the late rank itself is passed on to the
+causes of those (long-term cost).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from iolens.metrics.why.activities import Activities
+from iolens.metrics.why.joins import ALL, Joins
+from iolens.metrics.why.program import Program
+from iolens.metrics.why.waits import Waits
+
+_CHUNK = 20_000
+"""Waits of a rank that are looked at together."""
+
+
+@dataclass(frozen=True)
+class Causes:
+    """short, long: seconds of waiting by rank that was late and activity that delayed it (ranks × activities),
+    directly and through chains of ranks. held: number of ranks that waited for that. by_pattern: seconds by pattern
+    and activity. unexplained: seconds of waits that no work explains (network, clocks).
+    """
+
+    short: np.ndarray
+    long: np.ndarray
+    held: np.ndarray
+    by_pattern: np.ndarray
+    unexplained: float
+
+
+def causes_of(program: Program, joins: Joins, waits: Waits, activities: Activities) -> Causes:
+    """Returns the delays behind all waits."""
+    late_since, own_since = _in_step(program, joins, waits)
+    late_rank, own_rank = program.rank[waits.late], program.rank[waits.call]
+    came = program.start[waits.late]
+    delay = np.maximum(
+        _seconds(activities, late_rank, late_since, came)
+        - _seconds(activities, own_rank, own_since, program.start[waits.call] + waits.waited),
+        0.0,
+    )
+    chains = _own_waits(program, waits, late_rank, late_since, came)
+    total = delay.sum(axis=1) + chains.seconds
+    with np.errstate(divide="ignore", invalid="ignore"):
+        direct = np.where(total > 0, np.minimum(waits.waited / total, 1.0), 0.0)
+        further = np.where(total > 0, 1.0 / total, 0.0)
+    passed = _passed_on(waits, chains, direct, further)
+    cost_short, cost_long = delay * direct[:, None], delay * (passed * further)[:, None]
+    shape = (program.ranks, len(activities.kinds))
+    short, long, held = np.zeros(shape), np.zeros(shape), np.zeros(shape, np.int64)
+    np.add.at(short, late_rank, cost_short)
+    np.add.at(long, late_rank, cost_long)
+    for late in np.unique(late_rank).tolist():
+        rows = late_rank == late
+        for what in np.flatnonzero(cost_short[rows].sum(axis=0) > 0).tolist():
+            held[late, what] = len(np.unique(own_rank[rows][cost_short[rows][:, what] > 0]))
+    by_pattern = np.zeros((int(waits.pattern.max(initial=-1)) + 1, len(activities.kinds)))
+    np.add.at(by_pattern, waits.pattern, cost_short + cost_long)
+    explained = float(short.sum() + long.sum())
+    return Causes(short, long, held, by_pattern, max(float(waits.waited.sum()) - explained, 0.0))
+
+
+def _seconds(activities: Activities, rank: np.ndarray, since: np.ndarray, until: np.ndarray) -> np.ndarray:
+    """Returns the seconds of each activity in a span of each of these ranks."""
+    found = np.zeros((len(rank), len(activities.kinds)))
+    for each in np.unique(rank).tolist():
+        rows = np.flatnonzero(rank == each)
+        for part in range(0, len(rows), _CHUNK):
+            at = rows[part : part + _CHUNK]
+            found[at] = activities.seconds(each, since[at], until[at])
+    return found
+
+
+def _in_step(program: Program, joins: Joins, waits: Waits) -> tuple[np.ndarray, np.ndarray]:
+    """Returns, for each wait, when the late and the waiting rank left the call in which they were in step before: the
+    last message between the two with a wait, or the last collective call of both in which all ranks wait for all.
+    """
+    late_since, own_since = np.zeros(len(waits.call)), np.zeros(len(waits.call))
+    group_of = np.full(len(program), -1)
+    done = joins.completed >= 0
+    together = done & (joins.shape == ALL)
+    group_of[joins.completed[together]] = joins.group[together]
+    order = np.lexsort((joins.completed[together], joins.group[together]))
+    calls, groups = joins.completed[together][order], joins.group[together][order]
+    bounds = np.searchsorted(groups, np.arange(groups.max(initial=-1) + 2))
+    latest = np.full(len(bounds) - 1, -np.inf)
+    np.maximum.at(latest, groups, program.start[calls])
+    pairs: dict[tuple[int, int], tuple[float, float, float]] = {}
+    events = sorted(
+        [(float(program.start[late]), 1, at) for at, late in enumerate(waits.late.tolist())]
+        + [(float(time), 2, group) for group, time in enumerate(latest.tolist()) if np.isfinite(time)]
+    )
+    last_group: dict[tuple[int, ...], int] = {}
+    members: list[dict[int, int]] = [
+        dict(zip(program.rank[calls[a:b]].tolist(), calls[a:b].tolist(), strict=True))
+        for a, b in pairwise(bounds.tolist())
+    ]
+    for time, what, at in events:
+        if what == 2:
+            last_group[tuple(members[at])] = at
+            continue
+        call, late = int(waits.call[at]), int(waits.late[at])
+        ours, theirs = int(program.rank[call]), int(program.rank[late])
+        best = pairs.get((min(ours, theirs), max(ours, theirs)), (-1.0, 0.0, 0.0))
+        if ours > theirs:
+            best = (best[0], best[2], best[1])
+        for group in last_group.values():
+            inside = members[group]
+            if ours in inside and theirs in inside and latest[group] > best[0] and latest[group] < time:
+                best = (latest[group], float(program.end[inside[ours]]), float(program.end[inside[theirs]]))
+        own_since[at], late_since[at] = best[1], best[2]
+        if group_of[call] < 0:
+            ends = (float(program.end[call]), float(program.end[late]))
+            pairs[min(ours, theirs), max(ours, theirs)] = (time, *(ends if ours < theirs else ends[::-1]))
+    return np.minimum(late_since, program.start[waits.late]), np.minimum(own_since, program.start[waits.call])
+
+
+@dataclass(frozen=True)
+class _Chains:
+    """The waits of each wait's late rank since the two were in step: places first to last (not included) in `order`,
+    which lists the waits by rank and time, and their seconds.
+    """
+
+    order: np.ndarray
+    first: np.ndarray
+    last: np.ndarray
+    seconds: np.ndarray
+
+
+def _own_waits(program: Program, waits: Waits, late_rank: np.ndarray, since: np.ndarray, until: np.ndarray) -> _Chains:
+    rank, start = program.rank[waits.call], program.start[waits.call]
+    order = np.lexsort((start, rank))
+    by_rank = np.searchsorted(rank[order], np.arange(program.ranks + 1))
+    first, last = np.zeros(len(order), np.int64), np.zeros(len(order), np.int64)
+    for each in np.unique(late_rank).tolist():
+        begin, end = by_rank[each], by_rank[each + 1]
+        rows = late_rank == each
+        times = start[order[begin:end]]
+        first[rows] = begin + np.searchsorted(times, since[rows], side="left")
+        last[rows] = begin + np.searchsorted(times, until[rows], side="left")
+    total = np.concatenate([[0.0], np.cumsum(waits.waited[order])])
+    last = np.maximum(first, last)
+    return _Chains(order, first, last, total[last] - total[first])
+
+
+def _passed_on(waits: Waits, chains: _Chains, direct: np.ndarray, further: np.ndarray) -> np.ndarray:
+    """Returns the seconds of later waits that each wait is the cause of, from the last wait to the first."""
+    place = np.empty(len(chains.order), np.int64)
+    place[chains.order] = np.arange(len(chains.order))
+    share = np.zeros(len(chains.order) + 1)
+    passed = np.zeros(len(chains.order))
+    first, last = chains.first.tolist(), chains.last.tolist()
+    waited, directs, furthers = waits.waited.tolist(), direct.tolist(), further.tolist()
+    for at in range(len(passed) - 1, -1, -1):
+        # The shares of later waits lie in `share`, as what begins and ends at a place of `order`.
+        own = _covering(share, int(place[at]))
+        passed[at] = waited[at] * own
+        if last[at] > first[at]:
+            factor = directs[at] + passed[at] * furthers[at]
+            _cover(share, first[at], last[at], factor)
+    return passed
+
+
+def _cover(share: np.ndarray, first: int, last: int, value: float) -> None:
+    """Adds a value to all places from first to last (not included): a Fenwick tree over differences."""
+    for place, amount in ((first, value), (last, -value)):
+        at = place + 1
+        while at < len(share):
+            share[at] += amount
+            at += at & -at
+
+
+def _covering(share: np.ndarray, place: int) -> float:
+    """Returns the sum of the values that cover a place."""
+    at, found = place + 1, 0.0
+    while at > 0:
+        found += float(share[at])
+        at -= at & -at
+    return found

@@ -1,0 +1,194 @@
+"""The calls of different ranks that belong together: messages with their receives, and collective calls.
+
+A message is found by the rule that messages do not overtake one another: of one communicator, sender, receiver and tag
+the k-th send that was posted is the k-th receive that was posted. The k-th collective call of each rank on a
+communicator is the same one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from iolens.metrics.why.program import Program
+
+_POSTED_RECEIVES, _RECEIVES = ("irecv",), ("recv", "irecv")
+_SENDS = ("send", "isend")
+_COLLECTIVES = ("all", "iall")
+ALL, ROOT_FIRST, ROOT_LAST, LOWER_FIRST, NOBODY = range(5)
+"""Whom a rank waits for in a collective call: all ranks; others for the root; the root for others; a rank for those of
+lower ranks; nobody that is known."""
+
+_SHAPES = {
+    "Bcast": ROOT_FIRST,
+    "Scatter": ROOT_FIRST,
+    "Scatterv": ROOT_FIRST,
+    "Reduce": ROOT_LAST,
+    "Gather": ROOT_LAST,
+    "Gatherv": ROOT_LAST,
+    "Scan": LOWER_FIRST,
+    "Exscan": LOWER_FIRST,
+}
+_CERTAIN = {"Barrier", "Allreduce", "Allgather", "Allgatherv", "Alltoall", "Reduce_scatter", "Reduce_scatter_block"}
+"""Functions in which each rank needs all others; of the rest it is taken from the times."""
+
+
+@dataclass(frozen=True)
+class Joins:
+    """Messages: calls that posted and completed the send and the receive (arrays; -1: none completed it), and the
+    message's bytes. Collective calls: `group` of each role, the calls in which the rank entered and in which it
+    completed, the shape and root of its group. not_joined: roles of messages or collective calls without their partner.
+    """
+
+    send: np.ndarray
+    send_done: np.ndarray
+    receive: np.ndarray
+    receive_done: np.ndarray
+    size: np.ndarray
+    group: np.ndarray
+    entered: np.ndarray
+    completed: np.ndarray
+    shape: np.ndarray
+    is_root: np.ndarray
+    not_joined: int
+
+
+def joins_of(program: Program) -> Joins:
+    """Returns the messages and collective calls of which all parts are recorded."""
+    links = program.links
+    kind = links["kind"]
+    done = np.flatnonzero(kind == "done")
+    completion = _completions(program, done)
+    send = np.flatnonzero(np.isin(kind, _SENDS) & (links["communicator"] != 0))
+    receive = np.flatnonzero(np.isin(kind, _RECEIVES) & (links["communicator"] != 0))
+    peer, tag = links["peer"].copy(), links["tag"].copy()
+    of_post = completion[receive]
+    posted = np.isin(kind[receive], _POSTED_RECEIVES)
+    known = posted & (of_post >= 0)
+    peer[receive[known]], tag[receive[known]] = links["peer"][of_post[known]], links["tag"][of_post[known]]
+    receive = receive[(peer[receive] >= 0) & (tag[receive] >= 0)]
+    rank = links["rank"]
+    from_send = np.stack([links["communicator"][send], rank[send], peer[send], tag[send]], axis=1)
+    from_receive = np.stack([links["communicator"][receive], peer[receive], rank[receive], tag[receive]], axis=1)
+    at_send, at_receive, lone = _matched(from_send.astype(np.int64), from_receive.astype(np.int64))
+    send, receive = send[at_send], receive[at_receive]
+    groups, lone_calls = _groups(program, completion)
+    call = links["call"]
+    return Joins(
+        send=call[send],
+        send_done=_done_call(call, completion, send, kind),
+        receive=call[receive],
+        receive_done=_done_call(call, completion, receive, kind),
+        size=links["bytes"][send],
+        not_joined=lone + lone_calls,
+        **groups,
+    )
+
+
+def _done_call(call: np.ndarray, completion: np.ndarray, rows: np.ndarray, kind: np.ndarray) -> np.ndarray:
+    """Returns the calls that completed what these rows posted: the same call where it blocks, -1 where none did."""
+    found = completion[rows]
+    posted = np.isin(kind[rows], ("isend", "irecv", "iall"))
+    done: np.ndarray = np.where(posted, np.where(found >= 0, call[np.maximum(found, 0)], -1), call[rows])
+    return done
+
+
+def _completions(program: Program, done: np.ndarray) -> np.ndarray:
+    """Returns for each role the row of its completion; -1: none."""
+    links = program.links
+    found = np.full(len(links), -1)
+    width = int(links["number"].max(initial=0)) + 1
+    key = links["rank"] * width + links["number"]
+    order = np.argsort(key, kind="stable")
+    wanted = links["rank"][done] * width + links["request"][done]
+    # Several rows of one call have numbers of their own, so each number is there once.
+    place = np.searchsorted(key[order], wanted)
+    place = np.minimum(place, max(len(key) - 1, 0))
+    right = key[order][place] == wanted if len(key) else np.zeros(0, bool)
+    found[order[place[right]]] = done[right]
+    return found
+
+
+def _matched(sends: np.ndarray, receives: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
+    """Returns places of sends and receives that belong together, and how many have no partner. Rows are communicator,
+    sender, receiver and tag; those of one rank stand in the order in which they were posted.
+    """
+    both = np.concatenate([sends, receives])
+    if not len(both):
+        return np.zeros(0, np.int64), np.zeros(0, np.int64), 0
+    _, channel = np.unique(both, axis=0, return_inverse=True)
+    channel = channel.reshape(-1)
+    ours, theirs = channel[: len(sends)], channel[len(sends) :]
+    send_order, receive_order = np.argsort(ours, kind="stable"), np.argsort(theirs, kind="stable")
+    send_key = _numbered(ours[send_order])
+    receive_key = _numbered(theirs[receive_order])
+    width = max(len(both), 1)
+    common, at_send, at_receive = np.intersect1d(
+        ours[send_order] * width + send_key,
+        theirs[receive_order] * width + receive_key,
+        assume_unique=True,
+        return_indices=True,
+    )
+    return send_order[at_send], receive_order[at_receive], len(both) - 2 * len(common)
+
+
+def _numbered(groups: np.ndarray) -> np.ndarray:
+    """Returns 0, 1, 2 … within each run of equal values."""
+    if not len(groups):
+        return groups
+    begins = np.flatnonzero(np.concatenate([[True], groups[1:] != groups[:-1]]))
+    numbered: np.ndarray = np.arange(len(groups)) - np.repeat(begins, np.diff(np.append(begins, len(groups))))
+    return numbered
+
+
+def _groups(program: Program, completion: np.ndarray) -> tuple[dict[str, np.ndarray], int]:
+    """Returns the collective calls with all their ranks, and how many roles are in others."""
+    links = program.links
+    rows = np.flatnonzero(np.isin(links["kind"], _COLLECTIVES) & (links["communicator"] != 0) & (links["size"] > 1))
+    part = links.where(rows)
+    order = np.lexsort((rows, part["rank"], part["communicator"]))
+    member = part["communicator"][order].astype(np.int64) * (program.ranks + 1) + part["rank"][order]
+    instance = _numbered(member)
+    key = np.stack([part["communicator"][order].astype(np.int64), instance], axis=1)
+    _, group, count = np.unique(key, axis=0, return_inverse=True, return_counts=True)
+    group = group.reshape(-1)
+    whole = count[group] == part["size"][order]
+    rows, group = rows[order][whole], group[whole]
+    _, group = np.unique(group, return_inverse=True)
+    call = links["call"][rows]
+    completed = _done_call(links["call"], completion, rows, links["kind"])
+    names = np.array(program.functions)[program.function[call]] if len(call) else np.zeros(0, str)
+    shape = _shapes(program, names, group.reshape(-1), call, completed)
+    return {
+        "group": group.reshape(-1),
+        "entered": call,
+        "completed": completed,
+        "shape": shape,
+        "is_root": links["peer"][rows] == links["rank"][rows],
+    }, int(len(key) - len(rows))
+
+
+def _shapes(
+    program: Program, names: np.ndarray, group: np.ndarray, entered: np.ndarray, completed: np.ndarray
+) -> np.ndarray:
+    """Returns whom each rank waits for. Nothing in MPI says that making a communicator or writing a file together
+    synchronises: it counts as if it did where all ranks were in the call at one time.
+    """
+    shape = np.full(len(names), NOBODY)
+    if not len(names):
+        return shape
+    bare = np.array([name.rpartition("MPI_")[2].removesuffix("_init") for name in names.tolist()])
+    bare = np.array([name[1:].capitalize() if name[:1] == "I" and name[1:2].islower() else name for name in bare])
+    latest = np.full(group.max() + 1, -np.inf)
+    earliest = np.full(group.max() + 1, np.inf)
+    np.maximum.at(latest, group, program.start[entered])
+    np.minimum.at(earliest, group, np.where(completed >= 0, program.end[completed], np.inf))
+    overlaps = (earliest >= latest)[group]
+    shape[overlaps] = ALL
+    shape[np.isin(bare, list(_CERTAIN))] = ALL
+    for name, each in _SHAPES.items():
+        shape[bare == name] = each
+    neighbours = np.char.startswith(bare, "Neighbor")
+    shape[neighbours] = NOBODY
+    return shape

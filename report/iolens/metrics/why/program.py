@@ -1,0 +1,123 @@
+"""The events of a job as calls: what each rank did one after the other, and what joins the calls of different ranks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from iolens.log.records import Records
+
+MPI, FILE, FILES = range(3)
+"""Kinds of calls: of MPI, of the file system, and the sum of several short ones of the file system."""
+
+_OUTERMOST = ("file", "files")
+
+
+@dataclass(frozen=True)
+class Program:
+    """Calls of all ranks, ordered by rank and begin; arrays with a value per call unless said otherwise.
+
+    first: place of each rank's first call, and the number of calls behind the last one. function: places in
+    `functions`. inner_*: file system calls inside a call of MPI, with the place of that call. link_*: the roles of MPI
+    calls in messages and collective calls, in the order of each rank's events; `request` is the number of the event
+    that posted (else -1). left_out: events of threads that are not followed.
+    """
+
+    ranks: int
+    first: np.ndarray
+    rank: np.ndarray
+    start: np.ndarray
+    end: np.ndarray
+    kind: np.ndarray
+    function: np.ndarray
+    file: np.ndarray
+    functions: tuple[str, ...]
+    inner_call: np.ndarray
+    inner_seconds: np.ndarray
+    inner_function: np.ndarray
+    inner_file: np.ndarray
+    links: Records
+    left_out: int = 0
+
+    def __len__(self) -> int:
+        return len(self.rank)
+
+    @property
+    def run_time(self) -> float:
+        """Returns the seconds until the last call of the job returned."""
+        return float(self.end.max()) if len(self) else 0.0
+
+
+def program_of(events: Records, ranks: int) -> Program:
+    """Returns the calls in rows of the table `why_events`. Each rank's first thread is followed alone."""
+    of_rank = np.bincount(events["rank"], minlength=ranks)
+    number = np.arange(len(events)) - np.repeat(np.cumsum(of_rank) - of_rank, of_rank)
+    main = events["thread"] == 0
+    rows = events.beside({"number": number.astype(np.int64)}).where(main)
+    order = np.lexsort((rows["number"], -rows["end"], rows["start"], rows["rank"]))
+    rows = rows.where(order)
+    rank, start, end = rows["rank"].astype(np.int64), rows["start"], rows["end"]
+    is_file = np.isin(rows["kind"], _OUTERMOST)
+    functions, function = np.unique(rows["function"].astype(str), return_inverse=True)
+    heads = _heads(rank, start, end, is_file)
+    call_of_row = np.cumsum(heads) - 1
+    inner = _inside(rank, start, end, is_file, heads, call_of_row)
+    heads &= inner < 0
+    call_of_row = np.cumsum(heads) - 1
+    outer_row = np.flatnonzero(heads)
+    within = np.flatnonzero(inner >= 0)
+    linked = np.flatnonzero(~is_file & (rows["kind"] != "call"))
+    links = rows.where(linked).take("kind", "communicator", "peer", "tag", "size", "request", "bytes", "number")
+    return Program(
+        ranks=ranks,
+        first=np.searchsorted(rank[outer_row], np.arange(ranks + 1)),
+        rank=rank[outer_row],
+        start=start[outer_row],
+        end=_ordered_ends(rank[outer_row], start[outer_row], end[outer_row]),
+        kind=np.where(~is_file, MPI, np.where(rows["kind"] == "file", FILE, FILES))[outer_row],
+        function=function.reshape(-1)[outer_row],
+        file=rows["file"][outer_row],
+        functions=tuple(functions.tolist()),
+        inner_call=call_of_row[inner[within]],
+        inner_seconds=(end - start)[within],
+        inner_function=function.reshape(-1)[within],
+        inner_file=rows["file"][within],
+        links=links.beside({"call": call_of_row[linked], "rank": rank[linked]}),
+        left_out=int(len(events) - main.sum()),
+    )
+
+
+def _heads(rank: np.ndarray, start: np.ndarray, end: np.ndarray, is_file: np.ndarray) -> np.ndarray:
+    """Returns True for the first row of each call: rows of MPI with the same times are one call."""
+    if not len(rank):
+        return np.zeros(0, bool)
+    same = (rank[1:] == rank[:-1]) & (start[1:] == start[:-1]) & (end[1:] == end[:-1])
+    same &= ~is_file[1:] & ~is_file[:-1]
+    return np.concatenate([[True], ~same])
+
+
+def _inside(
+    rank: np.ndarray,
+    start: np.ndarray,
+    end: np.ndarray,
+    is_file: np.ndarray,
+    heads: np.ndarray,
+    call_of_row: np.ndarray,
+) -> np.ndarray:
+    """Returns, for each row of a file system call inside a call of MPI, the row of that call; else -1."""
+    outer = np.where(heads & ~is_file, np.arange(len(rank)), -1)
+    last = np.maximum.accumulate(outer) if len(outer) else outer
+    found = is_file & (last >= 0)
+    at = np.where(found, last, 0)
+    found &= (rank[at] == rank) & (start < end[at]) if len(rank) else found
+    return np.where(found, last, -1)
+
+
+def _ordered_ends(rank: np.ndarray, start: np.ndarray, end: np.ndarray) -> np.ndarray:
+    """Returns the ends of calls, none of them after the begin of the rank's next call."""
+    if len(rank) < 2:
+        return end
+    limit = np.append(np.where(rank[1:] == rank[:-1], start[1:], np.inf), np.inf)
+    ordered: np.ndarray = np.maximum(np.minimum(end, limit), start)
+    return ordered

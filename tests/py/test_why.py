@@ -1,0 +1,201 @@
+"""Waits between ranks, their causes, the critical path and replays, by the test vectors of the field's definitions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pytest
+from iolens.metrics.why.answers import Why, why_of
+from iolens.metrics.why.causes import causes_of
+from iolens.metrics.why.path import critical_path
+from iolens.metrics.why.program import program_of
+from iolens.metrics.why.waits import PATTERNS
+from iolens.metrics.why.what_if import STORAGE, what_if
+from why_programs import Line, events_of
+
+
+def solved(*lines: Line) -> Why:
+    """All that follows from the events of these ranks."""
+    return why_of(program_of(events_of(*lines), len(lines)))
+
+
+def waits(found: Why) -> list[tuple[int, str, float]]:
+    """The waits of a job: rank, pattern and seconds, by rank and time."""
+    program, of = found.program, found.waits
+    order = np.lexsort((program.start[of.call], program.rank[of.call]))
+    return [
+        (int(program.rank[of.call[at]]), PATTERNS[of.pattern[at]], pytest.approx(of.waited[at], abs=1e-9))
+        for at in order.tolist()
+    ]
+
+
+def costs(found: Why) -> Mapping[tuple[int, str], tuple[float, float]]:
+    """Seconds of waiting by rank and work (a function of the file system, or computing): direct, and through chains."""
+    result = causes_of(found.program, found.joins, found.waits, found.activities)
+    kinds = found.activities.kinds
+    return {
+        (rank, kinds[what].function or kinds[what].kind): (
+            pytest.approx(result.short[rank, what], abs=1e-9),
+            pytest.approx(result.long[rank, what], abs=1e-9),
+        )
+        for rank, what in zip(*np.nonzero((result.short + result.long) > 1e-9), strict=True)
+    }
+
+
+def run_times(found: Why) -> dict[str, float]:
+    """The run time of each replay that is about all ranks and files."""
+    given = what_if(found.program, found.joins, found.graph)
+    return {each.change.question: each.run_time for each in given if each.change.rank < 0 and not each.change.file}
+
+
+def test_t1_a_late_sender() -> None:
+    found = solved(Line().send(5.0, 5.1, 1), Line().receive(2.0, 5.2, 0))
+    assert waits(found) == [(1, "late sender", 3.0)]
+    assert found.graph.cost[1] == pytest.approx(0.2)
+
+
+def test_t1b_a_wait_ends_with_its_call_when_clocks_disagree() -> None:
+    found = solved(Line().send(6.0, 6.1, 1), Line().receive(2.0, 5.2, 0))
+    assert waits(found) == [(1, "late sender", 3.2)]
+    assert found.waits.violations == 1
+    assert found.waits.largest_violation == pytest.approx(0.8)
+
+
+def test_t1c_a_call_for_several_messages_waits_for_the_last_one() -> None:
+    receiver = Line()
+    posts = [receiver.post(0.1 * at, 0.1 * at, 0, at) for at in range(3)]
+    receiver.wait(2.0, 6.2, *posts)
+    sender = Line().send(1.0, 1.1, 1, 2).send(3.0, 3.1, 1, 0).send(6.0, 6.1, 1, 1)
+    assert waits(solved(sender, receiver)) == [(1, "late sender", 4.0)]
+
+
+def test_t2_a_late_receiver() -> None:
+    found = solved(Line().send(1.0, 4.5, 1), Line().receive(4.0, 4.5, 0))
+    assert waits(found) == [(0, "late receiver", 3.0)]
+
+
+def test_t2b_a_message_that_is_buffered_holds_nobody_up() -> None:
+    assert waits(solved(Line().send(1.0, 1.1, 1), Line().receive(4.0, 4.1, 0))) == []
+
+
+def test_t2c_messages_of_other_ranks_are_told_apart() -> None:
+    receiver = Line().receive(0.0, 5.0, 0).receive(5.0, 5.1, 2)
+    found = solved(Line().send(4.9, 5.0, 1), receiver, Line().send(1.0, 1.1, 1))
+    assert waits(found) == [(1, "late sender", 4.9)]
+
+
+def test_t3_a_barrier() -> None:
+    found = solved(*(Line().together("MPI_Barrier", 1.0 + at, 4.1 + 0.1 * at, 4) for at in range(4)))
+    assert waits(found) == [(0, "wait at barrier", 3.0), (1, "wait at barrier", 2.0), (2, "wait at barrier", 1.0)]
+    assert found.graph.cost.tolist() == pytest.approx([0.1, 0.2, 0.3, 0.4])
+
+
+def test_t3b_a_late_root() -> None:
+    begins, ends = (4.0, 1.0, 2.0, 5.0), (4.5, 4.5, 4.5, 5.2)
+    found = solved(*(Line().together("MPI_Bcast", start, end, 4, 0) for start, end in zip(begins, ends, strict=True)))
+    assert waits(found) == [(1, "late broadcast", 3.0), (2, "late broadcast", 2.0)]
+
+
+def test_t3c_an_early_root() -> None:
+    begins, ends = (1.0, 3.0, 5.0, 6.0), (6.1, 3.1, 5.1, 6.1)
+    found = solved(*(Line().together("MPI_Reduce", start, end, 4, 0) for start, end in zip(begins, ends, strict=True)))
+    assert waits(found) == [(0, "early reduce", 5.0)]
+    assert found.waits.severity.tolist() == pytest.approx([2.0])
+
+
+def test_t4_a_write_delays_a_message() -> None:
+    found = solved(Line().file(2.0, 5.0).send(5.0, 5.0, 1), Line().receive(2.0, 5.0, 0))
+    assert waits(found) == [(1, "late sender", 3.0)]
+    assert costs(found) == {(0, "write"): (3.0, 0.0)}
+    path = critical_path(found.program, found.waits)
+    assert set(path["rank"].tolist()) == {0}
+
+
+def test_t4b_other_work_of_equal_length_is_a_delay() -> None:
+    found = solved(
+        Line().file(0.0, 5.0, 1, "read").send(5.0, 5.0, 1), Line().file(0.0, 2.0, 2, "write").receive(2.0, 5.0, 0)
+    )
+    assert costs(found) == {(0, "read"): (3.0, 0.0)}
+
+
+def chain() -> Why:
+    """Vector T5: rank 0 writes, rank 1 waits for it, and rank 2 for rank 1."""
+    return solved(
+        Line().file(1.0, 4.0).send(4.0, 4.0, 1),
+        Line().receive(1.0, 4.0, 0).send(5.0, 5.0, 2),
+        Line().receive(2.0, 5.0, 1),
+    )
+
+
+def test_t5_a_cause_is_found_through_a_chain_of_ranks() -> None:
+    found = chain()
+    assert waits(found) == [(1, "late sender", 3.0), (2, "late sender", 3.0)]
+    assert costs(found) == {(0, "write"): (3.0, 3.0)}
+    assert run_times(found)[STORAGE] == pytest.approx(2.0)
+
+
+def test_t5_the_path_goes_through_the_chain() -> None:
+    path = critical_path(chain().program, chain().waits)
+    assert path["rank"].tolist() == [1, 0]
+    assert (path["end"] - path["start"]).tolist() == pytest.approx([1.0, 4.0])
+
+
+def steps(write: float) -> Why:
+    """Vectors T6 and T6b: ten steps, in which rank 0 computes for 1 s and writes, and rank 1 computes for 1.5 s."""
+    writer, other = Line(), Line()
+    time = 0.0
+    for _ in range(10):
+        end = time + max(1.0 + write, 1.5)
+        writer.file(time + 1.0, time + 1.0 + write).together("MPI_Barrier", time + 1.0 + write, end, 2)
+        other.together("MPI_Barrier", time + 1.5, end, 2)
+        time = end
+    return solved(writer, other)
+
+
+@pytest.mark.parametrize(("write", "before", "after"), [(1.0, 20.0, 15.0), (0.4, 15.0, 15.0)])
+def test_t6_only_what_others_waited_for_is_saved(write: float, before: float, after: float) -> None:
+    found = steps(write)
+    times = run_times(found)
+    assert times["nothing changed"] == pytest.approx(before)
+    assert times[STORAGE] == pytest.approx(after)
+
+
+def test_t6_writes_that_hold_nobody_up_are_not_on_the_path() -> None:
+    found = steps(0.4)
+    path = critical_path(found.program, found.waits)
+    spent = sum(
+        found.activities.seconds(rank, np.array([start]), np.array([end]))[0]
+        for rank, start, end in path.rows("rank", "start", "end")
+    )
+    kinds = [kind.kind for kind in found.activities.kinds]
+    assert spent[kinds.index("I/O")] == pytest.approx(0.0)
+    assert spent[kinds.index("computing")] == pytest.approx(15.0)
+
+
+def rounds(*, barriers: bool) -> Why:
+    """Vectors T7 and T7b: in step s rank s writes for 1 s; a barrier after each step, or one at the end."""
+    lines = [Line() for _ in range(4)]
+    for rank, line in enumerate(lines):
+        time = 0.0
+        for step in range(4):
+            time += 1.0
+            if rank == step:
+                line.file(time, time + 1.0)
+                time += 1.0
+            if barriers:
+                line.together("MPI_Barrier", time, 2.0 * step + 2.0, 4)
+                time = 2.0 * step + 2.0
+        if not barriers:
+            line.together("MPI_Barrier", time, 5.0, 4)
+    return solved(*lines)
+
+
+@pytest.mark.parametrize(("barriers", "before", "after"), [(True, 8.0, 4.0), (False, 5.0, 4.0)])
+def test_t7_writes_in_turns(barriers: bool, before: float, after: float) -> None:
+    found = rounds(barriers=barriers)
+    times = run_times(found)
+    assert (times["nothing changed"], times[STORAGE]) == (pytest.approx(before), pytest.approx(after))
+    if barriers:
+        waited = np.bincount(found.program.rank[found.waits.call], weights=found.waits.waited)
+        assert waited.tolist() == pytest.approx([3.0] * 4)

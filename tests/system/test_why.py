@@ -1,0 +1,56 @@
+"""`iolens run --why`: messages and collective calls of real programs are joined, under each MPI library here."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from iolens.log import read_log
+from iolens.metrics.why.answers import replays, why
+from mpi_libraries import ROOT, library
+from patience import PATIENCE
+
+RANKS = 4
+
+pytestmark = pytest.mark.mpi
+
+
+def recorded(name: str, folder: Path) -> tuple[Path, dict[str, int]]:
+    """The log of the program under a library, and what the program says of itself."""
+    its = library(name)
+    program = its.compile(ROOT / "tests/c/mpi_why.c", folder / "mpi_why", "-O1")
+    settings = [f"LD_PRELOAD={its.preload}", f"IOLENS_LOGPATH={folder}", "IOLENS_TRACE=mpi", "IOLENS_WHY=16"]
+    done = subprocess.run(
+        [its.mpirun, "-np", str(RANKS), "env", *settings, program],
+        cwd=folder,
+        env={**os.environ, **its.environment(None)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=PATIENCE,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "iolens:" not in done.stderr
+    (log,) = folder.glob("*.darshan*")
+    said = (line.split() for line in done.stdout.splitlines())
+    return log, {word: int(number) for word, number in said}
+
+
+@pytest.mark.parametrize("name", ["usual", "mpich", "openmpi5", "mpiabi"])
+def test_all_parts_are_joined(tmp_path: Path, name: str) -> None:
+    log, said = recorded(name, tmp_path)
+    job = read_log(log)
+    found = why(job)
+    assert found is not None
+    assert len(found.joins.send) == said["MESSAGES"]
+    assert (found.joins.send_done >= 0).all()
+    assert (found.joins.receive_done >= 0).all()
+    assert int(found.joins.group.max()) + 1 == said["COLLECTIVES"]
+    assert found.joins.not_joined == 0
+    assert found.graph.broken == 0
+    assert not found.waits.violations
+    times = replays(job)
+    assert times is not None
+    assert times["run_time"][0] == pytest.approx(found.program.run_time, abs=1e-6)
