@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from iolens.log import Job
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 
 def open(path: str | Path) -> Job:

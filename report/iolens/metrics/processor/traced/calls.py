@@ -17,7 +17,7 @@ from iolens.metrics.processor.traced.names import named
 
 _KEYS = ("group", "function")
 _RECORDING = "recording"
-"""The column of `traced` with the time that recording took; logs of version 0.3.0 and before have none."""
+"""The column of `traced` with the time that recording took; logs of version 0.2.0 and before have none."""
 
 _SUMS = ["calls", "time", EXCLUSIVE, "bytes", "throttled"]
 

@@ -22,7 +22,7 @@ EXCLUSIVE_LEAVES = (*LEAVES, "heap", "pthreads", "system")
 """Traced groups whose exclusive times are their inclusive ones, but for a callback now and then."""
 
 EXCLUSIVE = "exclusive"
-"""The column of `traced` with exclusive times; logs of version 0.3.0 and before have none."""
+"""The column of `traced` with exclusive times; logs of version 0.2.0 and before have none."""
 
 COLUMNS = ["rank", "group", "function", "file", "region", "calls", "time"]
 
