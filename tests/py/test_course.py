@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import runpy
+import shutil
 import subprocess
 import tarfile
 from dataclasses import replace
@@ -212,7 +213,17 @@ def test_both_languages_tell_the_same_commands_and_tables(folder: Path) -> None:
             assert count or [word.strip() for word in english] == [word.strip() for word in portuguese], page
 
 
-@pytest.mark.skipif(not (COURSE.parent / ".git").exists(), reason="not a git checkout")
+def test_without_git_there_is_no_tarball_of_nothing(tmp_path: Path) -> None:
+    for name in ("make", "sh", "sed", "mkdir", "tar", "nproc", "bash"):
+        (tmp_path / name).symlink_to(shutil.which(name) or name)
+    words = ["make", "-s", "-C", COURSE.parent, "course-tarball", f"PATH={tmp_path}"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert (done.returncode, "install git" in done.stderr) == (2, True)
+
+
+@pytest.mark.skipif(
+    shutil.which("git") is None or not (COURSE.parent / ".git").exists(), reason="no git, or not a git checkout"
+)
 def test_the_tarball_has_what_students_need_and_no_solutions() -> None:
     root = COURSE.parent
     subprocess.run(["make", "-s", "course-tarball"], cwd=root, check=True, capture_output=True)
