@@ -11,7 +11,7 @@
 #include "../stdio/streams.h"
 #include "../timelines/traced_events.h"
 #include "../timer.h"
-#include "failed_calls.h"
+#include "../failed_calls.h"
 #include "locks.h"
 #include "posix.h"
 #include "../../system/system_call.h"

@@ -1,5 +1,5 @@
 /* The POSIX module's events that move bytes. */
-#include "failed_calls.h"
+#include "../failed_calls.h"
 #include "posix.h"
 
 #include <unistd.h>

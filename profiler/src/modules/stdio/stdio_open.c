@@ -6,7 +6,7 @@
 #include "../../files/names.h"
 #include "../../system/path_room.h"
 #include "../lustre/lustre.h"
-#include "../posix/failed_calls.h"
+#include "../failed_calls.h"
 #include "appending.h"
 #include "stdio_events.h"
 #include "stdio_state.h"

@@ -3,7 +3,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "../../tables/process_table.h"
+#include "../tables/process_table.h"
 
 enum { ERRORS = 134 }; /* above the largest errno of Linux, 133 */
 

@@ -2,7 +2,7 @@
 #ifndef IOLENS_FAILED_CALLS_H
 #define IOLENS_FAILED_CALLS_H
 
-#include "../../runtime/wrap.h"
+#include "../runtime/wrap.h"
 
 enum failed_operation {
 #define FAILED(name, meaning) FAILED_##name,
