@@ -1,6 +1,7 @@
 /* The clock is interrupted between its two sources when it starts, and when it ends: its time stamps stay
  * what the system's clock said. */
 #define _GNU_SOURCE
+#include "../../profiler/src/system/leaf.c"
 #include "../../profiler/src/system/clock.c"
 #include "../../profiler/src/system/system_call.c"
 #include "posix_expect.h"

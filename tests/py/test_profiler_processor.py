@@ -13,7 +13,12 @@ pytestmark = pytest.mark.skipif(platform.machine() != "x86_64", reason="the tabl
 
 @pytest.fixture(scope="module")
 def program() -> str:
+    (harness.PROGRAMS / "processor_units").unlink(missing_ok=True)  # it is made of the library's own sources
     return str(harness.build_program("processor_units"))
+
+
+def test_leaves_of_the_c_library_are_those_of_the_processor(program: str) -> None:
+    assert subprocess.check_output([program], text=True) == "alike\n"
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,6 @@ enum {
     LONGEST = 258,
     FIRST_LENGTH = 257,
     LAST_LENGTH = 285,
-    DISTANCES = 30,
     LITERALS = 256,
     LENGTHS = LONGEST + 1,
     HASHED = 4, /* bytes, which a match has at least if it was searched */
@@ -79,14 +78,12 @@ static void make_codes(void)
 /* 3.2.5: two symbols share a number of extra bits. */
 static struct pack_code make_distance(uint32_t distance)
 {
-    uint32_t first = 1;
-    for (unsigned value = 0; value < DISTANCES; value++) {
-        int extra = value < 4 ? 0 : (int)value / 2 - 1;
-        if (distance < first + (1u << extra))
-            return with_extra(reversed(value, 5), distance - first, extra);
-        first += 1u << extra;
-    }
-    return (struct pack_code){0};
+    uint32_t rest = distance - 1;
+    if (rest < 4)
+        return with_extra(reversed(rest, 5), 0, 0);
+    int extra = 30 - __builtin_clz(rest); /* the two highest bits of `rest` choose the symbol */
+    unsigned value = 2 * (unsigned)extra + (rest >> extra);
+    return with_extra(reversed(value, 5), rest & ((1u << extra) - 1), extra);
 }
 
 static inline void put(struct packer *packer, struct pack_code code)
@@ -188,13 +185,13 @@ static void put_any(struct packer *packer, const unsigned char *bytes, size_t co
 /* Reserves room in `out` for the codes of `count` bytes. Returns false without memory. */
 static bool begin_codes(struct packer *packer, size_t count)
 {
-    packer->next = buffer_add(packer->out, count * LARGEST_LITERAL_BITS / 8 + MOST_OTHER);
+    packer->next = buffer_room(packer->out, count * LARGEST_LITERAL_BITS / 8 + MOST_OTHER);
     return packer->next != NULL;
 }
 
 static void end_codes(struct packer *packer)
 {
-    packer->out->used = (size_t)(packer->next - (unsigned char *)packer->out->data);
+    buffer_add(packer->out, (size_t)(packer->next - (unsigned char *)packer->out->data) - packer->out->used);
 }
 
 void pack_open(struct packer *packer, struct buffer *out, size_t row_bytes)

@@ -36,7 +36,7 @@ static const char *const SECRETS[] = {"KEY",        "TOKEN", "SECRET", "PASS",
 static bool begins_with_any(const char *entry, const char *const *prefixes, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (strncmp(entry, prefixes[i], strlen(prefixes[i])) == 0)
+        if (*entry == *prefixes[i] && strncmp(entry, prefixes[i], strlen(prefixes[i])) == 0)
             return true;
     return false;
 }
@@ -45,7 +45,7 @@ static bool is_rank(const char *entry)
 {
     size_t length = strcspn(entry, "=");
     for (size_t i = 0; i < COUNT(RANKS); i++)
-        if (strlen(RANKS[i]) == length && strncmp(entry, RANKS[i], length) == 0)
+        if (*entry == *RANKS[i] && strlen(RANKS[i]) == length && strncmp(entry, RANKS[i], length) == 0)
             return true;
     return false;
 }

@@ -1,6 +1,7 @@
 #include "identity.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,35 +29,57 @@ static void read_user(struct identity *identity)
         snprintf(identity->user, sizeof identity->user, "%lld", (long long)identity->uid);
 }
 
+#define TEXT(field)                                                                                          \
+    {                                                                                                        \
+        offsetof(struct identity, field), sizeof(((struct identity *)NULL)->field)                           \
+    }
+
+/* The long texts, which fill the end of their room in few processes. */
+static const struct {
+    size_t offset, size;
+} TEXTS[] = {TEXT(text), TEXT(compiler), TEXT(mounts), TEXT(environment)};
+
+enum { TEXT_COUNT = sizeof TEXTS / sizeof *TEXTS, SHORT_BYTES = offsetof(struct identity, text) };
+
+/* Replaces a text, or empties it if there is no room. Pages behind the end of the text are not touched: a new
+ * page takes longer to get than the text to write. */
+static void put_text(char *text, size_t size, const char *from, size_t bytes)
+{
+    size_t kept = from && bytes < size ? bytes : 0;
+    if (kept > 0)
+        memcpy(text, from, kept);
+    text[kept] = '\0';
+}
+
+static void put_json(char *text, size_t size, struct buffer *json)
+{
+    put_text(text, size, json->failed ? NULL : json->data, json->used);
+    buffer_free(json);
+}
+
 static void read_environment(struct identity *identity)
 {
     struct buffer json = {0};
-    memset(identity->environment, 0, sizeof identity->environment);
     environment_json(&json, sizeof identity->environment - 1);
-    if (json.used < sizeof identity->environment)
-        memcpy(identity->environment, json.data, json.used);
-    buffer_free(&json);
+    put_json(identity->environment, sizeof identity->environment, &json);
 }
 
 /* Fills in command line and mounts. */
 static void fill_mounts(struct identity *identity, const char *table, const char *extra)
 {
     struct buffer json = {0};
-    memset(identity->mounts, 0, sizeof identity->mounts);
-    memset(identity->text, 0, sizeof identity->text);
     identity->text_bytes = command_text(identity->text, table, extra);
     mount_options(&json, table, sizeof identity->mounts - 1);
-    if (json.used < sizeof identity->mounts && !json.failed)
-        memcpy(identity->mounts, json.data, json.used);
-    buffer_free(&json);
+    put_json(identity->mounts, sizeof identity->mounts, &json);
 }
 
 /* Reads command line and mounts, with a single look at the mounts; does nothing if these are as before. */
 static void read_mounts(struct identity *identity, const char *extra)
 {
     struct buffer table = {0};
-    char *text = buffer_add(&table, TABLE_BYTES);
+    char *text = buffer_room(&table, TABLE_BYTES);
     size_t bytes = text ? slurp("/proc/self/mounts", text, TABLE_BYTES) : 0;
+    buffer_add(&table, bytes);
     uint64_t checksum = record_id(text, bytes);
     if (checksum != identity->mount_table)
         fill_mounts(identity, text ? text : "", extra);
@@ -64,13 +87,36 @@ static void read_mounts(struct identity *identity, const char *extra)
     buffer_free(&table);
 }
 
+static void clear(struct identity *identity)
+{
+    memset(identity, 0, SHORT_BYTES);
+    for (int i = 0; i < TEXT_COUNT; i++)
+        *((char *)identity + TEXTS[i].offset) = '\0';
+    identity->text_bytes = 0;
+    memset(&identity->processor, 0, sizeof identity->processor);
+    identity->mount_table = 0;
+}
+
+static void copy(struct identity *identity, const struct identity *earlier)
+{
+    memcpy(identity, earlier, SHORT_BYTES);
+    for (int i = 0; i < TEXT_COUNT; i++) {
+        const char *from = (const char *)earlier + TEXTS[i].offset;
+        put_text((char *)identity + TEXTS[i].offset, TEXTS[i].size, from, strnlen(from, TEXTS[i].size));
+    }
+    identity->text_bytes = earlier->text_bytes;
+    identity->processor = earlier->processor;
+    identity->mount_table = earlier->mount_table;
+}
+
 void identity_read(struct identity *identity, const struct identity *earlier, const char *mounts)
 {
     const char *component = getenv("OMPI_MCA_io");
     if (earlier) {
-        *identity = *earlier;
+        copy(identity, earlier);
     } else {
-        *identity = (struct identity){.uid = (int64_t)getuid()};
+        clear(identity);
+        identity->uid = (int64_t)getuid();
         host_name(identity->host, sizeof identity->host);
         compiler_read("/proc/self/exe", identity->compiler, sizeof identity->compiler);
         processor_read(&identity->processor);
@@ -82,7 +128,19 @@ void identity_read(struct identity *identity, const struct identity *earlier, co
     read_environment(identity);
 }
 
+static uint64_t mixed(uint64_t hash, const void *bytes, size_t count)
+{
+    return hash * UINT64_C(0x100000001b3) ^ record_id(bytes, count);
+}
+
 uint64_t identity_hash(const struct identity *identity)
 {
-    return record_id((const char *)identity, sizeof *identity);
+    uint64_t hash = record_id((const char *)identity, SHORT_BYTES);
+    for (int i = 0; i < TEXT_COUNT; i++) {
+        const char *text = (const char *)identity + TEXTS[i].offset;
+        hash = mixed(hash, text, strnlen(text, TEXTS[i].size));
+    }
+    hash = mixed(hash, &identity->text_bytes, sizeof identity->text_bytes);
+    hash = mixed(hash, &identity->processor, sizeof identity->processor);
+    return mixed(hash, &identity->mount_table, sizeof identity->mount_table);
 }

@@ -37,7 +37,7 @@ struct identity {
  * since are taken from there. */
 void identity_read(struct identity *identity, const struct identity *earlier, const char *mounts);
 
-/* Returns a checksum of all facts. */
+/* Returns a checksum of all facts; the room behind the end of a long text does not count. */
 uint64_t identity_hash(const struct identity *identity);
 
 #endif

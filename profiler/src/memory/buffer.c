@@ -40,7 +40,7 @@ static bool keep(char *pages, size_t touched)
 
 size_t buffer_failures(void) { return failures; }
 
-void *buffer_add(struct buffer *buffer, size_t bytes)
+void *buffer_room(struct buffer *buffer, size_t bytes)
 {
     if (buffer->used + bytes > buffer->size) {
         size_t size = buffer->size ? buffer->size : FIRST_SIZE;
@@ -56,9 +56,17 @@ void *buffer_add(struct buffer *buffer, size_t bytes)
         buffer->data = data;
         buffer->size = size;
     }
+    return buffer->data + buffer->used;
+}
+
+void *buffer_add(struct buffer *buffer, size_t bytes)
+{
+    char *room = buffer_room(buffer, bytes);
+    if (!room)
+        return NULL;
     buffer->used += bytes;
     buffer->touched = buffer->touched > buffer->used ? buffer->touched : buffer->used;
-    return buffer->data + buffer->used - bytes;
+    return room;
 }
 
 void buffer_put(struct buffer *buffer, const void *bytes, size_t count)

@@ -13,7 +13,10 @@ struct buffer {
     bool failed;    /* memory ran out; what is in the buffer is not complete */
 };
 
-/* Room for `bytes` more; NULL (and failed) without memory. Moves `used` forward. */
+/* Returns room for `bytes` more behind `used`, or NULL (and failed) without memory. buffer_add tells how much
+ * of it was used. */
+void *buffer_room(struct buffer *buffer, size_t bytes);
+/* The same, and moves `used` forward. */
 void *buffer_add(struct buffer *buffer, size_t bytes);
 void buffer_put(struct buffer *buffer, const void *bytes, size_t count);
 void buffer_format(struct buffer *buffer, const char *format, ...) __attribute__((format(printf, 2, 3)));

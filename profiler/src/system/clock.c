@@ -3,8 +3,7 @@
 #include <unistd.h>
 
 #if defined(__x86_64__)
-#include <cpuid.h>
-
+#include "leaf.h"
 #include "system_call.h"
 #endif
 
@@ -46,11 +45,7 @@ static void read_both(const struct clock *clock, uint64_t *ns, uint64_t *ticks)
 #if defined(__x86_64__)
 /* Intel SDM vol. 3, 18.17.1 and AMD APM vol. 3: CPUID.80000007H:EDX[8] = the counter runs at a constant rate.
  */
-static bool tsc_is_invariant(void)
-{
-    unsigned a = 0, b = 0, c = 0, d = 0;
-    return __get_cpuid(0x80000007u, &a, &b, &c, &d) && (d & (1u << 8));
-}
+static bool tsc_is_invariant(void) { return leaf_read(LEAF_CLOCK).d & (1u << 8); }
 
 /* An interruption between the begin and the end does no harm: both sources go on meanwhile. */
 static double estimate_seconds_per_tick(const struct clock *clock)

@@ -6,6 +6,8 @@
 #include <string.h>
 #if defined(__x86_64__)
 #include <cpuid.h>
+
+#include "leaf.h"
 #endif
 
 #if defined(__x86_64__)
@@ -48,15 +50,14 @@ static const struct peak {
     {"GenuineIntel", INTEL_6, "", 4, {0x0f, 0x17, 0x1d, 0x1a, 0x1e, 0x1f, 0x2e, 0x25, 0x2c, 0x2f}},
 };
 
-/* In a virtual machine each of these instructions takes microseconds, so that the library does without the
- * compiler's own table of features, which takes a dozen of them when the library is loaded. */
+/* The compiler's own table of features is not used: it would read a dozen leaves when the library is loaded,
+ * which takes long in a virtual machine. */
 static bool has(const char *vectors)
 {
     enum { FMA = 1 << 12, XSAVE = 1 << 27, AVX = 1 << 28, WIDE_REGISTERS = 6 };
-    unsigned a, b, features, d, state = 0;
-    __cpuid(1, a, b, features, d);
+    unsigned features = leaf_read(LEAF_FEATURES).c, state = 0, high;
     if (features & XSAVE)
-        __asm__("xgetbv" : "=a"(state), "=d"(d) : "c"(0));
+        __asm__("xgetbv" : "=a"(state), "=d"(high) : "c"(0));
     bool avx = features & AVX && (state & WIDE_REGISTERS) == WIDE_REGISTERS;
     return *vectors == '\0' || (avx && (strcmp(vectors, "fma") != 0 || features & FMA));
 }
@@ -82,18 +83,23 @@ int64_t processor_peak(const char *vendor, unsigned family, unsigned model)
  * ones. */
 static void read_family(struct processor *processor)
 {
-    unsigned a, b, c, d;
-    __cpuid(1, a, b, c, d);
+    unsigned a = leaf_read(LEAF_FEATURES).a;
     unsigned base = a >> 8 & 15;
     processor->family = base == BASE_FAMILY ? base + (a >> 20 & 255) : base;
     processor->model = (a >> 4 & 15) + (base == BASE_FAMILY || base == INTEL_6 ? (a >> 16 & 15) << 4 : 0);
+}
+
+/* A processor that has the leaf of the clock has these lower ones too. */
+static bool has_name(void)
+{
+    return leaf_read(LEAF_CLOCK).d || __get_cpuid_max(NAMES & ~LOWEST, NULL) >= NAMES + NAME_LEAVES - 1;
 }
 
 static void read_name(struct processor *processor)
 {
     unsigned words[LEAF_BYTES / sizeof(unsigned)];
     char name[NAME_LEAVES * LEAF_BYTES + 1] = "";
-    bool named = __get_cpuid_max(NAMES & ~LOWEST, NULL) >= NAMES + NAME_LEAVES - 1;
+    bool named = has_name();
     for (unsigned leaf = 0; named && leaf < NAME_LEAVES; leaf++) {
         __cpuid(NAMES + leaf, words[0], words[1], words[2], words[3]);
         memcpy(name + (size_t)leaf * LEAF_BYTES, words, LEAF_BYTES);
