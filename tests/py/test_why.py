@@ -12,6 +12,7 @@ from iolens.metrics.why.path import critical_path
 from iolens.metrics.why.program import program_of
 from iolens.metrics.why.waits import PATTERNS
 from iolens.metrics.why.what_if import STORAGE, what_if
+from iolens.metrics.why.whole import whole_part
 from why_programs import Line, events_of
 
 
@@ -199,3 +200,24 @@ def test_t7_writes_in_turns(barriers: bool, before: float, after: float) -> None
     if barriers:
         waited = np.bincount(found.program.rank[found.waits.call], weights=found.waits.waited)
         assert waited.tolist() == pytest.approx([3.0] * 4)
+
+
+def test_the_analysis_ends_where_the_events_of_one_rank_end() -> None:
+    whole = Line().together("MPI_Barrier", 1, 2, 2).send(2.5, 2.6, 1).together("MPI_Barrier", 3, 4, 2)
+    whole.file(4, 5).together("MPI_Finalize", 6, 6.1, 2)
+    cut = Line().together("MPI_Barrier", 0.5, 2, 2).receive(2.1, 2.6, 0).together("MPI_Barrier", 2.7, 4.1, 2)
+    rows, until = whole_part(events_of(whole, cut), 2)
+    assert until == pytest.approx(4.1)
+    assert rows["end"].tolist() == [2, 2.6, 4, 2, 2.6, 4.1]
+    assert why_of(program_of(rows, 2)).joins.not_joined == 0
+    cut.rows.pop()
+    rows, until = whole_part(events_of(whole, cut), 2)
+    assert (until, rows["rank"].tolist()) == (2, [0, 1])
+    rows, until = whole_part(events_of(whole, Line().receive(1, 2, 0)), 2)
+    assert (len(rows), until) == (0, 0.0)
+
+
+def test_events_up_to_the_end_of_each_rank_are_all_analysed() -> None:
+    lines = [Line().send(1, 2, 1), Line().receive(1, 2, 0)]
+    events = events_of(*(line.together("MPI_Finalize", 3, 4, 2) for line in lines))
+    assert whole_part(events, 2) == (events, None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,26 +17,29 @@ from iolens.metrics.why.program import Program, program_of
 from iolens.metrics.why.replay import Graph, graph_of
 from iolens.metrics.why.waits import Waits, waits_of
 from iolens.metrics.why.what_if import STORAGE, Answer, what_if
+from iolens.metrics.why.whole import whole_part
 
 
 @dataclass(frozen=True)
 class Why:
-    """All that follows from the events of a job."""
+    """All that follows from the events of a job; `until`: where they end before the job does, in seconds."""
 
     program: Program
     joins: Joins
     waits: Waits
     activities: Activities
     graph: Graph
+    until: float | None = None
 
 
 @once_per_job
 def why(job: Job) -> Why | None:
-    """Returns the joined events of a job; None if the log has none."""
+    """Returns the joined events of a job; None if the log has none, or none that all ranks have."""
     events = job.tables.get("why_events")
     if events is None or not len(events):
         return None
-    return why_of(program_of(events, job.nprocs))
+    part, until = whole_part(events, job.nprocs)
+    return replace(why_of(program_of(part, job.nprocs)), until=until) if len(part) else None
 
 
 def why_of(program: Program) -> Why:
@@ -153,6 +156,11 @@ def waiting(job: Job) -> Waiting | None:
 def _limits(found: Why) -> list[str]:
     """Returns sentences about what is missing from the events."""
     said = ["Only the first thread of each rank is followed; other jobs and processors are not seen."]
+    if found.until is not None:
+        said.append(
+            f"The events of all ranks end with the collective call at {found.until:.3g} s; nothing behind it is "
+            f"analysed (iolens run --why MIB gives them more memory)."
+        )
     if found.joins.not_joined:
         said.append(f"{found.joins.not_joined:,} parts of messages and collective calls have no partner in the log.")
     if found.waits.violations:
@@ -168,12 +176,13 @@ def headline(job: Job) -> str | None:
     """Returns the sentence of what infinitely fast storage would save, and who was waited for; None if the log has no
     events or the job no I/O.
     """
-    table = replays(job)
-    if table is None or STORAGE not in table["question"].tolist():
+    table, whole = replays(job), why(job)
+    if table is None or whole is None or STORAGE not in table["question"].tolist():
         return None
     at = table["question"].tolist().index(STORAGE)
     saved = max(float(table["saved"][at]), 0.0) + float(table["error"][at])
-    sentence = f"With infinitely fast storage this job would take at most {saved:.3g} s less"
+    span = "this job" if whole.until is None else f"the first {whole.until:.3g} s of this job"
+    sentence = f"With infinitely fast storage {span} would take at most {saved:.3g} s less"
     found = waits_by_cause(job)
     if found is None or saved <= 0 or "I/O" not in found["kind"].tolist():
         return sentence + "."
