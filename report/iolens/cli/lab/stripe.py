@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--config",
         type=Path,
         metavar="FILE",
-        help="file with the file with the targets and their speeds (default: ost.yaml)",
+        help="file with the storage targets and their speeds (default: ost.yaml)",
     )
 
 
