@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import profiler_harness as harness
@@ -92,3 +93,11 @@ def test_many_missing_paths_are_a_finding(tmp_path: Path) -> None:
     shown = FAILED_CALLS.table(job)
     assert shown is not None
     assert ["stat", "ENOENT"] in [row[:2] for row in shown.rows]
+
+
+def test_a_log_whose_calls_all_succeeded_has_no_finding_of_missing_paths(tmp_path: Path) -> None:
+    harness.build_library()
+    harness.run(harness.build_program("posix_locks"), folder=tmp_path)
+    job = max(map(read_log, harness.logs(tmp_path)), key=lambda job: len(job.tables.get("file_locks", ())))
+    without = replace(job, private={**job.private, "failed_calls": job.private["file_locks"].iloc[:0]})
+    assert "missing-paths" not in {finding.id for finding in findings(without)}

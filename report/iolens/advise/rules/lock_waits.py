@@ -36,8 +36,6 @@ def _remedy(job: Job) -> str:
 
 def check(job: Job, limits: Limits) -> Seen | None:
     """Returns the file that cost most time in locks, and that time."""
-    if "file_locks" not in job.private:
-        return None
     files, spent = file_locks(job), float(rank_lock_seconds(job).max())
     if not len(files) or spent <= 0:
         return None

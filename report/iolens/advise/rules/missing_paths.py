@@ -22,11 +22,12 @@ Search fewer folders, and search them once for all ranks:
 
 def check(job: Job, limits: Limits) -> Seen | None:
     """Returns the failed opens and stats of missing paths, and the time they took on the slowest rank."""
-    if "failed_calls" not in job.private:
+    found = failed_calls(job)
+    if not len(found):
         return None
     rows = [
         row
-        for row in failed_calls(job).rows("operation", "error", "calls", "most", "slowest")
+        for row in found.rows("operation", "error", "calls", "most", "slowest")
         if row[0] in ("open", "stat") and row[1] in MISSING
     ]
     calls, most, spent = (sum(row[place] for row in rows) for place in (2, 3, 4))
