@@ -53,6 +53,8 @@ EVIDENCE: Mapping[str, str] = {
     "hdf5-independent": "operations",
     "hdf5-metadata": "operations",
     "hdf5-chunks": "performance",
+    "hdf5-unaligned": "alignment",
+    "hdf5-fill-values": "performance",
     "hdf5-tiny-datasets": "operations",
     "pnetcdf-independent": "operations",
     "pnetcdf-redefine": "performance",
