@@ -71,6 +71,13 @@ def test_t1c_a_call_for_several_messages_waits_for_the_last_one() -> None:
     assert waits(solved(sender, receiver)) == [(1, "late sender", 4.0)]
 
 
+def test_a_wait_in_a_probe_is_one_for_the_sender() -> None:
+    receiver = Line().add("call", "MPI_Mprobe", 2.0, 5.1).receive(5.1, 5.2, 0)
+    found = solved(Line().file(0.0, 5.0).send(5.0, 5.1, 1), receiver)
+    assert waits(found) == [(1, "late sender", 3.0)]
+    assert run_times(found)[STORAGE] == pytest.approx(2.2)
+
+
 def test_t2_a_late_receiver() -> None:
     found = solved(Line().send(1.0, 4.5, 1), Line().receive(4.0, 4.5, 0))
     assert waits(found) == [(0, "late receiver", 3.0)]

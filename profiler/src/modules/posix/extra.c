@@ -3,6 +3,7 @@
 #include "../../files/names.h"
 #include "../../system/path_room.h"
 #include "../../tables/process_table.h"
+#include "../io_watch.h"
 #include "posix.h"
 #include "../timer.h"
 
@@ -26,6 +27,8 @@ static void count(const struct call *c, struct file *file, enum extra which, boo
         counts->latest = counts->seconds - before;
     }
     spin_unlock(&counts->lock);
+    if (timed)
+        io_watch_call(c, "POSIX", file->id, 0);
 }
 
 void extra_leave_out(const struct file *file, double t0, double t1)

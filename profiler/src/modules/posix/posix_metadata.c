@@ -227,6 +227,7 @@ void posix_on_sync(const struct call *c, int fd, enum posix_int counter)
     timer_add(&s->record.doubles[POSIX_F_WRITE_TIME], &s->last_end[POSIX_WRITE_END], c->t0, c->t1);
     add_event(s, TRACED_SYNC, c);
     spin_unlock(&s->lock);
+    io_watch_call(c, "POSIX", s->record.base.id, 0);
 }
 
 void posix_on_rename(const struct call *c, int olddir, const char *from, int newdir, const char *to)

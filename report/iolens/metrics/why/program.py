@@ -12,6 +12,7 @@ MPI, FILE, FILES = range(3)
 """Kinds of calls: of MPI, of the file system, and the sum of several short ones of the file system."""
 
 _OUTERMOST = ("file", "files")
+_PROBES = ("MPI_Probe", "MPI_Mprobe")
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ def program_of(events: Records, ranks: int) -> Program:
     main = events["thread"] == 0
     rows = events.beside({"number": number.astype(np.int64)}).where(main)
     order = np.lexsort((rows["number"], -rows["end"], rows["start"], rows["rank"]))
-    rows = rows.where(order)
+    rows = _received_from_probe(rows.where(order))
     rank, start, end = rows["rank"].astype(np.int64), rows["start"], rows["end"]
     is_file = np.isin(rows["kind"], _OUTERMOST)
     functions, function = np.unique(rows["function"].astype(str), return_inverse=True)
@@ -86,6 +87,20 @@ def program_of(events: Records, ranks: int) -> Program:
         links=links.beside({"call": call_of_row[linked], "rank": rank[linked]}),
         left_out=int(len(events) - main.sum()),
     )
+
+
+def _received_from_probe(rows: Records) -> Records:
+    """Returns the rows with a probe that waits for a message and the receive behind it as one receive.
+
+    A receive into memory of the message's size is such a pair; its wait for the sender is in the probe.
+    """
+    probe = (rows["kind"] == "call") & np.isin(rows["function"], _PROBES)
+    paired = np.flatnonzero(probe[:-1] & (rows["kind"][1:] == "recv") & (rows["rank"][1:] == rows["rank"][:-1]))
+    start = rows["start"].copy()
+    start[paired + 1] = start[paired]
+    kept = np.ones(len(rows), bool)
+    kept[paired] = False
+    return rows.beside({"start": start}).where(kept)
 
 
 def _heads(rank: np.ndarray, start: np.ndarray, end: np.ndarray, is_file: np.ndarray) -> np.ndarray:

@@ -1,0 +1,68 @@
+"""Ranks that wait for one another's I/O in known ways: `mpirun python why_programs.py NAME FOLDER`."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+
+from mpi4py import MPI
+
+MIB = 1 << 20
+WORLD = MPI.COMM_WORLD
+
+
+def write(path: Path, mib: int) -> None:
+    """Writes so many MiB, and has them on storage when it returns."""
+    with path.open("wb", buffering=0) as out:
+        for _ in range(mib):
+            out.write(bytes(MIB))
+        os.fsync(out.fileno())
+
+
+def reads_for_all(folder: Path) -> None:
+    """Rank 0 reads, and the others wait for its message."""
+    if WORLD.rank == 0:
+        write(folder / "mesh", 4)
+    for _ in range(4):
+        data = bytearray(MIB)
+        if WORLD.rank == 0:
+            data = bytearray((folder / "mesh").read_bytes()[:MIB])
+        WORLD.Bcast(data, root=0)
+        time.sleep(0.02)
+
+
+def writes_beside(folder: Path) -> None:
+    """The last rank writes while the others compute longer than that: its I/O costs nothing."""
+    for step in range(3):
+        if WORLD.rank == WORLD.size - 1:
+            write(folder / f"step.{step}", 2)
+        else:
+            time.sleep(0.4)
+        WORLD.Barrier()
+
+
+def chain(folder: Path) -> None:
+    """Rank 0 writes and tells rank 1, which computes and tells rank 2."""
+    for step in range(3):
+        if WORLD.rank > 0:
+            WORLD.recv(source=WORLD.rank - 1, tag=step)
+        if WORLD.rank == 0:
+            write(folder / f"step.{step}", 2)
+        else:
+            time.sleep(0.03)
+        if WORLD.rank + 1 < WORLD.size:
+            WORLD.send(step, dest=WORLD.rank + 1, tag=step)
+
+
+def uneven(folder: Path) -> None:
+    """Rank 0 writes four times as much as the others, then all meet."""
+    for step in range(3):
+        write(folder / f"{WORLD.rank}.{step}", 4 if WORLD.rank == 0 else 1)
+        time.sleep(0.05)
+        WORLD.Barrier()
+
+
+if __name__ == "__main__":
+    {one.__name__: one for one in (reads_for_all, writes_beside, chain, uneven)}[sys.argv[1]](Path(sys.argv[2]))
