@@ -19,6 +19,9 @@ from iolens.metrics.why.waits import Waits, waits_of
 from iolens.metrics.why.what_if import STORAGE, Answer, what_if
 from iolens.metrics.why.whole import whole_part
 
+_MOST_ROWS = 15
+"""Rows of a table on a page; exports have all."""
+
 
 @dataclass(frozen=True)
 class Why:
@@ -81,6 +84,34 @@ def waits_by_cause(job: Job) -> Records | None:
         "held_up": causes.held[rank, what],
     }
     return Records({"rank": rank, **_described(job, found.activities.kinds, what), **columns})
+
+
+@once_per_job
+def largest_waits(job: Job) -> Records | None:
+    """Returns the rows of `waits_by_cause` with most waiting, as many as make up 99 % of it, and 15 at most.
+
+    Columns: rank, kind (computing, I/O, MPI), function, file, direct and indirect seconds of waiting, their sum, and
+    the number of ranks held up directly. None if the log has no events.
+    """
+    return _largest(waits_by_cause(job))
+
+
+@once_per_job
+def largest_path_parts(job: Job) -> Records | None:
+    """Returns the rows of `path_by_activity` with most time, as many as make up 99 % of the path, and 15 at most.
+
+    Columns: rank, kind, function, file, seconds and share of the path. None if the log has no events.
+    """
+    return _largest(path_by_activity(job))
+
+
+def _largest(rows: Records | None) -> Records | None:
+    """Returns the first rows, those with most seconds, that make up 99 % of all, and 15 at most."""
+    if rows is None or not len(rows):
+        return rows
+    before = np.cumsum(rows["seconds"]) - rows["seconds"]
+    enough = int(np.count_nonzero(before < 0.99 * rows["seconds"].sum()))
+    return rows.where(slice(min(enough, _MOST_ROWS)))
 
 
 @once_per_job

@@ -30,7 +30,8 @@ def waits_note(job: Job) -> str:
 WAITS_BY_CAUSE: Exhibit[Job] = Exhibit(
     name="waits_by_cause",
     title="Work that other ranks waited for",
-    metric=answers.waits_by_cause,
+    metric=answers.largest_waits,
+    whole=answers.waits_by_cause,
     columns=[
         Column("rank", "rank", words.count),
         Column("did", "kind"),
@@ -48,7 +49,8 @@ WAITS_BY_CAUSE: Exhibit[Job] = Exhibit(
 CRITICAL_PATH: Exhibit[Job] = Exhibit(
     name="critical_path",
     title="The critical path",
-    metric=answers.path_by_activity,
+    metric=answers.largest_path_parts,
+    whole=answers.path_by_activity,
     columns=[
         Column("rank", "rank", words.count),
         Column("did", "kind"),
