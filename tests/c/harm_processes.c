@@ -98,7 +98,8 @@ static int clone_raw(void)
     return 0;
 }
 
-/* As a daemon starts: two forks, a session of its own, no descriptor of the caller, another folder. */
+/* Starts a daemon in the usual way: two forks, a session of its own, no descriptor of the caller, another
+ * folder. */
 static int daemon_twice(void)
 {
     char folder[4096];

@@ -13,7 +13,7 @@ NOWHERE = "/" + "x" * 300
 
 
 def test_a_home_or_library_folder_that_cannot_be_entered_holds_no_part(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As with `su user`, where HOME stays /root."""
+    """`su user` keeps HOME=/root, which that user may not enter."""
     with pytest.raises(OSError, match="name too long"):
         (Path(NOWHERE) / "program").stat()
     monkeypatch.setenv("XDG_DATA_HOME", NOWHERE)

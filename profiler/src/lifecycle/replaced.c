@@ -81,7 +81,8 @@ static bool is_on_command_line(const struct identity *identity, const char *path
     return false;
 }
 
-/* As at a regular end, a standard stream is worth a log only if it moved enough bytes to or from a file. */
+/* A standard stream is worth a log only if it moved enough bytes to or from a file. The regular end of a
+ * process follows the same rule. */
 static bool stream_matters(const struct file *file, const struct area *area)
 {
     for (int m = 0; m < MODULE_COUNT; m++) {

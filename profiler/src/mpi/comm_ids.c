@@ -2,7 +2,7 @@
 
 #include "heap.h"
 
-/* How many communicators of these ranks there were. */
+/* The ranks of one or more communicators, and the number of communicators that were made of exactly these. */
 struct group {
     struct group *next;
     uint64_t hash;

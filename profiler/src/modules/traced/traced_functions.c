@@ -138,7 +138,8 @@ IOLENS_EXPORT void iolens_traced(uint32_t function, double t0, double t1, int64_
         RECORDER(add_traced(function, t1 - t0, bytes, spent));
 }
 
-/* As in TAU: timing a short function that is called often mostly measures the timing itself. */
+/* Timing a short function that is called often mostly measures the timing itself. TAU throttles such
+ * functions by the same two limits. */
 static bool is_tiny(const struct calls *calls)
 {
     return calls->calls >= THROTTLE_CALLS && calls->ns / calls->calls < THROTTLE_NS;
