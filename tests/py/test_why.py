@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
+import pandas as pd
 import pytest
 from iolens.metrics.why.answers import Why, why_of
 from iolens.metrics.why.causes import causes_of
@@ -13,6 +14,8 @@ from iolens.metrics.why.program import program_of
 from iolens.metrics.why.waits import PATTERNS
 from iolens.metrics.why.what_if import STORAGE, what_if
 from iolens.metrics.why.whole import whole_part
+from iolens.pages.exhibits.why import storage_note
+from job_example import job_of
 from why_programs import Line, events_of
 
 
@@ -228,3 +231,24 @@ def test_events_up_to_the_end_of_each_rank_are_all_analysed() -> None:
     lines = [Line().send(1, 2, 1), Line().receive(1, 2, 0)]
     events = events_of(*(line.together("MPI_Finalize", 3, 4, 2) for line in lines))
     assert whole_part(events, 2) == (events, None)
+
+
+def note_of(*lines: Line) -> str:
+    """The sentence under the table of replays."""
+    events = events_of(*(line.together("MPI_Finalize", 9, 9.1, len(lines)) for line in lines))
+    frame = pd.DataFrame({name: events[name] for name in events.names})
+    names = {1: "/scratch/mesh", 2: "/scratch/other"}
+    return storage_note(job_of(10.0, nprocs=len(lines), names=names, frames={}, private={"why_events": frame}))
+
+
+def test_the_sentence_names_the_rank_whose_io_the_saving_is_from() -> None:
+    late = Line().file(0, 5, 1, "read").together("MPI_Barrier", 5, 5.1, 2)
+    assert note_of(late, Line().together("MPI_Barrier", 1, 5.1, 2)) == (
+        "With infinitely fast storage this job would take at most 4.00 s less, mostly for rank 0: its read of "
+        "/scratch/mesh held up 1 other rank."
+    )
+
+
+def test_the_sentence_names_nobody_where_all_ranks_would_have_to_be_faster() -> None:
+    lines = [Line().file(0, 5, 1 + rank).together("MPI_Barrier", 5 + 0.01 * rank, 5.1, 2) for rank in range(2)]
+    assert note_of(*lines) == "With infinitely fast storage this job would take at most 5.00 s less."

@@ -202,23 +202,50 @@ def _limits(found: Why) -> list[str]:
     return said
 
 
-@once_per_job
-def headline(job: Job) -> str | None:
-    """Returns the sentence of what infinitely fast storage would save, and who was waited for; None if the log has no
-    events or the job no I/O.
+@dataclass(frozen=True)
+class Culprit:
+    """The I/O of a rank that made others wait most: its function and file (empty: several), and how many ranks it held
+    up directly.
     """
-    table, whole = replays(job), why(job)
-    if table is None or whole is None or STORAGE not in table["question"].tolist():
+
+    rank: int
+    function: str
+    file: str
+    held_up: int
+
+
+@dataclass(frozen=True)
+class StorageSaving:
+    """The most that infinitely fast storage saves: seconds, the replay's error included; `until`: of which first part
+    of the job, if not of all. `culprit` is there where the I/O of one rank accounts for more than half of the saving.
+    """
+
+    seconds: float
+    until: float | None
+    culprit: Culprit | None
+
+
+@once_per_job
+def storage_saving(job: Job) -> StorageSaving | None:
+    """Returns what infinitely fast storage would save; None if the log has no events or the job no I/O."""
+    found, given = why(job), answers(job)
+    saved = {each.change.question: each.saved for each in given or () if each.change.rank < 0 and not each.change.file}
+    if found is None or given is None or STORAGE not in saved:
         return None
-    at = table["question"].tolist().index(STORAGE)
-    saved = max(float(table["saved"][at]), 0.0) + float(table["error"][at])
-    span = "this job" if whole.until is None else f"the first {whole.until:.3g} s of this job"
-    sentence = f"With infinitely fast storage {span} would take at most {saved:.3g} s less"
-    found = waits_by_cause(job)
-    if found is None or saved <= 0 or "I/O" not in found["kind"].tolist():
-        return sentence + "."
-    first = found["kind"].tolist().index("I/O")
-    where = f" of {found['file'][first]}" if found["file"][first] else ""
-    others = int(found["held_up"][first])
-    held = f"{others} other{'s' * (others != 1)}" if others else "others through chains"
-    return f"{sentence}: rank {found['rank'][first]}'s {found['function'][first] or 'I/O'}{where} held up {held}."
+    error = abs(given[0].run_time - found.program.run_time)
+    by_rank = {each.change.rank: each.saved for each in given if each.change.rank >= 0}
+    rank = max(by_rank, key=lambda one: by_rank[one], default=-1)
+    decides = saved[STORAGE] > 0 and by_rank.get(rank, 0.0) > saved[STORAGE] / 2
+    return StorageSaving(max(saved[STORAGE], 0.0) + error, found.until, _culprit(job, rank) if decides else None)
+
+
+def _culprit(job: Job, rank: int) -> Culprit | None:
+    """Returns the I/O of a rank that made others wait most; None if none did."""
+    rows = waits_by_cause(job)
+    if rows is None:
+        return None
+    of_rank = rows.where((rows["rank"] == rank) & (rows["kind"] == "I/O") & (rows["held_up"] > 0))
+    if not len(of_rank):
+        return None
+    function, file, held_up = next(of_rank.rows("function", "file", "held_up"))
+    return Culprit(rank, function, file, int(held_up))

@@ -27,6 +27,23 @@ def waits_note(job: Job) -> str:
     )
 
 
+def storage_note(job: Job) -> str:
+    """Returns the sentence of what infinitely fast storage would save, and whose I/O held up others where that
+    explains it.
+    """
+    found = answers.storage_saving(job)
+    if found is None:
+        return ""
+    span = "this job" if found.until is None else f"the first {words.seconds(found.until)} s of this job"
+    sentence = f"With infinitely fast storage {span} would take at most {words.seconds(found.seconds)} s less"
+    if found.culprit is None:
+        return f"{sentence}."
+    one = found.culprit
+    where = f" of {one.file}" if one.file else ""
+    others = words.plural(one.held_up, "other rank")
+    return f"{sentence}, mostly for rank {one.rank}: its {one.function or 'I/O'}{where} held up {others}."
+
+
 WAITS_BY_CAUSE: Exhibit[Job] = Exhibit(
     name="waits_by_cause",
     title="Work that other ranks waited for",
@@ -75,7 +92,7 @@ WHAT_IF: Exhibit[Job] = Exhibit(
         Column("run time, s", "run_time", words.seconds),
         Column("saved, s", "saved", words.seconds),
     ],
-    note=lambda job: answers.headline(job) or "",
+    note=storage_note,
     source=_SOURCE,
 )
 
