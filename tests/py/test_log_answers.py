@@ -17,7 +17,7 @@ from iolens.cli.read.serve import server
 from iolens.errors import UsageError
 from iolens.log import Job, read_log
 from iolens.pages.answers import tools
-from iolens.pages.answers.library import Library
+from iolens.pages.answers.named_logs import NamedLogs
 from iolens.pages.answers.verified import numbers
 from iolens.pages.exhibits.job import JOB_EXHIBITS
 
@@ -143,4 +143,17 @@ def test_without_the_package_the_command_says_how_to_get_it(monkeypatch: pytest.
 
     monkeypatch.setitem(sys.modules, "mcp.server", None)
     with pytest.raises(IolensError, match="needs the package mcp"):
-        server(Library({}))
+        server(NamedLogs({}))
+
+
+@pytest.mark.parametrize(
+    "words", ["-987654.5", "9.876545e11", "3-987654", "987654x", "987654k", "987654.5 %", "(987,654.5)", "=987654.5;"]
+)
+def test_a_wrong_number_passes_in_no_spelling(job: Job, words: str) -> None:
+    found = numbers(job, f"It fell by {words} of all.")
+    assert "" in {one.source for one in found}, found
+
+
+def test_signs_and_exponents_are_those_of_the_log(job: Job) -> None:
+    moved = int(tools.table(job, "performance")["rows"][0]["bytes_written"])
+    assert all(one.source for one in numbers(job, f"-{moved} and {moved / 1e6:.4f}e6 bytes"))

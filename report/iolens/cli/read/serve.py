@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from iolens.errors import IolensError, UsageError
 
 if TYPE_CHECKING:
-    from iolens.pages.answers.library import Library
+    from iolens.pages.answers.named_logs import NamedLogs
 
 _INSTRUCTIONS = """Answers about logs of I/O that iolens or Darshan recorded. Ask `overview` first: it has the verdict,
 how sure that is, and what the log cannot tell. Every number in an answer has to come from a table; name the table and
@@ -31,18 +31,18 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _read(paths: list[Path]) -> Library:
+def _read(paths: list[Path]) -> NamedLogs:
     """Returns the logs by the names of their files; raises UsageError if two have the same."""
     from iolens.log import read_log
-    from iolens.pages.answers.library import Library
+    from iolens.pages.answers.named_logs import NamedLogs
 
     jobs = {path.name: read_log(path) for path in paths}
     if len(jobs) < len(paths):
         raise UsageError("two of the logs have the same name; serve them one by one")
-    return Library(jobs)
+    return NamedLogs(jobs)
 
 
-def server(library: Library) -> Any:
+def server(logs: NamedLogs) -> Any:
     """Returns the server of these logs; raises IolensError if the package that speaks the protocol is not installed."""
     try:
         from mcp.server import MCPServer
@@ -53,7 +53,7 @@ def server(library: Library) -> Any:
         command = installation_command("serve")
         raise IolensError(f"iolens serve needs the package mcp, version 2; install it: {command}") from error
     served = MCPServer("iolens", instructions=_INSTRUCTIONS)
-    for tool in (library.logs, library.overview, library.tables, library.table, library.verify_answer):
+    for tool in (logs.logs, logs.overview, logs.tables, logs.table, logs.verify_answer):
         served.add_tool(_answering(tool, ToolError))
     return served
 

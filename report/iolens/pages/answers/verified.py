@@ -32,6 +32,10 @@ _UNITS = {
     "us": 1e-6,
     "µs": 1e-6,
     "ns": 1e-9,
+    "k": 1e3,
+    "M": 1e6,
+    "G": 1e9,
+    "x": 1.0,
     "min": 60.0,
     "minutes": 60.0,
     "h": 3600.0,
@@ -39,12 +43,12 @@ _UNITS = {
     "%": 1.0,
     "percent": 1.0,
 }
-"""Units with the factor to bytes, seconds or a share in per cent."""
+"""Units with the factor to bytes, seconds, a count or a share in per cent."""
 
 _SHARES = ("%", "percent")
 
 _NUMBER = re.compile(
-    r"(?<![\w.,/:#-])(\d{1,3}(?:,\d{3})+|\d+)(\.\d+)?(?![\w.]*[/_:]\w)(?:\s?("
+    r"(?<![\w.,/:#])(?<![A-Za-z_]-)(\d{1,3}(?:,\d{3})+|\d+)(\.\d+)?(?:[eE]([-+]?\d+))?(?![\w.]*[/_:]\w)(?:\s?("
     + "|".join(sorted(map(re.escape, _UNITS), key=len, reverse=True))
     + r"))?(?![\w])"
 )
@@ -72,16 +76,21 @@ def numbers(job: Job, text: str) -> list[Number]:
     """Returns every number of a text in order, with its source in the log.
 
     A number agrees with one of the log if the log's number, in the unit of the text, rounds to its digits. A share in
-    per cent may stand in a table as a share of 1.
+    per cent may stand in a table as a share of 1. Signs are not compared: a text says "12 % less" of -12.
     """
     known = _known(job)
     return [Number(found[0].strip(), _source(known, found)) for found in _NUMBER.finditer(text)]
 
 
+def _value(found: re.Match[str]) -> float:
+    """Returns the number that a text has, without its sign and unit."""
+    return float(f"{found[1].replace(',', '')}{found[2] or ''}e{found[3] or 0}")
+
+
 def _source(known: _Known, found: re.Match[str]) -> str:
     """Returns the place in the log of a number in a text; empty if there is none."""
-    whole, fraction, unit = found[1].replace(",", ""), found[2] or "", found[3] or ""
-    value, step = float(whole + fraction), 10.0 ** -max(len(fraction) - 1, 0)
+    value, unit = _value(found), found[4] or ""
+    step = 10.0 ** (int(found[3] or 0) - max(len(found[2] or "") - 1, 0))
     factors = [_UNITS.get(unit, 1.0), *([0.01] if unit in _SHARES else [])]
     for factor in factors:
         low, high = ((value + sign * step / 2) * factor for sign in (-1, 1))
@@ -110,7 +119,7 @@ def _numbers_of_tables(job: Job) -> Iterator[tuple[float, str]]:
         for column in frame.columns:
             for row, value in enumerate(frame[column].tolist()):
                 if isinstance(value, (int, float)) and math.isfinite(value):
-                    yield float(value), f"table {exhibit.name}, row {row}, column {column}"
+                    yield abs(float(value)), f"table {exhibit.name}, row {row}, column {column}"
 
 
 def _numbers_of_sentences(job: Job) -> Iterator[tuple[float, str]]:
@@ -120,4 +129,4 @@ def _numbers_of_sentences(job: Job) -> Iterator[tuple[float, str]]:
     said += [("the judgement", json.dumps(judgement(job, diagnosis(job)), ensure_ascii=False))]
     for name, text in said:
         for found in _NUMBER.finditer(text):
-            yield float(found[1].replace(",", "") + (found[2] or "")) * _UNITS.get(found[3] or "", 1.0), name
+            yield _value(found) * _UNITS.get(found[4] or "", 1.0), name

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Library:
+class NamedLogs:
     """Logs that can be asked about, by the names of their files."""
 
     jobs: Mapping[str, Job]
