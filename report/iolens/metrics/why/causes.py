@@ -78,47 +78,75 @@ def _seconds(activities: Activities, rank: np.ndarray, since: np.ndarray, until:
     return found
 
 
+class _Groups:
+    """The collective calls in which all ranks wait for all, as points at which two ranks are in step.
+
+    latest: when the last rank began each of them. left: when each of its ranks left it. A rank that did not wait to
+    complete a posted call left it when the last rank had posted. of_call: the group that a call completes, or -1.
+    """
+
+    def __init__(self, program: Program, joins: Joins) -> None:
+        together = (joins.completed >= 0) & (joins.shape == ALL)
+        self.of_call = np.full(len(program), -1)
+        self.of_call[joins.completed[together]] = joins.group[together]
+        order = np.lexsort((joins.completed[together], joins.group[together]))
+        calls, groups = joins.completed[together][order], joins.group[together][order]
+        posts = joins.entered[together][order]
+        bounds = np.searchsorted(groups, np.arange(groups.max(initial=-1) + 2))
+        self.latest = np.full(len(bounds) - 1, -np.inf)
+        np.maximum.at(self.latest, groups, program.start[posts])
+        waited = program.start[calls] < self.latest[groups]
+        left = np.where(waited, program.end[calls], np.maximum(program.end[posts], self.latest[groups]))
+        self.left: list[dict[int, float]] = [
+            dict(zip(program.rank[calls[a:b]].tolist(), left[a:b].tolist(), strict=True))
+            for a, b in pairwise(bounds.tolist())
+        ]
+        self.earlier: dict[tuple[int, ...], list[int]] = {}
+
+    def pass_by(self, group: int) -> None:
+        """Counts a group as earlier than what is asked for from now on."""
+        self.earlier.setdefault(tuple(self.left[group]), []).append(group)
+
+    def last_of(self, ours: int, theirs: int, begin: float, time: float) -> tuple[float, float, float]:
+        """Returns when two ranks were last in step in an earlier group, and when each of them left it.
+
+        begin: when the first one began to wait; a call that it posted before may end for it after that. time: when the
+        other one came.
+        """
+        best = (-1.0, 0.0, 0.0)
+        for groups in self.earlier.values():
+            if ours not in self.left[groups[0]] or theirs not in self.left[groups[0]]:
+                continue
+            for group in reversed(groups):
+                if self.latest[group] < time and self.left[group][ours] <= begin:
+                    best = max(best, (float(self.latest[group]), self.left[group][ours], self.left[group][theirs]))
+                    break
+        return best
+
+
 def _in_step(program: Program, joins: Joins, waits: Waits) -> tuple[np.ndarray, np.ndarray]:
     """Returns, for each wait, when the late and the waiting rank left the call in which they were in step before: the
     last message between the two with a wait, or the last collective call of both in which all ranks wait for all.
     """
     late_since, own_since = np.zeros(len(waits.call)), np.zeros(len(waits.call))
-    group_of = np.full(len(program), -1)
-    done = joins.completed >= 0
-    together = done & (joins.shape == ALL)
-    group_of[joins.completed[together]] = joins.group[together]
-    order = np.lexsort((joins.completed[together], joins.group[together]))
-    calls, groups = joins.completed[together][order], joins.group[together][order]
-    bounds = np.searchsorted(groups, np.arange(groups.max(initial=-1) + 2))
-    latest = np.full(len(bounds) - 1, -np.inf)
-    np.maximum.at(latest, groups, program.start[calls])
+    groups = _Groups(program, joins)
     pairs: dict[tuple[int, int], tuple[float, float, float]] = {}
     events = sorted(
         [(float(program.start[late]), 1, at) for at, late in enumerate(waits.late.tolist())]
-        + [(float(time), 2, group) for group, time in enumerate(latest.tolist()) if np.isfinite(time)]
+        + [(float(time), 2, group) for group, time in enumerate(groups.latest.tolist()) if np.isfinite(time)]
     )
-    last_group: dict[tuple[int, ...], int] = {}
-    members: list[dict[int, int]] = [
-        dict(zip(program.rank[calls[a:b]].tolist(), calls[a:b].tolist(), strict=True))
-        for a, b in pairwise(bounds.tolist())
-    ]
     for time, what, at in events:
         if what == 2:
-            last_group[tuple(members[at])] = at
+            groups.pass_by(at)
             continue
         call, late = int(waits.call[at]), int(waits.late[at])
         ours, theirs = int(program.rank[call]), int(program.rank[late])
-        best = pairs.get((min(ours, theirs), max(ours, theirs)), (-1.0, 0.0, 0.0))
-        if ours > theirs:
-            best = (best[0], best[2], best[1])
-        for group in last_group.values():
-            inside = members[group]
-            if ours in inside and theirs in inside and latest[group] > best[0] and latest[group] < time:
-                best = (latest[group], float(program.end[inside[ours]]), float(program.end[inside[theirs]]))
-        own_since[at], late_since[at] = best[1], best[2]
-        if group_of[call] < 0:
-            ends = (float(program.end[call]), float(program.end[late]))
-            pairs[min(ours, theirs), max(ours, theirs)] = (time, *(ends if ours < theirs else ends[::-1]))
+        message = pairs.get((ours, theirs), (-1.0, 0.0, 0.0))
+        common = groups.last_of(ours, theirs, float(program.start[call]), time)
+        _, own_since[at], late_since[at] = common if common[0] > message[0] else message
+        if groups.of_call[call] < 0:
+            own_end, late_end = float(program.end[call]), float(program.end[late])
+            pairs[ours, theirs], pairs[theirs, ours] = (time, own_end, late_end), (time, late_end, own_end)
     return np.minimum(late_since, program.start[waits.late]), np.minimum(own_since, program.start[waits.call])
 
 

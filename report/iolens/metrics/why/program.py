@@ -56,7 +56,9 @@ def program_of(events: Records, ranks: int) -> Program:
     number = np.arange(len(events)) - np.repeat(np.cumsum(of_rank) - of_rank, of_rank)
     main = events["thread"] == 0
     rows = events.beside({"number": number.astype(np.int64)}).where(main)
-    order = np.lexsort((rows["number"], -rows["end"], rows["start"], rows["rank"]))
+    lasting = rows["end"] > rows["start"]
+    # A call that took no time by its clock came before a longer one of the same begin.
+    order = np.lexsort((rows["number"], -rows["end"], lasting, rows["start"], rows["rank"]))
     rows = _received_from_probe(rows.where(order))
     rank, start, end = rows["rank"].astype(np.int64), rows["start"], rows["end"]
     is_file = np.isin(rows["kind"], _OUTERMOST)

@@ -16,9 +16,7 @@ import numpy as np
 
 from iolens.metrics.why.joins import ALL, LOWER_FIRST, ROOT_FIRST, ROOT_LAST, Joins
 from iolens.metrics.why.program import Program
-
-_CERTAINLY_BLOCKED = 100e-6
-"""A send counts as one that waits for its receive if it was held up for this long, in seconds."""
+from iolens.metrics.why.rendezvous import is_rendezvous
 
 
 @dataclass(frozen=True)
@@ -87,29 +85,11 @@ def graph_of(program: Program, joins: Joins) -> Graph:
 def _message_edges(program: Program, joins: Joins) -> tuple[np.ndarray, np.ndarray]:
     """Returns the edges of messages: to the completion of each receive, and to that of sends that wait for it."""
     known = joins.receive_done >= 0
-    rendezvous = _rendezvous(program, joins)
+    rendezvous = is_rendezvous(program, joins)
     return (
         np.concatenate([joins.send[known], joins.receive[rendezvous]]),
         np.concatenate([joins.receive_done[known], joins.send_done[rendezvous]]),
     )
-
-
-def _rendezvous(program: Program, joins: Joins) -> np.ndarray:
-    """Returns True for messages whose send cannot complete before the receive is posted: synchronous ones, and those at
-    least as large as the smallest that was held up. A message that was sent before its receive was posted was buffered,
-    and so are all that are not larger.
-    """
-    known = joins.send_done >= 0
-    done = np.maximum(joins.send_done, 0)
-    posted = program.start[joins.receive]
-    synchronous = np.array([name in ("MPI_Ssend", "MPI_Issend") for name in program.functions] or [False])
-    buffered = known & (program.end[done] <= posted)
-    held = known & (program.end[done] > posted) & (posted - program.start[done] > _CERTAINLY_BLOCKED)
-    largest_buffered = joins.size[buffered].max(initial=-1)
-    held &= joins.size > largest_buffered
-    least = joins.size[held].min(initial=np.iinfo(np.int64).max)
-    always: np.ndarray = known & (synchronous[program.function[joins.send]] | (joins.size >= least))
-    return always
 
 
 def _scan_edges(program: Program, joins: Joins) -> tuple[np.ndarray, np.ndarray]:

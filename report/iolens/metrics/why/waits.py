@@ -12,6 +12,7 @@ import numpy as np
 
 from iolens.metrics.why.joins import ALL, LOWER_FIRST, ROOT_FIRST, ROOT_LAST, Joins
 from iolens.metrics.why.program import Program
+from iolens.metrics.why.rendezvous import calls_of_one, is_rendezvous
 
 PATTERNS = (
     "late sender",
@@ -62,7 +63,7 @@ class Waits:
 def waits_of(program: Program, joins: Joins) -> Waits:
     """Returns the wait states of all calls."""
     sender = _late_senders(program, joins)
-    receiver = _late_receivers(program, joins, sender[0])
+    receiver = _late_receivers(program, joins)
     parts = [sender, receiver, *_collective_waits(program, joins)]
     call, late, waited, severity, pattern = (np.concatenate(column) for column in zip(*parts, strict=True))
     call, late, waited, severity, pattern = _longest(call, late, waited, severity, pattern)
@@ -123,11 +124,15 @@ def _late_senders(program: Program, joins: Joins) -> tuple[np.ndarray, ...]:
     return _part(done, send, waited, LATE_SENDER)
 
 
-def _late_receivers(program: Program, joins: Joins, with_late_sender: np.ndarray) -> tuple[np.ndarray, ...]:
-    known = (joins.send_done >= 0) & ~np.isin(joins.send_done, with_late_sender)
+def _late_receivers(program: Program, joins: Joins) -> tuple[np.ndarray, ...]:
+    """Returns the waits of sends for their receives. A call that completes several operations can outlast the receive
+    for another reason, so the message must be one that MPI does not buffer.
+    """
+    known = joins.send_done >= 0
     blocking = joins.send_done == joins.send
     waits = np.array([name in _BLOCKING_SENDS for name in program.functions] or [False])
     known &= ~blocking | waits[program.function[joins.send]]
+    known &= calls_of_one(program)[joins.send_done] | is_rendezvous(program, joins)
     receive, done = joins.receive[known], joins.send_done[known]
     waited = np.where(program.end[done] > program.start[receive], program.start[receive] - program.start[done], 0.0)
     waited = np.where(_is_test(program, done), 0.0, waited)

@@ -1,0 +1,41 @@
+"""The messages that MPI does not buffer, so that their sends cannot complete before the receives are posted."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from iolens.metrics.why.joins import Joins
+from iolens.metrics.why.program import Program
+
+_CERTAINLY_BLOCKED = 100e-6
+"""A send counts as one that waits for its receive if it was held up for this long, in seconds."""
+
+
+def calls_of_one(program: Program) -> np.ndarray:
+    """Returns True for each call that is part of at most one message or collective call."""
+    alone: np.ndarray = np.bincount(program.links["call"], minlength=len(program)) <= 1
+    return alone
+
+
+def is_rendezvous(program: Program, joins: Joins) -> np.ndarray:
+    """Returns, for each message, True if its send cannot complete before the receive is posted.
+
+    Those are synchronous sends, and messages at least as large as the smallest that was held up. A message that was
+    sent before its receive was posted was buffered, and so are all that are not larger. A call that completes several
+    operations shows that a message was held up only if its senders had all begun before the receive was posted.
+    """
+    known = joins.send_done >= 0
+    done = np.maximum(joins.send_done, 0)
+    posted = program.start[joins.receive]
+    synchronous = np.array([name in ("MPI_Ssend", "MPI_Issend") for name in program.functions] or [False])
+    buffered = known & (program.end[done] <= posted)
+    held = known & (program.end[done] > posted) & (posted - program.start[done] > _CERTAINLY_BLOCKED)
+    senders = np.full(len(program), -np.inf)
+    received = joins.receive_done >= 0
+    np.maximum.at(senders, joins.receive_done[received], program.start[joins.send[received]])
+    held &= calls_of_one(program)[done] | (posted > senders[done])
+    largest_buffered = joins.size[buffered].max(initial=-1)
+    held &= joins.size > largest_buffered
+    least = joins.size[held].min(initial=np.iinfo(np.int64).max)
+    always: np.ndarray = known & (synchronous[program.function[joins.send]] | (joins.size >= least))
+    return always

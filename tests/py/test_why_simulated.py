@@ -1,0 +1,153 @@
+"""Waits, critical path and what-if answers of random programs, against a simulator that shares no code with them."""
+
+from __future__ import annotations
+
+import os
+import random
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from iolens.metrics.why.answers import Why, why_of
+from iolens.metrics.why.causes import causes_of
+from iolens.metrics.why.path import critical_path
+from iolens.metrics.why.program import program_of
+from iolens.metrics.why.what_if import Change, what_if
+from why_random import events_of_run, random_program
+from why_simulator import Deadlock, Run, Step, changed, simulated
+
+_PROGRAMS = int(os.environ.get("WHY_PROGRAMS", "80"))
+_SEED = int(os.environ.get("WHY_SEED", "1"))
+_NEAR = 1e-7
+
+
+def _waits(found: Why) -> dict[tuple[int, float], tuple[float, int]]:
+    """Returns seconds of each wait and the rank waited for, by rank and begin of the call."""
+    program, of = found.program, found.waits
+    return {
+        (int(program.rank[call]), round(float(program.start[call]), 9)): (
+            round(float(waited), 7),
+            int(program.rank[late]),
+        )
+        for call, late, waited in zip(of.call, of.late, of.waited, strict=True)
+        if waited > _NEAR
+    }
+
+
+def _expected_waits(run: Run) -> dict[tuple[int, float], tuple[float, int]]:
+    return {
+        (call.rank, round(call.start, 9)): (round(call.free - call.start, 7), call.late.rank)
+        for calls in run.calls
+        for call in calls
+        if call.late is not None and call.free - call.start > _NEAR
+    }
+
+
+def _path(pieces: list[tuple[int, float, float]]) -> list[tuple[int, float, float]]:
+    return [(rank, round(begin, 7), round(end, 7)) for rank, begin, end in pieces if end - begin > _NEAR]
+
+
+def _without(change: Change, run: Run) -> float:
+    """Returns the simulated run time without the work that the question leaves out."""
+    starts = ("MPI_Init", "MPI_Finalize")
+    means = _mean_computing(run)
+
+    def fewer(rank: int, step: Step) -> Step:
+        if change.question == "messages free":
+            talks = step.what not in ("compute", "file") and step.function not in starts
+            return replace(step, cost=0.0) if talks else step
+        if change.question == "computing balanced":
+            return replace(step, cost=step.cost * means[rank]) if step.what == "compute" else step
+        chosen = change.rank in (-1, rank) and change.file in (0, step.file)
+        factor = 0.5 if "twice" in change.question else 0.0
+        return replace(step, file_cost=step.file_cost * factor) if chosen else step
+
+    if change.question == "nothing changed":
+        return run.run_time
+    return simulated(changed(run.program, fewer)).run_time
+
+
+def _mean_computing(run: Run) -> list[float]:
+    """Returns a factor for the computing of each rank, so that all compute equally long."""
+    spent = [sum(step.cost for step in steps if step.what == "compute") for steps in run.program]
+    mean = sum(spent) / len(spent)
+    return [mean / each if each else 1.0 for each in spent]
+
+
+def differences(seed: int) -> list[str]:
+    """Returns the differences between the analysis and the simulator for one random program."""
+    try:
+        run = simulated(random_program(seed))
+    except Deadlock:
+        return []
+    found = why_of(program_of(events_of_run(run), len(run.calls)))
+    said = []
+    if found.joins.not_joined or found.graph.broken:
+        said.append(f"{found.joins.not_joined} parts without partner, {found.graph.broken} contradictions")
+    waits, expected = _waits(found), _expected_waits(run)
+    said += [f"wait {key}: {waits.get(key)}, not {expected.get(key)}" for key in waits.keys() | expected.keys()
+             if waits.get(key) != expected.get(key)]  # fmt: skip
+    pieces = critical_path(found.program, found.waits)
+    path = _path(list(pieces.rows("rank", "start", "end")))
+    if path != _path(list(run.critical_path())):
+        said.append(f"path {path}, not {_path(list(run.critical_path()))}")
+    for answer in what_if(found.program, found.joins, found.graph):
+        try:
+            time = _without(answer.change, run)
+        except Deadlock:
+            continue
+        if time != pytest.approx(answer.run_time, abs=_NEAR):
+            said.append(f"{answer.change}: {answer.run_time}, not {time}")
+    return said
+
+
+def test_random_programs_are_analysed_as_they_are_simulated() -> None:
+    wrong = {seed: said for seed in range(_SEED, _SEED + _PROGRAMS) if (said := differences(seed))}
+    assert not wrong, f"{len(wrong)} of {_PROGRAMS}, the first one: {next(iter(wrong.items()))}"
+
+
+def test_the_random_programs_hold_all_kinds_of_waits() -> None:
+    seen: Counter[str] = Counter()
+    for seed in range(1, 41):
+        try:
+            run = simulated(random_program(seed))
+        except Deadlock:
+            seen["deadlock"] += 1
+            continue
+        seen.update(call.step.function for calls in run.calls for call in calls if call.late is not None)
+    assert seen["deadlock"] < 10
+    assert {"MPI_Recv", "MPI_Send", "MPI_Ssend", "MPI_Wait", "MPI_Waitall", "MPI_Bcast", "MPI_Scan"} <= set(seen)
+
+
+def _planted(seed: int) -> tuple[list[list[Step]], int]:
+    """Returns a random program in which one call on file 9 takes far longer than all else, and the rank that calls."""
+    program = changed(random_program(seed), lambda _, step: replace(step, cost=step.cost / 100, file_cost=0.0))
+    chosen = random.Random(seed)
+    rank = chosen.randrange(len(program))
+    place = chosen.randrange(1, len(program[rank]))
+    program[rank].insert(place, Step("file", "read", file_cost=50.0, file=9))
+    return program, rank
+
+
+def wrong_causes(seed: int) -> list[str]:
+    """Returns the errors in the causes of the waits of one random program with a planted delay."""
+    program, rank = _planted(seed)
+    try:
+        run = simulated(program)
+    except Deadlock:
+        return []
+    found = why_of(program_of(events_of_run(run), len(program)))
+    causes = causes_of(found.program, found.joins, found.waits, found.activities)
+    waited, total = float(found.waits.waited.sum()), causes.short + causes.long
+    said = [] if total.sum() <= waited + _NEAR else [f"{total.sum()} s are explained of {waited}"]
+    held_up = [call for calls in run.calls for call in calls if call.free - call.start > 40]
+    first = np.unravel_index(int(np.argmax(total)), total.shape)
+    if held_up and (first[0] != rank or found.activities.kinds[first[1]].file != 9):
+        said.append(f"rank {first[0]}, {found.activities.kinds[first[1]]}, not rank {rank}")
+    return said
+
+
+def test_the_planted_delay_is_the_first_cause() -> None:
+    wrong = {seed: said for seed in range(_SEED, _SEED + _PROGRAMS) if (said := wrong_causes(seed))}
+    assert not wrong, f"{len(wrong)} of {_PROGRAMS}, the first one: {next(iter(wrong.items()))}"

@@ -1,0 +1,201 @@
+"""Random programs of ranks that compute, use files and talk to one another, for `why_simulator`, and their events."""
+
+from __future__ import annotations
+
+import random
+
+from iolens.log.records import Records
+from why_programs import Line, events_of
+from why_simulator import EAGER, SHAPES, Call, Run, Step
+
+_WORLD, _PARTS = 7, (8, 9)
+_COLLECTIVES = sorted(set(SHAPES) - {"MPI_Init", "MPI_Finalize", "MPI_Win_fence"})
+_BUFFERING = 1e-9
+"""Seconds of a send of a small message. A receive posted in the middle of one would count as late, as in Scalasca."""
+_ROOTED = ("Bcast", "bcast", "Scatter", "Reduce", "Gather")
+
+
+class _Writer:
+    """Writes the steps of all ranks in an order in which they can all be done."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = random.Random(seed)
+        self.ranks = self.random.randint(2, 7)
+        self.steps: list[list[Step]] = [[] for _ in range(self.ranks)]
+        self.open: list[list[int]] = [[] for _ in range(self.ranks)]
+        self.handles = 0
+        self.buffered: set[int] = set()
+        everybody = tuple(range(self.ranks))
+        self.members = {_WORLD: everybody}
+        for communicator in _PARTS:
+            size = self.random.randint(1, self.ranks)
+            self.members[communicator] = tuple(sorted(self.random.sample(everybody, size)))
+
+    def cost(self) -> float:
+        """Returns the seconds of a call beside waits."""
+        return self.random.uniform(0.001, 0.1)
+
+    def add(self, rank: int, step: Step) -> None:
+        """Adds a step of a rank, often with computing or a call of the file system before it."""
+        if self.random.random() < 0.6:
+            self.steps[rank].append(Step("compute", cost=self.random.uniform(0.01, 2.0)))
+        if self.random.random() < 0.4:
+            self.steps[rank].append(self.file_call())
+        self.steps[rank].append(step)
+
+    def file_call(self) -> Step:
+        """Returns a call of the file system."""
+        function = self.random.choice(("write", "read", "fsync"))
+        return Step("file", function, file_cost=self.random.uniform(0.01, 2.0), file=self.random.randint(1, 4))
+
+    def post(self, rank: int) -> int:
+        """Returns a fresh number for what a rank posts and must complete."""
+        self.handles += 1
+        self.open[rank].append(self.handles)
+        return self.handles
+
+    def message(self) -> None:
+        """Adds one message between two ranks."""
+        sender, receiver = self.random.sample(range(self.ranks), 2)
+        kind = self.random.random()
+        wild_source, wild_tag = kind < 0.2, 0.2 <= kind < 0.35
+        tag = 50 if wild_source else 60 + self.random.randint(0, 1) if wild_tag else self.random.randint(0, 2)
+        large = self.random.random() < 0.3 and not wild_source
+        size = EAGER * 100 if large else 8
+        function = self.random.choice(("Send", "Ssend"))
+        if wild_source or wild_tag:
+            function = "Send"
+        posts_send, posts_receive = self.random.random() < 0.4, self.random.random() < 0.4
+        send = Step("isend" if posts_send else "send", communicator=_WORLD, to=receiver, to_tag=tag, size=size)
+        name = f"MPI_I{function.lower()}" if posts_send else f"MPI_{function}"
+        send = _named(send, name, self.cost() if large else _BUFFERING, self.post(sender) if posts_send else -1)
+        self.buffered |= set() if large else {send.handle}
+        receive = Step(
+            "irecv" if posts_receive else "recv",
+            communicator=_WORLD,
+            source=-2 if wild_source else sender,
+            source_tag=-2 if wild_tag else tag,
+            size=size,
+        )
+        name = "MPI_Irecv" if posts_receive else "MPI_Recv"
+        receive = _named(receive, name, self.cost(), self.post(receiver) if posts_receive else -1)
+        self.add(sender, send)
+        self.add(receiver, receive)
+
+    def exchange(self) -> None:
+        """Adds a pair of MPI_Sendrecv."""
+        pair = self.random.sample(range(self.ranks), 2)
+        size = self.random.choice((8, EAGER * 100))
+        for rank, other in (pair, pair[::-1]):
+            both = Step("sendrecv", "MPI_Sendrecv", self.cost(), communicator=_WORLD, to=other, source=other, size=size)
+            self.add(rank, _tagged(both, 20))
+
+    def wait(self) -> None:
+        """Adds a call that completes some of what a rank posted."""
+        rank = self.random.randrange(self.ranks)
+        if not self.open[rank]:
+            return
+        count = self.random.randint(1, len(self.open[rank]))
+        chosen = self.random.sample(self.open[rank], count)
+        self.open[rank] = [each for each in self.open[rank] if each not in chosen]
+        function = "MPI_Wait" if count == 1 else self.random.choice(("MPI_Waitall", "MPI_Waitsome"))
+        cost = _BUFFERING if self.buffered.issuperset(chosen) else self.cost()
+        self.add(rank, Step("wait", function, cost, handles=tuple(chosen)))
+
+    def together(self) -> None:
+        """Adds a collective call on some communicator."""
+        function = self.random.choice(_COLLECTIVES)
+        communicator = self.random.choice((_WORLD, *_PARTS))
+        members = self.members[communicator]
+        root = self.random.choice(members) if function.endswith(_ROOTED) and "Allreduce" not in function else -1
+        root = -1 if function == "MPI_Iallreduce" else root
+        posts = function.startswith("MPI_I")
+        cost = self.cost()
+        for rank in members:
+            writes = function == "MPI_File_write_all" and self.random.random() < 0.5
+            step = Step(
+                "iall" if posts else "all",
+                function,
+                cost if function == "MPI_File_write_all" else self.cost(),
+                file_cost=self.random.uniform(0.01, 1.0) if writes else 0.0,
+                file=5 if writes else 0,
+                communicator=communicator,
+                root=root,
+                members=members,
+                handle=self.post(rank) if posts else -1,
+            )
+            self.add(rank, step)
+
+    def everybody(self, function: str) -> None:
+        """Adds a call of all ranks."""
+        for rank in range(self.ranks):
+            common = Step("all", function, self.cost(), communicator=_WORLD, members=self.members[_WORLD])
+            self.add(rank, common)
+
+    def large_message(self) -> None:
+        """Adds a large message whose receive comes late, and a small one: the log shows what MPI buffers."""
+        for size, tag in ((8, 90), (EAGER * 100, 91)):
+            send = Step("send", "MPI_Send", self.cost(), communicator=_WORLD, to=1, to_tag=tag, size=size)
+            self.steps[0].append(send)
+        self.steps[1].append(Step("compute", cost=3.0))
+        for size, tag in ((8, 90), (EAGER * 100, 91)):
+            take = Step("recv", "MPI_Recv", self.cost(), communicator=_WORLD, source=0, source_tag=tag, size=size)
+            self.steps[1].append(take)
+
+
+def _named(step: Step, function: str, cost: float, handle: int) -> Step:
+    return Step(**{**vars(step), "function": function, "cost": cost, "handle": handle})
+
+
+def _tagged(step: Step, tag: int) -> Step:
+    return Step(**{**vars(step), "to_tag": tag, "source_tag": tag})
+
+
+def random_program(seed: int) -> list[list[Step]]:
+    """Returns the steps of each rank of a random program."""
+    writer = _Writer(seed)
+    writer.everybody("MPI_Init")
+    writer.large_message()
+    kinds = (writer.message, writer.message, writer.message, writer.exchange, writer.wait, writer.wait, writer.together)
+    for _ in range(writer.random.randint(1, 40)):
+        writer.random.choice(kinds)()
+    for rank in range(writer.ranks):
+        if writer.open[rank]:
+            writer.add(rank, Step("wait", "MPI_Waitall", _BUFFERING, handles=tuple(writer.open[rank])))
+    writer.everybody("MPI_Finalize")
+    return writer.steps
+
+
+def events_of_run(run: Run) -> Records:
+    """Returns the rows that a log has of a run."""
+    lines = [Line() for _ in run.calls]
+    for line, calls in zip(lines, run.calls, strict=True):
+        posts: dict[int, int] = {}
+        for call in calls:
+            _write(line, call, posts)
+    return events_of(*lines)
+
+
+def _write(line: Line, call: Call, posts: dict[int, int]) -> None:
+    step = call.step
+    times = (step.function, call.start, call.end)
+    if step.handle >= 0:
+        posts[step.handle] = len(line.rows)
+    if step.what == "file":
+        line.file(call.start, call.end, step.file, step.function)
+        return
+    shared = {"communicator": step.communicator, "bytes": step.size}
+    if step.what in ("send", "isend", "sendrecv"):
+        line.add("send" if step.what == "sendrecv" else step.what, *times, peer=step.to, tag=step.to_tag, **shared)
+    if step.what in ("recv", "irecv", "sendrecv"):
+        kind = "recv" if step.what == "sendrecv" else step.what
+        line.add(kind, *times, peer=step.source, tag=step.source_tag, **shared)
+    if step.what in ("all", "iall"):
+        line.add(step.what, *times, size=len(step.members), peer=step.root, **shared)
+        if step.file_cost:
+            line.file(call.free, call.free + step.file_cost, step.file, "pwrite")
+    for handle, part in zip(step.handles, call.parts if step.what == "wait" else (), strict=True):
+        message = part.step
+        is_receive = part.group is None and not part.sends
+        peer, tag = (message.source, message.source_tag) if is_receive else (message.to, message.to_tag)
+        line.add("done", *times, request=posts[handle], peer=peer, tag=tag)

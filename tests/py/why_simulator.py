@@ -1,0 +1,276 @@
+"""Simulate the times of ranks that compute, read and write files, and talk to one another.
+
+It is the witness of `iolens.metrics.why`, shares no code with it, and knows more than a log does: which message each
+receive took, and what each call waited for. Plain event by event: the rank with the earliest begin goes first.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+
+ANY = -2
+"""Any source, or any tag."""
+EAGER = 1000
+"""Largest message in bytes that MPI buffers."""
+ALL, FOR_ROOT, FOR_OTHERS, FOR_LOWER = "all", "for the root", "for the others", "for lower ranks"
+SHAPES = {
+    "MPI_Init": ALL,
+    "MPI_Finalize": ALL,
+    "MPI_Barrier": ALL,
+    "MPI_Allreduce": ALL,
+    "MPI_Alltoall": ALL,
+    "MPI_File_write_all": ALL,
+    "MPI_Win_fence": ALL,
+    "MPI_Ibarrier": ALL,
+    "MPI_Iallreduce": ALL,
+    "MPI_Bcast": FOR_ROOT,
+    "MPI_Ibcast": FOR_ROOT,
+    "MPI_Scatter": FOR_ROOT,
+    "MPI_Reduce": FOR_OTHERS,
+    "MPI_Gather": FOR_OTHERS,
+    "MPI_Scan": FOR_LOWER,
+}
+"""Collective calls, by whom a rank waits for in them."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One thing that a rank does.
+
+    what: compute, file, send, recv, isend, irecv, sendrecv, wait, test, all or iall. cost: seconds beside waits.
+    file_cost: seconds of a file call, alone or inside a collective call. handles: numbers of posts that a wait
+    completes; `handle` is the number of this step's own post.
+    """
+
+    what: str
+    function: str = ""
+    cost: float = 0.0
+    file_cost: float = 0.0
+    file: int = 0
+    communicator: int = 0
+    to: int = -1
+    to_tag: int = 0
+    source: int = -1
+    source_tag: int = 0
+    size: int = 8
+    root: int = -1
+    members: tuple[int, ...] = ()
+    handle: int = -1
+    handles: tuple[int, ...] = ()
+
+
+@dataclass
+class Part:
+    """One end of a message, or a rank's part in a collective call."""
+
+    call: Call
+    rank: int
+    step: Step
+    sends: bool = False
+    partner: Part | None = None
+    group: Group | None = None
+
+    def known(self) -> bool:
+        """Returns True if all that this part waits for has begun."""
+        if self.group is not None:
+            return self.group.ready(self.rank) is not None
+        return self.partner is not None or (self.sends and not self.blocks())
+
+    def blocks(self) -> bool:
+        """Returns True for a send that MPI does not buffer."""
+        return self.step.size > EAGER or "sse" in self.step.function.lower()
+
+    def waits_for(self) -> Call | None:
+        """Returns the other rank's call that this part cannot be complete before."""
+        if self.group is not None:
+            return self.group.ready(self.rank)
+        if self.sends and not self.blocks():
+            return None
+        return self.partner.call if self.partner else None
+
+
+@dataclass
+class Group:
+    """One collective call: the calls of its ranks so far."""
+
+    shape: str
+    members: tuple[int, ...]
+    root: int
+    calls: dict[int, Call] = field(default_factory=dict)
+    file_costs: list[float] = field(default_factory=list)
+
+    def ready(self, rank: int) -> Call | None:
+        """Returns the call that this rank waits for: its own one where it waits for nobody; None if it is not there."""
+        if self.shape == FOR_ROOT:
+            needed: tuple[int, ...] = (self.root,)
+        elif self.shape == ALL or (self.shape == FOR_OTHERS and rank == self.root):
+            needed = self.members
+        elif self.shape == FOR_LOWER:
+            needed = tuple(each for each in self.members if each <= rank)
+        else:
+            needed = (rank,)
+        if any(each not in self.calls for each in needed):
+            return None
+        return max((self.calls[each] for each in needed), key=lambda call: call.start)
+
+
+@dataclass
+class Call:
+    """A call with its times. late: the other rank's call that it waited for, if any, until `free`."""
+
+    rank: int
+    step: Step
+    start: float
+    end: float = -1.0
+    free: float = -1.0
+    late: Call | None = None
+    parts: list[Part] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Run:
+    """The calls of each rank, in order; `program`: the same steps with the messages that wildcards took."""
+
+    calls: list[list[Call]]
+    program: list[list[Step]]
+
+    @property
+    def run_time(self) -> float:
+        return max(each[-1].end for each in self.calls)
+
+    def critical_path(self) -> Iterator[tuple[int, float, float]]:
+        """Returns rank, begin and end of each piece, the last one first."""
+        last = max((each[-1] for each in self.calls), key=lambda call: call.start)
+        rank, until, place = last.rank, self.run_time, len(self.calls[last.rank]) - 1
+        while True:
+            while place >= 0 and (self.calls[rank][place].late is None or self.calls[rank][place].free > until):
+                place -= 1
+            if place < 0:
+                yield rank, 0.0, until
+                return
+            call = self.calls[rank][place]
+            yield rank, call.free, until
+            assert call.late is not None
+            rank, until = call.late.rank, call.late.start
+            place = self.calls[rank].index(call.late) - 1
+
+
+class Deadlock(Exception):
+    """The ranks of this program wait for one another without end."""
+
+
+class _Simulation:
+    def __init__(self, program: list[list[Step]]) -> None:
+        self.program = [list(steps) for steps in program]
+        self.calls: list[list[Call]] = [[] for _ in program]
+        self.next = [0] * len(program)
+        self.posts: dict[tuple[int, int], Part] = {}
+        self.sent: list[Part] = []
+        self.posted: list[Part] = []
+        self.groups: dict[tuple[int, int], Group] = {}
+        self.entered: dict[tuple[int, int], int] = {}
+        self.blocked: dict[int, Call] = {}
+        self.heap: list[tuple[float, int]] = [(0.0, rank) for rank in range(len(program))]
+
+    def run(self) -> Run:
+        while self.heap:
+            time, rank = heapq.heappop(self.heap)
+            if self.next[rank] == len(self.program[rank]):
+                continue
+            place = self.next[rank]
+            step = self.program[rank][place]
+            self.next[rank] += 1
+            if step.what == "compute":
+                heapq.heappush(self.heap, (time + step.cost, rank))
+                continue
+            call = Call(rank, step, time)
+            self.calls[rank].append(call)
+            self._begin(call, place)
+            self.blocked[rank] = call
+            for other in list(self.blocked.values()):
+                self._try_to_end(other)
+        if self.blocked:
+            raise Deadlock
+        return Run(self.calls, self.program)
+
+    def _begin(self, call: Call, place: int) -> None:
+        """Lets other ranks see the begin of a call."""
+        step, rank = call.step, call.rank
+        if step.what in ("send", "isend", "sendrecv"):
+            self._meet(Part(call, rank, step, sends=True), place)
+        if step.what in ("recv", "irecv", "sendrecv"):
+            self._meet(Part(call, rank, step), place)
+        if step.what in ("all", "iall"):
+            key = (step.communicator, rank)
+            number = self.entered[key] = self.entered.get(key, -1) + 1
+            fresh = Group(SHAPES[step.function], step.members, step.root)
+            group = self.groups.setdefault((step.communicator, number), fresh)
+            group.calls[rank] = call
+            group.file_costs.append(step.file_cost)
+            self._keep(Part(call, rank, step, group=group))
+        if step.what == "wait":
+            call.parts = [self.posts[rank, handle] for handle in step.handles]
+
+    def _keep(self, part: Part) -> None:
+        """Lets the call itself or a later wait complete a part."""
+        if part.step.handle >= 0:
+            self.posts[part.rank, part.step.handle] = part
+        else:
+            part.call.parts.append(part)
+
+    def _meet(self, part: Part, place: int) -> None:
+        """Finds the other end of a message, which is the first one that was posted and fits."""
+        self._keep(part)
+        others = self.posted if part.sends else self.sent
+        for other in others:
+            send, receive = (part, other) if part.sends else (other, part)
+            if _fits(send, receive):
+                others.remove(other)
+                part.partner, other.partner = other, part
+                self._resolve(receive, send)
+                return
+        (self.sent if part.sends else self.posted).append(part)
+
+    def _resolve(self, receive: Part, send: Part) -> None:
+        """Writes the source and tag of the message into the receiver's step."""
+        steps = self.program[receive.rank]
+        place = next(at for at, step in enumerate(steps) if step is receive.step)
+        receive.step = steps[place] = replace(receive.step, source=send.rank, source_tag=send.step.to_tag)
+        receive.call.step = receive.step
+
+    def _try_to_end(self, call: Call) -> None:
+        """Ends a call if all that it waits for is there, and lets its rank go on."""
+        if not all(part.known() for part in call.parts):
+            return
+        late = [other for part in call.parts if (other := part.waits_for()) and other.rank != call.rank]
+        latest = max(late, key=lambda other: other.start, default=None)
+        call.free = call.start
+        if latest is not None and latest.start > call.start:
+            call.late, call.free = latest, latest.start
+        inside = max((max(part.group.file_costs) for part in call.parts if part.group), default=0.0)
+        own = call.step.file_cost if call.step.what == "file" else inside
+        call.end = call.free + own + call.step.cost
+        del self.blocked[call.rank]
+        heapq.heappush(self.heap, (call.end, call.rank))
+
+
+def _fits(send: Part, receive: Part) -> bool:
+    want, message = receive.step, send.step
+    return (
+        want.communicator == message.communicator
+        and message.to == receive.rank
+        and want.source in (ANY, send.rank)
+        and want.source_tag in (ANY, message.to_tag)
+    )
+
+
+def simulated(program: list[list[Step]]) -> Run:
+    """Returns the times of the steps of all ranks; raises Deadlock."""
+    return _Simulation(program).run()
+
+
+def changed(program: list[list[Step]], change: Callable[[int, Step], Step]) -> list[list[Step]]:
+    """Returns the program with each step as `change` makes it from rank and step."""
+    return [[change(rank, step) for step in steps] for rank, steps in enumerate(program)]
