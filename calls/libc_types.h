@@ -9,7 +9,7 @@
 
 _Static_assert(sizeof(off_t) == 8, "one type of offset stands for both");
 
-/* files */
+/* Types of arguments that name files. */
 #define TYPE_fd(_)         int
 #define TYPE_copy(_)       int
 #define TYPE_from(_)       int
@@ -33,7 +33,7 @@ _Static_assert(sizeof(off_t) == 8, "one type of offset stands for both");
 #define TYPE_command(_)    int
 #define TYPE_request(_)    unsigned long
 
-/* memory */
+/* Types of arguments that describe memory. */
 #define TYPE_memory(_)     void *
 #define TYPE_data(_)       const void *
 #define TYPE_vector(_)     const struct iovec *
@@ -41,7 +41,7 @@ _Static_assert(sizeof(off_t) == 8, "one type of offset stands for both");
 #define TYPE_protection(_) int
 #define TYPE_value(_)      void *
 
-/* sizes and positions; `room` is what a fortified call knows of the memory */
+/* Types of sizes and positions; `room` is the size of the memory that a fortified call knows of. */
 #define TYPE_bytes(_)       size_t
 #define TYPE_room(_)        size_t
 #define TYPE_count(_)       int
@@ -51,7 +51,7 @@ _Static_assert(sizeof(off_t) == 8, "one type of offset stands for both");
 #define TYPE_to_offset(_)   off_t *
 #define TYPE_whence(_)      int
 
-/* attributes */
+/* Types of attributes of files. */
 #define TYPE_version(_)      int
 #define TYPE_info(variant)   struct stat##variant *
 #define TYPE_extended(_)     struct statx *
@@ -59,13 +59,13 @@ _Static_assert(sizeof(off_t) == 8, "one type of offset stands for both");
 #define TYPE_attribute(_)    const char *
 #define TYPE_system(variant) struct statfs##variant *
 
-/* asynchronous */
+/* Types of asynchronous requests. */
 #define TYPE_control(variant)  struct aiocb##variant *
 #define TYPE_controls(variant) struct aiocb##variant *const *
 #define TYPE_list_mode(_)      int
 #define TYPE_event(_)          struct sigevent *
 
-/* streams */
+/* Types of stdio streams. */
 #define TYPE_stream(_)         FILE *
 #define TYPE_open_mode(_)      const char *
 #define TYPE_size(_)           size_t
@@ -89,7 +89,7 @@ _Static_assert(sizeof(off_t) == 8, "one type of offset stands for both");
 #define TYPE_long_offset(_)    long
 #define TYPE_position(variant) const fpos##variant##_t *
 
-/* arguments that a call may have or not */
+/* Types of optional arguments. */
 #define FETCH_mode                                                                                           \
     mode_t mode = flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE ? va_arg(list, mode_t) : 0
 #define FETCH_value void *value = va_arg(list, void *)

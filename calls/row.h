@@ -30,7 +30,7 @@
     ON_##kind(ret_t, name, (PARAMETERS(, __VA_ARGS__), ...), last, FETCH_##variable,                         \
               (PARAMETERS(, __VA_ARGS__, variable)), target, (__VA_ARGS__, variable))
 
-/* The declarations of up to 14 arguments; `void` of none. */
+/* Declares up to 14 parameters; a call without arguments gets `void`. */
 #define PARAMETERS(variant, ...)    PARAMETERS_OF(HOW_MANY(__VA_ARGS__), variant, ##__VA_ARGS__)
 #define PARAMETERS_OF(many, ...)    PARAMETERS_PASTE(many, __VA_ARGS__)
 #define PARAMETERS_PASTE(many, ...) PARAMETERS_##many(__VA_ARGS__)

@@ -22,21 +22,24 @@ typedef void iolens_combine_fn(const void *in, void *inout);
 struct iolens_transport {
     int rank;
     int size;
-    const char *mpi_version; /* MPI_Get_library_version, one line */
+    const char *mpi_version; /* The line that MPI_Get_library_version returns. */
     int (*barrier)(void);
     int (*bcast)(void *buffer, size_t bytes, int root);
     int (*allreduce)(void *buffer, size_t count, enum iolens_type type, enum iolens_op op);
-    /* Replaces this rank's values by the sums over lower ranks, 0 on rank 0. */
+    /* Replaces this rank's values by their sums over all lower ranks; rank 0 gets 0. */
     int (*exscan_sum)(uint64_t *values, size_t count);
-    int (*gather)(const void *send, size_t bytes, void *receive); /* equal sizes, gathered on rank 0 */
+    /* Gathers blocks of equal size on rank 0. */
+    int (*gather)(const void *send, size_t bytes, void *receive);
     /* Combines `count` records of `record_bytes` in rank order; the result is in rank 0's buffer. */
     int (*reduce_records)(void *records, size_t record_bytes, size_t count, iolens_combine_fn *combine);
-    /* Messages between two ranks; NULL if the ranks cannot send any. */
+    /* Messages between two ranks; both pointers are NULL if ranks cannot send messages. */
     int (*send)(const void *buffer, size_t bytes, int rank);
     int (*receive)(void *buffer, size_t bytes, int rank);
 };
 
-struct iolens_mpiio_file; /* opaque; NULL means "not recorded" and is accepted everywhere */
+/* The record of an open MPI file; adapters only hand the pointer on. NULL means that the file is not
+ * recorded, and every function accepts it. */
+struct iolens_mpiio_file;
 
 enum iolens_mpiio_kind {
     IOLENS_INDEP_READ,
@@ -81,9 +84,11 @@ enum iolens_mpi_function {
 /* The parts of MPI that are recorded, as bits. */
 enum iolens_mpi_tracing {
     IOLENS_MPI_CALLS = 1,
-    IOLENS_MPI_SYNC = 2,          /* a timed barrier before each collective call */
-    IOLENS_MPI_LATE_RECEIVES = 4, /* record whether a message had arrived before its receive */
-    IOLENS_MPI_WHY = 8            /* keep each call with what joins it to the calls of other ranks */
+    IOLENS_MPI_SYNC = 2,          /* Time a barrier in front of each collective call. */
+    IOLENS_MPI_LATE_RECEIVES = 4, /* Record whether each message arrived before its receive was posted. */
+    /* Record each call as an event, with the message or communicator that links it to calls of other
+     * ranks. */
+    IOLENS_MPI_WHY = 8
 };
 
 /* The data recorded about calls of traced functions, as bits. */
@@ -91,21 +96,21 @@ enum iolens_tracing { IOLENS_TRACE_CALLS = 1, IOLENS_TRACE_COUNTERS = 2 };
 
 /* A call of one of the program's own functions. */
 struct iolens_called {
-    uintptr_t function; /* its address */
+    uintptr_t function; /* Address of the called function. */
     double t0;
-    double spent; /* the value of iolens_spent at t0 */
+    double spent; /* Value of iolens_spent when the call began. */
 };
 
 /* A call of MPI that has returned. */
 struct iolens_mpi_call {
     enum iolens_mpi_function function;
     double t0, t1;
-    uintptr_t caller; /* the address to which it returns */
+    uintptr_t caller; /* Return address of the call in the program. */
 };
 
 /* The part of a call in the order of events between ranks. */
 enum iolens_link_kind {
-    IOLENS_LINK_NONE, /* no other rank that is known */
+    IOLENS_LINK_NONE, /* The call has no known partner on another rank. */
     IOLENS_LINK_SEND,
     IOLENS_LINK_POST_SEND,
     IOLENS_LINK_RECEIVE,
@@ -116,18 +121,20 @@ enum iolens_link_kind {
     IOLENS_LINKS
 };
 
-/* Values of `peer` and `tag` beside ranks of MPI_COMM_WORLD and the program's tags. */
+/* Special values of `peer` and `tag`; all other values are ranks of MPI_COMM_WORLD and the program's tags. */
 enum { IOLENS_NO_PEER = -1, IOLENS_ANY = -2, IOLENS_CANCELLED = -3 };
 
-/* One message or collective call: with it the calls of several ranks can be joined afterwards. */
+/* One message or collective call. The report uses it to match the calls of several ranks with one another. */
 struct iolens_link {
     enum iolens_link_kind kind;
-    uint32_t communicator; /* the same number on all its ranks; 0: not known */
-    int peer, tag;         /* other end, or root */
-    int size;              /* ranks in a collective call */
+    uint32_t communicator; /* Number of the communicator, equal on all its ranks; 0 if unknown. */
+    int peer, tag; /* Rank at the other end of a message, or root of a collective call; and the tag. */
+    int size;      /* Number of ranks in a collective call. */
     int64_t bytes;
-    int64_t request;  /* of a completion: what iolens_mpi_link returned for the post */
-    const char *name; /* of a function without a number in enum iolens_mpi_function; else NULL */
+    /* Only for a completing call: the value that iolens_mpi_link returned for the call that posted the
+     * request. */
+    int64_t request;
+    const char *name; /* Name of a function that has no number in enum iolens_mpi_function; else NULL. */
 };
 
 #define BORDER(returns, name, parameters, meaning) returns name parameters;

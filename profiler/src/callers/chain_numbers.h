@@ -11,12 +11,12 @@
 
 enum { NODE_NONE = -1, NODE_OTHER = -2 };
 
-/* A node by its number in its process. */
+/* A call chain's node, addressed by its number in its own process. */
 struct called {
     uint64_t address, offset;
-    const struct chain_object *object; /* object to which the offset belongs; NULL if unknown */
-    uint32_t parent;                   /* a number, CHAIN_NONE, or the number of a missing node */
-    bool leaf, known;                  /* not known: no node has this number */
+    const struct chain_object *object; /* Object file to which the offset belongs; NULL if unknown. */
+    uint32_t parent;  /* Number of the caller's node, CHAIN_NONE, or the number of a node that was lost. */
+    bool leaf, known; /* `leaf`: the address itself was executed. `known`: a node of this number exists. */
 };
 
 struct chains_called {
@@ -37,7 +37,8 @@ int chain_numbers_agree(const struct iolens_transport *transport, const struct c
 /* Returns the number in the log of this rank's node; NODE_OTHER if it has none. */
 int32_t chain_number(uint32_t node);
 
-/* Returns the number of an object in one of the tables below; -1 if it is in neither. */
+/* Returns an object's number in the common table or in this rank's own table; -1 if neither has the
+ * object. */
 int32_t chain_object_number(const struct chain_object *object);
 
 /* Return the table that is common to all ranks, and the table of objects that only this rank numbers; NULL

@@ -11,7 +11,7 @@
 
 enum { BUILD_ID_BYTES = 20, BUILD_ID_TEXT = 2 * BUILD_ID_BYTES, OBJECT_PATH_BYTES = 256 };
 
-/* No node or no object, or no room for it. */
+/* Marks an absent node or object, or one that did not fit into the table. */
 #define CHAIN_NONE UINT32_MAX
 
 /* The program or a library: its build id in hex, which identifies the build (empty without one), and the
@@ -22,7 +22,7 @@ struct chain_object {
 
 struct chain_node {
     uint64_t offset;          /* virtual address in the object's file */
-    uint32_t parent;          /* a node, or CHAIN_NONE */
+    uint32_t parent;          /* Number of the caller's node, or CHAIN_NONE. */
     uint32_t object_and_leaf; /* 2 * object + leaf */
 };
 
@@ -34,7 +34,7 @@ struct chain_table {
 /* An index that finds nodes of a table; its size is fixed for a number of nodes. */
 struct chain_index {
     struct buffer memory;
-    uint32_t *slot; /* 1 + the number of a node; 0: free */
+    uint32_t *slot; /* Each slot has 1 + the number of a node, or 0 if it is free. */
     size_t slots;
 };
 
@@ -55,19 +55,21 @@ uint32_t chain_object_add(struct chain_table *table, const struct chain_object *
 bool chain_index_open(struct chain_index *index, const struct chain_table *table, size_t nodes);
 void chain_index_close(struct chain_index *index);
 
-/* Returns the node's number, or CHAIN_NONE. */
+/* Returns the number of a node with these values, which is added if the table lacks it; CHAIN_NONE without
+ * room. */
 uint32_t chain_node_find(const struct chain_table *table, const struct chain_index *index,
                          const struct chain_node *node);
 uint32_t chain_node_add(struct chain_table *table, struct chain_index *index, const struct chain_node *node);
 
-/* Cuts off the room that the table in `buffer` does not use. */
+/* Cuts off the unused room of the table in `buffer`. */
 void chain_table_trim(struct buffer *buffer);
 
 /* Combines tables for iolens_transport.reduce_records: all of table `in`, then the other entries of `inout`
  * as far as there is room. Without memory `inout` is unchanged. */
 void chain_tables_combine(const void *in, void *inout);
 
-/* Does the same with a buffer that grows up to the limits in `most`; a merge_add_fn. */
+/* Combines tables like the function above, in a buffer that grows up to the limits in `most`; a
+ * merge_add_fn. */
 int chain_tables_add(struct buffer *lower, const struct buffer *higher, const void *most);
 
 #endif

@@ -8,11 +8,12 @@
 #include "chain_table.h"
 
 struct place {
-    const struct chain_object *object; /* NULL if unknown */
+    const struct chain_object *object; /* Object file that contains the address; NULL if unknown. */
     uint64_t offset; /* virtual address in the object's file; the address itself if the object is unknown */
 };
 
-/* Looks at the loaded objects now, if addresses are recorded. The loader lets one thread look at a time. */
+/* Reads the list of loaded objects, if addresses are recorded. Only one thread at a time may do so, because
+ * the loader holds its lock. */
 void objects_look(void);
 
 struct place object_place(uint64_t address);

@@ -17,19 +17,20 @@
 enum { PACK_LONGEST_ROW = 4096 };
 
 struct pack_code {
-    uint32_t bits; /* first bit lowest, extra bits behind the code */
+    uint32_t bits; /* The code and its extra bits; the lowest bit is written first. */
     int count;
 };
 
 struct packer {
     struct buffer *out;
-    unsigned char *next; /* place in `out` of the next bits during a call */
-    uint64_t bits;       /* pending bits, first bit lowest */
+    unsigned char *next; /* Next free place in the output during a call. */
+    uint64_t bits;       /* Bits that do not yet fill a word; the lowest bit is written first. */
     int bit_count;
     uint32_t checksum;
     size_t row_bytes, packed;
     struct pack_code distance;
-    uint64_t history[PACK_LONGEST_ROW / sizeof(uint64_t)]; /* the latest row_bytes, as a ring */
+    /* Ring of the latest row_bytes bytes, to compare with the next row. */
+    uint64_t history[PACK_LONGEST_ROW / sizeof(uint64_t)];
 };
 
 /* Returns true if rows of this size can be packed: multiples of 8 bytes, on a little-endian machine. */

@@ -6,13 +6,13 @@
 #include "pack.h"
 
 struct records {
-    size_t row_bytes; /* size of the rows in the records; 0 if they have no rows */
+    size_t row_bytes; /* Size of a row in bytes; 0 if the records are not made of rows. */
     bool packing;
-    struct buffer bytes; /* records, or the stream of packed records */
+    struct buffer bytes; /* The records themselves, or the stream of packed records. */
     struct packer packer;
 };
 
-/* Begins; `expected` is the approximate number of bytes to come, 0 if unknown. */
+/* Starts collecting; `expected` is the approximate number of bytes to come, 0 if unknown. */
 void records_open(struct records *records, size_t row_bytes, size_t expected);
 
 void records_put(struct records *records, const void *bytes, size_t count);

@@ -13,27 +13,28 @@
 #include "registry.h"
 #include "../system/spin.h"
 
-/* Descriptors from FDS_MAX on are not followed; from FDS_GIVEN_MOST on, those are not that the program was
- * given by the one that started it. */
+/* FDS_MAX: descriptors from this number on are not followed. FDS_GIVEN_MOST: inherited descriptors from this
+ * number on are not followed. */
 enum { FDS_MAX = 1 << 20, FDS_GIVEN_MOST = 1024, FDS_GIVEN_WORDS = FDS_GIVEN_MOST / 64 };
 
 struct open_file {
     struct file *file;
-    _Atomic(void *) posix; /* the POSIX module's state, NULL until the first operation after a fork */
+    _Atomic(void *) posix; /* State of the POSIX module; NULL until the first operation, also after a fork. */
     int64_t offset;
     int descriptors;
     bool append;
-    _Atomic int8_t kind; /* FD_REGULAR ... */
-    uint8_t asks;        /* FDS_ALWAYS, FDS_ONCE or both; 0: `offset` is the position */
+    _Atomic int8_t kind; /* FD_REGULAR or another kind of descriptor. */
+    /* FDS_ALWAYS, FDS_ONCE or both: when to ask the kernel for the position. 0: `offset` is the position. */
+    uint8_t asks;
     struct open_file *next_free;
 };
 
 struct fds {
     struct spin lock;
-    _Atomic(struct open_file *) *table; /* FDS_MAX of them, NULL until the first open */
-    _Atomic int used;                   /* above the highest descriptor in the table */
+    _Atomic(struct open_file *) *table; /* An array of FDS_MAX open files; NULL until the first open. */
+    _Atomic int used;                   /* One more than the highest descriptor in the table. */
     struct open_file *free;
-    _Atomic uint64_t streamed; /* bit fd: a standard stream moves it, whatever file it stands for */
+    _Atomic uint64_t streamed; /* Bit fd: a stdio stream also moves this descriptor's position. */
     /* A bit for each descriptor whose opening the recorder did not see: it was open when the program began,
      * or was made a copy of an unknown one. `inherited` has those that the kernel has not been asked about.
      */
@@ -42,14 +43,14 @@ struct fds {
 
 enum { FD_NOT_ASKED, FD_REGULAR, FD_OTHER };
 
-/* When the kernel is asked for the position of an open file. ALWAYS: behind each transfer, because it appends
- * or a stream moves it too. ONCE: behind its first transfer, because another process may have moved it
- * before. */
+/* When the recorder asks the kernel for an open file's position. FDS_ALWAYS: after each transfer, because the
+ * file is in append mode or a stream moves the position too. FDS_ONCE: after the first transfer, because
+ * another process may have moved the position before. */
 enum { FDS_ALWAYS = 1, FDS_ONCE = 2 };
 
 extern struct fds iolens_fds;
 
-/* Notes which descriptors the program was given. Called when the program begins. */
+/* Records which descriptors the program inherited. Called when the program begins. */
 void fds_start(void);
 
 /* Returns the open file of a descriptor whose opening the recorder did not see, made when it is first asked
@@ -60,23 +61,25 @@ struct open_file *fds_inherited(int fd);
  * the next call on it. */
 void fds_ask_again(int fd);
 
-/* Make `fd` stand for `file`, forgetting what it stood for. Returns the open file, or NULL without memory. */
+/* Registers `fd` as an open descriptor of `file` and forgets its earlier file. Returns the open file, or NULL
+ * without memory. */
 struct open_file *fds_open(int fd, struct file *file, bool append);
 
-/* A standard stream uses this descriptor from now on. */
+/* Records that a stdio stream uses this descriptor from now on. */
 void fds_stream(int fd);
 
-/* Make `copy` stand for the open file of `fd`. */
+/* Registers `copy` as a second descriptor of the file that `fd` has open. */
 void fds_duplicate(int copy, struct open_file *open);
 
-/* Take the open file out of the table; the caller gives it back with fds_release. NULL when unknown. */
+/* Removes the open file from the table and returns it; the caller must release it with fds_release. Returns
+ * NULL if the descriptor is unknown. */
 struct open_file *fds_take(int fd);
 void fds_release(struct open_file *open);
 
-/* Forget first..last, whose descriptors were closed behind the recorder's back. */
+/* Forgets descriptors `first` to `last`, which were closed without a recorded call. */
 void fds_forget(int first, int last);
 
-/* The open file behind a descriptor, or NULL. */
+/* Returns the open file of a descriptor, or NULL. */
 static inline struct open_file *fds_find(int fd)
 {
     struct open_file *open = NULL;
@@ -97,17 +100,19 @@ static inline bool fds_is_regular(int fd)
     return open && atomic_load_explicit(&open->kind, memory_order_relaxed) == FD_REGULAR;
 }
 
-/* Have it known from now on, by asking the kernel once. Callable in signal handlers; errno stays. */
+/* Asks the kernel once what an unknown descriptor is and remembers the answer. Signal handlers may call it;
+ * errno is preserved. */
 void fds_learn_kind(int fd);
 
-/* The records are gone, as in a child of fork: the descriptors stay, with their files until they are used. */
+/* Detaches all open files from their records, which a child of fork has lost. Descriptors keep their files
+ * until the next use. */
 void fds_reset(void);
 
-/* Have each open file ask for its state again; and the kernel for its position. */
+/* Makes every open file look up its state again, and ask the kernel for its position. */
 void fds_forget_states(void);
 void fds_ask_offsets(void);
 
-/* The open file's file in this process's registry; NULL without memory. */
+/* Returns the registry's entry for the open file in this process; NULL without memory. */
 struct file *fds_file(struct open_file *open);
 
 #endif

@@ -11,26 +11,28 @@
 enum { FILTER_RULES = 64 };
 
 struct filter {
-    uint32_t modules_off;               /* bit m: module m records nothing */
-    uint32_t modules_on;                /* bit m: MOD_ENABLE asks for it */
-    int64_t most_records[MODULE_COUNT]; /* 0: as many as memory holds */
+    uint32_t modules_off; /* Bit m: module m records nothing. */
+    uint32_t modules_on;  /* Bit m: MOD_ENABLE asks for module m. */
+    /* Largest number of records of each module; 0: limited by memory only. */
+    int64_t most_records[MODULE_COUNT];
     _Atomic int64_t records[MODULE_COUNT];
     int rules;
-    struct name_rule *rule; /* of NAME_EXCLUDE and NAME_INCLUDE */
+    struct name_rule *rule; /* Patterns of NAME_EXCLUDE and NAME_INCLUDE. */
 };
 
 extern struct filter iolens_filter;
 
-/* Reads the settings; a value that cannot be understood is said and left out. */
+/* Reads the settings; an invalid value is reported and ignored. */
 void filter_read(struct filter *filter);
 
-/* False when this program is not to be recorded. `name` without folder. */
+/* Returns false if this program must not be recorded. `name` is the program's file name without its
+ * folder. */
 bool filter_app(const char *name);
 
 bool filter_rank(int rank);
 
-/* Bit m: module m leaves this path out because a pattern says so. `*included`: a pattern of NAME_INCLUDE
- * matches, so that the system's own folders are recorded too. */
+/* Returns the modules that leave this path out because of a pattern, as bits. Sets `*included` if a pattern
+ * of NAME_INCLUDE matches; then files in system folders are recorded too. */
 uint32_t filter_skip(const struct filter *filter, const char *path, bool *included);
 
 /* Returns true if module m may have one more record, and counts it. */

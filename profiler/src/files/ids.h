@@ -1,4 +1,4 @@
-/* From a library's handle (a whole number) to what is recorded of the object behind it. */
+/* A map from a library's handle (a whole number) to the recorded state of the object behind the handle. */
 #ifndef IOLENS_IDS_H
 #define IOLENS_IDS_H
 
@@ -20,16 +20,16 @@ struct ids {
     struct id *free;
 };
 
-/* An old entry of the key is replaced; without memory nothing is remembered. */
+/* Stores the state of a key and replaces an earlier one; without memory nothing is stored. */
 void ids_put(struct ids *ids, int64_t key, void *state);
 
-/* NULL when the key is not there, or recording is switched off. */
+/* Returns the state of a key; NULL if the key is unknown or recording is switched off. */
 void *ids_find(struct ids *ids, int64_t key);
 
-/* The same, and forget it. */
+/* Returns the state of a key and removes it from the map. */
 void *ids_take(struct ids *ids, int64_t key);
 
-/* The state of one of the keys from `first` to `last`, and forget it; NULL when there is none. */
+/* Removes one key between `first` and `last` and returns its state; NULL if there is none. */
 void *ids_take_between(struct ids *ids, int64_t first, int64_t last);
 
 #endif

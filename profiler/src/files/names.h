@@ -17,10 +17,10 @@ struct file;
 
 /* A path that leads through a symbolic link. */
 struct alias {
-    uint64_t id; /* of the path */
+    uint64_t id; /* Record id of the path. */
     struct file *file;
     dev_t device;
-    ino_t inode; /* 0: not known, it was not opened by this path */
+    ino_t inode; /* Inode of the file; 0 if the file was never opened by this path. */
     struct alias *next;
 };
 
@@ -28,35 +28,36 @@ enum { ALIAS_BUCKETS = 4096, PLAIN_FOLDERS = 4096 };
 
 struct names {
     struct spin lock;
-    struct alias **buckets; /* ALIAS_BUCKETS of them, made with the first alias */
+    struct alias **buckets; /* ALIAS_BUCKETS lists of paths with links; allocated with the first one. */
     _Atomic uint64_t
-        plain[PLAIN_FOLDERS]; /* ids of folders whose paths have no links, by their lowest bits */
+        /* Ids of folders whose paths contain no links, placed by the lowest bits of the id. */
+        plain[PLAIN_FOLDERS];
 };
 
 extern struct names iolens_names;
 
-/* The meaning of a path that is not open: the link itself, the link's target, or a file that was just
- * created, whatever link had this path before. */
+/* The file that a path without an open descriptor means: the link itself, the link's target, or a file that
+ * was just created. */
 enum names_end { NAMES_LINK, NAMES_TARGET, NAMES_FRESH };
 
-/* The file that `fd` was opened as by this absolute path; NULL when it is excluded or memory is short. The
- * path is changed during the call, and restored. */
+/* Returns the file that was opened as `fd` by this absolute path; NULL if the file is excluded or memory is
+ * short. The function changes the path while it runs and restores it. */
 struct file *names_open(char *absolute, int fd);
 
-/* The same of a path that was used without opening it, and may be gone by now. */
+/* Returns the file of a path that was used without opening a file; the path may no longer exist. */
 struct file *names_file(char *absolute, enum names_end end);
 
-/* The file that had this path until a moment ago, if it was used before, by any path; else NULL. A link is no
- * file. */
+/* Returns the file that was just removed from this path, if the program had used that file before; else NULL.
+ * Symbolic links are not files. */
 struct file *names_left(char *absolute);
 
-/* The kernel's own name of an open file; false where it has none, as behind an unlink. */
+/* Writes the kernel's name of an open file; returns false if the kernel has none, as for an unlinked file. */
 bool names_of_fd(char real[PATH_BYTES], int fd);
 
-/* Forget which files paths stand for. */
+/* Forgets which file each path leads to. */
 void names_reset(void);
 
-/* In place: the name of the path's record, when it has one. */
+/* Replaces the path by the name of its record, if a record exists. */
 void names_resolve(char path[PATH_BYTES]);
 
 #endif

@@ -6,7 +6,7 @@
 
 enum {
     COMMAND_BYTES = 3016
-}; /* with the final NUL; Darshan reserves the rest of 4 KiB after the job record */
+}; /* Size of the text with its final NUL: Darshan reserves the rest of 4 KiB after the job record. */
 
 /* Writes the command line, then a newline, the type, a tab and the mount point for each file system in the
  * text of /proc/self/mounts and in further rows of the form type:folder,type:folder. Returns the number of

@@ -22,12 +22,12 @@ enum {
 struct identity {
     int64_t uid;
     char host[HOST_BYTES], user[USER_BYTES], program[PROGRAM_BYTES];
-    char io_component[USER_BYTES]; /* OMPI_MCA_io, "" if not set */
-    char text[COMMAND_BYTES];      /* command line and mount table */
+    char io_component[USER_BYTES]; /* Value of OMPI_MCA_io; "" if not set. */
+    char text[COMMAND_BYTES];      /* Command line and mount table. */
     size_t text_bytes;
-    char compiler[COMPILER_BYTES];       /* compilers of the program, as lines */
-    char mounts[MOUNTS_BYTES];           /* a JSON object */
-    char environment[ENVIRONMENT_BYTES]; /* a JSON object */
+    char compiler[COMPILER_BYTES];       /* Compilers of the program, one a line. */
+    char mounts[MOUNTS_BYTES];           /* Mount options as a JSON object. */
+    char environment[ENVIRONMENT_BYTES]; /* Environment variables as a JSON object. */
     struct processor processor;
     uint64_t mount_table; /* checksum of the system's mount table */
 };

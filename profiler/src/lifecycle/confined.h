@@ -5,10 +5,10 @@
 #ifndef IOLENS_CONFINED_H
 #define IOLENS_CONFINED_H
 
-/* Before prctl with these arguments. */
+/* Must be called before the program's prctl with these arguments. */
 void confined_prctl(long option, long first, long second);
 
-/* Before the system call seccomp with these arguments. */
+/* Must be called before the program's system call seccomp with these arguments. */
 void confined_seccomp(long operation, long filter);
 
 #endif

@@ -1,12 +1,12 @@
-/* From the end of recording to the finished log. */
+/* Writes the log after recording has stopped. */
 #ifndef IOLENS_FINISH_H
 #define IOLENS_FINISH_H
 
 #include "../adapter.h"
 #include "../system/path.h"
 
-/* Collective. Recording has stopped. Returns true when the log is there under the name in `log`; failures are
- * said once, and the program goes on either way. */
+/* Collective, after recording has stopped. Returns true if the log exists under the name in `log`. Prints one
+ * message if writing fails; the program continues either way. */
 bool finish_log(const struct iolens_transport *transport, char log[PATH_BYTES]);
 
 #endif

@@ -1,9 +1,9 @@
-/* An end of recording before the end of the process. */
+/* Ends recording before the process ends. */
 #ifndef IOLENS_LIFECYCLE_H
 #define IOLENS_LIFECYCLE_H
 
-/* Write the log of a process that is not in an MPI job now, and record nothing any more; `why`, a sentence,
- * goes into the log. Nothing when it does not record. */
+/* Writes the log of a process outside an MPI job at once and stops recording. The sentence `why` goes into
+ * the log. Does nothing if the process does not record. */
 void lifecycle_end(const char *why);
 
 #endif

@@ -1,17 +1,18 @@
-/* Functions that concern all records together, those of files and of the process. */
+/* Functions for all records of the process together. */
 #ifndef IOLENS_RECORDING_H
 #define IOLENS_RECORDING_H
 
 #include <stdint.h>
 
-/* The settings are read: modules and tables take theirs. */
+/* Tells modules and tables that the settings have been read. */
 void recording_start(void);
 
-/* Nothing is recorded yet: at the begin of a child of fork, which keeps its parent's descriptors and streams,
- * of a rank that is not recorded, and of a rank whose records are read from a spool. */
+/* Forgets all records. Called in a child of fork (which keeps its parent's descriptors and streams), on a
+ * rank that is not recorded, and before a rank's records are read from a spool. */
 void recording_reset(void);
 
-/* A number that two builds share only when they lay out all records in the same way. */
+/* Returns a checksum of the memory layout of all records. Two builds have the same number only if each can
+ * read the other's spools. */
 uint64_t recording_layout(void);
 
 #endif

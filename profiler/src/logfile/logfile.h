@@ -8,15 +8,16 @@
 enum { LOG_MODULES = 64, LOG_METADATA_BYTES = 1024 };
 
 struct log_span {
-    uint64_t offset, bytes; /* place in the file, compressed; bytes is 0 if absent */
+    /* Place of the compressed part in the file; `bytes` is 0 if the part is absent. */
+    uint64_t offset, bytes;
 };
 
 struct log_header {
     char version[8];
     int64_t magic;
-    uint8_t compression; /* 0: zlib */
+    uint8_t compression; /* Kind of compression; 0 means zlib. */
     uint8_t padding[7];
-    uint64_t partial; /* bit i: module i lacks records */
+    uint64_t partial; /* Bit i: module i lacks records. */
     struct log_span names;
     struct log_span modules[LOG_MODULES];
     uint32_t module_versions[LOG_MODULES];
@@ -26,7 +27,7 @@ _Static_assert(sizeof(struct log_header) == 1328, "Darshan's header has 1328 byt
 
 struct log_job {
     int64_t uid, start_sec, start_nsec, end_sec, end_nsec, ranks, jobid;
-    char metadata[LOG_METADATA_BYTES]; /* key=value lines, the first one lib_ver */
+    char metadata[LOG_METADATA_BYTES]; /* Lines of key=value; the first key is lib_ver. */
 };
 
 _Static_assert(sizeof(struct log_job) == 1080, "Darshan's job record has 1080 bytes");

@@ -9,7 +9,7 @@
 /* Collective. Adds the private regions. Returns the index of the first one. */
 int private_add(struct writer *writer, const struct iolens_transport *transport);
 
-/* Writes the directory and the footer on rank 0, when all regions have their places. */
+/* Writes the directory and the footer on rank 0, after all regions have got their places. */
 void private_finish(struct writer *writer, int first);
 
 #endif

@@ -19,8 +19,8 @@ enum { WRITER_REGIONS = 96 };
 
 /* A region: one complete zlib stream from each rank that has data for it. */
 struct region {
-    struct buffer part;   /* this rank's stream */
-    struct log_span span; /* place of all parts together; known after writer_put_regions */
+    struct buffer part;   /* This rank's part of the region: a zlib stream. */
+    struct log_span span; /* Place of all ranks' parts together; known after writer_put_regions. */
 };
 
 struct writer {
@@ -28,13 +28,13 @@ struct writer {
     int fd;
     int error;       /* errno of this rank's first failure, 0 if none */
     uint64_t offset; /* end of the regions placed so far; the same on all ranks */
-    bool untrusted;  /* the path contains another user's symbolic link */
+    bool untrusted;  /* A folder of the path is a symbolic link that another user made. */
     struct {
-        char text[PATH_BYTES]; /* final name */
-        uint64_t creator;      /* process number of rank 0 */
+        char text[PATH_BYTES]; /* Final name of the log. */
+        uint64_t creator;      /* Process number of rank 0, which creates the file. */
         uint64_t inode;        /* inode of the file that rank 0 created */
     } name;
-    char partial[PATH_BYTES]; /* name while it is written */
+    char partial[PATH_BYTES]; /* Name of the file while it is being written. */
     int regions;
     struct region region[WRITER_REGIONS];
 };
@@ -48,23 +48,24 @@ bool writer_create(struct writer *writer, const struct iolens_transport *transpo
 /* Collective. Opens rank 0's file; the first region will begin at `offset`. */
 void writer_open(struct writer *writer, const struct iolens_transport *transport, uint64_t offset);
 
-/* This rank cannot go on: the log will not get its final name. Collective calls must go on all the same. */
+/* Marks this rank as failed: the log will not get its final name. The rank must still take part in the
+ * collective calls. */
 void writer_fail(struct writer *writer, int error);
 
-/* Compress this rank's part of the next region (nothing when it is empty, unless `always`). All ranks add the
- * same regions in the same order. Returns the region's index. */
+/* Compresses this rank's part of the next region; an empty part is left out, unless `always`. All ranks must
+ * add the same regions in the same order. Returns the region's index. */
 int writer_add(struct writer *writer, const struct buffer *part, bool always);
 
-/* Adds records in the same way, and closes them. */
+/* Adds records in the same way and frees them. */
 int writer_add_records(struct writer *writer, struct records *records);
 
 /* Collective. Agrees on the places of all regions, and writes this rank's parts of them. */
 void writer_put_regions(struct writer *writer, const struct iolens_transport *transport);
 
-/* Records the error that kept the ranks from taking all steps together; 0 for none. */
+/* Sets the error because of which the ranks stopped acting together; 0 if there was none. */
 void writer_in_step(struct writer *writer, int error);
 
-/* Writes bytes as they are, on this rank alone. */
+/* Writes bytes uncompressed, on this rank alone. */
 void writer_put(struct writer *writer, uint64_t offset, const void *bytes, size_t count);
 
 /* Collective. Gives the file rank 0's permissions and renames it, or removes it; the first failed rank

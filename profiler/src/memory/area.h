@@ -1,5 +1,5 @@
-/* Memory in which the pointers of a spool may point, and tests of them: a spool may be cut short, damaged, or
- * changing while it is read. */
+/* The area of memory into which the pointers of a spool may point, and tests of pointers. A spool may be cut
+ * short, damaged, or changing while it is read. */
 #ifndef IOLENS_AREA_H
 #define IOLENS_AREA_H
 
@@ -9,15 +9,16 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { AREA_GRAIN = 16 }; /* what the arena aligns to */
+enum { AREA_GRAIN = 16 }; /* Alignment of allocations in the arena, in bytes. */
 
 struct area {
     const char *begin, *end;
-    unsigned char *claimed; /* a bit per grain that something lies in; NULL: not asked for */
+    /* One bit for each grain that a record occupies; NULL if overlaps are not checked. */
+    unsigned char *claimed;
 };
 
-/* False when a part of these bytes was claimed before: of two records that overlap, a change to one would
- * invalidate the checks of the other. */
+/* Marks bytes as occupied. Returns false if some were occupied before: if records overlapped, a change of one
+ * would invalidate the checks of the other. */
 static inline bool area_claim(const struct area *area, const char *at, size_t bytes)
 {
     if (!area->claimed || bytes == 0)
@@ -32,7 +33,8 @@ static inline bool area_claim(const struct area *area, const char *at, size_t by
     return true;
 }
 
-/* `count` items of `bytes` each, aligned to 8, lie in the area, where nothing else does. */
+/* Returns true if `count` items of `bytes` each, aligned to 8, lie in the area and overlap no other
+ * record. */
 static inline bool area_holds(const struct area *area, const void *items, size_t bytes, size_t count)
 {
     const char *at = items;
@@ -40,7 +42,7 @@ static inline bool area_holds(const struct area *area, const void *items, size_t
            count <= (size_t)(area->end - at) / bytes && area_claim(area, at, bytes * count);
 }
 
-/* A NUL-terminated text lies in the area, where nothing else does. */
+/* Returns true if a NUL-terminated text lies in the area and overlaps no other record. */
 static inline bool area_text(const struct area *area, const char *text)
 {
     const char *end =
@@ -48,7 +50,7 @@ static inline bool area_text(const struct area *area, const char *text)
     return end && area_claim(area, text, (size_t)(end - text) + 1);
 }
 
-/* Seconds that can have been measured: up to three years. */
+/* Returns true if a time in seconds is plausible: from 0 to three years. */
 static inline bool is_measured_time(double seconds) { return seconds >= 0 && seconds < 1e8; }
 
 #endif

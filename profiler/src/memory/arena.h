@@ -11,32 +11,33 @@
 struct arena {
     struct spin lock;
     char *next;
-    size_t left;                   /* bytes behind `next` in the newest slab */
-    size_t slab;                   /* bytes of the newest slab */
-    size_t taken;                  /* bytes of all slabs */
-    size_t limit;                  /* bytes that may be taken */
-    void *(*extend)(size_t bytes); /* where slabs come from first; NULL, or without room: from the system */
-    _Bool exhausted;               /* an allocation was refused */
+    size_t left;  /* Free bytes behind `next` in the newest slab. */
+    size_t slab;  /* Size of the newest slab in bytes. */
+    size_t taken; /* Total size of all slabs in bytes. */
+    size_t limit; /* Largest total size in bytes. */
+    /* First source of slabs. If NULL, or if it returns NULL, slabs come from the system. */
+    void *(*extend)(size_t bytes);
+    _Bool exhausted; /* True after an allocation was refused. */
 };
 
-/* `extend` gives whole zeroed pages, or NULL when there is no more room; may be NULL itself. */
+/* Prepares an arena. `extend` returns whole zeroed pages, or NULL without room; it may be NULL itself. */
 void arena_start(struct arena *arena, size_t limit, void *(*extend)(size_t bytes));
 
-/* `bytes` of zeroed memory aligned to 16, or NULL when the limit is reached. */
+/* Returns `bytes` of zeroed memory aligned to 16; NULL if the limit is reached. */
 void *arena_alloc(struct arena *arena, size_t bytes);
 
-/* The same on cache lines of its own, for what one thread writes at every call: its neighbours would be
- * slowed down. */
+/* Returns memory on cache lines of its own. Use it for data that one thread writes at every call; on a shared
+ * line the writes would slow other threads down. */
 void *arena_alloc_lines(struct arena *arena, size_t bytes);
 
-/* The same as arena_alloc for a signal handler, which never waits for the thread that it interrupted: NULL
- * then too. */
+/* Returns memory in a signal handler. Never waits for the interrupted thread; also returns NULL if that
+ * thread is in the arena. */
 void *arena_try_alloc(struct arena *arena, size_t bytes);
 
-/* A copy of `text` in the arena, or NULL. */
+/* Returns a copy of `text` in the arena, or NULL. */
 char *arena_text(struct arena *arena, const char *text);
 
-/* Memory outside the arena's limit, straight from the system; NULL on failure. */
+/* Returns memory from the system that does not count against the arena's limit; NULL on failure. */
 void *pages_alloc(size_t bytes);
 void pages_free(void *pages, size_t bytes);
 

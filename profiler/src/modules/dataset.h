@@ -8,26 +8,29 @@
 #include "../system/spin.h"
 #include "../records/patterns.h"
 
-/* Where a record keeps its counters: the first of two that stand in a row, read before write. */
+/* Positions of a record's counters; each names the counter for reading, and that for writing stands behind
+ * it. */
 struct dataset_layout {
-    int bytes, switches, longest_bytes, sizes_read, sizes_written; /* ints */
-    int open_start, close_start, open_end, close_end;              /* doubles, as are those below */
+    /* Positions among the integer counters. */
+    int bytes, switches, longest_bytes, sizes_read, sizes_written;
+    /* Positions among the double counters. */
+    int open_start, close_start, open_end, close_end;
     int transfer_start, transfer_end, transfer_time, longest, meta;
 };
 
-/* Running state beside a record. */
+/* State that is kept beside a record while the process runs. */
 struct dataset {
     struct spin lock;
-    int latest;         /* 0 nothing, 1 reading, 2 writing */
-    double last_end[3]; /* read, write, meta */
+    int latest;         /* Direction of the latest transfer: 0 none, 1 read, 2 write. */
+    double last_end[3]; /* End of the latest read, write and metadata operation. */
     struct patterns patterns;
 };
 
 struct span {
-    double t0, t1; /* seconds by iolens.clock */
+    double t0, t1; /* Begin and end of the operation, in seconds by iolens.clock. */
 };
 
-/* All with the lock of `dataset` held. */
+/* The lock of `dataset` must be held during all of these calls. */
 void dataset_opened(struct dataset *dataset, const struct dataset_layout *at, double *doubles,
                     struct span span);
 void dataset_closed(struct dataset *dataset, const struct dataset_layout *at, double *doubles,

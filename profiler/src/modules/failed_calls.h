@@ -11,7 +11,7 @@ enum failed_operation {
     FAILED_OPERATIONS
 };
 
-/* The call failed with this errno. */
+/* Counts a call that failed with this errno. */
 void failed_calls_add(const struct call *c, enum failed_operation operation, int error);
 
 #endif

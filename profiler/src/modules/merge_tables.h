@@ -1,5 +1,5 @@
-/* How the counters of a record merge, as two arrays, from the table named by COUNTERS. Included once per
- * module. */
+/* Two arrays that say how the counters of a record merge, made from the table that COUNTERS names. Each
+ * module includes this file once. */
 static const unsigned char INT_MERGE[] = {
 #define INT(name, merge) merge,
 #define DOUBLE(name, merge)

@@ -1,4 +1,5 @@
-/* Time of operations on one file, with what overlaps an earlier operation counted once (threads). */
+/* Adds up the time of operations on one file; time in which operations of several threads overlap counts
+ * once. */
 #ifndef IOLENS_TIMER_H
 #define IOLENS_TIMER_H
 
@@ -10,7 +11,7 @@ static inline void timer_add(double *total, double *last_end, double t0, double 
     *last_end = t1;
 }
 
-/* The first begin and the last end of a kind of operation; 0 means never. */
+/* First begin and last end of a kind of operation; 0 means never. */
 static inline void timer_stamp(double *begin, double *end, double t0, double t1)
 {
     if (!(*begin > 0) || t0 < *begin)

@@ -1,5 +1,5 @@
-/* Facts about a communicator, found out at its first use and kept as its attribute, or as that of a
- * window. */
+/* Facts about a communicator. They are determined at its first use and stored as an attribute of the
+ * communicator or of its window. */
 #ifndef IOLENS_COMMS_H
 #define IOLENS_COMMS_H
 
@@ -9,31 +9,37 @@
 #include <stdint.h>
 
 struct comm {
-    atomic_int users; /* the attribute, and requests under way */
-    atomic_bool said; /* the core has counted it */
-    uint32_t id;      /* the same on all its ranks; 0: an intercommunicator, or not known */
+    atomic_int users; /* Number of references: the attribute, and pending requests. */
+    atomic_bool said; /* The core has counted the communicator. */
+    uint32_t id; /* Number that is the same on all its ranks; 0 for an intercommunicator or if unknown. */
     int rank, size;
-    int remote;        /* ranks of the other group; 0: no intercommunicator */
-    int in, out;       /* neighbours in a topology; 0 without one */
-    int beyond;        /* of in, and of out, beyond an end of a Cartesian grid: nobody is there ... */
-    bool *is_beyond;   /* ... these; NULL: none is */
-    int first, stride; /* peer p is rank first + p * stride of MPI_COMM_WORLD ... */
-    int *world;        /* ... or, where that is not so, rank world[p]; -1: outside of it */
+    int remote;  /* Number of ranks in the remote group; 0 if this is no intercommunicator. */
+    int in, out; /* Number of neighbours in the topology; 0 without one. */
+    /* How many of the in- and out-neighbours lie beyond the edge of a Cartesian grid and do not exist. */
+    int beyond;
+    bool *is_beyond; /* Marks those non-existing neighbours; NULL if all exist. */
+    /* Rank p of this communicator is rank first + p * stride of MPI_COMM_WORLD, if `world` is NULL. */
+    int first, stride;
+    /* Rank p is rank world[p] of MPI_COMM_WORLD; -1 if outside of it. NULL if `first` and `stride` describe
+     * all ranks. */
+    int *world;
 };
 
-/* With MPI; false when MPI refused. */
+/* Called after MPI_Init. Returns false if MPI refused. */
 bool comms_start(void);
 
-/* NULL for the null handle, and when MPI refuses to tell. */
+/* Returns the facts of a communicator; NULL for the null handle, or if MPI refuses. */
 struct comm *comm_of(MPI_Comm comm);
 
-/* The communicator of a window. */
+/* Returns the facts of the communicator that a window was made from. */
 struct comm *comm_of_window(MPI_Win win);
 
-/* The rank of MPI_COMM_WORLD that is `peer` here (there, of an intercommunicator); -1 outside of it. */
+/* Returns the rank in MPI_COMM_WORLD of the rank `peer` of this communicator (of its remote group, if it has
+ * one); -1 if outside of MPI_COMM_WORLD. */
 int comm_world_rank(const struct comm *comm, int peer);
 
-/* Ranks that a collective call exchanges data with: of the other group, or all of the only one. */
+/* Returns the number of ranks that a collective call exchanges data with: those of the remote group, or of
+ * the communicator. */
 static inline int comm_peers(const struct comm *comm) { return comm->remote ? comm->remote : comm->size; }
 
 struct comm *comm_hold(struct comm *comm);

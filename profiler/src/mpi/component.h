@@ -1,8 +1,8 @@
-/* Finds the implementation of MPI-IO that the library uses. */
+/* Finds out which implementation of MPI-IO the library uses. */
 #ifndef IOLENS_COMPONENT_H
 #define IOLENS_COMPONENT_H
 
-/* After a file was opened; "" when it cannot be told. */
+/* Returns the implementation's name; "" if unknown. Called after a file was opened. */
 const char *component_in_use(void);
 
 #endif

@@ -1,5 +1,5 @@
-/* The core's functions, as seen from an adapter: without the core in the preload chain they stay undefined,
- * and the adapter steps aside. */
+/* Declares the core's functions as weak symbols for the adapter. If the core is not preloaded, they stay
+ * undefined, and the adapter does nothing. */
 #ifndef IOLENS_CORE_H
 #define IOLENS_CORE_H
 

@@ -1,4 +1,4 @@
-/* The changes to a record when a wrapped MPI-IO call has succeeded. */
+/* Updates the records after a wrapped MPI-IO call has succeeded. */
 #ifndef IOLENS_EVENTS_H
 #define IOLENS_EVENTS_H
 
@@ -8,23 +8,25 @@
 #include "files.h"
 
 struct call {
-    const char *name;     /* of the function */
-    double t0, t1;        /* around the real call */
-    struct mpi_file file; /* taken before a call that ends the handle */
-    MPI_Info info, made;  /* of an open: what the program gave, and what is to be freed after the call */
+    const char *name;     /* Name of the called function. */
+    double t0, t1;        /* Times before and after the real call. */
+    struct mpi_file file; /* Copy of the file's entry, made before a call that frees the handle. */
+    /* `info`: given by the program when it opens a file. `made`: a new one, to be freed after the call. */
+    MPI_Info info, made;
     bool has_made;
-    double access;     /* of a collective transfer: POSIX time in the file before it */
-    MPI_Offset offset; /* where a transfer begins, in bytes; -1: not known */
+    double access;     /* POSIX time in the file before a collective transfer. */
+    MPI_Offset offset; /* Byte offset at which a transfer begins; -1 if unknown. */
 };
 
-/* Places of a transfer that has no explicit offset. */
+/* Position of a transfer without an explicit offset. */
 enum { OWN_POINTER = -1, SHARED_POINTER = -2 };
 
-/* The MPI_Info to open the file with: the program's, or one with the user's hints added. */
+/* Returns the MPI_Info to open the file with: that of the program, or a new one with the user's hints
+ * added. */
 MPI_Info before_open(struct call *c, const char *path, MPI_Info info);
 void on_open(const struct call *c, MPI_Comm comm, const char *path, int amode, MPI_File handle);
 
-/* After every call: free what was made for it. */
+/* Frees the objects that were made for a call. Called after every call. */
 void release(struct call *c);
 
 void before_close(struct call *c, MPI_File handle);
@@ -36,7 +38,7 @@ void on_other(const struct call *c, MPI_File handle, enum iolens_mpiio_extra whi
 void on_delete(const struct call *c, const char *path);
 void on_sync(const struct call *c, MPI_File handle);
 
-/* `place`: an offset in the file's view, OWN_POINTER or SHARED_POINTER. */
+/* `place` is an offset in the file's view, OWN_POINTER or SHARED_POINTER. */
 void before_transfer(struct call *c, MPI_File handle, enum iolens_mpiio_kind kind, MPI_Offset place);
 void on_transfer(const struct call *c, MPI_File handle, enum iolens_mpiio_kind kind, MPI_Count count,
                  MPI_Datatype type);

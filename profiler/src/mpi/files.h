@@ -1,4 +1,4 @@
-/* Open MPI files: from the program's handle to what is recorded about it. */
+/* A table of open MPI files: finds the record of the program's handle. */
 #ifndef IOLENS_FILES_H
 #define IOLENS_FILES_H
 
@@ -9,19 +9,20 @@
 
 struct mpi_file {
     struct iolens_mpiio_file *record;
-    bool root;             /* rank 0 of the communicator that opened the file: it reports the hints */
-    bool empty;            /* its view lets nothing through */
-    uint32_t communicator; /* number of the one that opened the file, on all its ranks; 0: not known */
-    int size;              /* ranks in it */
+    bool root;  /* This is rank 0 of the communicator that opened the file; it reports the hints. */
+    bool empty; /* The file's view contains no bytes. */
+    /* Number of the communicator that opened the file, the same on all its ranks; 0 if unknown. */
+    uint32_t communicator;
+    int size; /* Number of ranks in that communicator. */
 };
 
-/* Remember an open file. Beyond the table's size files are not followed; that is said once. */
+/* Adds an open file. If the table is full, the file is not followed; a message says so once. */
 void files_add(MPI_File handle, struct mpi_file file);
 
-/* The file behind a handle; its record is NULL when the handle is not followed. Takes no lock. */
+/* Returns the file of a handle; its record is NULL if the handle is not followed. Takes no lock. */
 struct mpi_file files_find(MPI_File handle);
 
-/* The view of an open file was set, to one that lets nothing through or to another one. */
+/* Records that the file got another view, and whether the view contains any bytes. */
 void files_set_empty(MPI_File handle, bool empty);
 
 void files_remove(MPI_File handle);

@@ -7,9 +7,9 @@
 #include <mpi.h>
 #include <stdbool.h>
 
-/* The MPI_Info to open `path` with: `info` itself, or a new one with the hints that match added, which
- * replaces what the program gave. The new one is to be freed; `*made` says so. A pattern is a shell wildcard,
- * held against the whole path and against its last part. */
+/* Returns the MPI_Info to open `path` with: `info` itself, or a new one in which matching hints replace those
+ * of the program. `*made` is set for a new one, which the caller must free. A pattern is a shell wildcard; it
+ * may match the whole path or its last part. */
 MPI_Info given_hints(const char *path, MPI_Info info, bool *made);
 
 /* Calls `tell` for each hint that IOLENS_HINTS gives this path. */

@@ -14,7 +14,7 @@ struct mpi_handles {
     MPI_Info info_null;
 };
 
-/* The profiling entry points that the adapter itself calls. */
+/* MPI functions that the adapter itself calls through their profiling names. */
 struct mpi_calls {
 #define CALL(name) __typeof__(&PMPI_##name) name;
 #include "calls.def"
@@ -24,15 +24,15 @@ struct mpi_calls {
 extern struct mpi_handles mpi;
 extern struct mpi_calls pmpi;
 
-/* The next definition of `name` behind this library, or the one in an MPI library that was loaded locally (as
- * plug-ins and Python modules do), or NULL. */
+/* Returns the next definition of `name` after this library; else the one in an MPI library that was loaded
+ * locally, as plug-ins and Python modules do; else NULL. */
 void *mpi_symbol(const char *name);
 
-/* Fill `pmpi` and `mpi`. False, after one sentence on standard error, when the program's MPI is not the one
- * this adapter was built for. Call it after MPI_Init only. */
+/* Fills `pmpi` and `mpi`. Returns false, after one message, if the program's MPI is not the one that this
+ * adapter was built for. Must be called after MPI_Init. */
 bool mpi_handles_load(void);
 
-/* The MPI library's own name and version, one line; valid after mpi_handles_load. */
+/* Returns the MPI library's own name and version in one line; valid after mpi_handles_load. */
 const char *mpi_library(void);
 
 #endif

@@ -1,6 +1,6 @@
-/* The C library's own heap by names that nothing stands before: malloc and its kin may be traced functions,
- * and what an adapter allocates is not the program's. Memory that MPI has allocated goes back by `free`,
- * where MPI had it from. */
+/* The C library's malloc and free under names that no traced function replaces, because the adapter's
+ * own allocations must not count as the program's. Memory that MPI has allocated is freed by the
+ * ordinary `free`. */
 #ifndef IOLENS_MPI_HEAP_H
 #define IOLENS_MPI_HEAP_H
 

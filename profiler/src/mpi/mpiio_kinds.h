@@ -54,7 +54,7 @@
        before_transfer(&c, (MPI_File)fh, IOLENS_##kind, place),                                              \
        (on_transfer(&c, (MPI_File)fh, IOLENS_##kind, count, (MPI_Datatype)datatype), POSTED_##kind))
 
-/* A request is known until its transfer is completed. */
+/* Stores the request of a call until its transfer has completed. */
 #define POSTED_INDEP_READ  NOTHING
 #define POSTED_INDEP_WRITE NOTHING
 #define POSTED_COLL_READ   NOTHING

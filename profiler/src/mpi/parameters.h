@@ -1,11 +1,13 @@
-/* The MPI library and how it is set, told to the core once. */
+/* Reports the MPI library and its settings to the core, once. */
 #ifndef IOLENS_PARAMETERS_H
 #define IOLENS_PARAMETERS_H
 
-/* When MPI has begun: the library's version, what it is made of, its parameters, and the environment. */
+/* Called after MPI_Init: reports the library's version, its components, parameters and environment
+ * variables. */
 void parameters_tell(void);
 
-/* The part that only the library itself can tell: one definition for Open MPI, one for all others. */
+/* Reports the facts that only the library itself knows; defined once for Open MPI and once for all other
+ * libraries. */
 void parameters_of_library(void);
 
 #endif

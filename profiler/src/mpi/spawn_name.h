@@ -1,4 +1,4 @@
-/* The arguments with which `env` starts the program that MPI_Comm_spawn would start. */
+/* Writes the arguments with which `env` starts the same program that MPI_Comm_spawn would start. */
 #ifndef IOLENS_SPAWN_NAME_H
 #define IOLENS_SPAWN_NAME_H
 
@@ -8,8 +8,8 @@
 
 #define SPAWN_NAME_BYTES 4096
 
-/* A name of `command` for `env`, into `name`. False where `env` would not find the program here or might take
- * another one: then MPI is left to start it, or to say why it cannot. */
+/* Writes to `name` the form of `command` that `env` understands. Returns false if `env` would find no program
+ * here, or another one; MPI then starts the program itself or reports the error. */
 bool spawn_name(const char *command, MPI_Info info, char *name, size_t bytes);
 
 #endif

@@ -10,7 +10,7 @@
 
 #include "traced_call.h"
 
-/* Point to point. */
+/* Point-to-point calls. */
 void traced_send(struct traced *c, MPI_Comm comm, int dest, int tag, int64_t bytes);
 void traced_send_post(struct traced *c, MPI_Comm comm, MPI_Request request, int dest, int tag, int64_t bytes);
 void before_receive(struct traced *c, MPI_Comm comm, int source, int tag, MPI_Status **status);
@@ -25,7 +25,7 @@ void traced_matched(struct traced *c);
 void traced_matched_post(struct traced *c, MPI_Request request);
 void failed_matched(const struct traced *c);
 
-/* Persistent. */
+/* Calls on persistent requests. */
 void traced_send_init(const struct traced *c, MPI_Comm comm, int dest, int tag, int64_t bytes,
                       MPI_Request request);
 void traced_receive_init(const struct traced *c, MPI_Comm comm, int source, int tag, MPI_Request request);
@@ -34,7 +34,7 @@ void traced_partitioned_init(const struct traced *c, MPI_Comm comm, int source, 
 void traced_start(struct traced *c, MPI_Request request);
 void traced_start_all(struct traced *c, int number, const MPI_Request *requests);
 
-/* Completion. */
+/* Calls that complete requests. */
 void before_complete(struct traced *c, MPI_Request request, MPI_Status **status);
 void traced_complete(struct traced *c);
 void failed_complete(const struct traced *c, MPI_Request request);
@@ -45,25 +45,25 @@ bool failed_in_status(int code);
 void failed_complete_many(struct traced *c, const MPI_Request *requests, int done, const int *indices);
 void before_cancel(MPI_Request request);
 
-/* A non-blocking transfer of a file was posted. */
+/* A call that posts a non-blocking file transfer. */
 void traced_transfer(double posted, struct iolens_mpiio_file *file, MPI_Request request);
 
-/* Collective. */
+/* Collective calls. */
 void before_collective(MPI_Comm comm);
 void traced_together(struct traced *c, const struct comm *of, int root, struct volume volume);
 void traced_together_post(struct traced *c, const struct comm *of, int root, struct volume volume,
                           MPI_Request request);
 
-/* A communicator was made by all ranks of another one, or by some of them. */
+/* Calls in which all or some ranks of a communicator make a new one. */
 void traced_made(struct traced *c, MPI_Comm of, MPI_Comm made);
 void traced_made_by_some(MPI_Comm made);
 void traced_collective_init(const struct traced *c, const struct comm *of, int root, struct volume volume,
                             MPI_Request request);
 
-/* One-sided. */
+/* One-sided calls. */
 void traced_one_sided(MPI_Win win, int target, int64_t sent, int64_t received);
 
-/* Count the call, with all that was said of it. */
+/* Counts the call with all facts that the functions above have set. */
 void traced_end(struct traced *c, void *caller);
 
 #endif

@@ -17,22 +17,23 @@ enum { TRACED_FEW = 32 };
 struct traced {
     double t0, t1;
     enum iolens_mpi_function function;
-    bool linked; /* an event of the call is kept (IOLENS_MPI_WHY) */
+    bool linked; /* An event of the call is recorded (IOLENS_MPI_WHY). */
     MPI_Request handle;
-    MPI_Status own, *status; /* `status` is where the library writes: the program's, or `own` */
+    /* `status` is where the library writes the status: in the program's, or in `own`. */
+    MPI_Status own, *status;
     struct request request;
-    bool known; /* something is known of `handle` */
+    bool known; /* The request `handle` is in the table of requests. */
     /* Number of requests of a completion call; 0 if none is known. */
     int number;
     MPI_Request few[TRACED_FEW], *handles;
     MPI_Status few_statuses[TRACED_FEW], *statuses;
     bool allocated, allocated_statuses;
-    /* Completed here. */
+    /* The requests that this call completed. */
     int transfers, others;
     struct iolens_mpiio_file *file;
 };
 
-/* Bits of enum iolens_mpi_tracing. */
+/* A set of bits of enum iolens_mpi_tracing. */
 extern unsigned traced_what;
 
 #endif

@@ -76,8 +76,7 @@
 
 #define NOTHING (void)0
 
-/* Calls that complete requests may complete those of files, which are counted without the trace of MPI too.
- */
+/* Calls that complete requests may complete file transfers, which are counted even if MPI is not traced. */
 #define TRACED    traced_what
 #define COMPLETES (traced_what || !requests_none())
 
@@ -87,11 +86,12 @@
 
 #define ON_TIMED(f, ...) FN(TRACED, f, __VA_ARGS__, NOTHING, NOTHING)
 #define ON_SEND(f, ...)  FN(TRACED, f, __VA_ARGS__, NOTHING, traced_send(&c, COMM, dest, tag, BYTES))
-/* All ranks of a communicator make another one or a window, or some of them a communicator. */
+/* Calls in which all ranks of a communicator make another one or a window, or some of its ranks make a
+ * communicator. */
 #define ON_MAKES(f, ...)        FN(TRACED, f, __VA_ARGS__, NOTHING, traced_made(&c, COMM, *(MPI_Comm *)made))
 #define ON_MAKES_SOME(f, ...)   FN(TRACED, f, __VA_ARGS__, NOTHING, traced_made_by_some(*(MPI_Comm *)made))
 #define ON_MAKES_WINDOW(f, ...) FN(TRACED, f, __VA_ARGS__, NOTHING, traced_made(&c, COMM, mpi.no_comm))
-/* Calls with a request that is not followed. */
+/* Calls that make a request which is not followed. */
 #define PASS              requests_pass(*request, c.t1)
 #define ON_ITIMED(f, ...) FN(TRACED, f, __VA_ARGS__, NOTHING, PASS)
 #define ON_ISEND(f, ...)                                                                                     \
@@ -143,8 +143,8 @@
 #define ON_TEST(f, ...)                                                                                      \
     FN_OR(COMPLETES, f, __VA_ARGS__, before_complete(&c, *request, &status),                                 \
           *flag ? traced_complete(&c) : NOTHING, failed_complete(&c, *request))
-/* `statuses`: what the call writes to, of which `one` or many; `completed` of them were, those that `indices`
- * lists or, with NULL, the first. */
+/* `statuses` is where the call writes one status or many. `completed` requests are complete: those in
+ * `indices` or, if that is NULL, the first ones. */
 #define COMPLETES_MANY(f, statuses, one, completed, indices, ...)                                            \
     FN_OR(COMPLETES, f, __VA_ARGS__, before_complete_many(&c, number, requests, &statuses, one),             \
           traced_complete_many(&c, completed, indices),                                                      \
@@ -160,12 +160,12 @@
 #define ON_FREE(f, ...)   FN(COMPLETES, f, __VA_ARGS__, requests_forget(*request, INFINITY), NOTHING)
 #define ON_CANCEL(f, ...) FN(TRACED, f, __VA_ARGS__, before_cancel(*request), NOTHING)
 
-/* In a call between two groups, some arguments are ignored: those of ranks that take no part, and those of
- * the root that would describe its own block. */
+/* In a call between two groups, ranks that take no part ignore some arguments, and the root ignores those
+ * that describe its own block. */
 #define TAKES_PART (!of->remote || root != MPI_PROC_NULL)
 #define HAS_BLOCK  (!of->remote || (root != MPI_PROC_NULL && root != MPI_ROOT))
 
-/* The root of a collective call; -1: it has none. */
+/* Sets the root of a collective call; -1 if the call has none. */
 #define ROOT_BARRIER              -1
 #define ROOT_BCAST                root
 #define ROOT_REDUCE               root
@@ -188,12 +188,12 @@
 #define ROOT_NEIGHBOR_ALLTOALLV   -1
 #define ROOT_NEIGHBOR_ALLTOALLW   -1
 
-/* `many`: which form the counts have. */
+/* `many` is the type of the counts. */
 #define VOLUME_BARRIER(many)   ((struct volume){0, 0})
 #define VOLUME_BCAST(many)     volume_bcast(of, root, TAKES_PART ? BYTES : 0)
 #define VOLUME_REDUCE(many)    volume_reduce(of, root, TAKES_PART ? BYTES : 0)
 #define VOLUME_ALLREDUCE(many) ((struct volume){BYTES, BYTES})
-/* Rank 0 has no ranks before it, and its buffer is left alone. */
+/* Rank 0 has no lower ranks, so MPI leaves its receive buffer unchanged. */
 #define VOLUME_EXSCAN(many) ((struct volume){BYTES, of->rank == 0 ? 0 : BYTES})
 #define VOLUME_GATHER(many)                                                                                  \
     volume_gather(of, root,                                                                                  \
@@ -258,7 +258,7 @@
 #define WIDE   false
 #define WIDE_c true
 
-/* With what is known of the communicator, as `of`. */
+/* `of` is the variable that holds the facts of the communicator. */
 #define WITH_COMM(statement)                                                                                 \
     do {                                                                                                     \
         const struct comm *of = comm_of(COMM);                                                               \
@@ -283,7 +283,7 @@
 #define ON_GET(f, ...)  FN(TRACED, f, __VA_ARGS__, NOTHING, FROM_TARGET)
 #define ON_RPUT(f, ...) FN(TRACED, f, __VA_ARGS__, NOTHING, (TO_TARGET, PASS))
 #define ON_RGET(f, ...) FN(TRACED, f, __VA_ARGS__, NOTHING, (FROM_TARGET, PASS))
-/* With MPI_NO_OP nothing is sent: the arguments that say what are not looked at. */
+/* With MPI_NO_OP nothing is sent, and the arguments that describe the data are ignored. */
 #define NO_OP                      ((MPI_Op)op == mpi.no_op)
 #define TO_AND_FRO                 traced_one_sided((MPI_Win)win, target, NO_OP ? -1 : BYTES, RECVBYTES)
 #define ON_GET_ACCUMULATE(f, ...)  FN(TRACED, f, __VA_ARGS__, NOTHING, TO_AND_FRO)
@@ -314,7 +314,8 @@
     COLLECTIVE_AS(_c, kind, name, iname, __VA_ARGS__)                                                        \
     COLLECTIVE_INIT_AS(_c, kind, name, __VA_ARGS__)
 #define SYNCHRONIZING(...) COLLECTIVE_BOTH(__VA_ARGS__)
-#elif defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5 /* most of MPI 4, but no _c */
+/* Has most of MPI 4, but no functions ending in _c. */
+#elif defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5
 #define MPI_CALL_C(...)    MPI_CALL_AS(, __VA_ARGS__)
 #define MPI4_CALL_C(...)   MPI_CALL_AS(, __VA_ARGS__)
 #define MPI4_CALL(...)     MPI_CALL_AS(, __VA_ARGS__)

@@ -4,7 +4,7 @@
 
 #include "core.h"
 
-/* Duplicate MPI_COMM_WORLD (collective, so in MPI_Init) and return the transport, or NULL when MPI failed. */
+/* Collective, in MPI_Init. Duplicates MPI_COMM_WORLD and returns the transport, or NULL if MPI failed. */
 const struct iolens_transport *transport_open(void);
 
 void transport_close(void);

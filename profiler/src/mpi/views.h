@@ -1,4 +1,4 @@
-/* The bytes that a file view shows, from its file type. */
+/* Decodes a file view's file type to find the bytes that the view shows. */
 #ifndef IOLENS_VIEWS_H
 #define IOLENS_VIEWS_H
 
@@ -6,7 +6,7 @@
 
 #include "core.h"
 
-/* Take the file type apart and report it for the traced file. */
+/* Decodes the file type and reports the view for a traced file. */
 void views_report(const struct iolens_mpiio_file *file, MPI_Offset displacement, MPI_Datatype filetype,
                   double t0, double t1);
 

@@ -1,5 +1,5 @@
-/* How many bytes a collective call takes from this rank, and how many it brings to it: what stands in the
- * buffers that are given to it, this rank's own part of them included. */
+/* Computes how many bytes a collective call takes from this rank's buffers and how many it writes to them,
+ * including the part that the rank sends to itself. */
 #ifndef IOLENS_VOLUMES_H
 #define IOLENS_VOLUMES_H
 
@@ -13,7 +13,7 @@ struct volume {
     int64_t sent, received;
 };
 
-/* Many counts: an array of int, or of MPI_Count in the functions whose names end in _c. */
+/* An array of counts: int, or MPI_Count in the functions whose names end in _c. */
 struct counts {
     const void *array;
     bool wide;
@@ -26,11 +26,11 @@ struct volume volume_reduce(const struct comm *comm, int root, int64_t bytes);
 struct volume volume_gather(const struct comm *comm, int root, int64_t sent, int64_t received);
 struct volume volume_scatter(const struct comm *comm, int root, int64_t sent, int64_t received);
 
-/* Returns the volume of an exchange of all with all; sent is -1 for an exchange in place, which sends as
- * much as it receives. */
+/* Returns the bytes of an all-to-all exchange; sent is -1 for an exchange in place, which sends as much as it
+ * receives. */
 struct volume volume_exchange(int64_t sent, int64_t received);
 
-/* Bytes of `many` blocks, but for those that `without` has; NULL: of all. */
+/* Returns the bytes of `many` blocks, without those marked in `without`; NULL marks none. */
 int64_t bytes_of_all(int many, struct counts counts, MPI_Datatype type, const bool *without);
 int64_t bytes_of_types(int many, struct counts counts, const MPI_Datatype *types, const bool *without);
 

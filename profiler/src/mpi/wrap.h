@@ -12,16 +12,16 @@
 
 extern __thread int mpi_depth;
 
-/* A handle as a program passes it: an int in one MPI library, a pointer in another. Wrappers hand on the
- * whole register, so that a program of another library than this adapter's runs on unharmed; the handle takes
- * its own type only where something is recorded. */
+/* An MPI handle as a program passes it: an int or a pointer, depending on the MPI library. Wrappers pass on
+ * the whole register, so that programs of another MPI library still work; the handle gets its real type only
+ * if the call is recorded. */
 typedef intptr_t handle;
 
-/* True when this call is to be recorded. */
+/* Returns true if this call is to be recorded. */
 bool mpi_active(void);
 
-/* Call the library's own definition of `symbol`, a function of the same type as `like`; found when first
- * needed, by several threads at once maybe. */
+/* Calls the library's definition of `symbol`, which has the type of `like`. The definition is looked up at
+ * the first call, and several threads may do so at once. */
 #define CALL_REAL(symbol, like, args)                                                                        \
     ({                                                                                                       \
         static __typeof__(&like) cached;                                                                     \

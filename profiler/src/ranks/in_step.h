@@ -14,8 +14,8 @@
  * one such transport may be open. */
 const struct iolens_transport *in_step_open(const struct iolens_transport *transport);
 
-/* Collective; afterwards only the underlying transport is used. Returns the errno of the failure, 0 if all
- * ranks took all steps. */
+/* Collective. Ends the checks; the underlying transport is used from then on. Returns the errno of the
+ * failure, 0 if all ranks took all steps. */
 int in_step_close(void);
 
 #endif

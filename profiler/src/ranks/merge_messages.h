@@ -1,11 +1,11 @@
-/* Bytes that ranks merge, in any number: by messages along a tree. */
+/* Merges any number of bytes over ranks, by messages along a tree. */
 #ifndef IOLENS_MERGE_MESSAGES_H
 #define IOLENS_MERGE_MESSAGES_H
 
 #include "../adapter.h"
 #include "../memory/buffer.h"
 
-/* Adds the bytes of `higher` ranks to those of lower ones. Returns 0, or -1. */
+/* Merges the bytes of `higher` ranks into those of lower ones. Returns 0, or -1. */
 typedef int merge_add_fn(struct buffer *lower, const struct buffer *higher, const void *context);
 
 /* Collective; needs ranks that can send messages, after a step that all of them took (in_step.h). Merges

@@ -12,8 +12,8 @@
 int top_ranks_choose(const struct iolens_transport *transport, const int64_t *weight, size_t count,
                      int64_t most, bool *chosen);
 
-/* Collective. Of the `count` rows of each rank, of which other ranks need know nothing, choose the `most` of
- * all ranks together with the largest weight, with the same rule. Returns 0, or -1. */
+/* Collective. Each rank has `count` rows that other ranks do not have. Chooses the `most` rows of largest
+ * weight over all ranks, by the same rule. Returns 0, or -1. */
 int top_rows_choose(const struct iolens_transport *transport, const int64_t *weight, size_t count,
                     int64_t most, bool *chosen);
 

@@ -25,7 +25,8 @@ struct frequent_value {
 };
 
 struct frequent_values {
-    struct frequent_value *entries; /* `few`, or an array elsewhere: most files see one size */
+    /* Points to `few` or to a larger array; most files have only one access size. */
+    struct frequent_value *entries;
     struct frequent_value *latest;
     int used, capacity;
     struct frequent_value few[FREQUENT_SMALL];
@@ -38,10 +39,10 @@ void frequent_start(struct frequent_values *set);
 /* Returns true if a set in a spool is valid. */
 bool frequent_validate(const struct frequent_values *set, const struct area *area);
 
-/* The slow part of frequent_add: the value, not negative, is not the latest one. */
+/* Adds a value that is not negative and differs from the latest one; the slow part of frequent_add. */
 void frequent_search(struct frequent_values *set, int64_t value);
 
-/* True when `value` is the latest one, which is counted then. */
+/* Counts the value and returns true if it equals the latest one. */
 static inline bool frequent_again(struct frequent_values *set, int64_t value)
 {
     if (__builtin_expect(set->latest->value != value, 0))
@@ -56,18 +57,18 @@ static inline void frequent_add(struct frequent_values *set, int64_t value)
         frequent_search(set, value);
 }
 
-/* Write the top four: values[4], then counts[4], by falling count, then by falling value; 0 where there are
- * fewer. */
+/* Writes the top four: values[4], then counts[4], by falling count, then by falling value; unused places are
+ * 0. */
 void frequent_top(const struct frequent_values *set, int64_t *values, int64_t *counts);
 
-/* The same of two streams together. */
+/* Writes the top four of two streams together. */
 void frequent_top_of_both(const struct frequent_values *a, const struct frequent_values *b, int64_t *values,
                           int64_t *counts);
 
-/* All that was kept of a stream, for merging over ranks. */
+/* Copies all values that were kept of a stream, so that they can be merged over ranks. */
 void frequent_keep(const struct frequent_values *set, struct kept_values *kept);
 
-/* Insert (value, count) into such a pair of arrays, adding to an equal value. */
+/* Inserts (value, count) into such a pair of arrays; the count of an equal value grows. */
 void top_insert(int64_t *values, int64_t *counts, int64_t value, int64_t count);
 
 #endif

@@ -1,15 +1,15 @@
-/* The values of which a record names the most frequent four, with all that were kept of them, on their way
- * through the ranks. Merging only the best four of each rank would lose the counts of a value that is not
- * among the best of every rank. */
+/* Lists of frequent values, on their way to other ranks. A record names only the four most frequent values,
+ * but merging needs all values that each rank has kept: a value may be frequent in total without being among
+ * the four best of every rank. */
 #ifndef IOLENS_KEPT_VALUES_H
 #define IOLENS_KEPT_VALUES_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-enum { KEPT_ALL = 64 }; /* room for what one rank keeps of reads and writes together */
+enum { KEPT_ALL = 64 }; /* Number of values that one rank keeps of reads and writes together. */
 
-/* `used` rows of `words` numbers (the value) and a count; room for `room` rows. */
+/* `used` rows in an array of `room` rows. A row has `words` numbers (the value) and a count. */
 struct kept_values {
     int64_t words, room, used, rows[];
 };
@@ -17,10 +17,11 @@ struct kept_values {
 size_t kept_bytes(int words, int room);
 void kept_start(struct kept_values *kept, int words, int room);
 
-/* Add `count` occurrences of a value. Without room the rarest value makes way for a more frequent one. */
+/* Adds `count` occurrences of a value. If the array is full, the rarest value is replaced by a more frequent
+ * one. */
 void kept_add(struct kept_values *kept, const int64_t *value, int64_t count);
 
-/* Add what a lower rank range kept. */
+/* Adds the values that lower ranks kept. */
 void kept_merge(const struct kept_values *lower, struct kept_values *inout);
 
 static inline const int64_t *kept_value(const struct kept_values *kept, int64_t i)

@@ -26,16 +26,16 @@ struct patterns {
 
 void patterns_add(struct patterns *patterns, const struct pattern *pattern);
 
-/* Write the top four to a record: four patterns, then their four counts, by falling count. */
+/* Writes the top four to a record: four patterns, then their four counts, by falling count. */
 void patterns_top(const struct patterns *patterns, int64_t *ints);
 
-/* Insert `count` occurrences of a pattern into such a list, adding to an equal one. */
+/* Inserts `count` occurrences of a pattern into such a list; the count of an equal pattern grows. */
 void patterns_insert(int64_t *ints, const int64_t *words, int64_t count);
 
-/* All that was kept, for merging over ranks. */
+/* Copies all patterns that were kept, so that they can be merged over ranks. */
 void patterns_keep(const struct patterns *patterns, struct kept_values *kept);
 
-/* Count in `into` what was counted in `from`. */
+/* Adds the counts of `from` to `into`. */
 void patterns_join(const struct patterns *from, struct patterns *into);
 
 #endif

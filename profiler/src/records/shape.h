@@ -9,12 +9,12 @@
 #include "kept_values.h"
 
 enum merge {
-    MERGE_SUM, /* a negative value means "not available" and stays -1 */
+    MERGE_SUM, /* Adds the values; a negative value means "not available", and the sum stays -1. */
     MERGE_MAX,
-    MERGE_FIRST, /* the lowest rank's value that is not 0 */
-    MERGE_BEGIN, /* time stamp: the earliest that is not 0 */
-    MERGE_END,   /* time stamp: the latest */
-    MERGE_APART  /* merged together with others, by the fields of record_shape below */
+    MERGE_FIRST, /* Takes the value of the lowest rank that has one other than 0. */
+    MERGE_BEGIN, /* Takes the earliest time stamp that is not 0. */
+    MERGE_END,   /* Takes the latest time stamp. */
+    MERGE_APART  /* Merges this counter together with others, as the fields of record_shape below describe. */
 };
 
 struct timeline;
@@ -23,16 +23,22 @@ enum { SHAPE_NONE = -1, SHAPE_MOST_BYTES = 2048, TOP_VALUES = 4 };
 
 struct record_shape {
     int ints, doubles;
-    const unsigned char *int_merge, *double_merge; /* enum merge per counter */
-    int top[2]; /* first of four values followed by their four counts, or SHAPE_NONE */
+    const unsigned char *int_merge, *double_merge; /* The enum merge of each counter. */
+    int top[2]; /* Index of four values with their four counts behind them, or SHAPE_NONE. */
     struct longest {
-        int seconds, bytes; /* double: longest operation; int: its size. SHAPE_NONE in both: absent */
+        /* Index of the double with the longest operation and of the int with its size; SHAPE_NONE in both if
+         * absent. */
+        int seconds, bytes;
     } longest[2];
-    int patterns;        /* first of four access patterns followed by their four counts (patterns.h), or 0 */
-    int fastest;         /* ints: fastest rank, its bytes, slowest rank, its bytes; SHAPE_NONE: no extremes */
-    int fastest_seconds; /* doubles: fastest, slowest, variance of time, variance of bytes */
-    int seconds[3];      /* doubles whose sum is a rank's I/O time: read, write, meta */
-    int bytes[2];        /* ints whose sum is a rank's bytes: read, written */
+    /* Index of four access patterns with their four counts behind them (patterns.h), or 0. */
+    int patterns;
+    /* Index of four ints: fastest rank, its bytes, slowest rank, its bytes; SHAPE_NONE if absent. */
+    int fastest;
+    /* Index of four doubles: time of the fastest rank, of the slowest rank, variance of time, variance of
+     * bytes. */
+    int fastest_seconds;
+    int seconds[3]; /* Indices of the doubles whose sum is a rank's I/O time: read, write, metadata. */
+    int bytes[2];   /* Indices of the ints whose sum is a rank's bytes: read, written. */
 };
 
 struct record_base {
@@ -49,24 +55,24 @@ size_t shape_bytes(const struct record_shape *shape);
 int64_t *shape_ints(void *record);
 double *shape_doubles(const struct record_shape *shape, void *record);
 
-/* Correct all durations, and move the time stamps that are not 0 to the job's clock. */
+/* Corrects all durations and converts the time stamps that are not 0 to the job's clock. */
 void shape_correct_times(const struct record_shape *shape, void *record, const struct timeline *line);
 
-/* Make one rank's record ready for merging: this rank is the fastest and the slowest. */
+/* Prepares one rank's record for merging: this rank is the fastest and the slowest. */
 void shape_share(const struct record_shape *shape, void *record, int64_t rank, struct spread *spread);
 
-/* Merge the record of a lower rank range into that of a higher one, but for the lists of its most frequent
- * values: they are merged with all that was kept of them (kept_values.h). */
+/* Merges the record of a lower rank range into that of a higher one. The lists of most frequent values are
+ * merged elsewhere, from all values that were kept (kept_values.h). */
 void shape_merge(const struct record_shape *shape, const void *lower, void *inout);
 void spread_merge(const struct spread *lower, struct spread *inout);
 
-/* How many such lists the record has (at most 2), and the words of a value in each. */
+/* Returns how many lists of frequent values the record has (at most 2), and the words of a value in each. */
 int shape_lists(const struct record_shape *shape, int words[2]);
 
-/* Write the most frequent four values of a list to the record. */
+/* Writes the four most frequent values of a list to the record. */
 void shape_put_list(const struct record_shape *shape, void *record, int list, const struct kept_values *kept);
 
-/* Write rank -1 and the variances. */
+/* Writes rank -1 and the variances to a merged record. */
 void shape_finish_shared(const struct record_shape *shape, void *record, const struct spread *spread);
 
 #endif

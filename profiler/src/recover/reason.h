@@ -11,8 +11,8 @@ struct reason {
     bool replaced;   /* a process without MPI that became another program by exec */
     int ranks;       /* ranks of the job; 0 for a process without MPI */
     const int *found;
-    int found_count;      /* ranks with a spool, ascending */
-    int overflowed_count; /* how many of these ran out of room */
+    int found_count;      /* Number of ranks with a spool, whose numbers are listed in ascending order. */
+    int overflowed_count; /* Number of ranks whose spools ran out of room. */
 };
 
 void reason_write(const struct reason *reason, char *text, size_t size);

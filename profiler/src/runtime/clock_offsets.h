@@ -6,21 +6,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { CLOCK_CHILDREN = 24 }; /* of 2^24 clocks */
+enum { CLOCK_CHILDREN = 24 }; /* Largest number of children in the tree, enough for 2^24 clocks. */
 
 struct clock_offset {
-    int64_t ns, uncertainty_ns; /* it lies within ns +- uncertainty_ns */
-    int64_t at_ns;              /* by this clock, when it was measured */
+    int64_t ns, uncertainty_ns; /* The offset lies within ns +- uncertainty_ns. */
+    int64_t at_ns;              /* Time of the measurement, by this clock. */
 };
 
 struct clock_offsets {
-    int32_t clocks; /* different ones in the job; 0 and 1: nothing to compare */
-    int32_t mine;   /* number of this rank's */
-    bool first;     /* of the ranks with this clock, it is the first */
-    bool ended;     /* `end` was measured */
+    int32_t clocks; /* Number of different clocks in the job; 0 and 1 need no comparison. */
+    int32_t mine;   /* Number of this rank's clock. */
+    bool first;     /* This is the first of the ranks that share this clock. */
+    bool ended;     /* `end` was measured. */
     struct clock_offset begin, end;
-    int64_t zero_ns; /* by this clock, moved by `begin`: the moment that all ranks agreed on */
-    /* The clocks with which the first rank of a clock compares its own; -1 for none. */
+    int64_t zero_ns; /* The moment on which all ranks agreed, by this clock, corrected by `begin`. */
+    /* Clocks that the first rank of a clock is compared with; -1 for none. */
     int32_t parent, children, child[CLOCK_CHILDREN];
 };
 

@@ -12,10 +12,10 @@
 
 struct arena;
 
-/* Reads the file into `memory`; says once what is wrong with it, with its line. */
+/* Reads the file into `memory`; reports once each invalid line with its number. */
 void config_read(const char *path, struct arena *memory);
 
-/* The values of a setting, by its variable's name or NULL; NULL when the file does not have it. */
+/* Returns the value of a setting by the name of its variable (or NULL); NULL if the file lacks it. */
 const char *config_value(const char *variable, struct arena *memory);
 
 #endif

@@ -1,5 +1,5 @@
-/* The runtime context: what all parts of the library share. What only one part remembers, it keeps itself, in
- * its variable iolens_<part>. */
+/* The runtime context, which all parts of the library share. State that only one part needs is kept by that
+ * part, in its variable iolens_<part>. */
 #ifndef IOLENS_CONTEXT_H
 #define IOLENS_CONTEXT_H
 
@@ -34,43 +34,47 @@ struct context {
     struct wiped wiped;
     bool started;
     bool recorded_at_fork;
-    pid_t pid; /* of the process that records; another one (a child of vfork) must not touch anything */
-    pid_t fork_parent; /* 0 unless this process was forked from a recording one */
+    /* Number of the recording process; a process with another number (a child of vfork) must change
+     * nothing. */
+    pid_t pid;
+    pid_t fork_parent; /* Parent's number if this process was forked from a recording one; else 0. */
     struct origin origin;
     int64_t jobid;
     struct clock clock;
-    struct arena arena;            /* what becomes part of the log, in the spool */
-    struct arena scratch;          /* what ends with the process */
-    struct identity identity;      /* read when the log is written */
-    char io_component[USER_BYTES]; /* that opened MPI files; "": not known */
-    struct clock_end ended;        /* read when the log is written */
+    struct arena arena;       /* Memory for everything that becomes part of the log; lies in the spool. */
+    struct arena scratch;     /* Memory for everything that ends with the process. */
+    struct identity identity; /* Facts about the process; read when the log is written. */
+    char io_component[USER_BYTES]; /* Component of MPI-IO that opened files; "" if unknown. */
+    struct clock_end ended;        /* Clocks at the end; read when the log is written. */
     const char
-        *lost; /* a sentence: why another process writes the log of this one; NULL: it does so itself */
-    const char *closed; /* a sentence: why recording ended before the process did; NULL: it did not */
+        /* Sentence that says why another process writes this one's log; NULL if this process writes it. */
+        *lost;
+    /* Sentence that says why recording ended before the process did; NULL if it did not. */
+    const char *closed;
     struct settings settings;
-    atomic_bool paused;       /* the program asked that nothing is recorded for now */
-    bool muted;               /* this rank is not recorded, but takes part in writing the log */
-    bool starved;             /* this rank has no memory to write its records into the job's log */
-    struct timeline timeline; /* known at the end */
-    bool stand_in;            /* no spool of this rank was left: what is said of it is a higher one's */
-    bool programs_differ;     /* not all ranks run programs of one name; known at the end */
-    const struct iolens_transport *transport; /* NULL until MPI_Init */
+    atomic_bool paused;       /* The program has asked to pause recording. */
+    bool muted;               /* This rank is not recorded, but takes part in writing the log. */
+    bool starved;             /* This rank lacks the memory to write its records into the job's log. */
+    struct timeline timeline; /* Conversion to the job's clock; known when recording ends. */
+    bool stand_in;            /* This rank left no spool; its facts are those of a higher rank. */
+    bool programs_differ;     /* Not all ranks run programs of the same name; known when recording ends. */
+    const struct iolens_transport *transport; /* Functions of the MPI adapter; NULL until MPI_Init. */
     struct clock_offsets offsets;
 };
 
 extern struct context iolens;
 
-/* Have the page emptied in children; where the kernel cannot (before Linux 4.14), it is not. */
+/* Asks the kernel to empty the page in children; kernels before Linux 4.14 cannot do so. */
 void iolens_wipe_in_children(void);
 
-/* True in a thread while it is inside the recorder, whose own calls pass through. */
+/* True in a thread that is inside the recorder; calls that the recorder makes are not recorded. */
 extern __thread bool iolens_busy __attribute__((tls_model("initial-exec")));
 
-/* Seconds that the thread has spent in timed calls: of nested calls the outermost one's time replaces theirs.
- */
+/* Seconds that the thread has spent in timed calls. Of nested calls only the outermost one's time counts. */
 extern __thread double iolens_spent_time __attribute__((tls_model("initial-exec")));
 
-/* Where the thread's errno is: asking the C library each time costs more than the rest of saving it. */
+/* Address of the thread's errno, remembered because asking the C library each time costs more than the rest
+ * of saving errno. */
 extern __thread int *iolens_errno __attribute__((tls_model("initial-exec")));
 
 static inline int *errno_place(void)
@@ -80,24 +84,25 @@ static inline int *errno_place(void)
     return iolens_errno;
 }
 
-/* True when this call is to be recorded. */
+/* Returns true if this call is to be recorded. */
 static inline bool iolens_active(void)
 {
     return __builtin_expect(
         atomic_load_explicit(&iolens.wiped.recording, memory_order_relaxed) && !iolens_busy, 1);
 }
 
-/* True while the program has switched recording off: files are followed, but nothing is counted. */
+/* Returns true while the program has switched recording off: files are followed, but nothing is counted. */
 static inline bool iolens_paused(void)
 {
     return __builtin_expect(atomic_load_explicit(&iolens.paused, memory_order_relaxed), 0);
 }
 
-/* False in a child of vfork, which shares the memory of its parent: asked of the kernel. */
+/* Asks the kernel whether this is the recording process; false in a child of vfork, which shares its parent's
+ * memory. */
 bool iolens_is_this_process(void);
 
-/* The same, cheap enough for every event: where vfork is wrapped (vfork.c), its child never gets to an
- * event, and the kernel need not be asked. */
+/* Answers the same cheaply enough for every event. If vfork is wrapped (vfork.c), its child never reaches an
+ * event, so the kernel need not be asked. */
 static inline bool iolens_owns_memory(void)
 {
 #if defined(__x86_64__)

@@ -13,13 +13,13 @@ struct settings {
 
 struct arena;
 
-/* The texts lie in `memory`. */
+/* The values point into `memory`. */
 void settings_read(struct settings *settings, struct arena *memory);
 
-/* Each on a line of standard error, as DUMP_CONFIG asks. */
+/* Prints each setting on a line of standard error, as DUMP_CONFIG requests. */
 void settings_print(const struct settings *settings);
 
-/* False for NULL, "" and "0". */
+/* Returns false for NULL, "" and "0", else true. */
 bool settings_true(const char *value);
 
 #endif

@@ -1,4 +1,4 @@
-/* Numbers of threads, which tables tell threads apart by. */
+/* Numbers that identify threads in the tables. */
 #ifndef IOLENS_THREAD_NUMBER_H
 #define IOLENS_THREAD_NUMBER_H
 
@@ -8,7 +8,7 @@
  * their first call. */
 uint32_t thread_number(void);
 
-/* In a child of fork, whose only thread is its first. */
+/* Called in a child of fork, whose only thread becomes thread 0. */
 void thread_number_reset(void);
 
 #endif

@@ -1,6 +1,6 @@
-/* Room for what a thread keeps for itself and that is too large for thread-local storage. Where an auditor
- * (LD_AUDIT) is loaded, the loader has some hundred bytes of that for all preloaded libraries together, and a
- * program does not start with one that needs more. */
+/* Per-thread memory for data that is too large for thread-local storage. With an auditor (LD_AUDIT) the
+ * loader has only some hundred bytes of thread-local storage for all preloaded libraries, and a program does
+ * not start if a library needs more. */
 #ifndef IOLENS_THREAD_ROOM_H
 #define IOLENS_THREAD_ROOM_H
 
@@ -10,16 +10,16 @@
 
 struct room;
 
-/* Rooms of one kind, those of ended threads among them. */
+/* All per-thread blocks of one kind, including those of ended threads. */
 struct thread_rooms {
-    size_t bytes; /* of each */
+    size_t bytes; /* Size of each block in bytes. */
     struct spin lock;
     struct room *unused;
 };
 
-/* Zeroed memory for this thread, which *mine points to from then until the thread ends; NULL without memory,
- * or where the program has all of the process's keys (pthread_key_create). `mine` is thread-local. Not from a
- * signal handler. */
+/* Returns zeroed memory for this thread, and sets the thread-local pointer *mine to it until the thread ends.
+ * Returns NULL without memory, or if the program uses all keys of the process (pthread_key_create). Must not
+ * be called from a signal handler. */
 void *thread_room(struct thread_rooms *rooms, void **mine);
 
 #endif

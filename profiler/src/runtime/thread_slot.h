@@ -1,4 +1,4 @@
-/* A number for each thread that runs, for what threads must not write to together. */
+/* A small number for each running thread, by which threads choose separate memory to write to. */
 #ifndef IOLENS_THREAD_SLOT_H
 #define IOLENS_THREAD_SLOT_H
 
@@ -6,8 +6,8 @@
 
 enum { SLOTS_MOST = 1024 };
 
-/* The number of this thread, from 0. Given again when a thread has ended; beyond SLOTS_MOST threads at once
- * several share the last one. */
+/* Returns the number of this thread, from 0. Numbers of ended threads are reused; if more than SLOTS_MOST
+ * threads run, several share the last number. */
 uint32_t thread_slot(void);
 
 #endif

@@ -20,18 +20,18 @@
 #define IOLENS_EXPORT __attribute__((visibility("default")))
 
 struct call {
-    double t0, t1;        /* seconds by iolens.clock around the real call */
-    void *taken;          /* what `before` took out of a table */
-    int64_t mark, target; /* what `before` measured */
-    const char *function; /* its name */
-    const void *caller;   /* where it returns to */
+    double t0, t1;        /* Times before and after the real call, in seconds by iolens.clock. */
+    void *taken;          /* The entry that `before` removed from a table. */
+    int64_t mark, target; /* Values that `before` measured. */
+    const char *function; /* Name of the called function. */
+    const void *caller;   /* Return address of the call. */
 };
 
-/* Set the function pointer to the next definition of `name` behind this library, or to a function that fails
- * with ENOSYS when there is none. */
+/* Sets the function pointer to the next definition of `name` after this library; if there is none, to a
+ * function that fails with ENOSYS. */
 void wrap_resolve(const char *name, void *pointer);
 
-/* In the function itself, whose caller is looked at. */
+/* Must be expanded in the wrapper itself, so that it finds the wrapper's caller. */
 #define WRAP_INSIDE __attribute__((always_inline)) static inline
 
 #define REAL(name) (*(real_##name ? (void)0 : wrap_resolve(#name, &real_##name), real_##name))
@@ -45,8 +45,8 @@ void wrap_resolve(const char *name, void *pointer);
         *place = before;                                                                                     \
     } while (0)
 
-/* Defined by the tables whose calls the log has the time of: the time is taken off the traced functions that
- * call them. */
+/* Defined by the tables whose calls have their time in the log; this time is subtracted from the traced
+ * functions that make the calls. */
 #ifdef WRAP_SPENDS
 static inline void wrap_spend(const struct call *c) { iolens_spent_time += c->t1 - c->t0; }
 #else

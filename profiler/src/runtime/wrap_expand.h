@@ -23,8 +23,9 @@
 #undef FNV
 #undef FNZ
 
-/* At load time where the functions may be called from a signal handler, which dlsym may not; else at first
- * use, which spares every process some sixty look-ups. */
+/* Functions that a signal handler may call are looked up when the library is loaded, because dlsym is
+ * not allowed there. All others are looked up at their first use, which saves every process some sixty
+ * lookups. */
 #ifdef WRAP_EARLY
 __attribute__((constructor)) static void resolve_all(void)
 {

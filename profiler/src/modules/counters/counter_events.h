@@ -1,4 +1,4 @@
-/* The events that may be counted, and which of them are. */
+/* The list of countable events, and the events that the user chose. */
 #ifndef IOLENS_COUNTER_EVENTS_H
 #define IOLENS_COUNTER_EVENTS_H
 
@@ -15,24 +15,24 @@ enum counter_event {
     EVENTS
 };
 
-enum { EVENTS_MOST = 16 }; /* that are counted at once */
+enum { EVENTS_MOST = 16 }; /* Largest number of events that are counted at once. */
 
 struct event_choice {
-    bool wanted; /* counters of the processor are asked for */
+    bool wanted; /* True if the user asked for counters of the processor. */
     size_t count;
     enum counter_event event[EVENTS_MOST];
 };
 
 const char *event_name(enum counter_event event);
 
-/* Returns the source of the event on this machine: a perf_type_id and a code, or PERF_NONE. */
+/* Returns the source of the event on this machine: a perf_event type and code, or PERF_NONE. */
 int event_source(enum counter_event event, uint64_t *code);
 
-/* The events of `text`: numbers and names of groups, names of events, separated by commas; "" and "none": no
- * events. What is none of these is said, once. */
+/* Reads a list of events from `text`: numbers and names of groups and names of events, separated by commas;
+ * "" and "none" choose no events. An unknown word is reported once. */
 struct event_choice events_choose(const char *text);
 
-/* The groups with their events, and whether each event can be counted here, for a user to read. */
+/* Prints the groups with their events for a user, and says which events this machine can count. */
 void events_print(void);
 
 #endif

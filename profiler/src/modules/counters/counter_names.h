@@ -1,5 +1,4 @@
-/* The counters by their numbers: their names, and the reasons why one has no count, in this process or in
- * the one that is recovered. */
+/* Names of the counters by number, and the reason why a counter has no value. */
 #ifndef IOLENS_COUNTER_NAMES_H
 #define IOLENS_COUNTER_NAMES_H
 
@@ -11,19 +10,19 @@
 
 enum { COUNTER_NAME_BYTES = 64, COUNTER_PLACES = SOFT_COUNTERS + EVENTS };
 
-/* How many counters there are; 0: none were read. */
+/* Returns the number of counters; 0 if none were read. */
 int counters_number(void);
 
-/* False where the counter says nothing of a part of the run. */
+/* Returns false if the counter exists only for a whole run and not for a part of the run. */
 bool counter_is_of_parts(int counter);
 
 const char *counter_name(int counter);
 
-/* A number below COUNTER_PLACES for each name that a counter may have. */
+/* Returns a number below COUNTER_PLACES for each name that a counter may have. */
 size_t counter_place(const char *name);
 
-/* Why there is no count of the whole run, or of a part of it, in which the counter ran for so many ns.
- * "": there is one. */
+/* Returns the reason why a counter has no value for the whole run or for part of the run, given how many ns
+ * it ran; "" if it has a value. */
 const char *counter_missing(int counter, bool whole_run, int64_t running);
 
 #endif

@@ -1,4 +1,4 @@
-/* The open counters of a process or of a thread: one for each event that was chosen, one of migrations. */
+/* The open counters of a process or a thread: one for each chosen event, and one for migrations. */
 #ifndef IOLENS_COUNTER_SET_H
 #define IOLENS_COUNTER_SET_H
 
@@ -8,14 +8,14 @@
 #include "counts.h"
 #include "perf.h"
 
-/* Places in a set: the events in the order of the choice, migrations last. */
+/* Places in a set: first the chosen events in their order, then migrations. */
 enum { SET_MIGRATIONS = EVENTS_MOST, SET_PLACES };
 
 struct counter_set {
     struct perf_counter counter[SET_PLACES];
 };
 
-/* Why there is no counter in a place: a sentence; "": there is one. */
+/* Returns the reason why a place has no counter, as a sentence; "" if it has one. */
 struct set_reasons {
     char of[SET_PLACES][PERF_REASON_BYTES];
 };
@@ -25,7 +25,7 @@ struct set_reasons {
 void counter_set_open(struct counter_set *set, const struct event_choice *choice, bool process,
                       struct set_reasons *reasons);
 
-/* Only what the set counts is changed in `counts`. */
+/* Reads the open counters into `counts`; values of other counters stay as they are. */
 void counter_set_read(const struct counter_set *set, const struct event_choice *choice,
                       struct counts *counts);
 

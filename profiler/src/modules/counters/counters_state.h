@@ -1,4 +1,4 @@
-/* The state of a process's counters in the spool, where a recovery finds it. */
+/* The counter values of a process in its spool, from which `iolens recover` can read them. */
 #ifndef IOLENS_COUNTERS_STATE_H
 #define IOLENS_COUNTERS_STATE_H
 
@@ -9,13 +9,13 @@
 #include "counts.h"
 
 struct counters_state {
-    uint64_t events; /* of the processor, by the rows of `event` */
+    uint64_t events; /* Values of the processor's events, in the order of the rows of `event`. */
     uint32_t event[EVENTS_MOST];
     struct set_reasons reasons;
-    uint64_t counted;              /* migrations have a counter of their own */
-    char moved[PERF_REASON_BYTES]; /* why the run's migrations are not known without one */
+    uint64_t counted;              /* True if migrations have a counter of their own. */
+    char moved[PERF_REASON_BYTES]; /* Reason why the run's migrations are unknown if they have no counter. */
     struct counts run;
-    struct keyed regions; /* region_counters.h */
+    struct keyed regions; /* Rows of counter values by region: see region_counters.h. */
 };
 
 #endif

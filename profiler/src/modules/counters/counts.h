@@ -1,4 +1,4 @@
-/* The counts of the kernel and the processor, read at one moment. */
+/* Values of all counters at one moment. */
 #ifndef IOLENS_COUNTS_H
 #define IOLENS_COUNTS_H
 
@@ -14,22 +14,23 @@ enum soft_counter {
     SOFT_COUNTERS
 };
 
-/* Counters have numbers: those of the kernel first, then the events of the processor that were chosen. */
+/* Counters are numbered: first those of the kernel, then the chosen events of the processor. */
 enum { COUNTERS_MOST = SOFT_COUNTERS + EVENTS_MOST };
 
-/* All of them at one moment, or between two. `enabled` and `running` in ns: how long each was to count, and
- * how long it did; 0: it does not. */
+/* Values of all counters at one moment, or differences between two moments. `enabled` is how many ns a
+ * counter was switched on, `running` how many of those it really counted; 0 if it does not exist. */
 struct counts {
     int64_t value[COUNTERS_MOST], enabled[COUNTERS_MOST], running[COUNTERS_MOST];
 };
 
-/* The processor time that `clock` shows, and for how long the kernel's counters have counted. */
+/* Reads the processor time of `clock`, and how long the kernel's counters have counted. */
 void counts_read_clock(struct counts *counts, clockid_t clock);
 
-/* The kernel's other counters of `who`: RUSAGE_SELF or RUSAGE_THREAD. */
+/* Reads the kernel's other counters; `who` is RUSAGE_SELF or RUSAGE_THREAD. */
 void counts_read_usage(struct counts *counts, int who);
 
-/* `sum` grows by what came between two moments. The peak of memory does not grow by differences. */
+/* Adds the difference between two moments to `sum`. Peak memory is left out, because peaks cannot be
+ * added. */
 void counts_add_between(struct counts *sum, const struct counts *begin, const struct counts *end);
 
 #endif

@@ -1,5 +1,5 @@
-/* How often the kernel moved this process's threads to another processor, without a counter of its own: as
- * long as no thread has ended, for the number of one that ended is gone with it. */
+/* Number of times the kernel moved threads of this process to another processor, read without a perf counter.
+ * The number is known only while no thread has ended, because the kernel drops an ended thread's number. */
 #ifndef IOLENS_MIGRATIONS_H
 #define IOLENS_MIGRATIONS_H
 
@@ -7,13 +7,14 @@
 #include <stdint.h>
 
 struct migrations {
-    int64_t moves;   /* of the threads that there are; -1: the kernel does not tell */
-    int64_t threads; /* that there are, less those that were started through the C library */
+    int64_t moves;   /* Moves of all present threads; -1 if the kernel does not tell. */
+    int64_t threads; /* Number of present threads, minus those that were started through the C library. */
 };
 
 void migrations_read(struct migrations *now);
 
-/* The moves between two moments; -1, and why in `reason`, where they are not known. */
+/* Returns the number of moves between two moments; if unknown, returns -1 and writes the cause to
+ * `reason`. */
 int64_t migrations_between(const struct migrations *begin, const struct migrations *end, char *reason,
                            size_t bytes);
 

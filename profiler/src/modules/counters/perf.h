@@ -7,28 +7,28 @@
 
 enum { PERF_REASON_BYTES = 96 };
 
-/* The source of an event: a value of the kernel's enum perf_type_id, or none. */
+/* Source of an event: a value of the kernel's enum perf_type_id, or PERF_NONE. */
 enum { PERF_NONE = -1 };
 
-/* An open counter. Its descriptor is a high number; the program may close it, and use the number for itself.
- */
+/* An open counter. Its descriptor has a high number, which the program may still close and reuse for
+ * itself. */
 struct perf_counter {
-    int fd; /* -1: none */
+    int fd; /* Descriptor of the counter; -1 if it is closed. */
     uint64_t id;
 };
 
-/* Counts so far, and how much of the time that it was switched on it really counted, both in ns. */
+/* Value of a counter; and its time switched on and its time really counting, both in ns. */
 struct perf_count {
     int64_t value;
     uint64_t enabled, running;
 };
 
-/* Count from now on: in this thread, or in this thread and all that it will start. Only what happens in the
- * program, unless `kernel`. False: `reason` says in a sentence why not. */
+/* Starts a counter for this thread, or for this thread and all threads that it will start. Events inside the
+ * kernel count only if `kernel`. On failure returns false and writes the cause to `reason`. */
 bool perf_open(struct perf_counter *counter, int type, uint64_t code, bool threads, bool kernel,
                char reason[PERF_REASON_BYTES]);
 
-/* False when the program closed it. */
+/* Reads the counter. Returns false if the program has closed its descriptor. */
 bool perf_read(const struct perf_counter *counter, struct perf_count *count);
 
 void perf_close(struct perf_counter *counter);

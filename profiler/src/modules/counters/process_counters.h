@@ -1,4 +1,4 @@
-/* The counts in all threads of this process together, from the begin of recording to the end. */
+/* Counter values of the whole process, over all threads, from the start of recording to its end. */
 #ifndef IOLENS_PROCESS_COUNTERS_H
 #define IOLENS_PROCESS_COUNTERS_H
 
@@ -8,31 +8,33 @@
 #include "counter_events.h"
 #include "counters_state.h"
 
-/* Recording has begun in this process. */
+/* Called when recording begins in this process. */
 void counters_start(void);
 
-/* Recording is switched off, or on again. */
+/* Called when recording is switched off or on. */
 void counters_pause(bool on);
 
-/* In a child of fork: the counters of its parent are not its own. False: there were none. */
+/* Called in a child of fork, which must not use its parent's counters. Returns false if the parent had
+ * none. */
 bool counters_reset(void);
 
 /* The data recorded about traced calls: bits of enum iolens_tracing, with counters if events of the
  * processor were requested. */
 extern unsigned iolens_counters_tracing;
 
-/* Changes whenever counting begins anew or recording is switched: a difference across that is no count. */
+/* Number that changes whenever counting restarts or recording is switched. A difference of counter values
+ * across such a change is invalid. */
 uint32_t counters_epoch(void);
 
 const struct event_choice *counters_choice(void);
 
-/* Events of the processor were asked for, and are counted. */
+/* Returns true if the user chose events of the processor and they are being counted. */
 bool counters_matter(void);
 
-/* Where regions are counted, or NULL. */
+/* Returns the rows of counter values by region, or NULL. */
 struct counters_state *counters_of_regions(void);
 
-/* Bring `run` of the state up to date: now, and when recording ends. */
+/* Updates the values of `run` in the state, during the run and at the end of recording. */
 void counters_read_so_far(void);
 void counters_read_run(void);
 

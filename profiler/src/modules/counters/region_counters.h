@@ -1,4 +1,4 @@
-/* The counts in the regions that the program marks, by thread and region. */
+/* Counter values in the regions that the program marks, by thread and region. */
 #ifndef IOLENS_REGION_COUNTERS_H
 #define IOLENS_REGION_COUNTERS_H
 
@@ -18,8 +18,8 @@ struct region_counts {
 
 extern const struct keyed_shape region_counts_shape;
 
-/* The calling thread enters a region, and leaves it: what `counters_enter` returned is handed to
- * `counters_leave`. NULL: nothing is counted. */
+/* Called when the thread enters and leaves a region. `counters_leave` takes the value that `counters_enter`
+ * returned; NULL means that nothing is counted. */
 void *counters_enter(uint32_t region);
 void counters_leave(void *counted);
 

@@ -1,14 +1,14 @@
-/* Counters of a thread that enters regions or traced functions, opened when it does so first. */
+/* Counters of one thread, opened when the thread first enters a region or a traced function. */
 #ifndef IOLENS_THREAD_COUNTERS_H
 #define IOLENS_THREAD_COUNTERS_H
 
 #include "counts.h"
 
-/* Read those of the calling thread, at the begin and at the end of what is counted. */
+/* Reads the calling thread's counters, at the begin and at the end of a counted section. */
 void counters_begin(struct counts *now);
 void counters_end(struct counts *now);
 
-/* In a child of fork, which has none yet. */
+/* Called in a child of fork, which has no open counters yet. */
 void thread_counters_reset(void);
 
 #endif

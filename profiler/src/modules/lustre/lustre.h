@@ -12,10 +12,11 @@ struct lustre_state;
 /* Returns the stripe size of the file's first component in bytes, 0 when the file has no layout. */
 int64_t lustre_on_open(struct file *file, int fd);
 
-/* A composite layout gets components while the file grows: look again before the descriptor is closed. */
+/* Reads the layout again before the descriptor is closed, because a composite layout gains components while
+ * the file grows. */
 void lustre_on_close(struct file *file, int fd);
 
-/* A transfer through `fd`, -1 when that is not known, in a file with this state. */
+/* Counts a transfer through `fd` (-1 if unknown) in the file that has this state. */
 void lustre_on_transfer(struct lustre_state *state, int fd, bool writing, int64_t offset, int64_t bytes);
 
 #endif

@@ -9,17 +9,17 @@
 
 enum { LUSTRE_LAYER_BYTES = 8, LUSTRE_DEVICE_BYTES = 64, LUSTRE_COUNTER_BYTES = 32, LUSTRE_UNIT_BYTES = 8 };
 
-/* A line of such a file: name, number of samples, unit, and the sum of the samples where it has one. */
+/* One line of a `stats` file: name, number of samples, unit and, if present, the sum of the samples. */
 struct lustre_counter {
     char layer[LUSTRE_LAYER_BYTES], device[LUSTRE_DEVICE_BYTES];
     char name[LUSTRE_COUNTER_BYTES], unit[LUSTRE_UNIT_BYTES];
     int64_t samples, sum;
 };
 
-/* Read the counters for the first time, if this process has not done so and speaks for its node. */
+/* Reads the counters for the first time, if this process is the one that reads them for its node. */
 void lustre_client_begin(void);
 
-/* Read one line; false when it is no counter (a time stamp). */
+/* Reads one line; returns false if it is no counter, such as a time stamp. */
 bool lustre_client_line(const char *line, struct lustre_counter *counter);
 
 #endif

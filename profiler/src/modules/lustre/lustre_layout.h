@@ -10,7 +10,7 @@
 
 enum { LUSTRE_COMPONENT_INTS = 7, LUSTRE_POOL_BYTES = 16 };
 
-/* As it stands in a Darshan record. */
+/* A component in the form that a Darshan record has. */
 struct lustre_component {
     int64_t stripe_size, stripe_count, pattern, flags, extent_start, extent_end, mirror_id;
     char pool[LUSTRE_POOL_BYTES];
@@ -23,8 +23,8 @@ typedef void lustre_visit(void *context, const struct lustre_component *componen
 /* Index of the storage target that holds object `i` of a component. */
 int64_t lustre_target(const unsigned char *objects, int64_t i);
 
-/* Call `visit` for every component that exists (composite layouts: that is initialised). Returns false when
- * the bytes are no layout. */
+/* Calls `visit` for every component that exists; in a composite layout, for every initialised one. Returns
+ * false if the bytes are no layout. */
 bool lustre_walk(const unsigned char *bytes, size_t length, lustre_visit *visit, void *context);
 
 bool lustre_is_composite(const unsigned char *bytes, size_t length);

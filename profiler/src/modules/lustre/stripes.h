@@ -9,21 +9,21 @@
 
 #include "lustre_layout.h"
 
-/* Bytes read and written. */
+/* Bytes read from and written to one stripe. */
 struct moved {
     int64_t bytes[2];
 };
 
-/* Bytes of [begin, end) that lie on stripe `stripe` of `count`. */
+/* Returns how many bytes of [begin, end) lie on stripe `stripe` of `count`. */
 int64_t stripes_share(int64_t begin, int64_t end, int64_t stripe_size, int64_t count, int64_t stripe);
 
-/* Add `bytes` from `offset` on to the stripes of the components, whose `moved` stand in component order.
- * Returns the bytes that no stripe is known for: outside of all components, on a metadata target, or in a
- * file with mirrors, of which any may have been used. */
+/* Adds `bytes` from `offset` on to the stripes of the components; `moved` has one entry per stripe, in the
+ * order of the components. Returns the bytes whose stripe is unknown: bytes outside all components, on a
+ * metadata target, or in a file with mirrors, any of which may have been used. */
 int64_t stripes_add(const struct lustre_component *component, int64_t components, struct moved *moved,
                     bool writing, int64_t offset, int64_t bytes);
 
-/* All of [offset, offset + bytes) lies in components that are known, or the file has mirrors. */
+/* Returns true if all of [offset, offset + bytes) lies in known components, or if the file has mirrors. */
 bool stripes_known(const struct lustre_component *component, int64_t components, int64_t offset,
                    int64_t bytes);
 

@@ -1,4 +1,4 @@
-/* Calls of MPI one by one, where that is asked for. */
+/* Records calls of MPI one by one, if the user asked for that. */
 #ifndef IOLENS_MPI_EVENTS_H
 #define IOLENS_MPI_EVENTS_H
 
@@ -7,10 +7,11 @@
 
 #include "../../adapter.h"
 
-/* Returns true if calls are kept with their times. */
+/* Returns true if each call is kept with its times. */
 bool mpi_events_wanted(void);
 
-/* `bytes` of its messages, `peer`: as the row of the table has it. */
+/* Records a call; `bytes` and `peer` are the size of its messages and the other rank, as in the row of the
+ * table. */
 void mpi_event_keep(const struct iolens_mpi_call *call, int64_t bytes, int peer);
 
 #endif

@@ -16,7 +16,7 @@ struct row {
     int64_t bytes_sent, bytes_received, messages, size[MPI_SIZES], late_receives;
 };
 
-/* Columns that both tables have. */
+/* Columns that mpi_sites and mpi_calls both have. */
 #define MPI_WHO                                                                                              \
     MERGED(rank, "<i8", "rank", "the rank that called; -1: several ranks", COLUMN_RANK),                     \
         {"function", "S48",      "",       "name of the function", offsetof(struct row, function),           \
@@ -49,10 +49,10 @@ struct row {
         MPI_SIZE(4, "messages from 64 KiB and below 1 MiB"),                                                 \
         MPI_SIZE(5, "messages from 1 MiB and below 16 MiB"), MPI_SIZE(6, "messages from 16 MiB on")
 
-/* Append the rows of all calls, those with the same values in the table's columns of COLUMN_KEY as one. */
+/* Appends the rows of all calls; rows that agree in all key columns are merged. */
 void mpi_site_rows(enum process_table_index table, int rank, struct buffer *rows);
 
-/* The `rest` of both tables: makes a row stand for any rank, region and place of its function. */
+/* Makes a row stand for any rank, region and place of its function; the `rest` hook of both tables. */
 size_t mpi_site_rest(void *row);
 
 #endif

@@ -15,8 +15,8 @@ enum { MPI_SIZES = 7 };
 struct mpi_pending {
     int64_t sent, received, posted, messages, late;
     int64_t sizes[MPI_SIZES];
-    int size; /* class of the latest message */
-    int peer; /* and the rank at its other end; -1: none */
+    int size; /* Size class of the latest message. */
+    int peer; /* Rank at the other end of the latest message; -1: none. */
     double sync;
 };
 
@@ -27,11 +27,12 @@ struct mpi_site_key {
 struct mpi_site {
     int64_t calls, sent, received, messages, late;
     int64_t sizes[MPI_SIZES];
-    int64_t moved, moved_sizes[APMPI_SIZES]; /* bytes, and calls by them, as APMPI counts */
+    /* Bytes, and calls by size class, as Darshan's APMPI counts them. */
+    int64_t moved, moved_sizes[APMPI_SIZES];
     double time, min_time, max_time, sync;
 };
 
-/* 0: below 16 B, then up to 256 B, 4 KiB, 64 KiB, 1 MiB, 16 MiB, and above. */
+/* Returns the size class of a message. Classes end below 16 B, 256 B, 4 KiB, 64 KiB, 1 MiB and 16 MiB. */
 static inline int mpi_size_class(int64_t bytes)
 {
     int bits = bytes > 0 ? 64 - __builtin_clzll((uint64_t)bytes) : 0;
@@ -39,12 +40,12 @@ static inline int mpi_size_class(int64_t bytes)
     return bits < 5 ? 0 : class < MPI_SIZES - 1 ? class : MPI_SIZES - 1;
 }
 
-/* Over what this process has of them. `state`: of TABLE_mpi_sites, may be NULL. */
+/* Iterates over the rows of this process. `state` is the state of TABLE_mpi_sites, or NULL. */
 struct keyed_row *mpi_sites_first(const void *state);
 const struct mpi_site *mpi_site_of(struct keyed_row *row);
 
-/* The shape of the table's rows; a function that tells whether a row of a spool is valid; a function to be
- * called when the setting is known. */
+/* The shape of the table's rows, the check of a row from a spool, and the hook that runs when the settings
+ * are known. */
 extern const struct keyed_shape mpi_sites_shape;
 bool mpi_site_is_sound(const void *key, const void *value);
 void mpi_sites_start(void);

@@ -1,8 +1,7 @@
-/* Collective MPI-IO transfers of one file: where their time went, on every rank.
- *
- * A call's time has three parts: waiting, until the last rank has entered it; file access, the POSIX time
- * that this process spent in the file meanwhile; the rest, which is exchange of data and bookkeeping. The
- * first needs all ranks' times and is found when the log is written. */
+/* Where the time of collective MPI-IO transfers went, for each file and rank. A call's time has three parts:
+ * waiting until the last rank has entered the call; the POSIX time that this process spent in the file; and
+ * the rest, which is data exchange and bookkeeping. The waiting time needs the times of all ranks, so it is
+ * computed when the log is written. */
 #ifndef IOLENS_COLLECTIVE_H
 #define IOLENS_COLLECTIVE_H
 
@@ -15,7 +14,8 @@
 enum { COLLECTIVE_CHUNK = 128, COLLECTIVE_CHUNKS_MAX = 512 };
 
 struct collective_call {
-    double begin, seconds, access; /* s; access: POSIX time in the file during the call */
+    /* Begin and length of the call in seconds, and the POSIX time in the file during the call. */
+    double begin, seconds, access;
 };
 
 struct collective_chunk {
@@ -24,19 +24,19 @@ struct collective_chunk {
     struct collective_call call[COLLECTIVE_CHUNK];
 };
 
-/* The calls of one file, the first ones where there are more than fit. */
+/* The collective calls of one file; the later ones are left out if they do not fit. */
 struct collective_calls {
     struct collective_chunk *first, *last;
     int64_t count, chunks, missed;
 };
 
-/* `access`: POSIX time during the call. */
+/* Records a call; `access` is the POSIX time during the call. */
 void collective_add(struct collective_calls *calls, double t0, double t1, double access);
 
 /* Returns true if the calls in a spool are valid. */
 bool collective_validate(const struct collective_calls *calls, const struct area *area);
 
-/* Once: move begins to the job's clock. */
+/* Converts the begins to the job's clock; called once. */
 void collective_correct(struct collective_calls *calls, const struct timeline *line);
 
 #endif

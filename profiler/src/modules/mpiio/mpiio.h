@@ -37,20 +37,20 @@ struct mpiio_record {
 
 _Static_assert(sizeof(struct mpiio_record) == 560, "Darshan's MPI-IO record of version 3 has 560 bytes");
 
-/* One MPI-IO hint; NULL: not given. */
+/* One MPI-IO hint; NULL if it was not given. */
 struct mpiio_hint {
     const char *key, *requested, *given, *effective;
     struct mpiio_hint *next;
 };
 
-/* The state of a file; the handle that adapters hold. */
+/* The state of an MPI file; adapters hold it as their handle. */
 struct iolens_mpiio_file {
     struct mpiio_record record;
     struct spin lock;
-    int latest;         /* 0 nothing, 1 reading, 2 writing */
-    double last_end[3]; /* read, write, meta: end of the latest operation */
+    int latest;         /* Direction of the latest transfer: 0 none, 1 read, 2 write. */
+    double last_end[3]; /* End of the latest read, write and metadata operation. */
     struct heat heat;
-    struct dxt *dxt; /* NULL: not traced */
+    struct dxt *dxt; /* Trace of single transfers; NULL if the file is not traced. */
     struct frequent_values access;
     struct mpiio_hint *hints;
     struct collective_calls collectives;

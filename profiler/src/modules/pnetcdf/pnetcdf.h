@@ -56,7 +56,7 @@ struct pnetcdf_var {
     int64_t ints[PNETCDF_VAR_INTS];
     double doubles[PNETCDF_VAR_DOUBLES];
     struct dataset dataset;
-    int record_dimension; /* -1: not a record variable */
+    int record_dimension; /* Number of the record dimension; -1 if the variable has none. */
 };
 
 _Static_assert(offsetof(struct pnetcdf_var, dataset) <= SHAPE_MOST_BYTES, "room for every record");
@@ -66,10 +66,10 @@ enum extent_kind { EXTENT_ALL, EXTENT_ONE, EXTENT_BLOCK, EXTENT_STRIDED, EXTENT_
 
 struct extent {
     enum extent_kind kind;
-    const mpi_offset *count, *stride; /* stride may be NULL: 1 */
+    const mpi_offset *count, *stride; /* Counts and strides by dimension; `stride` NULL means stride 1. */
     int pieces;
-    mpi_offset *const *counts; /* NULL: one element each */
-    mpi_type type;             /* of the file */
+    mpi_offset *const *counts; /* Counts of each part; NULL: each part is one element. */
+    mpi_type type;             /* Type of the data in the file. */
 };
 
 struct extent extent_all(void);
@@ -79,11 +79,12 @@ struct extent extent_strided(const mpi_offset *count, const mpi_offset *stride);
 struct extent extent_pieces(int pieces, mpi_offset *const *counts);
 struct extent extent_type(mpi_type type);
 
-/* The parts of several variables that a call moves: the extent of each, whose `count` and `stride` point
- * into these arrays. */
+/* The parts of several variables that one call moves; `count` and `stride` of each part point into these
+ * arrays. */
 struct parts {
     enum extent_kind kind;
-    mpi_offset *const *counts, *const *strides; /* strides may be NULL: 1 */
+    /* Counts and strides of each part; `strides` NULL means stride 1. */
+    mpi_offset *const *counts, *const *strides;
 };
 
 struct parts parts_all(void);
@@ -102,14 +103,15 @@ struct extent extent_of(const struct several *several, int at);
 void pnetcdf_on_open(const struct call *c, int nc, enum pnetcdf_file_int counter);
 void pnetcdf_before_close(struct call *c, int nc);
 void pnetcdf_on_close(const struct call *c, int nc);
-void pnetcdf_on_meta(const struct call *c, int nc, enum pnetcdf_file_int counter); /* or PNETCDF_FILE_INTS */
+/* Counts a metadata call in `counter`; PNETCDF_FILE_INTS means that it has no counter. */
+void pnetcdf_on_meta(const struct call *c, int nc, enum pnetcdf_file_int counter);
 void pnetcdf_on_wait(const struct call *c, int nc, enum pnetcdf_file_int counter);
 
 void pnetcdf_on_variable(const struct call *c, int nc, int var);
 void pnetcdf_on_access(const struct call *c, int nc, int var, enum pnetcdf_var_int form,
                        enum pnetcdf_var_int mode, struct extent extent);
 
-/* Each variable is an access of its own, and has a share of the call's time, in proportion to its bytes. */
+/* Counts an access for each variable; the call's time is divided among them by bytes. */
 void pnetcdf_on_accesses(const struct call *c, int nc, struct several several, enum pnetcdf_var_int form,
                          enum pnetcdf_var_int mode);
 

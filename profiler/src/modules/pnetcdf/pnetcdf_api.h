@@ -1,6 +1,6 @@
-/* PnetCDF's interface as far as it is needed here, and the program's own library behind it. Nothing is
- * linked: a program without PnetCDF never gets here. MPI's handles are pointers or ints, by the MPI library;
- * here they are only handed through. */
+/* The part of PnetCDF's interface that is needed here, and access to the program's own PnetCDF library. The
+ * profiler does not link PnetCDF, so programs without it are unaffected. MPI handles are pointers or ints,
+ * depending on the MPI library; this code only passes them on. */
 #ifndef IOLENS_PNETCDF_API_H
 #define IOLENS_PNETCDF_API_H
 
@@ -24,14 +24,14 @@ struct pnetcdf_calls {
     int (*inq_varndims)(int nc, int var, int *rank);
     int (*inq_unlimdim)(int nc, int *dimension);
     int (*inq_dimlen)(int nc, int dimension, mpi_offset *length);
-    int (*type_size)(mpi_type type, int *bytes); /* MPI's */
-    mpi_type type_null;                          /* MPI_DATATYPE_NULL */
+    int (*type_size)(mpi_type type, int *bytes); /* MPI_Type_size. */
+    mpi_type type_null;                          /* The library's MPI_DATATYPE_NULL. */
 };
 
-/* NULL when something is missing, which is said once. */
+/* Returns the library's functions; NULL, after one message, if some are missing. */
 const struct pnetcdf_calls *pnetcdf_calls(void);
 
-/* The absolute path of an open file; false when there is none. */
+/* Writes the absolute path of an open file; returns false if there is none. */
 bool pnetcdf_path(char path[PATH_BYTES], int nc);
 
 #endif

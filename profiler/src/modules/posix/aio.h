@@ -1,5 +1,5 @@
-/* Asynchronous requests between submission and aio_return, by the address of their control
- * block, which may be gone when the request completes. */
+/* Pending asynchronous requests, from submission to aio_return. They are found by the address of their
+ * control block, which may no longer exist when the request completes. */
 #ifndef IOLENS_AIO_H
 #define IOLENS_AIO_H
 
@@ -10,8 +10,8 @@
 
 struct aio_request {
     const void *control;
-    void *state;   /* struct posix_state */
-    int direction; /* enum posix_direction */
+    void *state;   /* A struct posix_state. */
+    int direction; /* An enum posix_direction. */
     int fd;
     int64_t offset;
     bool aligned;
@@ -27,13 +27,13 @@ struct aio {
     struct aio_request *free;
 };
 
-/* Forget all requests. */
+/* Forgets all requests. */
 void aio_reset(void);
 
-/* `request` with all but `next`. */
+/* Stores a copy of `request`, except `next`. */
 void aio_add(struct aio_request request);
 
-/* Move the request of `control` to `request`; false when it was not recorded. */
+/* Moves the request with this control block to `request`; returns false if it was not recorded. */
 bool aio_take(const void *control, struct aio_request *request);
 
 #endif

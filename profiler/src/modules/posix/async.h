@@ -9,13 +9,14 @@
 /* True in a thread while it is inside libaio's io_submit, which may make its system call by number. */
 extern __thread bool async_submitting;
 
-/* Entered before the call, since another thread may collect a request before the call returns. */
+/* Stores requests before the call submits them, because another thread may collect them before the call
+ * returns. */
 void async_before_submit(long count, struct iocb **control);
 
-/* `taken` of `count` were accepted; negative: an error. */
+/* Keeps the first `taken` of `count` requests, which the call accepted; a negative number is an error. */
 void async_on_submit(int taken, long count, struct iocb **control);
 
-/* `count` requests have completed; negative: an error. */
+/* Records `count` completed requests; a negative number is an error. */
 void async_on_events(const struct call *c, int count, const struct io_event *event);
 
 #endif

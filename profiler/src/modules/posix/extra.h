@@ -1,4 +1,4 @@
-/* Calls on files that Darshan's records have no slot for. */
+/* Counts the calls on files that Darshan's records do not count. */
 #ifndef IOLENS_EXTRA_H
 #define IOLENS_EXTRA_H
 
@@ -17,22 +17,22 @@ enum extra {
     EXTRAS
 };
 
-/* A successful call on a path; the time counts. */
+/* Counts a successful call on a path, with its time. */
 void extra_on_path(const struct call *c, int dirfd, const char *path, enum extra which);
 
-/* The same on a descriptor. */
+/* Counts a successful call on a descriptor, with its time. */
 void extra_on_fd(const struct call *c, int fd, enum extra which);
 
-/* A call that moved `bytes` from one descriptor to another within the kernel: a read of the one and a write
- * of the other. Offsets: POSIX_AT_POSITION for the file position. */
+/* Records a call that moved `bytes` between two descriptors inside the kernel, as a read of one and a write
+ * of the other. An offset of POSIX_AT_POSITION means the file position. */
 void extra_on_move(const struct call *c, int from, int64_t from_offset, int to, int64_t to_offset,
                    int64_t bytes, enum extra which);
 
-/* The latest call on the file is timed elsewhere, too, if it ended in [t0, t1]: its time is taken away here.
- */
+/* Subtracts the time of the latest call on the file if that call ended in [t0, t1], because another counter
+ * also has this time. */
 void extra_leave_out(const struct file *file, double t0, double t1);
 
-/* The offset behind a pointer, or POSIX_AT_POSITION for NULL. */
+/* Returns the offset behind a pointer; POSIX_AT_POSITION for NULL. */
 int64_t extra_place(const off_t *offset);
 
 #endif

@@ -1,4 +1,5 @@
-/* The POSIX module: its record, and the events that the wrapped functions end in (posix_kinds.h). */
+/* The POSIX module: its record, and the functions that the wrappers call after each operation
+ * (posix_kinds.h). */
 #ifndef IOLENS_POSIX_H
 #define IOLENS_POSIX_H
 
@@ -22,30 +23,30 @@ struct lustre_state;
 
 enum posix_direction { POSIX_NOTHING, POSIX_READING, POSIX_WRITING };
 
-/* The kind of operation that ended last, for times that overlap. */
+/* The kind of operation that ended last; the timers use it for operations that overlap. */
 enum { POSIX_READ_END, POSIX_WRITE_END, POSIX_META_END };
 
-enum { POSIX_AT_POSITION = -1 }; /* an offset: the call used the file position */
+enum { POSIX_AT_POSITION = -1 }; /* An offset that means the file position. */
 
 struct posix_state {
     struct posix_record record;
     struct spin lock;
     enum posix_direction latest;
     int64_t last_byte_read, last_byte_written;
-    int64_t largest[2]; /* read, write: largest single access */
-    int bucket[2];      /* read, write: where the latest size is counted in record.ints */
+    int64_t largest[2]; /* Size of the largest single access; read, write. */
+    int bucket[2];      /* Index in record.ints of the counter for the latest size; read, write. */
     int64_t writes_not_aligned;
-    double last_end[3]; /* read, write, meta: end of the latest operation */
+    double last_end[3]; /* End of the latest read, write and metadata operation. */
     struct heat heat;
-    struct dxt *dxt;              /* NULL: not traced */
-    struct lustre_state *stripes; /* NULL: the file has no layout */
+    struct dxt *dxt;              /* Trace of single transfers; NULL if the file is not traced. */
+    struct lustre_state *stripes; /* Stripes of the file; NULL if it has no layout. */
     struct frequent_values read_size, write_size, stride;
 };
 
-/* The slow part of posix_state_of: the first operation on an open file. */
+/* Creates the state at the first operation on an open file; the slow part of posix_state_of. */
 struct posix_state *posix_state_new(struct open_file *open, int fd);
 
-/* The file's state behind a descriptor, or NULL. */
+/* Returns the state of a descriptor's file, or NULL. */
 static inline struct posix_state *posix_state_of(struct open_file *open, int fd)
 {
     struct posix_state *state = atomic_load_explicit(&open->posix, memory_order_relaxed);
@@ -58,18 +59,19 @@ void posix_on_fcntl(const struct call *c, int result, int fd, int command, intpt
 void posix_on_fileno(const struct call *c, int fd, FILE *stream);
 void posix_on_read(const struct call *c, int fd, ssize_t bytes, int64_t offset, bool aligned);
 void posix_on_write(const struct call *c, int fd, ssize_t bytes, int64_t offset, bool aligned);
-/* Where `bytes` began that were appended to the file just now. */
+/* Returns the offset at which the `bytes` that were just appended to the file begin. */
 int64_t posix_begin_at_end(int fd, int64_t bytes);
 void posix_on_seek(const struct call *c, int fd, int64_t offset);
 void posix_on_stat(const struct call *c, int dirfd, const char *path);
-void posix_on_statat(const struct call *c, int dirfd, const char *path); /* "" stands for dirfd itself */
+/* An empty path stands for `dirfd` itself. */
+void posix_on_statat(const struct call *c, int dirfd, const char *path);
 void posix_on_failed_stat(const struct call *c);
 void posix_on_fstat(const struct call *c, int fd);
 void posix_on_mmap(int fd);
 void posix_on_sync(const struct call *c, int fd, enum posix_int counter);
 void posix_on_rename(const struct call *c, int olddir, const char *from, int newdir, const char *to);
 
-/* Closing takes the descriptor out before the real close, when its number is still this file's. */
+/* Removes the descriptor before the real close, while its number still belongs to this file. */
 void posix_before_close(struct call *c, int fd);
 void posix_on_close(const struct call *c, int result);
 void posix_before_close_range(unsigned first, unsigned last, int flags);
@@ -77,7 +79,8 @@ void posix_on_close_range(const struct call *c, unsigned first, unsigned last, i
 
 void posix_on_aio_submit(const struct call *c, enum posix_direction direction, const struct aiocb *control);
 void posix_on_aio_list(const struct call *c, struct aiocb *const list[], int count);
-void posix_on_complete(const struct aio_request *request, double t1, int64_t bytes); /* negative: it failed */
+/* Records a completed request; negative bytes mean that it failed. */
+void posix_on_complete(const struct aio_request *request, double t1, int64_t bytes);
 void posix_on_aio_return(const struct call *c, const struct aiocb *control, ssize_t bytes);
 
 static inline bool posix_aligned(const volatile void *memory) { return ((uintptr_t)memory & 7) == 0; }

@@ -41,7 +41,7 @@
     FN(__VA_ARGS__, WROTE(flags &RWF_APPEND &&ret >= 0 ? posix_begin_at_end(fd, ret) : offset,               \
                           posix_all_aligned(vector, count)))
 
-/* From memory of the C library's own, which is aligned. */
+/* The C library's own buffer is aligned. */
 #define PRINTED                                                                                              \
     if (ret > 0)                                                                                             \
     WROTE(POSIX_AT_POSITION, true)
@@ -77,7 +77,7 @@
 #define ON_RENAMEAT2(...)                                                                                    \
     FN(__VA_ARGS__, if (ret == 0 && !(uflags & RENAME_EXCHANGE)) RENAMED(from_dir, to_dir))
 
-/* calls that Darshan's record has no slot for */
+/* These calls have no counter in Darshan's record. */
 #define PATH_COUNTED(dir, path, which)                                                                       \
     if (ret == 0)                                                                                            \
     extra_on_path(&c, dir, path, which)
@@ -103,7 +103,7 @@
 #define ON_COPY_FILE_RANGE(...) FNB(__VA_ARGS__, BOTH_PLACES, MOVED(c.target, EXTRA_copies))
 #define ON_SPLICE(...)          FNB(__VA_ARGS__, BOTH_PLACES, MOVED(c.target, EXTRA_splices))
 
-/* calls that are not recorded */
+/* These calls are not recorded. */
 #define ON_CLOSEFROM(...)
 #define ON_FGETXATTR(...)
 #define ON_GETXATTR(...)

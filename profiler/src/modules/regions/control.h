@@ -1,14 +1,14 @@
-/* Requests that the program may make to the recorder while it runs. */
+/* Requests that the program may make of the recorder while it runs. */
 #ifndef IOLENS_CONTROL_H
 #define IOLENS_CONTROL_H
 
 #include <stdbool.h>
 
-/* Count nothing from now on, or go on counting. Files that are opened, closed and moved in meanwhile are
- * followed, so that what comes later is counted where it belongs. */
+/* Switches counting off or on. Open files and their positions are still followed while counting is off, so
+ * that later calls are counted for the right file and offset. */
 void control_record(bool on);
 
-/* Bring up to date what a killed process leaves. */
+/* Updates the spool, so that the log of a killed process has all records so far. */
 void control_flush(void);
 
 #endif

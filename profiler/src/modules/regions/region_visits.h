@@ -10,20 +10,23 @@ struct region_visits_key {
     uint32_t thread, region;
 };
 
-/* A thread is in a region of one path at most once, so a row is also the note that it is in there. */
+/* Totals of a region in one thread. The row also notes a visit that still goes on, because a thread can be in
+ * a region of one path only once. */
 struct region_visits {
-    struct keyed_row *outer; /* the row of the region that this one was begun in; while it is open */
-    void *counted;           /* what the counters gave for it */
+    struct keyed_row *outer; /* Row of the enclosing region, during a visit. */
+    void *counted;           /* Value of counters_enter for this visit. */
     int64_t id, calls, unended;
     uint32_t region_before, open;
-    double since, held; /* when it was begun; 0 while recording is off, and `held` the seconds until then */
+    /* Begin of the current visit, 0 while recording is off; `held` is the time until recording was switched
+     * off. */
+    double since, held;
     double time, inner, least, most;
 };
 
-/* Marks that were wrong, and marks for which there was no room. */
+/* Counts of incorrect marks, and of marks without room. */
 struct region_troubles {
     _Atomic int64_t unbegun, crowded;
-    _Atomic int64_t unbegun_id; /* the latest */
+    _Atomic int64_t unbegun_id; /* Id of the latest region that was ended but never begun. */
 };
 
 /* The state of the table `regions`. */
@@ -39,7 +42,7 @@ static inline struct region_visits *region_visits_of(struct keyed_row *row)
     return keyed_value(row, &region_visits_shape);
 }
 
-/* One more visit, of so many seconds. */
+/* Adds a visit of this many seconds. */
 static inline void region_visits_add(struct region_visits *visits, double seconds)
 {
     visits->calls++;
@@ -50,7 +53,7 @@ static inline void region_visits_add(struct region_visits *visits, double second
         visits->most = seconds;
 }
 
-/* Seconds of the visit that goes on. */
+/* Returns the seconds of the visit that still goes on. */
 static inline double region_visits_seconds(const struct region_visits *visits, double now)
 {
     return visits->since > 0 ? now - visits->since : visits->held;

@@ -1,6 +1,6 @@
-/* Where the bytes land that a stream opened for appending is given: at the file's end of the moment when the
- * stream's buffer is flushed, whatever others have written or cut off by then. So they are counted when they
- * are given, and placed (highest byte, stripes) when they have left the buffer. */
+/* Finds where bytes written to a stream in append mode land: at the end of the file when the stream's buffer
+ * is flushed, whatever other processes have appended or cut off. So bytes are counted at the call that writes
+ * them, and their place (highest byte, stripes) is determined when they leave the buffer. */
 #ifndef IOLENS_APPENDING_H
 #define IOLENS_APPENDING_H
 
@@ -9,22 +9,22 @@
 #include "stdio_record.h"
 #include "streams.h"
 
-/* Called with the state's lock held, right behind a call that gave the stream `bytes`, or flushed it, and
- * that left so many bytes in its buffer. */
+/* Called with the state's lock held, right after a call that wrote `bytes` to the stream or flushed it;
+ * `pending` bytes are left in its buffer. */
 void appending_wrote(struct stream *stream, struct stdio_state *s, int64_t bytes, int64_t left);
 
-/* Behind a call that may have flushed the stream and moved on; so many bytes are left in its buffer. */
+/* Called after a call that may have flushed the stream and changed its position; `pending` bytes are left in
+ * its buffer. */
 void appending_left(struct stream *stream, struct stdio_state *s, int64_t left);
 
-/* Behind a flush of all streams, which left this one's descriptor behind its bytes. */
+/* Called after a flush of all streams, which moved this stream's descriptor behind its bytes. */
 void appending_flushed(struct stream *stream, struct stdio_state *s);
 
-/* Before the stream is closed: that flushes what is left in its buffer. */
+/* Called before the stream is closed, because closing flushes its buffer. */
 void appending_ends(struct stream *stream, struct stdio_state *s, int64_t left);
 
-/* Before the process ends, when the C library flushes all streams: called for each stream that holds bytes,
- * appending or not, in that order. Each flush may move the end of the file, where the bytes of the next one
- * land. */
+/* Called before the process ends, for each stream that holds bytes, in the order in which the C library will
+ * flush the streams. Each flush may move the end of the file, where the next stream's bytes land. */
 void appending_exits(struct stream *stream, struct stdio_state *s, int64_t left);
 
 #endif

@@ -1,4 +1,4 @@
-/* The events that the wrapped functions of stdio end in (stdio_kinds.h). */
+/* The functions that the wrappers of stdio call after each operation (stdio_kinds.h). */
 #ifndef IOLENS_STDIO_EVENTS_H
 #define IOLENS_STDIO_EVENTS_H
 
@@ -14,9 +14,9 @@ void stdio_on_fdopen(const struct call *c, FILE *stream, int fd, const char *mod
 void stdio_on_read(const struct call *c, FILE *stream, int64_t bytes);
 void stdio_on_write(const struct call *c, FILE *stream, int64_t bytes);
 void stdio_on_text(const struct call *c, FILE *stream, int64_t bytes);
-void stdio_on_flush(const struct call *c, FILE *stream); /* NULL: of all streams */
+void stdio_on_flush(const struct call *c, FILE *stream); /* A NULL stream means all streams. */
 
-/* `done` of the items that were asked for; part of another may have moved the position. */
+/* Counts `done` complete items; part of another item may have moved the position. */
 void stdio_on_items_read(const struct call *c, FILE *stream, size_t size, size_t asked, size_t done);
 void stdio_on_items_written(const struct call *c, FILE *stream, size_t size, size_t asked, size_t done);
 /* Counts the bytes that fgets read into `room` bytes, up to the first byte of 0, although it may have read
@@ -25,13 +25,14 @@ void stdio_on_string(const struct call *c, FILE *stream, const char *string, int
 /* Counts the bytes that getline and fgetc returned. */
 void stdio_on_line(const struct call *c, FILE *stream, ssize_t bytes);
 void stdio_on_letter(const struct call *c, FILE *stream, int letter);
-void stdio_on_word(const struct call *c, FILE *stream, int word); /* getw */
+void stdio_on_word(const struct call *c, FILE *stream, int word); /* Counts the word that getw returned. */
 void stdio_on_unget(FILE *stream, int64_t bytes);
-/* The position moved, and nothing was counted; a read of nothing may have written what was buffered. */
+/* Updates the position without counting a call; a read of 0 bytes may have flushed the buffer. */
 void stdio_on_drift(FILE *stream);
-void stdio_on_seek(const struct call *c, FILE *stream, int result); /* one that failed may have flushed */
+/* Counts a seek; even a failed one may have flushed the buffer. */
+void stdio_on_seek(const struct call *c, FILE *stream, int result);
 
-/* Wide characters count as the bytes that encode them in the locale of the calling thread. */
+/* Counts wide characters as the bytes that encode them in the calling thread's locale. */
 void stdio_on_wide_letter_read(const struct call *c, FILE *stream, wint_t letter);
 void stdio_on_wide_letter_written(const struct call *c, FILE *stream, wint_t letter);
 void stdio_on_wide_string(const struct call *c, FILE *stream, const wchar_t *string, int room);
@@ -40,12 +41,13 @@ void stdio_before_wide_print(struct call *c, FILE *stream);
 void stdio_on_wide_print(const struct call *c, FILE *stream, int letters);
 void stdio_on_wide_unget(FILE *stream, wint_t letter);
 
-/* Closing and reopening take the stream and its descriptor out before they are gone. */
+/* Removes the stream and its descriptor before the real call closes or reopens them. */
 void stdio_before_close(struct call *c, FILE *stream);
 void stdio_on_close(const struct call *c);
 void stdio_before_reopen(FILE *stream, const char *path);
 
-/* Position before a formatted read, whose size only the position tells. */
+/* Returns the position before a formatted read, because only the change of position shows how much it
+ * read. */
 void stdio_before_scan(struct call *c, FILE *stream);
 void stdio_on_scan(const struct call *c, FILE *stream, int items);
 

@@ -39,9 +39,9 @@ _Static_assert(sizeof(struct stdio_record) == 248, "Darshan's STDIO record of ve
 struct stdio_state {
     struct stdio_record record;
     struct spin lock;
-    struct lustre_state *stripes; /* NULL: the file has no layout */
-    int64_t exit_end;   /* where the file ends while the streams are flushed that are open at exit */
-    double last_end[3]; /* read, write, meta: end of the latest operation */
+    struct lustre_state *stripes; /* Stripes of the file; NULL if it has no layout. */
+    int64_t exit_end;             /* End of the file while the streams that are open at exit are flushed. */
+    double last_end[3];           /* End of the latest read, write and metadata operation. */
     struct heat heat;
 };
 

@@ -1,4 +1,4 @@
-/* From a stream to the state of its file in the STDIO module. */
+/* Finds the STDIO state of a stream's file. */
 #ifndef IOLENS_STDIO_STATE_H
 #define IOLENS_STDIO_STATE_H
 
@@ -12,7 +12,7 @@
 /* Places in `last_end` of a state. */
 enum { STDIO_READ_END, STDIO_WRITE_END, STDIO_META_END };
 
-/* NULL when the file is not recorded. */
+/* Returns the state of a stream's file; NULL if the file is not recorded. */
 static inline struct stdio_state *stdio_state_of(struct stream *stream)
 {
     void *state = stream->stdio;
@@ -22,7 +22,7 @@ static inline struct stdio_state *stdio_state_of(struct stream *stream)
     return state;
 }
 
-/* The state behind a recorded stream with its lock held, or NULL. */
+/* Returns a recorded stream's state with its lock held, or NULL. */
 __attribute__((always_inline)) static inline struct stdio_state *stdio_lock(struct stream *stream)
 {
     struct stdio_state *s = stream ? stdio_state_of(stream) : NULL;

@@ -1,5 +1,5 @@
-/* From a stdio stream to its file and offset. Lookup takes no lock; entries are recycled and never unmapped.
- */
+/* Finds the file and offset of a stdio stream. Lookup takes no lock; entries are recycled and never
+ * unmapped. */
 #ifndef IOLENS_STREAMS_H
 #define IOLENS_STREAMS_H
 
@@ -13,14 +13,14 @@
 struct file;
 
 struct stream {
-    _Atomic(FILE *) handle; /* NULL: free for reuse */
+    _Atomic(FILE *) handle; /* The stream; NULL if the entry is free. */
     struct file *file;
-    _Atomic(void *) stdio; /* the STDIO module's state, NULL until the first operation */
+    _Atomic(void *) stdio; /* State of the STDIO module; NULL until the first operation. */
     int64_t offset;
-    int fd;          /* when it was opened */
-    bool listed;     /* met in the C library's list of open streams */
-    bool append;     /* what is written goes to the file's end */
-    int64_t pending; /* … and these bytes, which were counted, are still in its buffer */
+    int fd;          /* Descriptor of the stream when it was opened. */
+    bool listed;     /* The stream is in the C library's list of open streams. */
+    bool append;     /* The stream is in append mode. */
+    int64_t pending; /* Bytes that were counted and are still in the buffer of a stream in append mode. */
     _Atomic(struct stream *) next;
 };
 
@@ -29,54 +29,58 @@ enum { STREAM_BUCKETS = 256 };
 struct streams {
     struct spin lock;
     _Atomic(struct stream *) buckets[STREAM_BUCKETS];
-    bool redirected[STDERR_FILENO + 1]; /* by descriptor */
+    bool redirected[STDERR_FILENO + 1]; /* True if the standard stream with this descriptor is a file. */
 };
 
-/* When the program begins: which standard streams are files, as where a shell redirects them. */
+/* Finds the standard streams that are files, as after a redirection by a shell. Called when the program
+ * begins. */
 void streams_start(void);
 
-/* Returns true if this name of Darshan's is that of such a stream. */
+/* Returns true if this pseudo-file name of Darshan's belongs to a standard stream that is a file. */
 bool streams_is_redirected(const char *name);
 
-/* NULL when the stream is not recorded. stdin, stdout and stderr are added when they are first asked for. */
+/* Returns the entry of a stream; NULL if the stream is not recorded. Adds stdin, stdout and stderr at their
+ * first use. */
 struct stream *streams_find(FILE *handle);
 
-/* The same without adding anything. */
+/* Returns the entry of a stream without adding one. */
 struct stream *streams_known(FILE *handle);
 
-/* Make `handle` stand for `file` at `offset`. NULL without memory. */
+/* Registers the stream `handle` for `file` at `offset`. Returns NULL without memory. */
 struct stream *streams_open(FILE *handle, struct file *file, int64_t offset);
 
 void streams_forget(FILE *handle);
 
-/* The stream's file in this process's registry; NULL without memory. */
+/* Returns the registry's entry for the stream's file in this process; NULL without memory. */
 struct file *streams_own(struct stream *stream);
 
-/* False when another file is known by its descriptor: then the stream is gone. */
+/* Returns false if another file is now known by the stream's descriptor, which means that the stream was
+ * closed. */
 bool streams_has_descriptor(struct stream *stream);
 
-/* The file behind a handle, or NULL. */
+/* Returns the file of a stream, or NULL. */
 struct file *streams_file(FILE *handle);
 
-/* Have each stream ask for its state again; and for its position, where it is still open. */
+/* Makes every stream look up its state again, and its position if it is still open. */
 void streams_forget_states(void);
 void streams_ask_offsets(void);
 
-/* Returns the bytes in a stream's buffer that are to be written. */
+/* Returns the number of unwritten bytes in a stream's buffer. */
 int64_t streams_held(FILE *handle);
 
-/* Do this with each stream that appends and had bytes in its buffer at its last call. It may be gone: a
- * program can close a stream by ways that are not wrapped. So what its handle points at must not be looked
- * at. */
+/* Calls a function for each stream in append mode that had bytes in its buffer after its last call. The
+ * function must not dereference the handle, because the program may have closed the stream in a way that is
+ * not wrapped. */
 void streams_each_pending(void (*work)(struct stream *stream));
 
 bool streams_any_pending(void);
 
-/* Do this with each recorded stream that is open, the newest first, and the bytes in its buffer that are to
- * be written: the order in which the C library flushes them. */
+/* Calls a function for each recorded open stream and its unwritten bytes, newest stream first: the order in
+ * which the C library flushes them. */
 void streams_each_open(void (*work)(struct stream *stream, int64_t left));
 
-/* The records are gone, as in a child of fork: the streams stay, with their files until they are used. */
+/* Detaches all streams from their records, which a child of fork has lost. Streams keep their files until the
+ * next use. */
 void streams_reset(void);
 
 #endif

@@ -7,31 +7,31 @@
 
 #include "../../records/module.h"
 
-/* As it stands in the log. */
+/* A segment in the form that the log has. */
 struct dxt_segment {
-    int64_t offset, bytes; /* offset -1: not known */
+    int64_t offset, bytes; /* Offset and size in bytes; offset -1 means unknown. */
     double t0, t1;
 };
 
-/* Segments of one direction in the order in which the calls ended, in chunks of the arena. */
+/* Segments of one direction in the order in which the calls ended, in chunks from the arena. */
 struct dxt_trace {
-    struct dxt_segment *next, *end; /* room in the last chunk */
+    struct dxt_segment *next, *end; /* Free room in the last chunk. */
     struct dxt_chunk *first, *last;
 };
 
-/* One file in one of the two modules. */
+/* The trace of one file in one of the two modules. */
 struct dxt {
     enum module_index module;
-    struct dxt_trace trace[2]; /* read, written */
+    struct dxt_trace trace[2]; /* Traces of reads and of writes. */
 };
 
-/* The file's trace, or NULL when it is not to be traced. */
+/* Returns the file's trace; NULL if the file is not traced. */
 struct dxt *dxt_of(struct file *file, enum module_index module);
 
-/* Room for another segment; false when there is no more memory for it. */
+/* Returns room for another segment; NULL without memory. */
 bool dxt_grow(struct dxt *dxt, struct dxt_trace *trace);
 
-/* Expects the lock of the file's state to be held. `dxt` may be NULL. */
+/* Adds a segment; the lock of the file's state must be held. `dxt` may be NULL. */
 static inline void dxt_add(struct dxt *dxt, bool writing, int64_t offset, int64_t bytes, double t0, double t1)
 {
     struct dxt_trace *trace = dxt ? &dxt->trace[writing] : NULL;

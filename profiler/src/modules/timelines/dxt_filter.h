@@ -8,19 +8,20 @@
 
 struct file;
 
-/* Reads iolens.settings once; a value of no use is said and left out. */
+/* Reads iolens.settings once; an invalid value is reported and ignored. */
 void dxt_start(void);
 
-/* No traces yet. */
+/* Forgets all traces. */
 void dxt_reset(void);
 
-/* Bytes for a trace; false when there are none left. */
+/* Takes `bytes` from the memory for traces; returns false if too few are left. */
 bool dxt_take(size_t bytes);
 
-/* By name and rank, when the file is first used. Before MPI_Init every rank will do. */
+/* Decides by name and rank, at the first use of a file, whether it is traced. Before MPI_Init any rank
+ * matches. */
 bool dxt_wants_file(const struct file *file);
 
-/* By rank and by what the POSIX module counted for the file, at the end. */
+/* Decides at the end, by rank and by the POSIX counters of the file, whether its trace is kept. */
 bool dxt_keeps_file(const struct file *file, int64_t rank);
 
 #endif

@@ -12,16 +12,16 @@
 
 enum heatmap_api { HEATMAP_POSIX, HEATMAP_STDIO, HEATMAP_MPIIO, HEATMAP_APIS };
 
-/* Bytes of one file that are not in the map yet. */
+/* Bytes of one file that have not been added to the map yet. */
 struct heat {
-    double begin, end; /* of the bin, in seconds by iolens.clock */
-    int64_t bytes[2];  /* read, written */
+    double begin, end; /* Begin and end of the current bin, in seconds by iolens.clock. */
+    int64_t bytes[2];  /* Bytes read and written in the current bin. */
 };
 
-/* The slow part of heat_add: the call [t0, t1] does not lie in the file's bin. */
+/* Handles a call [t0, t1] that does not lie in the file's current bin; the slow part of heat_add. */
 void heat_move(struct heat *heat, enum heatmap_api api, bool writing, int64_t bytes, double t0, double t1);
 
-/* Expects the lock of the file's state to be held. */
+/* Adds bytes to the current bin; the lock of the file's state must be held. */
 static inline void heat_add(struct heat *heat, enum heatmap_api api, bool writing, int64_t bytes, double t0,
                             double t1)
 {
@@ -31,7 +31,7 @@ static inline void heat_add(struct heat *heat, enum heatmap_api api, bool writin
         heat_move(heat, api, writing, bytes, t0, t1);
 }
 
-/* At the end: hand the file's last bytes to the map. */
+/* Adds the last bytes of the file to the map when recording ends. */
 void heat_flush(const struct heat *heat, enum heatmap_api api);
 
 #endif

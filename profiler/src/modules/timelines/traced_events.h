@@ -13,18 +13,19 @@ enum traced_event {
     TRACED_MPI_OPEN,
     TRACED_MPI_SYNC,
     TRACED_MPI_CLOSE,
-    TRACED_COLLECTIVE, /* a blocking collective transfer */
+    TRACED_COLLECTIVE, /* A blocking collective transfer. */
     TRACED_VIEW,
     TRACED_EVENTS
 };
 
 struct iolens_view;
 
-/* An event of the file with this record id that took [t0, t1]; `view`: the number of a view, -1: none. */
+/* Records an event of the file with this record id during [t0, t1]; `view` is the number of a file view, or
+ * -1. */
 void traced_event_add(uint64_t file, enum traced_event event, int64_t view, double t0, double t1);
 
-/* Keep the description of a view; returns its number on this process, -1 when there is no room for it. A view
- * like the one before it has the same number. */
+/* Stores the description of a file view. Returns its number in this process, or -1 without room. A view equal
+ * to the latest one gets the same number. */
 int64_t traced_view_add(const struct iolens_view *view);
 
 #endif

@@ -8,7 +8,7 @@
 #include "../counters/counts.h"
 #include "traced_functions.h"
 
-enum { TRACED_DEEPEST = 64 }; /* calls that a thread is in at once, and that have counters */
+enum { TRACED_DEEPEST = 64 }; /* Deepest nesting of calls in a thread for which counters are read. */
 
 /* Sums over all threads. Each counter has its own number of `calls`, because it may exist in some threads
  * only. */
@@ -18,7 +18,7 @@ struct traced_sums {
     _Atomic uint32_t node, throttled;
 };
 
-/* Calls without counters, though those before and after have them. */
+/* Counts calls for which counters could not be read. */
 enum traced_trouble { TRACED_TOO_DEEP, TRACED_CUT, TRACED_TROUBLES };
 
 /* The state of the table `traced_counters`: its rows have a struct traced_key and a struct traced_sums. */
@@ -29,7 +29,7 @@ struct traced_counters_state {
 
 extern const struct keyed_shape traced_sums_shape;
 
-/* In a child of fork: its one thread is in no call that its log knows. */
+/* Called in a child of fork, whose only thread starts outside all traced calls. */
 void traced_counters_reset(void);
 
 #endif

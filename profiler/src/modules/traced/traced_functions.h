@@ -1,4 +1,4 @@
-/* Functions that are traced: one of a group has a number, one of the program's own an address. */
+/* Traced functions: functions of known libraries have a number, the program's own functions an address. */
 #ifndef IOLENS_TRACED_FUNCTIONS_H
 #define IOLENS_TRACED_FUNCTIONS_H
 
@@ -11,14 +11,14 @@ struct traced_name {
     char group[TRACED_GROUP_BYTES], function[TRACED_NAME_BYTES];
 };
 
-/* `region` is the one that the caller is in. */
+/* Key of a row; `region` is the caller's region. */
 struct traced_key {
-    uint32_t function, region; /* TRACED_OWN: one of the program's own */
-    uint64_t address;          /* of one of the program's own; else 0 */
+    uint32_t function, region; /* TRACED_OWN stands for a function of the program's own. */
+    uint64_t address;          /* Address of one of the program's own functions; else 0. */
 };
 
-/* The name of a function that was called in this process, or in the one that is recovered. Of the program's
- * own the group alone. */
+/* Returns the name of a function that was called in this process or in the recovered one; for one of the
+ * program's own functions only the group's name. */
 const struct traced_name *traced_name_of(uint32_t function);
 
 /* Returns true if calls in this region are no longer counted. */
