@@ -115,9 +115,9 @@ def test_a_file_of_each_writer_has_stripes_of_its_own(tmp_path: Path) -> None:
 
 def test_a_run_that_wrote_several_files_says_how_the_bytes_lie() -> None:
     assert spread(read_log(ADVICE / "healthy-own-of-8.darshan"), set()) == {"file_share": 1 / 8, "writers": 8}
-    one = observed(ADVICE / "one-aggregator.darshan")
+    one = observed(read_log(ADVICE / "one-aggregator.darshan"))
     assert (one["aggregators"], one["file_share"], one["writers"], one["mpi_io"]) == (1, 1.0, 1, True)
-    assert observed(ADVICE / "healthy-own-of-8.darshan") == {"mpi_io": False, "compute_seconds": 1.365678}
+    assert observed(read_log(ADVICE / "healthy-own-of-8.darshan")) == {"mpi_io": False, "compute_seconds": 1.365678}
 
 
 def test_numbers_that_are_nothing_anywhere_are_no_difference() -> None:

@@ -88,12 +88,12 @@ def need_library(name: str) -> Path:
 
 def find_program(name: str, folders: Sequence[Path] | None = None) -> Path:
     """Returns the program `name`: a path as given, else one of the project's own in `folders` or the usual folders;
-    raises if it is absent.
+    raises if it is absent. A given path keeps its links: `bin/python` of a virtual environment is one.
     """
     candidates = [Path(name)] if "/" in name else [folder / name for folder in folders or folders_of_programs()]
     for path in candidates:
         if os.access(path, os.X_OK) and path.is_file():  # is_file raises below a folder that may not be entered
-            return path.resolve()
+            return path.absolute() if "/" in name else path.resolve()
     raise IolensError(_absent(name, [path.parent for path in candidates]))
 
 

@@ -8,4 +8,10 @@ LUSTRE = "lustre"
 _OF_OPEN_MPI = ("romio321", "ompio")
 """Open MPI's own component, by the names of Open MPI 4."""
 
+ROMIO = "romio"
+"""The component of MPICH and of the libraries made of it, as a log names it: they have no other."""
+
+TWO_PHASE = "two-phase"
+"""The transfers of the bundled programs, which use no MPI-IO, as their results name them."""
+
 IO_COMPONENTS = (*_OF_OPEN_MPI, LUSTRE)

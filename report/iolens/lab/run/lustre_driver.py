@@ -74,7 +74,7 @@ def build_with_driver(name: str, starter: Callable[[mpi.Flavour | None], str]) -
     flavour = mpi.flavour_of_program(program)
     if any(map(holds_driver, _libraries_of(program))):
         return Build(program, flavour, starter(flavour), _RECOGNISE)
-    own = program.parent in [folder.resolve() for folder in folders_of_programs()]
+    own = program.resolve().parent in [folder.resolve() for folder in folders_of_programs()]
     if not own and flavour != "mpich":
         raise UsageError(
             f"{program} is linked with {flavour or 'no MPI'}; the Lustre driver needs an MPI that has it: build the "

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 import math
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -66,12 +67,12 @@ def load_experiment(path: Path, changes: Sequence[str] = ()) -> Experiment:
 
 def _from_its_folder(key: str, value: Any, folder: Path) -> Any:
     """Returns a path relative to the experiment's own folder, for the storage configuration and for a program that
-    exists there.
+    exists there; the program's links are kept, since a virtual environment's Python is one.
     """
     if key == "storage.configuration":
         return (folder / value).resolve()
     if key == "workload.program" and "/" in value and (folder / value).is_file():
-        return str((folder / value).resolve())
+        return os.path.abspath(folder / value)
     return value
 
 

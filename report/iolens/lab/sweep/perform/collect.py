@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from iolens.errors import IolensError
-from iolens.lab.io_components import LUSTRE
+from iolens.lab.io_components import LUSTRE, ROMIO, TWO_PHASE
 from iolens.lab.run.execute import Outcome
 from iolens.lab.run.hosts import hosts_of
 from iolens.lab.run.mpi import Flavour
@@ -15,10 +15,11 @@ from iolens.lab.run.record import RunRecord
 from iolens.lab.storage.backend import Health
 from iolens.lab.storage.mounts import file_system
 from iolens.lab.sweep.define.spec import PointSpec
-from iolens.lab.sweep.perform.observe import effective_hints, observed, page_cache
+from iolens.lab.sweep.perform.observe import effective_hints, mpi_used, observed, page_cache
 from iolens.lab.sweep.plan.bench import Bench
 from iolens.lab.sweep.plan.starting import placement_of
 from iolens.lab.workloads.workload import RESULT
+from iolens.log import read_log
 
 _NOT_SET = "the setting did not take effect: "
 
@@ -28,11 +29,12 @@ def collect(bench: Bench, spec: PointSpec, outcome: Outcome, health: Health) -> 
     folder = spec.folder
     result = bench.workload.result(folder)
     log = outcome.logs[-1] if outcome.logs else None
-    seen, trouble = _look(log)
+    seen, logged, trouble = _look(log)
     build = bench.builds[spec.built]
-    flavour = build.flavour
-    effective = with_layout(_effective_settings(flavour, folder, result), health)
-    driver = _driver_of(flavour, result)
+    mpi = _mpi_of(logged, result)
+    hints = _hints_of(build.flavour, folder, logged, result)
+    effective = with_layout(_effective_settings(hints, result), health)
+    driver = _driver_of(mpi, hints)
     effect = _took_effect(spec.requested, effective, seen)
     if spec.io_component == LUSTRE:
         effect |= {"io_component": None if driver is None else driver == LUSTRE}
@@ -56,7 +58,7 @@ def collect(bench: Bench, spec: PointSpec, outcome: Outcome, health: Health) -> 
         storage={"kind": bench.storage.name, **storage, "page_cache": pages, **_left_in_cache(result), **health.counts},
         launcher=bench.launcher.name,
         build={**(result.get("build") or {}), **build.made},
-        mpi={**(result.get("mpi") or {}), "driver": driver, **placement_of(spec)},
+        mpi={**mpi, "driver": driver, **placement_of(spec)},
         hosts=outcome.hosts or hosts_of(outcome.logs, spec.ranks),
         load_before=outcome.load_before,
         load_after=outcome.load_after,
@@ -70,18 +72,34 @@ def collect(bench: Bench, spec: PointSpec, outcome: Outcome, health: Health) -> 
     )
 
 
-def _effective_settings(flavour: Flavour | None, folder: Path, result: Mapping[str, Any]) -> dict[str, int | None]:
-    """Returns the settings in effect: stripes from the file, hints from ROMIO's own print or from MPICH's
-    MPI_File_get_info.
+def _mpi_of(logged: Mapping[str, Any], result: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the library and the MPI-IO component of a run as its log names them, else as the program does: a program
+    knows only the component that was requested. The bundled writer's transfers are in no log.
+    """
+    told = dict(result.get("mpi") or {})
+    own = told.get("io_component") == TWO_PHASE
+    return told | {key: logged[key] for key in ("library", "io_component") if logged.get(key) and not own}
+
+
+def _hints_of(
+    flavour: Flavour | None, folder: Path, logged: Mapping[str, Any], result: Mapping[str, Any]
+) -> dict[str, str]:
+    """Returns the hints in effect: those of MPI_File_get_info by the log and the program, else ROMIO's own print.
 
     Open MPI's MPI_File_get_info repeats the request, so it is not used. The bundled writer reports the settings that it
     used.
     """
+    told = (result.get("hints") or {}).get("effective") or {}
+    if (result.get("mpi") or {}).get("io_component") == TWO_PHASE:
+        return dict(told)
+    if flavour == "mpich" or logged.get("io_component") == ROMIO:
+        return {**(logged.get("hints") or {}), **told}
+    return effective_hints((folder / "stdout.txt").read_text(encoding="utf-8", errors="replace"))
+
+
+def _effective_settings(hints: Mapping[str, str], result: Mapping[str, Any]) -> dict[str, int | None]:
+    """Returns the settings in effect: stripes from the file, the others from the hints."""
     files = result.get("files") or [{}]
-    if flavour == "mpich" or (result.get("mpi") or {}).get("io_component") == "two-phase":
-        hints = (result.get("hints") or {}).get("effective") or {}
-    else:
-        hints = effective_hints((folder / "stdout.txt").read_text(encoding="utf-8", errors="replace"))
     numbers = {
         key: int(hints[key]) if str(hints.get(key, "")).isdigit() else None for key in ("cb_nodes", "cb_buffer_size")
     }
@@ -107,15 +125,13 @@ def _left_in_cache(result: Mapping[str, Any]) -> dict[str, float]:
     return {"cached_before_read": float(part)} if isinstance(part, int | float) else {}
 
 
-def _driver_of(flavour: Flavour | None, result: Mapping[str, Any]) -> str | None:
-    """Returns the MPI-IO driver that moved the data: ROMIO's own name for it, such as `lustre`, or `lustre-like` for
-    the bundled writer. Returns None if no library reports it, as with Open MPI.
+def _driver_of(mpi: Mapping[str, Any], hints: Mapping[str, str]) -> str | None:
+    """Returns the MPI-IO driver that moved the data: ROMIO's own name for it, such as `lustre` or `ufs`, or
+    `lustre-like` for the bundled writer. Returns None if no library reports it.
     """
-    if (result.get("mpi") or {}).get("io_component") == "two-phase":
+    if mpi.get("io_component") == TWO_PHASE:
         return "lustre-like"
-    hints = (result.get("hints") or {}).get("effective") or {}
-    named = str(hints.get("romio_filesystem_type") or "") if flavour == "mpich" else ""
-    return named.rstrip(":").lower() or None
+    return str(hints.get("romio_filesystem_type") or "").partition(":")[0].lower() or None
 
 
 def _took_effect(
@@ -134,12 +150,13 @@ def _took_effect(
     return effect
 
 
-def _look(log: Path | None) -> tuple[dict[str, Any], str | None]:
-    """Returns the writers that the log shows, and the fault of the log, if any; empty without a log."""
+def _look(log: Path | None) -> tuple[dict[str, Any], dict[str, Any], str | None]:
+    """Returns the writers and the MPI that the log shows, and the fault of the log, if any; empty without a log."""
     try:
-        return (observed(log) if log else {}), None
+        job = read_log(log) if log else None
+        return (observed(job), mpi_used(job), None) if job else ({}, {}, None)
     except IolensError as error:
-        return {}, str(error)
+        return {}, {}, str(error)
 
 
 def complaint(path: Path) -> str:

@@ -6,17 +6,35 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
-from iolens.log import read_log
 from iolens.log.job import Job
 from iolens.metrics.job.mpiio import file_ranks
 from iolens.metrics.job.operations import syncs
 from iolens.metrics.job.share import io_mean_seconds
 
 
-def observed(log: Path) -> dict[str, Any]:
+def mpi_used(job: Job) -> dict[str, Any]:
+    """Returns the MPI that the log names: its `library`, the `io_component` that opened files, and the `hints` that the
+    file with most bytes had at its close. Keys that the log does not know are left out.
+    """
+    info = job.private.get("job")
+    said = info if isinstance(info, dict) else {}
+    named = {"library": said.get("mpi"), "io_component": said.get("io_component"), "hints": _hints_at_close(job)}
+    return {key: value for key, value in named.items() if value}
+
+
+def _hints_at_close(job: Job) -> dict[str, str]:
+    """Returns the hints that MPI_File_get_info reported for the file that moved most bytes through MPI-IO."""
+    rows, frame = job.tables.get("mpiio_hints"), job.frames.get("MPI-IO")
+    if rows is None or not len(rows) or frame is None or frame.empty:
+        return {}
+    volume = (frame["MPIIO_BYTES_READ"] + frame["MPIIO_BYTES_WRITTEN"]).groupby(frame["id"]).sum()
+    largest = int(volume.idxmax())
+    return {key: value for file, key, value in rows.rows("file", "key", "effective") if file == largest and value}
+
+
+def observed(job: Job) -> dict[str, Any]:
     """Returns the aggregators of the file that got most bytes through MPI-IO: the ranks that wrote it at the POSIX
     level.
 
@@ -24,7 +42,6 @@ def observed(log: Path) -> dict[str, Any]:
     of `spread`, and `syncs`, the number of calls that flushed data to the storage. Only the keys of `through_mpiio` and
     `compute_seconds` are returned if the log has no such table for all ranks (another profiler, or one rank).
     """
-    job = read_log(log)
     moved, ranks = {**_through_mpiio(job), **_compute_seconds(job)}, file_ranks(job)
     if ranks is None or (ranks["rank"] < 0).any():
         return moved

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from iolens.errors import IolensError, UsageError
+from iolens.lab.io_components import TWO_PHASE
 from iolens.lab.run.record import record_at
 from iolens.lab.sweep.define.folders import CONFIRM, WARM_UP
 from iolens.lab.sweep.define.metrics import FACTS, METRICS
@@ -211,7 +212,7 @@ def _moves_data(mpi: Mapping[str, Any], observed: Mapping[str, Any]) -> bool:
     """Returns True if MPI-IO may have moved the data. The log of a run tells if it did not, but has no records of the
     bundled writer's transfers.
     """
-    return observed.get("mpi_io") is not False or mpi.get("io_component") == "two-phase"
+    return observed.get("mpi_io") is not False or mpi.get("io_component") == TWO_PHASE
 
 
 def _driver_of(mpi: Mapping[str, Any], storage: Mapping[str, Any]) -> str | None:
@@ -219,7 +220,7 @@ def _driver_of(mpi: Mapping[str, Any], storage: Mapping[str, Any]) -> str | None
     Lustre's, which its Lustre driver does not open. Returns None if unknown.
     """
     named, component = mpi.get("driver"), str(mpi.get("io_component") or "")
-    if component == "two-phase":
+    if component == TWO_PHASE:
         return "lustre-like"
     if named in ("ufs", "nfs", "xfs") or (not named and component.startswith("romio")):
         return None if storage.get("file_system") == "lustre" and not named else "generic"
