@@ -23,7 +23,7 @@ NOISE = 0.05
 """Spread of the runs of a point, as a standard deviation of logarithms."""
 
 Scatter = Callable[[np.random.Generator, np.ndarray], np.ndarray]
-"""Errors of a sweep's runs, from the place of each (points, repetitions) in the order of the runs."""
+"""Returns the random errors of a sweep's runs; the array has one entry for each point and repetition."""
 
 
 def normal(random: np.random.Generator, order: np.ndarray) -> np.ndarray:
@@ -94,16 +94,16 @@ KINDS: Mapping[str, Scatter] = {
 }
 
 SIZES = ((2, 3), (4, 3), (4, 5), (8, 3), (8, 20), (18, 3), (24, 5))
-"""Points and repetitions."""
+"""Numbers of points and of repetitions for which the tables have rows."""
 
 
 POWER = ((1.3, "equal", 18, 3), (1.1, "drift, scatter of 2 %", 18, 5), (1.1, "drift, scatter of 2 %", 4, 5))
-"""One point's ratio to the others, kind of runs, points and repetitions where power is simulated."""
+"""Ratio of one point to the others, and the kind of runs, points and repetitions for which power is simulated."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """Shares of sweeps in which something holds, and the median width of a ratio's interval, as a factor."""
+    """Shares of simulated sweeps in which a statement holds; the median width of a ratio's interval, as a factor."""
 
     together: float
     best: float
@@ -137,7 +137,7 @@ def simulated(kind: str, points: int, repetitions: int, sweeps: int, best: float
 
 
 def effect_holds(found: Design, truth: np.ndarray) -> bool:
-    """Returns whether the mean ratio of the odd points to the even ones lies in its interval."""
+    """Returns True if the interval of the odd points' mean ratio to the even ones contains the true value."""
     half = len(truth) // 2
     ratio = found.contrast(
         [(sign / half, 2 * pair + place) for pair in range(half) for place, sign in ((1, 1), (0, -1))]

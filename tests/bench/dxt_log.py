@@ -19,17 +19,17 @@ from large_log import write_regions
 RANKS, HOSTS, FILES, SECONDS = 64, 8, 10, 60.0
 SIZE, STRIPES = 64 << 10, 4
 INPUT = 1
-"""The id of the input file; those of the checkpoints follow it."""
+"""Record id of the input file; the checkpoints have the numbers behind it."""
 SLOW_RANK, SLOWER = 37, 1.6
 BUSY = 0.7
-"""The part of the time that ranks but the slow one spend in accesses."""
+"""Share of the time between checkpoints that all ranks but the slow one spend in accesses."""
 
 Trace = tuple[np.ndarray, np.ndarray]
-"""Transfers of one rank in one file: offsets; begin and end in seconds as two columns."""
+"""The transfers of one rank in one file: offsets, and begin and end in seconds as two columns."""
 
 
 def traces(accesses: int, file: int, rank: int) -> Trace:
-    """The accesses of a rank in a file, each of SIZE bytes, within that file's part of the run."""
+    """Makes the accesses of a rank in a file, each of SIZE bytes, within that file's part of the run."""
     each = accesses // (RANKS * (FILES + 1))
     random = np.random.default_rng([file, rank])
     spent = random.lognormal(0.0, 0.4, each) * np.where(random.random(each) < 0.002, 20.0, 1.0)
@@ -41,7 +41,7 @@ def traces(accesses: int, file: int, rank: int) -> Trace:
 
 
 def dxt(accesses: int) -> Iterator[bytes]:
-    """Records of DXT_POSIX, version 1: a rank in a file, its writes, then its reads."""
+    """Makes records of DXT_POSIX, version 1: for each rank and file the writes, then the reads."""
     for file in range(INPUT, INPUT + FILES + 1):
         for rank in range(RANKS):
             offsets, times = traces(accesses, file, rank)
@@ -87,7 +87,7 @@ def posix(accesses: int) -> bytes:
 
 
 def lustre() -> bytes:
-    """Records of LUSTRE, version 1: every file has STRIPES stripes of 1 MiB on targets of its own."""
+    """Makes records of LUSTRE, version 1: every file has STRIPES stripes of 1 MiB on its own targets."""
     files = range(INPUT, INPUT + FILES + 1)
     return b"".join(
         struct.pack(f"<Qq5q{STRIPES}q", file, -1, 2 * FILES, 1, -1, 1 << 20, STRIPES, *targets_of(file))
@@ -96,12 +96,12 @@ def lustre() -> bytes:
 
 
 def targets_of(file: int) -> list[int]:
-    """The numbers of a file's targets."""
+    """Returns the numbers of a file's targets."""
     return [(file + 3 * stripe) % (2 * FILES) for stripe in range(STRIPES)]
 
 
 def write_log(path: Path, accesses: int) -> None:
-    """Header, job, names, POSIX, LUSTRE and DXT_POSIX."""
+    """Writes a log with header, job, names, POSIX, LUSTRE and DXT_POSIX."""
     names = {INPUT: "/scratch/run/input.dat"} | {
         INPUT + 1 + i: f"/scratch/run/checkpoint.{i:02d}" for i in range(FILES)
     }

@@ -20,7 +20,7 @@ HEADER, RANKS, SIZE = 1328, 64, 1 << 20
 
 
 def records(count: int) -> np.ndarray:
-    """POSIX records, version 4: every file is written once in 1 MiB pieces, every tenth also read."""
+    """Makes POSIX records, version 4: every file is written once in 1 MiB pieces, and every tenth file is also read."""
     module = MODULES["POSIX"]
     names = [name.removeprefix("POSIX_") for name in stored(module, 4)]
     whole, doubles = ([n for n in names if n.startswith("F_") == kind] for kind in (False, True))
@@ -53,7 +53,7 @@ def records(count: int) -> np.ndarray:
 
 
 def write_log(path: Path, count: int) -> None:
-    """Job, names and the POSIX module."""
+    """Writes the job region, the names and the POSIX module."""
     names = {i + 1: f"/scratch/run/{i % 500:03d}/file.{i:06d}" for i in range(count)}
     write_regions(path, "many files", RANKS, names, {"POSIX": (4, [records(count).tobytes()])})
 
@@ -61,8 +61,8 @@ def write_log(path: Path, count: int) -> None:
 def write_regions(
     path: Path, program: str, ranks: int, names: Mapping[int, str], modules: Mapping[str, tuple[int, Iterable[bytes]]]
 ) -> None:
-    """A log of a job of 60 seconds: header, job, names, and of each module the record version and the pieces of its
-    region, which are written as they come.
+    """Writes the log of a job of 60 seconds. Each module has a record version and the pieces of its region, which are
+    written one by one.
     """
     job = struct.pack("<7q", 1000, 1_700_000_000, 0, 1_700_000_060, 0, ranks, 4711)
     job += b"lib_ver=3.5.0\n".ljust(1024, b"\0") + f"/usr/bin/{program}\next4\t/\nlustre\t/scratch\0".encode()
@@ -82,7 +82,7 @@ def write_regions(
 
 
 def write_region(out: BinaryIO, pieces: Iterable[bytes]) -> tuple[int, int]:
-    """Compress a region to the end of a file; where it lies, and how long it is."""
+    """Appends a compressed region to a file; returns its offset and its size."""
     begin, deflate = out.tell(), zlib.compressobj(1)
     for piece in pieces:
         out.write(deflate.compress(piece))

@@ -49,10 +49,10 @@ RULES = """\
 """
 
 APART = 0.02
-"""Largest distance of a run from its setting's median; settings with a larger one are run more often."""
+"""Largest distance of a run from its setting's median; settings whose runs lie farther apart are run more often."""
 
 GOAL = 0.15
-"""Error of a single held-out setting at most, as share of what was measured."""
+"""Largest error allowed for a single held-out setting, as a share of the measured time."""
 
 ROOT = Path(__file__).resolve().parents[2]
 IOLENS = Path(sys.executable).parent / "iolens"
@@ -78,7 +78,9 @@ stripe_size: 64k
 
 @dataclass(frozen=True)
 class Matrix:
-    """A workload with its arguments, and the settings of its runs; the first one is traced and predicts the others."""
+    """A workload with its arguments and the settings of its runs. The first setting is traced, and its trace predicts
+    the others.
+    """
 
     name: str
     program: str
@@ -91,19 +93,19 @@ class Matrix:
 
 
 def grid(stripes: tuple[int, ...], aggregators: tuple[int, ...], buffers: tuple[int, ...]) -> tuple[Settings, ...]:
-    """All combinations; the one in the middle of each list comes first."""
+    """Returns all combinations of the values; the one in the middle of each list comes first."""
     every = [Settings(s, STRIPE, a, b) for s in stripes for a in aggregators for b in buffers]
     middle = Settings(stripes[len(stripes) // 2], STRIPE, aggregators[len(aggregators) // 2], buffers[-1])
     return (middle, *(one for one in every if one != middle))
 
 
 def stripes(*counts: int) -> tuple[Settings, ...]:
-    """Stripe counts alone, the first one traced, and one with larger stripes."""
+    """Returns settings that differ in the stripe count, the traced one first, and one setting with larger stripes."""
     return (*(Settings(count, STRIPE) for count in counts), Settings(counts[0], 4 * STRIPE))
 
 
 def matrices() -> Iterator[Matrix]:
-    """All of them, at a small scale."""
+    """Returns all workloads at a small scale."""
     shared = {"romio_cb_write": "enable", "cb_config_list": "*:*"}
     btio = ("--class", "W", "--steps", "50", "--io-only", "--write-only")
     ior = ("-w", "-C")
@@ -131,7 +133,7 @@ def matrices() -> Iterator[Matrix]:
 
 
 def words_of(matrix: Matrix, settings: Settings, folder: Path) -> list[str]:
-    """The command of a run."""
+    """Returns the command line of a run."""
     hints = dict(matrix.hints)
     if settings.aggregators:
         hints["cb_nodes"] = str(settings.aggregators)
@@ -141,14 +143,15 @@ def words_of(matrix: Matrix, settings: Settings, folder: Path) -> list[str]:
     words += [str(ROOT / "build" / "bin" / matrix.program), *matrix.arguments]
     words += [matrix.directory, str(folder / "f" if matrix.directory == "-o" else folder)]
     if matrix.program == "ior":
-        given = folder.parents[1] / "hints"  # beside the mount: IOR reads it through a stream
+        # IOR reads the hints file through a stdio stream, so the file lies outside the emulated storage.
+        given = folder.parents[1] / "hints"
         given.write_text("".join(f"{key}={value}\n" for key, value in hints.items()), encoding="utf-8")
         return [*words, "-O", f"hintsFileName={given}"] if hints else words
     return [*words, *(word for key, value in hints.items() for word in ("--hint", f"{key}={value}"))]
 
 
 def run(matrix: Matrix, settings: Settings, mount: Path, output: Path) -> Recorded | None:
-    """One run; None when it failed or the machine was slower than the storage."""
+    """Performs one run. Returns None if the run failed, or if the machine was slower than the emulated storage."""
     folder = mount / "data"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
@@ -174,7 +177,7 @@ def run(matrix: Matrix, settings: Settings, mount: Path, output: Path) -> Record
 
 
 def measure(matrix: Matrix, settings: Settings, mount: Path, out: Path, repeat: int, most: int) -> list[Recorded]:
-    """Valid runs by the rules, ordered by their I/O times."""
+    """Returns the valid runs, ordered by their I/O times."""
     found: list[Recorded] = []
     output = out / matrix.driver / matrix.name.replace(" ", "_") / "-".join(map(str, settings.changed.values()))
     wanted = repeat
@@ -189,14 +192,15 @@ def measure(matrix: Matrix, settings: Settings, mount: Path, out: Path, repeat: 
 
 
 def spread(times: Sequence[float]) -> float:
-    """From the least to the most, over the median."""
+    """Returns the range of the values divided by their median."""
     return (max(times) - min(times)) / statistics.median(times)
 
 
 @dataclass(frozen=True)
 class Row:
-    """A setting: what was measured, with its interval, and predicted, with that over the orders of ranks (seconds);
-    shares: the error, how far the prediction is beyond the interval of the runs, and that interval's width."""
+    """One setting with its measured time and interval, and the predicted time and its range over orders of ranks, all
+    in seconds. Shares: the error, the distance of the prediction from the measured interval, and that interval's width.
+    """
 
     matrix: str
     driver: str
@@ -215,7 +219,7 @@ class Row:
 
 
 def row_of(matrix: Matrix, settings: Settings, times: Sequence[float], predicted: Times) -> Row:
-    """The row of a setting that was run and predicted."""
+    """Returns the result for a setting that was both run and predicted."""
     usual, low, high = statistics.median(times), min(times), max(times)
     return Row(
         matrix.name,
@@ -236,7 +240,7 @@ def row_of(matrix: Matrix, settings: Settings, times: Sequence[float], predicted
 
 
 def rows_of(matrix: Matrix, mount: Path, out: Path, repeat: int, most: int) -> Iterator[Row]:
-    """The settings of a matrix, predicted from a run of its first one."""
+    """Runs all settings of a matrix and predicts them from the trace of the first one."""
     model = read_model(mount.parent / "model.yaml")
     traced: Recorded | None = None
     for settings in matrix.settings:
@@ -266,7 +270,9 @@ def told(row: Row) -> str:
 
 
 def summary(found: Mapping[tuple[str, str], Sequence[Row]]) -> list[str]:
-    """Errors by matrix and driver over the held-out settings, over all of them, and those that miss the goal."""
+    """Returns the errors by matrix and driver over the held-out settings, the errors over all of them, and the settings
+    that miss the goal.
+    """
     form = "{:12}{:9}{:>9}{:>9}{:>9}{:>10}{:>9}"
     lines = [form.format("matrix", "driver", "held out", "median", "largest", "beyond", "noise")]
     held = {key: [row for row in rows if not row.traced] for key, rows in found.items()}
@@ -283,7 +289,7 @@ def summary(found: Mapping[tuple[str, str], Sequence[Row]]) -> list[str]:
 
 
 def main() -> int:
-    """Run what is asked for, print the errors."""
+    """Runs the chosen matrices and prints the errors."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeat", type=int, default=3, help="valid runs of each setting (default 3)")
     parser.add_argument("--most", type=int, default=7, help="of those that lie apart (default 7)")

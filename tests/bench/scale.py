@@ -27,8 +27,8 @@ from iolens.log.container import open_container
 from iolens.log.private import entries_of
 
 ROOT = Path(__file__).resolve().parents[2]
-SMALL = 0.5  # bytes a rank
-LEAST = 4  # below, ranks have fewer than the four neighbours that they have on every larger grid
+SMALL = 0.5  # Smaller differences, in bytes per rank, are ignored.
+LEAST = 4  # With fewer than 4 ranks not every rank has the four neighbours that it has on larger grids.
 BEYOND = (10**4, 10**5, 10**6)
 MOST_ROWS = 10**6
 MPI = openmpi.variables(["as root", "oversubscribed", "yielding", "unbound"], None)
@@ -36,7 +36,9 @@ MPI = openmpi.variables(["as root", "oversubscribed", "yielding", "unbound"], No
 
 @dataclass(frozen=True)
 class Measured:
-    """One run: resident KiB of a rank (median), collective calls, bytes of each region of the log, rows of tables."""
+    """Results of one run: resident KiB of a rank (median), collective calls, bytes of each region of the log, rows of
+    each table.
+    """
 
     memory: float
     collectives: int
@@ -45,13 +47,13 @@ class Measured:
 
     @property
     def log(self) -> int:
-        """Bytes of all regions."""
+        """Returns the bytes of all regions together."""
         return sum(self.regions.values())
 
 
 @dataclass(frozen=True)
 class Line:
-    """begin + slope * ranks, and the largest relative distance of a measured number from it."""
+    """The fitted line `begin + slope * ranks`, and the largest relative distance of a measured number from the line."""
 
     begin: float
     slope: float
@@ -63,7 +65,7 @@ class Line:
 
 
 def fitted(ranks: Sequence[int], values: Sequence[float]) -> Line:
-    """By least squares of the relative distances, so that small jobs count as much as large ones."""
+    """Fits a line by least squares of the relative distances, so that small jobs count as much as large ones."""
     weights = 1 / np.maximum(np.asarray(values, dtype=float), 1)
     slope, begin = np.polyfit(ranks, values, 1, w=weights)
     line = Line(float(begin), float(slope), 0.0)
@@ -72,7 +74,7 @@ def fitted(ranks: Sequence[int], values: Sequence[float]) -> Line:
 
 
 def compiled(folder: Path) -> None:
-    """The program, and what counts collective calls."""
+    """Builds the program and the library that counts collective calls."""
     sources = [ROOT / "profiler/include/iolens.f90", ROOT / "tests/c/halo_f08.f90"]
     subprocess.run(["mpifort", "-O2", "-g", *sources, "-o", "halo", "-ldl"], cwd=folder, check=True)
     counter = ["mpicc", "-std=gnu11", "-D_GNU_SOURCE", "-shared", "-fPIC", ROOT / "tests/c/collective_counter.c"]
@@ -80,7 +82,7 @@ def compiled(folder: Path) -> None:
 
 
 def run(folder: Path, ranks: int, preload: bool, **settings: str) -> Measured:
-    """A job of so many ranks; `preload`: under the profiler."""
+    """Runs a job with this number of ranks; `preload` runs it under the profiler."""
     for log in folder.glob("*.darshan*"):
         log.unlink()
     libraries = [ROOT / "build/lib/libiolens-openmpi.so", ROOT / "build/lib/libiolens.so", folder / "counter.so"]
@@ -108,7 +110,7 @@ def run(folder: Path, ranks: int, preload: bool, **settings: str) -> Measured:
 
 
 def sizes(log: Path) -> tuple[dict[str, int], dict[str, int]]:
-    """Stored bytes of each region, private or of Darshan's modules, and rows of the tables."""
+    """Returns the stored bytes of each region, and the number of rows of each table."""
     container = open_container(log)
     stored = {entry.name: entry.length for entry in entries_of(container) or ()}
     rows = {name: len(table) for name, table in read_log(log).private.items() if not isinstance(table, dict)}
@@ -116,7 +118,7 @@ def sizes(log: Path) -> tuple[dict[str, int], dict[str, int]]:
 
 
 def spool_bytes(folder: Path, **settings: str) -> list[int]:
-    """Bytes that the spools of a job's ranks hold when it is aborted at its end."""
+    """Returns the bytes in the spools of a job's ranks after the job was aborted at its end."""
     spool = folder / "spool"
     shutil.rmtree(spool, ignore_errors=True)
     spool.mkdir()
@@ -129,7 +131,7 @@ def spool_bytes(folder: Path, **settings: str) -> list[int]:
 
 
 def show(title: str, ranks: Sequence[int], runs: Mapping[int, Measured], plain: Mapping[int, Measured]) -> None:
-    """The tables of one setting."""
+    """Returns the tables of results for one setting."""
     print(f"\n{title}\n\n| ranks | log, bytes | rows | collective calls | memory added to a rank, KiB |")
     print("|---|---|---|---|---|")
     for count in ranks:
@@ -156,13 +158,15 @@ def show(title: str, ranks: Sequence[int], runs: Mapping[int, Measured], plain: 
 
 
 def bounded(line: Line, rows: float, ranks: int) -> float:
-    """Bytes of a table with so many rows a rank, of which there is room for MOST_ROWS; 0: it has no such bound."""
+    """Returns the bytes of a table with this many rows per rank, of which at most MOST_ROWS are kept; 0 if the table
+    has no such bound.
+    """
     room = MOST_ROWS / rows if rows else ranks
     return line.at(int(min(ranks, room)))
 
 
 def row(name: str, line: Line, held: int, measured: int) -> None:
-    """A line's numbers."""
+    """Returns the text of a line of results."""
     predicted = line.at(held)
     error = f"{100 * (predicted - measured) / measured:+.1f} %" if measured else "n/a"
     print(
@@ -172,7 +176,7 @@ def row(name: str, line: Line, held: int, measured: int) -> None:
 
 
 def main() -> None:
-    """All runs, and what they say."""
+    """Makes all runs and prints the results."""
     ranks = [int(word) for word in os.environ.get("RANKS", "1 2 4 8 16 32 64").split()]
     with tempfile.TemporaryDirectory(dir=sys.argv[1] if sys.argv[1:] else None, prefix="scale.") as name:
         folder = Path(name)

@@ -31,13 +31,13 @@ from iolens.lab.tune.search import search_of
 from tune_grids import RUNS, Record, Replay, all_grids, experiment_of, recorded, replay, share_of_best
 
 SEEDS = 20
-"""Searches of a kind that draws lots, on each grid."""
+"""Number of random searches of each kind on each grid."""
 
 NEAR = 0.95
 
 
 def record(folder: Path, names: list[str], repetitions: int) -> None:
-    """Run what is missing of these grids."""
+    """Makes the runs that are missing in the results of these grids."""
     for name in names or list(all_grids()):
         sweep = prepare(experiment_of(name, folder, repetitions), folder / "results" / name)
         print(f"== {name}: {len(sweep.todo)} of {sweep.total} runs", flush=True)
@@ -46,7 +46,7 @@ def record(folder: Path, names: list[str], repetitions: int) -> None:
 
 
 def collect(folder: Path, repetitions: int) -> None:
-    """Write the bandwidths of all grids whose points all have a good run."""
+    """Writes the bandwidths of all grids in which every point has a valid run."""
     with RUNS.open("w", encoding="utf-8", newline="") as lines:
         out = csv.writer(lines, lineterminator="\n")
         out.writerow(("grid", "point", "repetition", "bandwidth"))
@@ -64,14 +64,15 @@ def collect(folder: Path, repetitions: int) -> None:
 
 
 def lots(found: Record, runs: int, seed: int) -> str:
-    """The best of so many points drawn at random."""
+    """Returns the best of this many points drawn at random."""
     drawn = random.Random(seed).sample(sorted(found), runs)
     return max(drawn, key=lambda point: found[point][0])
 
 
 def tpe(experiment: Experiment, found: Record, runs: int, seed: int) -> str:
-    """The best of so many points that Optuna's tree-structured Parzen estimator asks for, after the default and the
-    rule of thumb; a point that it asks for again costs nothing."""
+    """Returns the best of this many points chosen by Optuna's tree-structured Parzen estimator, which starts from the
+    default and the rule of thumb. A point that is asked for twice is counted once.
+    """
     import optuna
 
     optuna.logging.set_verbosity(optuna.logging.ERROR)
@@ -97,12 +98,12 @@ def tpe(experiment: Experiment, found: Record, runs: int, seed: int) -> str:
 
 
 def typical(found: Record, search: Callable[[int], str]) -> float:
-    """The median share of the best over the seeds."""
+    """Returns the median over the seeds of the bandwidth reached, as a share of the best."""
     return statistics.median(share_of_best(found, search(seed)) for seed in range(SEEDS))
 
 
 def replay_all(names: list[str], against: bool, take: int) -> None:
-    """A line a grid, then a summary of those that the search was developed on and of those held out."""
+    """Prints a line for each grid, then a summary of the grids used in development and of those held out."""
     done: dict[bool, list[Replay]] = {False: [], True: []}
     rivals: dict[str, list[float]] = {"random": [], "Optuna": []}
     print(f"{'grid':34} runs  of  {'chosen / best':35}" + ("  random  Optuna, as many runs" if against else ""))
@@ -134,7 +135,7 @@ def replay_all(names: list[str], against: bool, take: int) -> None:
 
 
 def main() -> None:
-    """Do what the command line asks for."""
+    """Runs the subcommand of the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("action", choices=("record", "collect", "replay"))
     parser.add_argument("words", nargs="*", metavar="DIR | GRID")

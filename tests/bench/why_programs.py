@@ -14,7 +14,7 @@ WORLD = MPI.COMM_WORLD
 
 
 def write(path: Path, mib: int) -> None:
-    """Writes so many MiB, and has them on storage when it returns."""
+    """Writes this many MiB and returns after the data has reached the storage."""
     with path.open("wb", buffering=0) as out:
         for _ in range(mib):
             out.write(bytes(MIB))

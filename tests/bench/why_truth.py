@@ -38,14 +38,15 @@ PROGRAMS = {
     "one writes, next waits": (3, "{python} {here}/why_programs.py chain {data}"),
     "uneven files": (2, "{python} {here}/why_programs.py uneven {data}"),
 }
-"""Ranks and command lines, by what is special about the program: bundled ones and those of `why_programs.py`."""
+"""Number of ranks and command line of each program, by its property: bundled programs and those of `why_programs.py`.
+"""
 
 SLOWER = {"ost_mb_per_s": 1, "link_mb_per_s": 1, "memory_mb_per_s": 1}
 FASTER_WHEN_SMALL = {"ost_rpc_us": -1, "network_us": -1, "lock_us": -1}
 
 
 def settings(speed: float) -> str:
-    """Returns the targets of the emulation, so many times as fast as the slow ones of this comparison."""
+    """Returns emulated targets that are this many times as fast as the slow targets of this comparison."""
     text = (ROOT / "storage/ost.yaml").read_text(encoding="utf-8")
     text = re.sub(r"^ost_mb_per_s: \d+", "ost_mb_per_s: 20", text, flags=re.MULTILINE)
     for key, power in (SLOWER | FASTER_WHEN_SMALL).items():

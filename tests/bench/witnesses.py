@@ -45,11 +45,11 @@ BTIO = ROOT / "build/bin/btio"
 SCRIPTS = Path(sys.executable).parent
 
 CLASSES = {"S": (12, 60), "W": (24, 200), "A": (64, 200), "B": (102, 200)}
-"""Points along an edge of the grid, and time steps."""
+"""Grid points along an edge, and time steps, of each class."""
 INTERVAL, GHOSTS, COMPONENTS, DOUBLE = 5, 2, 5, 8
 WAITING_BYTES = 512 * 1024
 ROW, FIRST = 5 * 6, 5
-"""Vectors that a pencil passes on its way forward and back."""
+"""Vectors that a pencil sends in the forward and in the backward sweep."""
 
 EXPORTS = ("collapsed", "speedscope", "pprof", "chrome", "hatchet")
 SETTINGS = openmpi.variables(["as root", "oversubscribed", "yielding"], None)
@@ -69,7 +69,9 @@ for record in list(report.records["APMPI"])[1:]:
         said[f"{name} calls"] = said.get(f"{name} calls", 0) + int(counters[f"MPI_{name}_CALL_COUNT"])
 json.dump(said, sys.stdout)
 """
-"""In a process of its own: libdarshan-util takes no other first record than a process's first for APMPI's header."""
+"""Program that reads an APMPI header. It runs in a process of its own, because libdarshan-util reads this header
+correctly only as the first record of a process.
+"""
 APMPI = """
 import json, sys, darshan
 ranks = list(darshan.DarshanReport(sys.argv[1], read_all=True).records["APMPI"])[1:]
@@ -78,13 +80,13 @@ json.dump(counters, sys.stdout)
 """
 SIZES = [f"size_{i}" for i in range(7)]
 BOOK = ("calls", "bytes_sent", "bytes_received", "messages", *SIZES)
-"""Columns of the expectations that the program prints for each function, in this order."""
+"""Columns of the expectations that the program prints for each function, in order."""
 PEERS = ("messages", "bytes", "received_messages", "received_bytes")
 
 
 @dataclass(frozen=True)
 class Cell:
-    """Points of a cell of BT's multi-partition scheme: in all, and without the grid's outermost ones."""
+    """Number of points of a cell in BT's multi-partition scheme: all of them, and those inside the grid's boundary."""
 
     coordinate: tuple[int, ...]
     size: tuple[int, ...]
@@ -93,7 +95,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Messages:
-    """Calls and bytes that one rank must send, by function."""
+    """Returns the calls and bytes that each rank must send, by function."""
 
     calls: Mapping[str, int]
     sent: Mapping[str, int]
@@ -111,7 +113,7 @@ def cells_of(rank: int, edge: int, points: int) -> list[Cell]:
 
 
 def lanes() -> int:
-    """Doubles in a vector of the build on this machine (workloads/btio/lanes.h)."""
+    """Returns the number of doubles in a vector of this machine's build (workloads/btio/lanes.h)."""
     macros = subprocess.run(
         ["cc", "-march=native", "-dM", "-E", "-"], input="", capture_output=True, text=True, check=True
     )
@@ -124,9 +126,10 @@ def pencils(cell: Cell, direction: int, width: int) -> int:
 
 
 def messages_of(rank: int, ranks: int, grid: tuple[int, int]) -> Messages:
-    """By the rules of workloads/btio: each time step, and one more to warm up, exchanges ghost planes with six
-    neighbours and solves along three directions, forward and back through all cells; the forcing and the check exchange
-    planes once each."""
+    """Returns the expected messages of btio. Each time step, and one step before the first to warm up, exchanges ghost
+    planes with six neighbours and solves along three directions, forward and backward through all cells; the forcing
+    and the check exchange planes once each.
+    """
     points, steps = grid
     edge, width = round(ranks**0.5), lanes()
     everyone = [cells_of(other, edge, points) for other in range(ranks)]
@@ -151,14 +154,14 @@ def messages_of(rank: int, ranks: int, grid: tuple[int, int]) -> Messages:
 
 
 class Trial:
-    """The runs of one program, in folders of their own."""
+    """Runs one program several times, each run in a folder of its own."""
 
     def __init__(self, letter: str, ranks: int, out: Path) -> None:
         self.letter, self.ranks, self.out = letter, ranks, out
         self.differ = 0
 
     def run(self, name: str, before: Sequence[str], after: Sequence[str], *words: str, **settings: str) -> Path:
-        """`before` mpirun -np N `after` btio … in a new folder."""
+        """Runs `before` mpirun -np N `after` btio … in a new folder."""
         folder = self.run_program(name, before, after, str(BTIO), "--class", self.letter, *words, **settings)
         assert "SUCCESSFUL" in (folder / "output").read_text()
         return folder
@@ -175,7 +178,7 @@ class Trial:
         return folder
 
     def same(self, what: str, ours: float, theirs: float, who: str, within: float = 0.0) -> None:
-        """Print both; they may be apart by this share of theirs."""
+        """Prints two numbers and counts a difference if they are farther apart than this share."""
         same = abs(ours - theirs) <= within * theirs
         self.differ += not same
         print(f"{what:46}{ours:>16,.0f}{theirs:>16,.0f}  {who:18}{'same' if same else 'DIFFERENT'}")
@@ -324,7 +327,7 @@ def hold_to_foreign_program(trial: Trial, before: Sequence[str]) -> None:
         return
     program = trial.out / "mpi_book"
     subprocess.run(["mpifort", "-O1", "-g", "-o", program, ROOT / "tests/c/mpi_book.f90"], cwd=trial.out, check=True)
-    # With Open MPI 4's other component MPI_Compare_and_swap ends in a crash, without the profiler, too.
+    # Open MPI 4's other one-sided component crashes in MPI_Compare_and_swap, with and without the profiler.
     folder = trial.run_program("booked", before, [], str(program), OMPI_MCA_osc="^rdma")
     (log,) = folder.glob("*.darshan")
     job = read_log(log)
@@ -340,7 +343,7 @@ def printed(*words: str) -> str:
 
 
 def make_everything(trial: Trial, job: Job, log: Path) -> None:
-    """All that can be had of the log; counts of what there is are printed."""
+    """Makes every table, report and export of the log, and prints how many rows and files there are."""
     names = [line.split()[0] for line in printed("table", "--list").splitlines()]
     made = [line.split()[0] for line in printed("table", "--list", str(log)).splitlines()]
     for name in made:

@@ -32,13 +32,13 @@ from mutate import mutate, mutate_json
 
 LOGS = sorted((Path(__file__).parents[1] / "data").rglob("*.darshan"))
 LARGEST = 40_000
-"""Bytes of the logs that are damaged; larger ones only take longer."""
+"""Largest size in bytes of the logs that are damaged; larger ones only take longer."""
 
 MEMORY, SECONDS, PAGES_SECONDS = 4 << 30, 10, 60
 
 
 class TooSlow(Exception):
-    """The time for one log is over."""
+    """Raised when reading a log has taken too much time."""
 
 
 @dataclasses.dataclass
@@ -63,7 +63,7 @@ class Tally:
 
 
 def damaged(number: int, seeds: list[tuple[container.Container, Contents]]) -> bytes:
-    """A log with damage in the file, in its header or directory, or in what a region holds."""
+    """Returns a log with damage in the file, in its header or directory, or in the contents of a region."""
     chance = random.Random(number)
     log, contents = chance.choice(seeds)
     kind = chance.random()
@@ -75,7 +75,7 @@ def damaged(number: int, seeds: list[tuple[container.Container, Contents]]) -> b
 
 
 def changed(contents: Contents, chance: random.Random) -> Contents:
-    """The same contents with one region damaged, or with another's in its place."""
+    """Returns the log with one region damaged, or replaced by the contents of another one."""
     if contents.private and chance.random() < 0.3:
         which = chance.randrange(len(contents.private))
         region = contents.private[which]
@@ -95,7 +95,7 @@ def changed(contents: Contents, chance: random.Random) -> Contents:
 
 
 def mutate_part(chunk: bytes, chance: random.Random) -> bytes:
-    """A chunk of a private region with damage anywhere, or in the meaning of its JSON."""
+    """Returns a chunk of a private region with damaged bytes, or with valid JSON whose meaning is wrong."""
     if chance.random() < 0.4:
         return mutate(chunk, chance)
     head, newline, body = chunk.partition(b"\n")
@@ -104,7 +104,7 @@ def mutate_part(chunk: bytes, chance: random.Random) -> bytes:
 
 @contextmanager
 def within(seconds: int) -> Iterator[None]:
-    """TooSlow when the body takes more processor time, which a busy machine does not add to."""
+    """Raises TooSlow if the body takes more processor time; time of other programs does not count."""
 
     def ring(signum: int, frame: FrameType | None) -> None:
         raise TooSlow(f"more than {seconds} s")
@@ -118,7 +118,7 @@ def within(seconds: int) -> Iterator[None]:
 
 
 def attempt(number: int, path: Path, tally: Tally, with_pages: bool) -> None:
-    """Read one damaged log, and make its report where it can be read."""
+    """Reads one damaged log, and makes its report if it can be read."""
     try:
         with within(SECONDS):
             job = read_log(path)
@@ -138,7 +138,7 @@ def attempt(number: int, path: Path, tally: Tally, with_pages: bool) -> None:
 
 
 def fuzz(count: int, seed: int, pages: int) -> Tally:
-    """Damage and read `count` logs."""
+    """Damages and reads `count` logs."""
     opened = [container.open_container(path) for path in LOGS if path.stat().st_size <= LARGEST]
     seeds = [(log, take_apart(log)) for log in opened]
     tally = Tally()
@@ -168,6 +168,6 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    # Faults of libdarshan-util are not reported, so modules that only it can read count as unread.
+    # Faults of libdarshan-util are not reported, so modules that only libdarshan-util reads count as unread.
     reader.read_with_darshan = lambda path, module: (None, "it is left out here")
     sys.exit(main())

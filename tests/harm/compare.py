@@ -91,11 +91,11 @@ def outcome(kind: Kind, environment: Mapping[str, str], scratch: Path) -> Outcom
     with tempfile.TemporaryDirectory(dir=scratch) as parent:
         folder = Path(parent) / "work"
         folder.mkdir()
-        for path in (scratch, Path(parent)):  # programs that change their user get at their folder
+        for path in (scratch, Path(parent)):  # Programs that change their user need access to their folder.
             path.chmod(0o755)
         code, stdout, stderr = _ended(["/bin/sh", "-c", kind.command], folder, surroundings)
         names = sorted(path for path in folder.rglob("*"))
-        # A compiler's results differ from run to run by themselves.
+        # Compiled files are left out, because two runs of a compiler may give different bytes.
         names = [path for path in names if path.name not in ("program", "p", "s")]
         files = tuple((str(path.relative_to(folder)), _digest(path)) for path in names)
     return Outcome(code, stdout, stderr, files)

@@ -1,4 +1,4 @@
-"""One kind of program that is run bare and profiled, and the ways to write it down."""
+"""One kind of program that is run with and without the profiler, and the ways to declare such a program."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Kind:
-    """A program that is to be run bare and profiled. Without one of its `tools` it is skipped."""
+    """A program that is run with and without the profiler. It is skipped if one of its `tools` is missing."""
 
     name: str
     command: str
@@ -19,7 +19,7 @@ class Kind:
     headers: tuple[str, ...] = ()
     """Files below /usr/include without which the program cannot be built."""
     adapter: str = ""
-    """The MPI whose library of the profiler is preloaded, too."""
+    """The MPI library whose adapter of the profiler is preloaded as well."""
 
     def missing(self) -> str:
         """Returns the tools and headers that this machine lacks, separated by commas; empty if there are all."""
@@ -34,13 +34,13 @@ def python(name: str, code: str) -> Kind:
 
 
 def compiled(name: str, compiler: str, file: str, code: str, options: str = "", headers: tuple[str, ...] = ()) -> Kind:
-    """A program that is compiled and run in one go: the compiler runs under the profiler, too."""
+    """A program that is compiled and run in one command; the compiler runs under the profiler, too."""
     command = f"cat >{file} <<'END'\n{code}\nEND\n{compiler} -o program {file} {options} && ./program"
     return Kind(name, command, (compiler.split()[0],), headers=headers)
 
 
 def parts(source: str, names: str, ends: str = "; echo $?") -> tuple[Kind, ...]:
-    """The programs of one file of tests/c, each chosen by its first argument."""
+    """The programs of one file of tests/c; the first argument chooses one of them."""
     return tuple(
         Kind(f"{source.removeprefix('harm_')}: {name}", f"$PROGRAM {name}{ends}", ("gcc",), source)
         for name in names.split()

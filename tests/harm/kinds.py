@@ -176,7 +176,7 @@ SINGLE = (
         "many_threads main_thread_ends robust_mutex load_often alone no_arguments exit_handlers",
     ),
     *parts("harm_processes", "unshared other_user"),
-    # No log can be written from there, which is said on standard error.
+    # No log can be written there; a message on standard error says so.
     *parts("harm_processes", "in_chroot", " 2>/dev/null; echo $?"),
     *parts(
         "harm_descriptors",
@@ -190,12 +190,12 @@ SINGLE = (
         "cancel cancelled_before threads clone_memory clone_vfork spawn execveat "
         "dlmopen descriptors_gone at_exit small_stack small_stack_link small_stack_stream",
     ),
-    # The processor's counters hold descriptors from 512 on, which these two programs see.
+    # The profiler's counters hold descriptors from 512 on, which these two programs can see.
     *(
         Kind(f"descriptors: {name}", f"unset IOLENS_HWPC; $PROGRAM {name}; echo $?", ("gcc",), "harm_descriptors")
         for name in ("close_each", "listed")
     ),
-    # Chance decides how much the threads have written when the program ends.
+    # How much the threads have written when the program ends differs from run to run.
     *parts("harm_odd", "fork_threads cancel_asynchronous", "; echo $?; rm odd1.dat"),
     *parts("harm_confined", "tsc tsc_by_number strict filter by_number asked"),
 )

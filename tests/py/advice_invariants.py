@@ -1,4 +1,4 @@
-"""Sentences about a job that must not contradict each other; broken ones are returned in words."""
+"""Statements about a job that must not contradict each other; the functions return the contradictions as sentences."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _gauges(job: Job, found: Diagnosis) -> Iterator[str]:
 
 
 def _silence(job: Job, found: Diagnosis) -> Iterator[str]:
-    """Yields remedies of a job whose verdict says that there is nothing to do."""
+    """Yields remedies of a job although its verdict says that nothing needs to be done."""
     sentence = found.verdict.sentence
     if sentence.startswith(QUIET) and (found.worth or found.gain or found.hints):
         yield f"{sentence!r} beside {[one.id for one in found.worth]}"
@@ -57,7 +57,7 @@ def _silence(job: Job, found: Diagnosis) -> Iterator[str]:
 
 
 def _bounds(job: Job, found: Diagnosis) -> Iterator[str]:
-    """Yields shares larger than what they are a part of, and bounds that are printed too small."""
+    """Yields shares larger than their whole, and bounds that are printed smaller than they are."""
     share = io_span_share(job)
     for one in found.findings:
         if one.gain is None:
@@ -76,12 +76,12 @@ def _bounds(job: Job, found: Diagnosis) -> Iterator[str]:
 
 
 def _mixed(found: Diagnosis) -> list[Finding]:
-    """Returns findings whose evidence gives a number of bytes right after several files."""
+    """Returns findings whose evidence has a number of bytes directly after several file names."""
     return [one for one in found.findings if MANY.search(one.evidence) and one.id != "narrow-stripes"]
 
 
 def _hints(job: Job, found: Diagnosis) -> Iterator[str]:
-    """Yields hints with two values, and aggregators that ranks or stripes cannot feed."""
+    """Yields hints that have two values, and hints for more aggregators than the ranks or stripes can use."""
     values: dict[str, set[str]] = {}
     for one in found.findings:
         for key, value in HINT.findall(one.remedy):
@@ -99,7 +99,7 @@ def _hints(job: Job, found: Diagnosis) -> Iterator[str]:
 
 
 def _layouts(job: Job, found: Diagnosis) -> Iterator[str]:
-    """Yields stripe counts that no file's bytes can use."""
+    """Yields stripe counts that are larger than any file can use."""
     table = striped_files(job)
     for one in found.findings:
         for count, size, unit in STRIPES.findall(one.remedy):
@@ -112,7 +112,7 @@ def _layouts(job: Job, found: Diagnosis) -> Iterator[str]:
 
 
 def _pages(job: Job, found: Diagnosis) -> Iterator[str]:
-    """Yields pages that say something else."""
+    """Yields pages of the report that contradict the judgement."""
     if ("What to do" in str(first_action(job)[0])) != bool(found.worth):
         yield "page 1 has things to do, or lacks them"
     if found.confidence == "high" and job.partial:

@@ -23,13 +23,13 @@ Model = Callable[[Mapping[str, Any]], float]
 
 
 def stripes_model(point: Mapping[str, Any]) -> float:
-    """Bandwidth in MiB/s that grows with min(stripes, aggregators), and a little with the buffer."""
+    """Returns a bandwidth in MiB/s that grows with min(stripes, aggregators), and slightly with the buffer size."""
     together = min(point.get("stripe_count", 1), point.get("aggregators", 1))
     return 150.0 * together * (1.1 if point.get("cb_buffer_size", 0) > MIB else 1.0)
 
 
 def write_run(folder: Path, point: Mapping[str, Any], repetition: int, mib_per_s: float, **changes: Any) -> None:
-    """One run's folder; `changes` replace keys of run.json."""
+    """Writes the folder of one run; `changes` replace keys of run.json."""
     folder.mkdir(parents=True)
     seconds = BYTES / MIB / mib_per_s
     requested = {KEYS.get(name, name): level for name, level in point.items()}
@@ -81,7 +81,7 @@ def write_sweep(
     model: Model = stripes_model,
     spread: float = 0.02,
 ) -> Path:
-    """A whole sweep with seeded lognormal noise of relative width `spread`; returns `directory`."""
+    """Writes a whole sweep with seeded lognormal noise of relative width `spread`; returns `directory`."""
     generator = random.Random(42)
     for levels in product(*matrix.values()):
         point = dict(zip(matrix, levels, strict=True))
@@ -101,7 +101,7 @@ def write_sweep(
 def write_fresh(
     directory: Path, points: Sequence[Mapping[str, Any]], speeds: Sequence[Sequence[float]], **changes: Any
 ) -> None:
-    """Fresh runs of some points of a sweep that is there, at these speeds (MiB/s)."""
+    """Adds fresh runs of some points to an existing sweep, with these speeds in MiB/s."""
     for point, values in zip(points, speeds, strict=True):
         slug = "_".join(f"{name}{level}" for name, level in point.items())
         for repetition, speed in enumerate(values, 1):
@@ -109,7 +109,7 @@ def write_fresh(
 
 
 def change(run: Path, **values: Any) -> None:
-    """Replace keys of this run.json."""
+    """Replaces keys in the run.json of one run."""
     content = json.loads(run.read_text())
     run.write_text(json.dumps(content | values))
 

@@ -56,7 +56,7 @@ class Checker(HTMLParser):
 
 
 def checked(path: Path) -> Checker:
-    """The page, read; its `faults` are empty where nothing is wrong."""
+    """Parses a page; `faults` of the result are empty if the page is correct."""
     page = Checker()
     page.feed(path.read_text(encoding="utf-8"))
     page.close()

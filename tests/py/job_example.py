@@ -1,4 +1,4 @@
-"""Made-up jobs: the values that a test gives, and defaults for everything else that a job must have."""
+"""Makes jobs for tests: a test gives some values, and everything else that a job needs gets defaults."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MIB = 1 << 20
 
 
 def frame(module: str, rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
-    """Records of a module; counters that are not given are 0."""
+    """Makes the records of a module; missing counters are 0."""
     prefix = f"{MODULES[module].prefix}_"
     columns = ["id", "rank", *MODULES[module].names]
     full = [{name: row.get(name.removeprefix(prefix), 0) for name in columns} for row in rows]
@@ -23,7 +23,7 @@ def frame(module: str, rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
 
 
 def job_of(run_time: float = 10.0, **fields: Any) -> Job:
-    """A job of 4 processes, unless its fields are given."""
+    """Makes a job of 4 processes; arguments replace its fields."""
     least: dict[str, Any] = {
         "path": Path("made.darshan"),
         "version": "3.41",
@@ -46,7 +46,7 @@ def job_of(run_time: float = 10.0, **fields: Any) -> Job:
 
 
 def job(frames: dict[str, pd.DataFrame], names: dict[int, str] | None = None, **private: Any) -> Job:
-    """A job of 4 processes that ran 10 s, on three file systems."""
+    """Returns a job of 4 processes that ran for 10 s and used three file systems."""
     mounts = (Mount("ext4", "/"), Mount("lustre", "/scratch"), Mount("nfs", "/scratch/home"))
     return job_of(frames=frames, names=names or {}, mounts=mounts, private=private)
 
@@ -91,7 +91,9 @@ OWN = {
 
 
 def small_job() -> Job:
-    """One file that all ranks wrote, two that rank 0 read, and standard input, which rank 2 read."""
+    """Returns records of one file that all ranks wrote, of two files that rank 0 read, and of standard input, which
+    rank 2 read.
+    """
     names = {1: "/scratch/shared.dat", 2: "/scratch/home/a", 3: "/etc/b", 4: "<STDIN>"}
     also, other = {**OWN, "id": 3, "F_READ_TIME": 2.0, "rank": 0}, {**OWN, "id": 4, "F_READ_TIME": 2.5, "rank": 2}
     return job({"POSIX": frame("POSIX", [SHARED, OWN, also, other])}, names)

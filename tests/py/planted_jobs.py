@@ -21,7 +21,9 @@ TARGET, CLIENT = 400.0 * MIB, 1200.0 * MIB
 
 @dataclass(frozen=True)
 class Model:
-    """A job: ranks, what each writes or reads, and what storage does about it. `slow`: times longer, by rank."""
+    """The model of a job: its ranks, the bytes that each reads or writes, and the storage. `slow` multiplies a rank's
+    times.
+    """
 
     ranks: int
     kind: str
@@ -47,7 +49,7 @@ class Model:
         return self.stripes > 0
 
     def parts(self) -> np.ndarray:
-        """Returns the part of all bytes that each rank moves: an equal one, or `share` of them by rank 0."""
+        """Returns the part of all bytes that each rank moves: equal parts, or `share` of them by rank 0."""
         parts = np.full(self.ranks, 1.0 / self.ranks)
         if self.share:
             parts[:] = (1 - self.share) / (self.ranks - 1)
@@ -69,7 +71,9 @@ class Model:
         return spent, np.full(self.ranks, self.opens * self.open_latency)
 
     def run_time(self) -> float:
-        """Returns the seconds of the run: computing, and the slowest rank, or all of them one after the other."""
+        """Returns the run time in seconds: computing plus the I/O of the slowest rank, or of all ranks one after the
+        other.
+        """
         spent, meta = self.seconds()
         return self.compute + (float((spent + meta).sum()) if self.turns else float((spent + meta).max()))
 
@@ -97,7 +101,7 @@ def job_of_model(model: Model) -> Job:
 
 
 def _row(model: Model, rank: int, calls: int, spent: float, meta: float) -> dict[str, Any]:
-    """Returns what a rank did to its file."""
+    """Returns the record of a file that one rank used."""
     kind, moved = model.kind, "WRITTEN" if model.kind == "WRITE" else "READ"
     whole = calls * model.size
     bucket = NAMES[int(np.searchsorted(BUCKETS, model.size))]
@@ -140,7 +144,9 @@ def _merged(model: Model, rows: list[dict[str, Any]]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Planted:
-    """A job with a fault: which rules name it, which others may speak, its strength, and what removing it gains."""
+    """A job with a planted fault: the rules that name the fault, other rules that may speak, its strength, and the
+    seconds that its removal saves.
+    """
 
     fault: str
     expected: frozenset[str]
@@ -165,8 +171,9 @@ FAULTS: dict[str, tuple[set[str], set[str], tuple[float, ...]]] = {
     "read again": ({"read-again"}, set(), (1, 2, 4, 16)),
     "turns": ({"turns"}, {"uneven-ranks"}, (0, 1)),
 }
-"""For each fault: the rules that name it, those that may speak beside them, and its strengths, of which the first is
-none."""
+"""For each fault the rules that name it, other rules that may speak as well, and the fault's strengths. Strength 0
+comes first and means no fault.
+"""
 
 
 def planted(fault: str, strength: float, seed: int) -> Planted:
@@ -190,7 +197,7 @@ def planted(fault: str, strength: float, seed: int) -> Planted:
 
 
 def _with_fault(model: Model, fault: str, strength: float) -> Model:
-    """Returns the model with the fault in it."""
+    """Returns the model with the fault added."""
     if fault == "slow target":
         return replace(model, slow=strength, slow_ranks=tuple(range(3, model.ranks, model.targets)))
     if fault == "slow host":

@@ -1,4 +1,4 @@
-"""A made-up job with the private tables of the processor half, as profiler/TABLES.md has their columns."""
+"""A hand-made job whose private tables hold calls, samples and counters (profiler/TABLES.md)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from job_example import job_of
 
 RANKS = 4
 FRAMES = [
-    # node, parent, object, offset, leaf, function, source, line
+    # Columns: node, parent, object, offset, leaf, function, source, line.
     (0, -1, 0, 0x100, 0, "main", "/src/app.c", 10),
     (1, 0, 0, 0x200, 0, "step", "/src/app.c", 20),
     (2, 1, 0, 0x300, 1, "solve", "/src/solve.c", 31),
@@ -34,7 +34,7 @@ OBJECTS = [
 
 
 def job(nprocs: int = RANKS, frames: dict[str, pd.DataFrame] | None = None, **private: Any) -> Job:
-    """A job of so many processes that ran 10 s."""
+    """Returns a job of this many processes that ran for 10 s."""
     return job_of(nprocs=nprocs, exe="/home/me/app", mounts=(), frames=frames or {}, private=private)
 
 
@@ -76,14 +76,17 @@ def use(
     children: float = 0.0,
     seconds: float = 10.0,
 ) -> pd.DataFrame:
-    """The table `process` of ranks with one thread each that were recorded for so long; `init` is in MPI_Init, on a
-    core."""
+    """Makes the table `process`: one thread per rank, recorded for this many seconds, `init` of them in MPI_Init on a
+    core.
+    """
     times = (on_core - system, system, 0.0, 0.0, seconds, on_core, runnable, init, init, 0.0, children)
     return every_rank([(1, 10**6, 0, 0, 7, 0, 0, 0, *times)], USE)
 
 
 def tables() -> dict[str, pd.DataFrame]:
-    """Every table: four ranks in a ring, the higher the rank the more it computes and the less it waits."""
+    """Returns every table of a job in which four ranks exchange messages in a ring; higher ranks compute more and wait
+    less.
+    """
     sizes = " ".join(f"size_{number}" for number in range(7))
     return {
         "process": use(init=0.25),

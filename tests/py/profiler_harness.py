@@ -1,4 +1,4 @@
-"""Run self-expecting C programs under the profiler; read its logs with libdarshan-util (PyPI `darshan`)."""
+"""Runs C programs that print what their log must hold, and reads the logs with libdarshan-util (PyPI `darshan`)."""
 
 from __future__ import annotations
 
@@ -18,19 +18,20 @@ from patience import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / os.environ.get("IOLENS_TEST_BUILD", "build")
-"""Another one in tests/sanitize.sh, with the sanitizer's library behind ours, as the C library is: callers are the
-program's then, and not the sanitizer's own functions."""
+"""Libraries to preload. tests/sanitize.sh adds the sanitizer's library behind the profiler's, so that callers of
+wrapped functions are the program's and not the sanitizer's functions.
+"""
 
 LIBRARY = BUILD / "lib/libiolens.so"
 PRELOAD = ":".join(word for word in (str(LIBRARY), os.environ.get("IOLENS_TEST_PRELOAD")) if word)
 PROGRAMS = BUILD / "tests"
 FIXED_MODULES = ("POSIX", "MPI-IO", "STDIO")
-ANY = -1  # an expectation that only says: do not check
+ANY = -1  # Marks an expected value that is not checked.
 
 
 @dataclass
 class Expectation:
-    """Expectations that a program prints for one file: the integer counters that are not 0."""
+    """Expected values that a program prints for one file: the integer counters that are not 0."""
 
     path: str
     process: int | None
@@ -38,27 +39,29 @@ class Expectation:
 
 
 def build_library() -> Path:
-    """libiolens.so, brought up to date."""
+    """Builds libiolens.so if it is out of date and returns its path."""
     subprocess.run(["make", "-s", "-C", ROOT / "profiler", f"BUILD={BUILD}"], check=True, stdout=subprocess.DEVNULL)
     return LIBRARY
 
 
 def build_program(name: str, *flags: str) -> Path:
-    """The program tests/c/NAME.c, compiled when it is older than its source or a header."""
+    """Compiles the program tests/c/NAME.c if it is older than its source or a header."""
     source = ROOT / "tests/c" / f"{name}.c"
     target = PROGRAMS / name
     newest = max(path.stat().st_mtime for path in (source, *source.parent.glob("*.h")))
     if not target.exists() or target.stat().st_mtime < newest:
         target.parent.mkdir(parents=True, exist_ok=True)
         command = ["gcc", "-std=gnu11", "-D_GNU_SOURCE", "-O0", "-w", "-fno-builtin", "-U_FORTIFY_SOURCE"]
-        own = target.with_name(f"{name}.{os.getpid()}")  # files of tests side by side share programs: none half written
+        own = target.with_name(
+            f"{name}.{os.getpid()}"
+        )  # Parallel tests share programs, so a program appears only when it is complete.
         subprocess.run([*command, *flags, "-o", own, source, "-lpthread", "-lrt"], check=True)
         own.replace(target)
     return target
 
 
 def environment(folder: Path, **settings: str) -> dict[str, str]:
-    """The environment of a program that is profiled, with logs going to `folder`/logs."""
+    """Returns the environment of a profiled program, whose logs go to `folder`/logs."""
     logs = folder / "logs"
     logs.mkdir(exist_ok=True)
     clean = {key: value for key, value in os.environ.items() if not key.startswith(("IOLENS_", "DARSHAN_"))}
@@ -69,7 +72,7 @@ def environment(folder: Path, **settings: str) -> dict[str, str]:
 def run(
     program: Path | str, *arguments: str, folder: Path, stdin: str = "", **settings: str
 ) -> subprocess.CompletedProcess[str]:
-    """Run in `folder` under the profiler; settings as keyword arguments; standard input is a file."""
+    """Runs a program in `folder` under the profiler. Keyword arguments are settings; standard input is a file."""
     (folder / "stdin.txt").write_text(stdin)
     with (folder / "stdin.txt").open() as source:
         return subprocess.run(
@@ -85,7 +88,7 @@ def run(
 
 
 def expectations(stdout: str) -> Iterator[Expectation]:
-    """Parse the FILE, PROCESS and counter lines of a program; lines that begin with # are its own output."""
+    """Parses the FILE, PROCESS and counter lines of a program; lines that begin with # are other output."""
     process: int | None = None
     current: Expectation | None = None
     for line in stdout.splitlines():
@@ -103,19 +106,19 @@ def expectations(stdout: str) -> Iterator[Expectation]:
 
 
 def read_log(path: Path) -> darshan.DarshanReport:
-    """The whole log, through libdarshan-util."""
+    """Reads the whole log through libdarshan-util."""
     return darshan.DarshanReport(str(path), read_all=True)
 
 
 def logs(folder: Path) -> list[Path]:
-    """Finished logs of `folder`; the folder holds nothing else."""
+    """Returns the finished logs in `folder`, which must hold nothing else."""
     found = sorted((folder / "logs").iterdir())
     assert all(path.suffix == ".darshan" for path in found), found
     return found
 
 
 def private_region(path: Path, name: str) -> Any:
-    """A JSON region behind Darshan's, read by the layout of profiler/LOG.md."""
+    """Reads a JSON region behind Darshan's regions, as profiler/LOG.md describes it."""
     data = path.read_bytes()
     magic, offset, size, _ = struct.unpack("<8sQQQ", data[-32:])
     assert magic == b"iolens01"
@@ -124,7 +127,7 @@ def private_region(path: Path, name: str) -> Any:
 
 
 def counters(report: darshan.DarshanReport, path: str) -> dict[str, int]:
-    """All integer counters of all fixed-size modules for one file, one record per module."""
+    """Returns all integer counters of one file, from the records of all modules whose records have a fixed size."""
     ids = [record for record, name in report.name_records.items() if name == path]
     assert len(ids) == 1, f"{path}: {len(ids)} names in {sorted(report.name_records.values())}"
     merged: dict[str, int] = {}
@@ -141,7 +144,7 @@ def counters(report: darshan.DarshanReport, path: str) -> dict[str, int]:
 
 
 def times(report: darshan.DarshanReport, path: str, module: str) -> Mapping[str, float]:
-    """The double counters of a file in one module."""
+    """Returns the double counters of a file in one module."""
     ids = [record for record, name in report.name_records.items() if name == path]
     frame = report.records[module].to_df()["fcounters"]
     row = frame[frame["id"] == ids[0]].iloc[0]
@@ -149,7 +152,7 @@ def times(report: darshan.DarshanReport, path: str, module: str) -> Mapping[str,
 
 
 def differences(expected: Expectation, found: Mapping[str, int]) -> dict[str, tuple[int, int]]:
-    """Counters where log and expectation disagree: name -> (expected, found)."""
+    """Returns the counters in which log and expectation differ: name -> (expected, found)."""
     names = set(expected.counters) | set(found)
     pairs = {name: (expected.counters.get(name, 0), found.get(name, 0)) for name in names}
     return {name: pair for name, pair in pairs.items() if pair[0] != pair[1] and pair[0] != ANY}

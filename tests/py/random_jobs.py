@@ -15,7 +15,7 @@ Row = dict[str, Any]
 
 
 def random_job(seed: int) -> Job:
-    """Returns the job of a seed, the same each time."""
+    """Returns the job of a seed, which is the same each time."""
     draw = np.random.default_rng(seed)
     nprocs = int(draw.choice([1, 2, 4, 7, 8, 32, 512]))
     files = [_use(draw, key, nprocs) for key in range(1, int(draw.choice([2, 3, 4, 8, 150])))]

@@ -1,6 +1,5 @@
-"""Judges the recorded runs of a half, and prints what was found in them as the table of report/ADVICE.md.
-
-usage: python tests/py/recorded_runs.py [HALF ...]      HALF: thresholds, unseen (both without any)
+"""Judges the recorded runs of a set and prints the results as the table of report/ADVICE.md. ¶ usage: python
+tests/py/recorded_runs.py [SET ...] SET: thresholds, unseen (default: both)
 """
 
 from __future__ import annotations
@@ -17,12 +16,14 @@ from iolens.log import read_log
 
 PLANTED = Path(__file__).resolve().parents[1] / "advice/planted"
 CLEAR = 0.1
-"""Smallest share of the run that the fault costs, measured against its twin, for the fault to be expected."""
+"""A fault must be found if it costs at least this share of the run, measured against the run without the fault."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """A recorded run: its fault, the rules that name it and that may speak beside them, what it cost, the judgement."""
+    """A recorded run: its planted fault, the rules that name the fault, other rules that may speak, the measured cost,
+    and the advice.
+    """
 
     name: str
     fault: str
@@ -34,27 +35,27 @@ class Run:
 
     @property
     def said(self) -> list[str]:
-        """Returns the findings that are worth it, most gain first."""
+        """Returns the findings with a large enough gain, largest first."""
         return [one.id for one in self.found.worth]
 
     @property
     def clear(self) -> bool:
-        """Returns whether the fault must be found."""
+        """Returns True if the fault is large enough to be expected."""
         return not self.twin and bool(self.expected) and self.cost >= CLEAR
 
     @property
     def wrong(self) -> list[str]:
-        """Returns the findings that are not true of this run, which in a twin are all."""
+        """Returns the findings that are wrong for this run. In a run without a fault every finding is wrong."""
         return [one for one in self.said if self.twin or one not in self.expected | self.allowed]
 
     @property
     def right(self) -> bool:
-        """Returns whether the fault was found."""
+        """Returns True if a finding names the fault."""
         return bool(self.expected & set(self.said))
 
     @property
     def first(self) -> bool:
-        """Returns whether the first finding is the fault."""
+        """Returns True if the first finding names the fault."""
         return bool(self.said) and self.said[0] in self.expected
 
     @property
@@ -66,7 +67,7 @@ class Run:
 
 @cache
 def runs(half: str) -> tuple[Run, ...]:
-    """Returns all runs of a half, judged."""
+    """Reads and judges all runs of a set."""
     rows = [json.loads(line) for line in (PLANTED / f"{half}.jsonl").read_text(encoding="utf-8").splitlines()]
     twins = {row["group"]: row["seconds"] for row in rows if row["name"].endswith("-0")}
     return tuple(
@@ -114,7 +115,7 @@ def bounds(half: str) -> list[tuple[str, float, float]]:
 
 
 def text(half: str) -> str:
-    """Returns the figures of a half as Markdown."""
+    """Returns the results of a set as Markdown."""
     precision, recall, first, healthy, disturbed = scores(half)
     ratios = [bound / cost for _, bound, cost in bounds(half)]
     lines = [

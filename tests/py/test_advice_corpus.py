@@ -43,13 +43,13 @@ class Judged:
 
     @property
     def said(self) -> frozenset[str]:
-        """The rules that were said."""
+        """Returns the rules that have findings."""
         return frozenset(one.id for one in self.findings)
 
 
 @cache
 def judged(corpus: str) -> tuple[Judged, ...]:
-    """The logs of a corpus."""
+    """Returns the logs of a set."""
     found = []
     for row in yaml.safe_load((TESTS / "advice" / corpus).read_text(encoding="utf-8")):
         job = read_log(LOGS[row.get("log", row["name"])])
@@ -61,7 +61,7 @@ def judged(corpus: str) -> tuple[Judged, ...]:
 
 
 def scores(corpus: str) -> tuple[float, float, list[str]]:
-    """Precision, recall, and each error in words."""
+    """Returns precision, recall, and each error as a sentence."""
     right, wrong, missed, errors = 0, 0, 0, []
     for one in judged(corpus):
         more, less = one.said - one.must - one.may, one.must - one.said

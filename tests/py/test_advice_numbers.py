@@ -40,7 +40,7 @@ def test_the_first_finding_decides_on_a_hint_and_on_a_layout() -> None:
 
 
 def exchanging(stripes: int, ranks: int = 64) -> str:
-    """The remedy for a file of so many stripes that two aggregators write."""
+    """Returns the remedy for a file with this many stripes that two aggregators write."""
     upper = {"id": 1, "rank": -1, "COLL_WRITES": 16, "BYTES_WRITTEN": 512 * MIB, "VIEWS": 4}
     lower = {"id": 1, "rank": -1, "WRITES": 32, "BYTES_WRITTEN": 512 * MIB, "MAX_BYTE_WRITTEN": 512 * MIB - 1}
     times = pd.DataFrame(

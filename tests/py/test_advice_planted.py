@@ -50,7 +50,7 @@ def bounds() -> list[tuple[str, float, float]]:
 
 
 def text() -> str:
-    """Returns both as Markdown."""
+    """Returns both tables as Markdown."""
     lines = [
         "| fault | clear | found | found first | twins with a finding | wrong findings |",
         "|---|---|---|---|---|---|",

@@ -1,4 +1,4 @@
-"""Rules on faults that no log at hand shows: a made-up job that each must find, and a near twin that it must not."""
+"""Each rule that no sample log triggers gets a made-up job that it must find and a similar one that it must not."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ def made(frames: dict[str, pd.DataFrame], nprocs: int = 8, names: dict[int, str]
 
 
 def slow_rank(slowest: float = 40.0, rank: int = 3, own: int = 16) -> Job:
-    """Eight ranks write 16 MiB each of one file, in 0.5 s, and one of them in so many."""
+    """Eight ranks write 16 MiB each into one file in 0.5 s; `rank` takes `slowest` seconds and writes `own` MiB."""
     row = SHARED | {"id": 1, "WRITES": 256, "BYTES_WRITTEN": 128 * MIB, "MAX_BYTE_WRITTEN": 128 * MIB - 1}
     row |= {"F_WRITE_TIME": 3.5 + slowest, "F_SLOWEST_RANK_TIME": slowest, "SIZE_WRITE_100K_1M": 256}
     return made({"POSIX": frame("POSIX", [row | {"SLOWEST_RANK": rank, "SLOWEST_RANK_BYTES": own * MIB}])})
 
 
 def mpiio_time(above: float = 40.0, collective: bool = False) -> Job:
-    """Four ranks write large independent pieces: POSIX takes 5 s, MPI-IO so many."""
+    """Four ranks write large pieces with independent calls: POSIX takes 5 s, MPI-IO the given seconds."""
     bytes_moved = {"BYTES_WRITTEN": 512 * MIB}
     call = "COLL_WRITES" if collective else "INDEP_WRITES"
     upper = bytes_moved | {"id": 1, "rank": -1, call: 64, "F_WRITE_TIME": 4 * above, "F_SLOWEST_RANK_TIME": above}
@@ -53,20 +53,20 @@ def mpiio_time(above: float = 40.0, collective: bool = False) -> Job:
 
 
 def one_place(place: int = 64, calls: int = 50000) -> Job:
-    """A rank writes 64 bytes again and again, over so many bytes of the file."""
+    """A rank writes 64 bytes many times, all within this many bytes of the file."""
     row = {"id": 1, "rank": 0, "WRITES": calls, "BYTES_WRITTEN": 64 * calls, "MAX_BYTE_WRITTEN": place - 1}
     return made({"POSIX": frame("POSIX", [row | {"F_WRITE_TIME": 30.0, "SIZE_WRITE_0_100": calls}])}, nprocs=1)
 
 
 def seeks(each: float = 3.0) -> Job:
-    """A rank seeks so many times for each of 5000 reads."""
+    """A rank seeks this many times before each of 5000 reads."""
     row = {"id": 1, "rank": 0, "READS": 5000, "BYTES_READ": 5000 * 8192, "MAX_BYTE_READ": 5000 * 8192 - 1}
     row |= {"SEEKS": int(5000 * each), "SEQ_READS": 4999, "F_META_TIME": 20.0, "F_READ_TIME": 1.0}
     return made({"POSIX": frame("POSIX", [row | {"SIZE_READ_1K_10K": 5000}])}, nprocs=1)
 
 
 def search(files: int = 400, path: str = "/usr/lib/python3/site-packages/m.{}", read: int = 0) -> Job:
-    """Each of two ranks looks at so many files."""
+    """Each of two ranks calls stat on this many files."""
     rows = [
         {"id": 1000 * rank + number, "rank": rank, "STATS": 2, "F_META_TIME": 0.05, "BYTES_READ": read, "READS": read}
         for rank in range(2)
@@ -76,14 +76,16 @@ def search(files: int = 400, path: str = "/usr/lib/python3/site-packages/m.{}", 
 
 
 def inside_stripes(unaligned: int = 16, stripes: int = 4) -> Job:
-    """Each of eight ranks writes 16 pieces of a stripe's size to its own file, so many of them not at its edge."""
+    """Each of eight ranks writes 16 pieces of one stripe's size to its own file; this many pieces do not begin at a
+    stripe's edge.
+    """
     own = own_files([20.0] * 8, FILE_ALIGNMENT=4 * MIB, FILE_NOT_ALIGNED=unaligned)
     layout = layouts({rank: [(rank + each) % 8 for each in range(stripes)] for rank in range(8)}, 4 * MIB)
     return made({"POSIX": own, "LUSTRE": layout})
 
 
 def wide(stripes: int = 16, size: int = MIB // 4) -> Job:
-    """A rank reads four files of so many stripes of 1 MiB in pieces of a size."""
+    """A rank reads four files with this many stripes of 1 MiB, in pieces of the given size."""
     row = {"rank": 0, "READS": 400, "BYTES_READ": 400 * size, "MAX_BYTE_READ": 400 * size - 1, "SEQ_READS": 399}
     rows = [row | {"id": key, "F_META_TIME": 4.0, "F_READ_TIME": 1.0} for key in range(1, 5)]
     layout = layouts({key: list(range(stripes)) for key in range(1, 5)})
@@ -91,14 +93,18 @@ def wide(stripes: int = 16, size: int = MIB // 4) -> Job:
 
 
 def crowded(targets: int = 4, highest: int = 63) -> Job:
-    """1024 ranks write files of their own on so many targets, and one file lies on the highest target there is."""
+    """Each of 1024 ranks writes its own file on this many targets; one more file lies on the target with the highest
+    number.
+    """
     own = own_files([20.0] * 1024)
     places = {rank: [rank % targets] for rank in range(1024)}
     return made({"POSIX": own, "LUSTRE": layouts(places | {5000: [highest]})}, nprocs=1024)
 
 
 def unequal(spread: float = 60.0) -> Job:
-    """Twelve ranks write as much; five of them take three times as long as the others, and one so many seconds."""
+    """Twelve ranks write equal amounts. Five take three times as long as the others, and one takes the given
+    seconds.
+    """
     return made({"POSIX": own_files([8.0] * 6 + [24.0] * 5 + [spread])}, nprocs=12)
 
 
@@ -134,7 +140,7 @@ def filled(more: float = 1.0, read: float = 0.0, each: int = 16 * MIB) -> Job:
 
 
 def objects(unaligned: int = 64, opened: int = 1, stripes: int = 4) -> Job:
-    """One process writes 64 pieces of 4 MiB into a striped HDF5 file, so many of them inside a stripe."""
+    """One process writes 64 pieces of 4 MiB into a striped HDF5 file; this many begin inside a stripe."""
     posix = {"id": 1, "rank": 0, "WRITES": 64, "BYTES_WRITTEN": 256 * MIB, "MAX_BYTE_WRITTEN": 256 * MIB - 1}
     posix |= {"FILE_NOT_ALIGNED": unaligned, "FILE_ALIGNMENT": MIB, "F_WRITE_TIME": 40.0}
     posix |= {"SIZE_WRITE_1M_4M": 64}
@@ -205,7 +211,7 @@ def test_a_fault_is_found_and_its_near_twin_is_not(case: Case) -> None:
 
 
 def test_a_slow_rank_of_a_shared_file_is_named_with_its_bytes_and_times() -> None:
-    """One rank took eighty times the mean of the others."""
+    """One rank took eighty times as long as the mean of the others."""
     found = said(slow_rank())["slow-rank-of-file"]
     assert found.evidence == (
         "Rank 3 took 40 s in f.1, 80.0 times the mean of the 7 other ranks, and moved 16 MiB of 128 MiB."
@@ -238,7 +244,7 @@ def test_the_same_reads_far_slower_than_in_another_run_are_noted(seconds: float,
 
 
 def test_fill_values_and_unaligned_objects_are_said_once() -> None:
-    """The rules that say the same of files of other kinds leave HDF5's to HDF5's own rules."""
+    """Rules that find the same fault in files of other kinds leave HDF5 files to the rules about HDF5."""
     assert set(said(filled())) == {"hdf5-fill-values", "rewriting"}
     assert next(iter(said(filled()))) == "hdf5-fill-values"
     assert set(said(objects())) == {"hdf5-unaligned"}

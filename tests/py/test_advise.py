@@ -35,7 +35,7 @@ def test_a_missing_log_is_a_failure(tmp_path: Path, capsys: pytest.CaptureFixtur
 
 @pytest.mark.parametrize("command", ["advise", "show"])
 def test_the_terminal_needs_no_frames(command: str) -> None:
-    """With I/O that all rules look at, on a shared file, with traces, and with what iolens alone records."""
+    """Makes a job whose I/O every rule examines: a shared file with traces, and the tables that only iolens records."""
     folder = TINY.parents[1]
     logs = [folder / f"darshan/{name}.darshan" for name in ("mpi-io-test-ppc64-3.1.3", "mpi-io-test", "imbalanced-io")]
     done = without_pandas(command, *logs)

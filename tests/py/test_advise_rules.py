@@ -31,13 +31,13 @@ ADVICE = TESTS.parent / "report/ADVICE.md"
 
 
 def job(nprocs: int, frames: dict[str, pd.DataFrame], run_time: float = 100.0, **private: Any) -> Job:
-    """A job on a Lustre mount."""
+    """Returns a job on a Lustre mount."""
     names = {key: f"/scratch/file.{key}" for key in range(5000)}
     return job_of(run_time, nprocs=nprocs, names=names, frames=frames, private=private)
 
 
 def own_files(seconds: list[float], **counters: Any) -> pd.DataFrame:
-    """A file for each rank, 64 MiB in writes of 4 MiB, in so many seconds."""
+    """Returns records of one file per rank: 64 MiB in writes of 4 MiB, in this many seconds."""
     written = {"OPENS": 1, "WRITES": 16, "SEQ_WRITES": 15, "CONSEC_WRITES": 15, "SIZE_WRITE_1M_4M": 16}
     sizes = {"BYTES_WRITTEN": 64 * MIB, "MAX_BYTE_WRITTEN": 64 * MIB - 1}
     return frame(
@@ -52,7 +52,7 @@ def own_files(seconds: list[float], **counters: Any) -> pd.DataFrame:
 
 
 def layouts(stripes: dict[int, list[int]], size: int = MIB) -> pd.DataFrame:
-    """A layout of one component for each file."""
+    """Returns a layout of one component for each file."""
     rows = [
         {"id": key, "rank": -1, "component": 0, "stripe_size": size, "stripe_count": len(osts), "pattern": 0}
         | {"flags": 0, "extent_start": 0, "extent_end": -1, "mirror": 0, "pool": "", "osts": tuple(osts)}
@@ -62,7 +62,7 @@ def layouts(stripes: dict[int, list[int]], size: int = MIB) -> pd.DataFrame:
 
 
 def said(made: Job, **limits: float) -> dict[str, Finding]:
-    """Findings by id."""
+    """Returns the findings by rule."""
     return {one.id: one for one in findings(made, changed([f"{key}={value}" for key, value in limits.items()]))}
 
 
@@ -87,7 +87,7 @@ def test_mpiio_time_stands_for_the_posix_time_below_it() -> None:
 
 
 def hosted(slow: set[int]) -> Job:
-    """Eight ranks on four hosts; the ranks of these hosts take thrice as long."""
+    """Eight ranks on four hosts; ranks of the slow hosts take three times as long."""
     info = {"hosts": ["a", "b", "c", "d"], "rank_host": [0, 0, 1, 1, 2, 2, 3, 3]}
     return job(8, {"POSIX": own_files([30.0 if rank // 2 in slow else 10.0 for rank in range(8)])}, job=info)
 
@@ -196,7 +196,7 @@ def test_gains_decide_on_words_and_silence() -> None:
 
 
 def short_run(io: float, start: float) -> Job:
-    """Four ranks in 10 s: so long in I/O and in MPI_Init, 1 s in a barrier, and the rest computing."""
+    """Four ranks that ran for 10 s: I/O and MPI_Init take the given seconds, a barrier 1 s, and computing the rest."""
     zero = dict.fromkeys(("calls", "sync_time", "bytes_sent", "bytes_received", "messages", "late_receives"), 0)
     zero |= {f"size_{number}": 0 for number in range(7)}
     rows = [
@@ -204,7 +204,7 @@ def short_run(io: float, start: float) -> Job:
         for rank in range(4)
         for name, spent in (("MPI_Init", start), ("MPI_Barrier", 1.0))
     ]
-    busy = use(10.0 - io, init=start)  # MPI polls, and I/O waits
+    busy = use(10.0 - io, init=start)  # The processor is busy while MPI polls and idle while I/O waits.
     return job(4, {"POSIX": own_files([io] * 4)}, run_time=10.0, mpi_calls=pd.DataFrame(rows), process=busy)
 
 
@@ -281,7 +281,7 @@ def test_one_stripe_for_all_is_told_one_remedy() -> None:
 
 
 def test_commands_to_paste_are_commands_of_a_shell() -> None:
-    """Lines of remedies that begin with a command, as they are: no words between that are no part of it."""
+    """Returns the lines of remedies that begin with a command, unchanged; other lines are explanations."""
     modules = [remedies, *(import_module(f"iolens.advise.rules.{each.name}") for each in iter_modules(rules.__path__))]
     texts = [getattr(m, key) for m in modules for key in vars(m) if key in WORDS]
     texts += [remedies.stripes_text(-1), remedies.hints_text(["cb_nodes 4"])]
@@ -293,13 +293,13 @@ def test_commands_to_paste_are_commands_of_a_shell() -> None:
 
 
 def test_offsets_of_ranks_that_took_turns_begin_at_zero() -> None:
-    """MPI_Exscan leaves what rank 0 gave it to receive into."""
+    """After MPI_Exscan rank 0's receive buffer has its old contents."""
     assert "offset = 0;" in rules.turns.REMEDY
     assert "Fortran  offset = 0\n" in rules.turns.REMEDY
 
 
 def traced(compute: list[float], **counters: Any) -> Job:
-    """A job of so many ranks that ran 100 s, computed for so long, and were in MPI for the rest."""
+    """Returns a job of this many ranks that ran for 100 s, computed for the given time, and spent the rest in MPI."""
     rows = [
         {"rank": rank, "function": function, "region": 0, "calls": 50000, "time": (100.0 - spent) / 2, "sync_time": 0.0}
         | {"messages": 0 if function == "MPI_Wait" else 50000, "late_receives": 0, "min_time": 0.0, "max_time": 1.0}
@@ -331,7 +331,9 @@ def test_late_receives_and_small_messages_are_counted() -> None:
 
 
 def eager(limit: int, on_node: int = 1, **sizes: int) -> Job:
-    """A job with a limit within nodes and one of 64 KiB between them, and messages of so many sizes."""
+    """Returns a job whose eager limit is 64 KiB between nodes and different within a node, with messages of these
+    sizes.
+    """
     limits = {"btl_vader_eager_limit": limit, "btl_tcp_eager_limit": 65536, "btl_self_eager_limit": 1024}
     settings = pd.DataFrame(
         [(0, "eager limit", name, str(value), "default") for name, value in limits.items()],
@@ -355,7 +357,7 @@ def test_messages_above_the_eager_limit_that_they_met() -> None:
 
 
 def placed(*cpus: str, on_core: float = 100.0, runnable: Any = 0.0, mpi: float = 1.0) -> Job:
-    """A traced job of 100 s whose ranks may run on these processors; `mpi`: seconds of each in MPI."""
+    """Returns a traced job of 100 s whose ranks may run on these processors; `mpi` has each rank's seconds in MPI."""
     rows = [(rank, "node1", one, one.count(",") + 1, 0) for rank, one in enumerate(cpus)]
     places = pd.DataFrame(rows, columns=["rank", "host", "cpus", "cpu_count", "thread_level"])
     made = traced([100.0 - mpi] * len(cpus))
@@ -376,7 +378,9 @@ def test_ranks_that_share_processors_and_want_them() -> None:
 
 
 def test_ranks_on_few_processors_that_want_none_have_enough() -> None:
-    """Counts of ranks and processors say nothing: four ranks on one processor may sleep, or poll for messages."""
+    """Numbers of ranks and processors alone prove nothing: four ranks on one processor may sleep, or poll for
+    messages.
+    """
     crowd = ("0",) * 4
     for made in (
         placed(*crowd, on_core=0.5),
@@ -391,7 +395,9 @@ def test_ranks_on_few_processors_that_want_none_have_enough() -> None:
 
 
 def test_a_run_in_io_is_not_bound_by_its_processors() -> None:
-    """Though that is the finding that can gain most: it slows down all parts of the time."""
+    """The verdict names I/O although the finding about processors may gain more, since that slows all parts of
+    a run.
+    """
     finding = Finding("crowded-processors", "high", "Ranks share processors", "", "", 0.5, "at most 50 %", "", "")
     made = job(4, {"POSIX": own_files([60.0, 60.0, 60.0, 60.0])})
     assert judge.verdict(made, DEFAULTS, [finding]).sentence == (
@@ -438,7 +444,9 @@ def test_opening_a_pipe_that_waits_is_no_metadata_trouble(usual: float, found: b
 
 
 def collective(times: list[float], sync: float = 0.0, mpi: str = "Open MPI v4.1.4", size: int = 8) -> Job:
-    """A job of so many ranks that ran 100 s and were so long in MPI_Allreduce, `sync` of them in its timed barrier."""
+    """Returns a job of this many ranks that ran for 100 s and spent the given time in MPI_Allreduce, `sync` of it in
+    the timed barrier.
+    """
     rows = [
         {"rank": rank, "function": "MPI_Allreduce", "region": 0, "calls": 1000, "time": spent, "sync_time": sync}
         | {"messages": 1000, "bytes_sent": 1000 * size, "bytes_received": 1000 * size, "late_receives": 0}

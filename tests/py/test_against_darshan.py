@@ -57,7 +57,7 @@ pytestmark = pytest.mark.skipif(not Path(LIBRARY).is_file(), reason="DARSHAN_LIB
 
 
 def records(program: Path, folder: Path, preload: str, **settings: str) -> dict[str, dict[str, int]]:
-    """Counters by path of one run in a fresh `folder`."""
+    """Returns the counters by path of one run in a fresh `folder`."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     log = folder.with_suffix(".darshan")

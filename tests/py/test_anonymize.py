@@ -41,7 +41,7 @@ def everything(path: Path) -> bytes:
 
 
 def words_of(job: Job) -> set[bytes]:
-    """Every component of a path, host and argument."""
+    """Returns every component of a path, host and argument."""
     hosts = {host for name, frame in job.frames.items() if "DXT" in name for host in frame["host"]}
     texts = [*job.names.values(), *job.command.split(), *hosts, *(mount.point for mount in job.mounts)]
     texts += job.private.get("job", {}).get("hosts", [])
@@ -153,7 +153,9 @@ def test_what_is_kept_on_request(tmp_path: Path) -> None:
 
 
 def test_free_text_and_hints_are_scrubbed(tmp_path: Path) -> None:
-    """A partial log's reason, hints with hosts and paths, a colour of the environment, and keys nobody knows."""
+    """Adds texts that the log may hold in odd places: a partial log's reason, hints with hosts and paths, environment
+    variables, and unknown keys.
+    """
     log = open_container(DATA / "iolens/mpi_calls.darshan")
     contents = take_apart(log)
     regions = []

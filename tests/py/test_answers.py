@@ -50,14 +50,14 @@ def loaded(path: Path, changes: str) -> Experiment:
 
 
 def answering(folder: Path, values: list[float | None] | None) -> None:
-    """Put an answer into the result of a run."""
+    """Writes an answer into the result of a run."""
     result = json.loads((folder / "result.json").read_text())
     result["extra"] = {"answer": values and {"tolerance": 1e-8, "values": {"norm": values}}}
     (folder / "result.json").write_text(json.dumps(result))
 
 
 def swept(folder: Path, told: dict[str, list[float | None] | None], **changes: Any) -> Results:
-    """A sweep over three flags that measured SECONDS of computing and told these answers."""
+    """Writes a sweep over three compiler flags that measured SECONDS of computing and has these answers."""
     for flags, values in SECONDS.items():
         for repetition, seconds in enumerate(values, 1):
             place = folder / "points" / f"flags{flags}" / f"rep-{repetition}"
@@ -212,7 +212,7 @@ def test_a_run_that_failed_is_no_program_without_an_answer() -> None:
 
 
 def test_answers_are_held_against_those_of_the_same_problem(tmp_path: Path) -> None:
-    """Another setting that changes the problem changes the answer, and no build is to blame."""
+    """If another setting changes the problem, the answer changes for that reason; no build is to blame."""
     for size, norm in ((1, 0.5), (2, 0.7)):
         for flags, far in (("-O0", 0.0), ("-O2", 1e-6 if size == 2 else 0.0)):
             place = tmp_path / "points" / f"{size}{flags}" / "rep-1"
@@ -276,7 +276,7 @@ def test_a_launchers_message_is_given_whole(tmp_path: Path) -> None:
 
 
 def test_what_is_not_known_stays_null_where_the_compiler_knows_no_nan(tmp_path: Path) -> None:
-    """With -Ofast isfinite of math.h is always true, and a result with `nan` is no JSON."""
+    """With -Ofast isfinite of math.h is always true; a result that then contains `nan` is invalid JSON."""
     source = tmp_path / "main.c"
     source.write_text(
         '#include "finite.h"\n#include "json.h"\n#include <stdlib.h>\n'

@@ -47,7 +47,7 @@ def test_functions_are_proposed_by_share_and_size(monkeypatch: pytest.MonkeyPatc
 
 
 def sentence(lines: list[str]) -> str:
-    """The text of comments; no other line is there."""
+    """Returns the text of comments; the file must have no other lines."""
     assert all(line.startswith("#") for line in lines if line)
     return " ".join(line.removeprefix("#").strip() for line in lines)
 

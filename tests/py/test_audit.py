@@ -42,7 +42,7 @@ RUN: Mapping[str, Any] = {
 
 
 def evidence(changes: Sequence[Mapping[str, Any]] = (), **fields: Any) -> Evidence:
-    """Six runs of two settings that alternate and keep every rule, with `changes` to the first ones."""
+    """Returns six runs of two alternating settings that keep every rule; `changes` alter the first of them."""
     rows = [dict(RUN) | {"group": "AB"[n % 2], "started": f"2026-11-21T10:0{n}:00+00:00"} for n in range(6)]
     for row, change in zip(rows, changes, strict=False):
         row |= change

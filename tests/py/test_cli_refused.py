@@ -1,4 +1,4 @@
-"""The command as a module, and what it says where the system refuses it something."""
+"""Runs the command as a module, and where the system refuses what it needs."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ REFUSED = (
     (("--timer", "cpu"), "--timer has no effect without --sample"),
     (("--timeline",), "--timeline has no effect without --sample or --trace mpi"),
 )
-"""Options of `iolens run`, and what is said of them."""
+"""Options of `iolens run` and the message that each must give."""
 
 
 @pytest.mark.parametrize(("options", "why"), REFUSED)
@@ -157,7 +157,7 @@ MIXED = (
     ("report a --csv tables b", "report a b --csv tables"),
     ("recover a --list b", "recover a b --list"),
 )
-"""Calls with options between other words, and the same with them apart."""
+"""Calls with options between other words, and the same calls with the options first."""
 
 
 @pytest.mark.parametrize(("mixed", "apart"), MIXED)

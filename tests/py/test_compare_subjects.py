@@ -27,7 +27,7 @@ LOGS = [DATA / "darshan" / f"mpi-io-test-x86_64-{version}.darshan" for version i
 
 @pytest.fixture(scope="module")
 def document(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The comparison of three logs, and its tables beside it."""
+    """Makes the comparison of three logs and writes its tables beside it."""
     folder = tmp_path_factory.mktemp("subjects")
     done = main(["compare", *map(str, LOGS), "-o", str(folder / "three.pdf"), "--json", str(folder / "tables")])
     assert done == 0
@@ -124,7 +124,7 @@ def test_numbers_that_are_nothing_anywhere_are_no_difference() -> None:
     subjects = read_subjects([ADVICE / f"{name}.darshan" for name in ("not-aggregated", "healthy-shared")])
     found = differences(subjects)
     mpi = found[found["group"] == "MPI-IO accesses"]
-    assert list(mpi["name"]) == ["writes of 1K to 10K bytes"]  # which a log without MPI-IO lacks
+    assert list(mpi["name"]) == ["writes of 1K to 10K bytes"]  # A log without MPI-IO lacks this row.
     tables = {block.title: block for block in grouped_tables(subjects) if isinstance(block, Table)}
     assert "none of its logs or outputs" in tables["MPI-IO accesses"].note
     assert tables["Run"].note == ""
@@ -160,7 +160,7 @@ def test_functions_of_profiles_come_with_their_largest_changes_first() -> None:
     rows = found[found["group"] == "MPI functions, of an average rank"]
     assert rows["name"].tolist()[:2] == ["MPI_Sendrecv", "MPI_Barrier"]
     assert (rows["change B"].abs().diff().dropna() <= 0).all()
-    # what MPI did not call took no time; a part of the time that a log does not know is n/a
+    # A function that was not called took 0 s; a part of the time that a log does not record is n/a.
     sent = rows.set_index("name").loc["MPI_Sendrecv"]
     assert (sent["value A"] > 9, sent["value B"]) == (True, 0.0)
     parts = found[found["group"] == "Parts of the time of an average rank"].set_index("name")

@@ -34,7 +34,7 @@ def test_every_run_is_one_row(tmp_path: Path) -> None:
         16 * MIB,
         3,
     )
-    # 100 MiB written in io_seconds
+    # Writes 100 MiB in io_seconds.
     assert row["bandwidth"] * row["io_seconds"] == pytest.approx(100)
     assert row["io_seconds_harmonic"] == pytest.approx(0.94 * row["io_seconds"])
     assert (row["requested.cb_nodes"], row["effective.cb_nodes"], row["observed.aggregators"]) == (4, 4, 4)
@@ -132,11 +132,11 @@ def test_equal_settings_cannot_be_told_from_the_best(tmp_path: Path) -> None:
 
 
 BIMODAL = ((100, 100, 100, 100, 150, 150), (101, 101, 101, 101, 101, 80))
-"""MiB/s of six runs of 1 and of 2 stripes: the medians are in another order than the geometric means."""
+"""Returns MiB/s of six runs each with 1 and 2 stripes, whose medians rank differently from their geometric means."""
 
 
 def test_a_printed_ratio_is_the_quotient_of_the_printed_values(tmp_path: Path) -> None:
-    """Also of six runs or more, of which some outlie: the median is a third of the way from the geometric mean."""
+    """Checks the same for six runs or more with outliers: the median is a third away from the geometric mean."""
     folder = write_sweep(tmp_path / "sweep", {"stripe_count": [1, 2]}, repetitions=6, model=lambda _: 100.0)
     for repetition, speeds in enumerate(zip(*BIMODAL, strict=True), 1):
         for level, speed in zip((1, 2), speeds, strict=True):

@@ -82,7 +82,7 @@ def long_names(tmp_path_factory: pytest.TempPathFactory) -> Comparison:
 
 
 def overlapping(figure: Figure) -> list[tuple[str, str]]:
-    """Pairs of names of an axis that run into each other once drawn; slanted ones are held by their baselines."""
+    """Returns pairs of tick names on an axis that overlap once drawn; of slanted names the baselines are compared."""
     figure.canvas.draw()
     pairs = []
     for axes in figure.axes:
@@ -99,7 +99,7 @@ def overlapping(figure: Figure) -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize("count", [4, 5])
 def test_long_names_do_not_run_into_each_other(long_names: Comparison, count: int) -> None:
-    """Four names that can be parted into lines, and a fifth that cannot."""
+    """Names of which four can be broken into lines and the fifth cannot."""
     points = long_names.points[long_names.points["variant"].isin(LONG[:count])]
     columns = ("value", "low", "high", "bandwidth")
     factors = long_names.factors

@@ -129,7 +129,7 @@ def test_the_pdf_says_what_matters(tmp_path: Path) -> None:
         "page 1 of",
     ):
         assert words in text
-    # requested / effective / observed aggregators of 3 x 2 points x 3 runs
+    # Aggregators requested, effective and observed, for 3 x 2 points with 3 runs each.
     assert len(re.findall(r"4 ?/ ?4 ?/ ?4", text)) == 18
 
 
@@ -227,7 +227,7 @@ def test_nothing_to_compare_is_one_line_and_no_file(tmp_path: Path, capsys: pyte
 
 
 def test_predictions_beside_the_results_are_on_a_page_of_their_own(tmp_path: Path) -> None:
-    """The file as `iolens predict -o` writes it."""
+    """Writes a file as `iolens predict -o` does."""
     folder = write_sweep(tmp_path / "sweep", {"stripe_count": [1, 4]}, 2)
     times = {"io": 2.0, "run": 3.0, "least": 2.0, "most": 2.0}
     content = {

@@ -114,14 +114,14 @@ LIMITS = {"ost_mb_per_s": 200.0, "link_mb_per_s": 1250.0, "memory_mb_per_s": 400
 )
 def test_the_bound_is_the_smallest_of_targets_links_and_memory(stripes: int, writers: int, most: int, by: str) -> None:
     assert bound(LIMITS, stripes, writers) == (pytest.approx(most * 1e6 / MIB), by)
-    many = min(6 * stripes * 200, writers * 1250)  # files of a sixth of the bytes each
+    many = min(6 * stripes * 200, writers * 1250)  # Files that each hold a sixth of the bytes.
     assert bound(LIMITS, stripes, writers, 1 / 6)[0] == pytest.approx(many * 1e6 / MIB)
     shared = bound(LIMITS | {"ranks_per_client": 4.0, "memory_mb_per_s": 100.0}, stripes, writers)
     assert shared == (pytest.approx(100e6 / MIB), "memory")
 
 
 def lustre_sweep(folder: Path) -> Path:
-    """A sweep with ROMIO's Lustre driver on emulated targets, whose model is kept, with data in memory."""
+    """Writes a sweep with ROMIO's Lustre driver on emulated targets, with the model's parameters and data in memory."""
     write_sweep(folder, {"stripe_count": [1, 12], "aggregators": [1, 4]})
     for run in folder.rglob("run.json"):
         point = json.loads(run.read_text())["point"]

@@ -25,10 +25,10 @@ def test_runs_apart_are_told(values: list[float], fewer: int, fewer_value: float
 @pytest.mark.parametrize(
     "values",
     [
-        [100, 101, 99],  # too few
+        [100, 101, 99],  # Too few runs to judge.
         [100, 100, 100, 100, 100],
-        [80, 90, 100, 110, 120, 130],  # an even scatter
-        [100, 101, 102, 103, 104, 110],  # a small step
+        [80, 90, 100, 110, 120, 130],  # Runs that scatter evenly.
+        [100, 101, 102, 103, 104, 110],  # Runs of which one is slightly higher.
         [0.0, 1.0, 2.0, 3.0],
     ],
 )

@@ -31,7 +31,7 @@ LIMITS = {"ost_mb_per_s": 200.0, "link_mb_per_s": 1250.0, "memory_mb_per_s": 400
 
 
 def claim(**keys: Any) -> Claim:
-    """A claim about two points, of one stripe and of four."""
+    """Makes a claim about two points, one with one stripe and one with four."""
     known = [Point({"stripe_count": 1}), Point({"stripe_count": 4})]
     return claim_of({"says": TEXT, "because": TEXT, "otherwise": TEXT, **keys}, known)
 
@@ -41,7 +41,7 @@ ALIKE = {"same": {"stripe_count": 4}, "as": {"stripe_count": 1}}
 
 
 def results(folder: Path, speeds: dict[int, list[float]], **columns: Any) -> Results:
-    """A sweep over stripe counts whose runs wrote 1 MiB at these speeds, MiB/s."""
+    """Writes a sweep over stripe counts whose runs wrote 1 MiB at these speeds in MiB/s."""
     rows = []
     for stripes, values in speeds.items():
         for number, value in enumerate(values):

@@ -21,7 +21,7 @@ LOGS = [DATA / "darshan" / f"mpi-io-test-x86_64-{version}.darshan" for version i
 
 
 def subject(label: str, *groups: list[float]) -> Subject:
-    """A subject whose runs printed the values `x`, `y` …; a run a place in the groups."""
+    """Makes a subject whose runs printed the values `x`, `y` …; each position in the groups is one run."""
     runs = zip(*groups, strict=True)
     return Subject(
         label,

@@ -25,7 +25,7 @@ def anchors(text: str) -> set[str]:
 
 
 def broken_links(document: Path) -> list[str]:
-    """Relative links of a document to files or headings that are not there."""
+    """Returns the relative links of a document whose file or heading does not exist."""
     text = re.sub(r"^```.*?^```", "", document.read_text(encoding="utf-8"), flags=re.M | re.S)
     broken = []
     for link in re.findall(r"\]\(([^)\s]+)\)", text):
@@ -86,7 +86,9 @@ def test_the_folders_of_the_profiler_stand_in_their_order() -> None:
 
 
 def test_there_is_one_version() -> None:
-    """That of the Python package, which packages, logs (`lib_ver`) and workloads take; two documents repeat it."""
+    """The version of the Python package must be that of packages, logs (`lib_ver`) and workloads; two documents repeat
+    it.
+    """
     said = {
         "CITATION.cff": r"^version: (.+)$",
         "CHANGELOG.md": r"^## (\d[\d.]*)",

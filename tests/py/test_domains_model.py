@@ -37,12 +37,12 @@ def cost(program: Path, kind: int, aggregators: int, stripes: int, call_bytes: i
 
 
 def test_transfers_across_stripes_cost_locks_unless_stripes_are_bound(program: Path) -> None:
-    """64 calls of four ranks with 1 000 000 bytes each, on four stripes."""
+    """Returns 64 calls of four ranks with 1 000 000 bytes each, on four stripes."""
     even, aligned, bound = (cost(program, kind, 4, 4, 4_000_000, 64) for kind in (EVEN, ALIGNED, BOUND))
     assert even.handovers > aligned.handovers > bound.handovers == 0
     assert even.seconds > 2 * aligned.seconds
     assert aligned.seconds > bound.seconds
-    # Four targets of 200 MB/s can do no better, and bound stripes come close.
+    # Four targets of 200 MB/s cannot be faster, and domains bound to stripes come close.
     assert 1 < bound.seconds / (256e6 / 800e6) < 1.02
 
 

@@ -1,4 +1,4 @@
-"""A machine that becomes slower while a sweep goes on is told from settings and from scatter."""
+"""A machine that slows down during a sweep is distinguished from effects of settings and from scatter."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ SECONDS = Measure("run time", "s", "seconds", less_is_better=True)
 
 
 def sweep(blocks: int, trend: float, scatter: float = 0.01) -> pd.DataFrame:
-    """Four settings a factor of two apart, in shuffled blocks, whose rate changes by `trend` from first to last."""
+    """Makes four settings a factor of two apart, in shuffled blocks, whose rate changes by `trend` from the first run
+    to the last.
+    """
     chance = random.Random(7)
     order = [point for _ in range(blocks) for point in chance.sample(range(4), 4)]
     rows = []
@@ -53,7 +55,7 @@ def test_runs_that_are_too_few_or_not_usable_say_nothing() -> None:
 
 
 def test_a_sweep_by_run_time_names_its_storage_and_its_drift(tmp_path: Path) -> None:
-    """Run time is any program's; runs here need no result."""
+    """Any program has a run time; these runs need no result file."""
     folder = write_sweep(tmp_path / "sweep", {"stripe_count": [1, 4]}, repetitions=5)
     saved = folder / "experiment.yaml"
     saved.write_text(saved.read_text().replace("write_bandwidth", "run_time"))

@@ -92,7 +92,7 @@ OTHERS = ("job", "forest", "fleet", "sweep", "subjects")
 
 
 def declared() -> list[Exhibit[Any]]:
-    """The exhibits of a job in the files of `pages/exhibits`."""
+    """Returns the exhibits of a job that are defined in the files of `pages/exhibits`."""
     exhibits = iolens.pages.exhibits
     names = [one.name.split(".") for one in walk_packages(exhibits.__path__, f"{exhibits.__name__}.")]
     modules = [import_module(".".join(name)) for name in names if name[3] not in OTHERS and name[-1] != "every"]
@@ -116,7 +116,7 @@ def test_every_exhibit_has_a_definition(listed: Sequence[Exhibit[Any]]) -> None:
 
 
 def exhibit_of(frame: pd.DataFrame, **given: Any) -> Exhibit[str]:
-    """An exhibit of a ready frame."""
+    """Makes an exhibit of a given frame."""
     return Exhibit("name", "Title", lambda _: frame, **given)
 
 

@@ -32,7 +32,7 @@ BEYOND = (
     *("together", "exclude", "is not between", "different values", "must differ", "not a range", "cannot be the name"),
     *("is not a condition", "not a time", "does not grow"),
 )
-"""Words of refusals that no schema can foresee: what keys say of each other, and what lies within a text."""
+"""Words of error messages that no schema can foresee: relations between keys, and the contents of texts."""
 
 
 def places(node: Any, at: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
@@ -44,7 +44,7 @@ def places(node: Any, at: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
 
 
 def changed(tree: dict[str, Any], chance: random.Random) -> dict[str, Any]:
-    """A copy with a value replaced, a key removed, or one added."""
+    """Returns a copy with one value replaced, one key removed, or one key added."""
     found = copy.deepcopy(tree)
     *way, last = chance.choice(places(found))
     table = found
@@ -61,7 +61,7 @@ def changed(tree: dict[str, Any], chance: random.Random) -> dict[str, Any]:
 
 
 def refusal(path: Path, tree: dict[str, Any]) -> str:
-    """Why the command refuses it; empty when it does not."""
+    """Returns the command's reason for refusing an experiment; empty if it accepts it."""
     path.write_text(yaml.safe_dump(tree), encoding="utf-8")
     try:
         load_experiment(path)

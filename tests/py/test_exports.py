@@ -50,7 +50,7 @@ int main(void) {
 
 @pytest.fixture(scope="module")
 def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The log of a program that computes, writes, and has a thread that sleeps."""
+    """Makes the log of a program that computes, writes, and has a sleeping thread."""
     folder = tmp_path_factory.mktemp("exports")
     harness.build_library()
     (folder / "program.c").write_text(PROGRAM)
@@ -99,13 +99,13 @@ def test_samples_that_waited_can_be_left_out(log: Path, tmp_path: Path) -> None:
 
 
 def in_function(name: str, text: str) -> int:
-    """Periods of the collapsed chains that the function is in."""
+    """Returns the periods of the collapsed chains that contain the function."""
     lines = [line.rpartition(" ") for line in text.splitlines()]
     return sum(int(count) for chain, _, count in lines if name in chain.split(";"))
 
 
 def test_speedscope_has_a_profile_per_rank(log: Path, tmp_path: Path) -> None:
-    """By its format's description; SPEEDSCOPE_SCHEMA may name the schema itself."""
+    """Checks a file against the format's description; SPEEDSCOPE_SCHEMA may name the schema itself."""
     document = json.loads(exported(log, "speedscope", tmp_path))
     frames, (profile,) = document["shared"]["frames"], document["profiles"]
     assert document["$schema"] == "https://www.speedscope.app/file-format-schema.json"
@@ -121,7 +121,7 @@ def test_speedscope_has_a_profile_per_rank(log: Path, tmp_path: Path) -> None:
 
 
 def fields(data: bytes) -> list[tuple[int, Any]]:
-    """The fields of a protobuf message: number, and an integer or bytes."""
+    """Yields the fields of a protobuf message: number, and an integer or bytes."""
     at, found = 0, []
 
     def varint() -> int:
@@ -198,7 +198,7 @@ def test_hatchet_reads_what_is_exported_for_it(log: Path, tmp_path: Path) -> Non
 
 
 def test_a_time_line_has_samples_and_transfers(log: Path, tmp_path: Path) -> None:
-    """Events of a row lie within one another."""
+    """Returns True if the events of a row are properly nested."""
     events = json.loads(exported(log, "chrome", tmp_path))["traceEvents"]
     slices = [event for event in events if event["ph"] == "X"]
     names = {(event["pid"], event["tid"]): event["args"]["name"] for event in events if event["name"] == "thread_name"}

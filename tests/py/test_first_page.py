@@ -37,7 +37,7 @@ posix = partial(frame, "POSIX")
 
 
 def job(frames: dict[str, pd.DataFrame], **fields: object) -> Job:
-    """A job of 4 processes that ran 10 s."""
+    """Returns a job of 4 processes that ran for 10 s."""
     return job_of(frames=frames, names={n: f"/scratch/{n}" for n in range(9)}, **fields)
 
 
@@ -48,7 +48,7 @@ UNEVEN = [
 
 
 def layout(targets: list[tuple[int, ...]]) -> pd.DataFrame:
-    """A layout of each file."""
+    """Returns a layout of each file."""
     fixed = {
         "rank": 0,
         "component": 0,
@@ -62,17 +62,18 @@ def layout(targets: list[tuple[int, ...]]) -> pd.DataFrame:
 
 
 def gauge_texts(drawn: Sequence[Block]) -> set[str]:
-    """The texts of all gauges."""
+    """Returns the texts of all gauges."""
     return {text.get_text() for block in drawn for text in block.figure.texts}
 
 
 def test_each_gauge_by_hand() -> None:
     found = gauges(job({"POSIX": posix(UNEVEN), "LUSTRE": layout([(0,), (0,), (0,), (5,)])})).frame().set_index("gauge")
     assert found["value"].round(6).to_dict() == {
-        "share": 0.8,  # the slowest rank: 8 of 10 s
-        "balance": 0.4375,  # (2 + 2 + 2 + 8) / 4 over 8
+        "share": 0.8,  # The slowest rank spends 8 of 10 s.
+        "balance": 0.4375,  # Balance: (2 + 2 + 2 + 8) / 4 over 8.
         "size": 2.0 * MIB,
-        "stripes": 1.6,  # 3/4 of the bytes on one target, 1/4 on another: 1 / (9/16 + 1/16)
+        # Effective stripes, if 3/4 of the bytes lie on one target and 1/4 on another: 1 / (9/16 + 1/16).
+        "stripes": 1.6,
     }
     assert found["bound"].to_dict() == {"share": 0.2, "balance": 0.8, "size": MIB, "stripes": 4.0}
     assert found["good"].to_dict() == {"share": False, "balance": False, "size": True, "stripes": False}
@@ -83,7 +84,7 @@ def test_each_gauge_has_a_labelled_scale_and_says_its_value() -> None:
     drawn = GAUGES.figures(job({"POSIX": posix(UNEVEN), "LUSTRE": layout([(0,), (0,), (0,), (5,)])}))
     assert {"0 %", "100 %", "0", "1 (even)", "1 B", "16 MiB (logarithmic)", "4.44"} <= gauge_texts(drawn)
     assert [block.says.count(" (bound ") for block in drawn] == [2, 2]
-    assert drawn[0].figure.get_size_inches()[0] * 72 * 1.1 < 390  # the width of a phone, on which all four stand
+    assert drawn[0].figure.get_size_inches()[0] * 72 * 1.1 < 390  # The four gauges must fit on a phone's screen.
 
 
 def test_what_is_not_known_has_its_reason() -> None:
@@ -118,7 +119,7 @@ def test_where_nothing_is_to_be_gained_no_gauge_is_red() -> None:
 
 
 def finding(number: int, lines: int = 1) -> Finding:
-    """A made-up finding."""
+    """Makes a finding."""
     return Finding(
         id=f"f{number}",
         severity="high",
@@ -152,7 +153,7 @@ def test_one_action_stands_on_the_first_page_and_all_on_the_next(monkeypatch: py
     found([finding(1)])
     assert job_advice.all_findings(made) == []
     found([finding(1, lines=30)])
-    assert "do this" not in said(job_advice.first_action(made))  # nothing rather than a part of it
+    assert "do this" not in said(job_advice.first_action(made))  # An incomplete action must not be shown at all.
     assert said(job_advice.all_findings(made)).count("do this") == 30
     found([])
     assert said(job_advice.first_action(made)).startswith("No action is proposed")
@@ -266,7 +267,7 @@ def test_the_reasons_of_what_is_missing_are_those_of_this_log() -> None:
 
 def test_a_striped_file_that_opens_slowly_is_no_pipe() -> None:
     spent = io_seconds(read_log(DATA / "imbalanced-io.darshan"))
-    assert spent == pytest.approx(1390.99, abs=0.01)  # with the 33 s of an fopen, as darshan-parser's sums have it
+    assert spent == pytest.approx(1390.99, abs=0.01)  # Includes the 33 s of one fopen, as in darshan-parser's sums.
 
 
 def test_a_log_of_which_most_is_missing_is_not_called_healthy(tmp_path: Path) -> None:
@@ -316,7 +317,9 @@ def test_facts_leave_out_what_standard_streams_did() -> None:
     assert main_file_system(printing) == "n/a"
     assert rank_spans(read_log(DATA / "mpi-io-test-x86_64-3.5.0.darshan")).frame().empty
     waited = read_log(logs / "dxt.darshan")
-    assert verdicts(waited)[0] == "Transferred 33.9 MiB through POSIX."  # its times add up to more than the run
+    assert (
+        verdicts(waited)[0] == "Transferred 33.9 MiB through POSIX."
+    )  # The parts of its time add up to more than the run.
 
 
 @pytest.mark.parametrize("ranks", [1, 100_000])

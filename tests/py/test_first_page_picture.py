@@ -21,7 +21,7 @@ DATA = Path(__file__).parents[1] / "data" / "darshan"
 
 
 def made(seconds: float, **fields: object) -> Job:
-    """Returns a job of 4 ranks that ran 10 s and read for so long, two of its ranks twice as long as the others."""
+    """Returns a job of 4 ranks that ran for 10 s; two ranks read for the given time and the other two half as long."""
     rows = [
         {"id": n, "rank": n, "READS": 4, "BYTES_READ": MIB, "F_READ_TIME": seconds * (1 + n % 2), "F_META_TIME": 0.001}
         for n in range(4)
@@ -30,7 +30,7 @@ def made(seconds: float, **fields: object) -> Job:
 
 
 def bars(block: FigureBlock) -> dict[str, float]:
-    """Returns per cent of each segment by its name."""
+    """Returns the percentage of each segment by its name."""
     return {one.get_label(): one.patches[0].get_width() for one in block.figure.axes[0].containers}
 
 
@@ -46,7 +46,7 @@ def test_the_bar_of_a_log_of_io_alone_names_what_it_does_not_know() -> None:
 
 
 def test_there_is_no_bar_where_times_overlap_or_nothing_is_known() -> None:
-    assert time_bar(made(9.0)) == []  # 13.5 s of an average rank in a run of 10 s
+    assert time_bar(made(9.0)) == []  # An average rank cannot spend 13.5 s in a run of 10 s.
     assert time_bar(job_of(frames={}, names={})) == []
 
 

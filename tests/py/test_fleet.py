@@ -1,4 +1,4 @@
-"""Many logs as a data set: every sum that of the logs, nothing read twice, nothing lost, and asked by SQL."""
+"""Many logs as one data set: sums equal those of the logs, nothing is read twice or lost, and SQL queries work."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ SOME = (
     *("darshan/partial_data_stdio", "darshan/noposix", "darshan/empty_log", "iolens/mpi_calls", "iolens/hdf5_calls"),
     "darshan/treddy_mpi-io-test_id4373053_6-2-60198-9815401321915095332_1",
 )
-"""Old and new ones, of both byte orders, with and without findings."""
+"""Sample logs: old and new ones, of both byte orders, with and without findings."""
 
 
 def test_a_store_has_the_advice_of_every_sample_log() -> None:
-    """The rules are asked only where a quick look at the log says that they may speak; none is missed by that."""
+    """A quick look at a log decides which rules are evaluated; it must miss none that has a finding."""
     compared = 0
     for path in sorted([*DATA.rglob("*.darshan"), *(DATA.parent / "advice/logs").glob("*.darshan")]):
         try:
@@ -63,14 +63,14 @@ def test_a_log_with_advice_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None
 
 @pytest.fixture(scope="module")
 def logs(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """Copies of some sample logs, in a folder of their own."""
+    """Copies some sample logs to a folder of their own."""
     folder = tmp_path_factory.mktemp("logs")
     return sorted(Path(shutil.copy(DATA / f"{name}.darshan", folder)) for name in SOME)
 
 
 @pytest.fixture(scope="module")
 def store(logs: list[Path]) -> Path:
-    """Returns a store of all logs, which other processes read."""
+    """Fills a store with all logs, in several processes."""
     folder = logs[0].parent.parent / f"{logs[0].parent.name}-store"
     assert ingest([logs[0].parent], folder, processes=2) == Taken(read=len(logs))
     return folder
@@ -164,7 +164,7 @@ def test_the_report_in_the_terminal_as_pdf_and_by_sql(
 
 
 def test_copies_of_logs_are_counted_and_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The same log under two names is a copy; another state of a log that changed is not."""
+    """The same log under two names counts once; a log that changed is read again."""
     for name in ("a", "b", "c"):
         (tmp_path / "logs" / name).mkdir(parents=True)
         shutil.copy(DATA / "darshan/noposix.darshan", tmp_path / "logs" / name / f"{name}.darshan")

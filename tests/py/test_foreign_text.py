@@ -26,13 +26,15 @@ from iolens.pages.exhibits.processor.drilled import INDENT
 LOGS = sorted((Path(__file__).resolve().parents[1] / "data/iolens").glob("*.darshan"))
 
 UNPRINTABLE = [chr(code) for code in range(1, 0x110000) if unicodedata.category(chr(code)) in ("Cc", "Cf", "Zl", "Zp")]
-"""Control and format characters, separators of lines and of paragraphs. No name holds the zero byte."""
+"""Control and format characters, and separators of lines and paragraphs, without the zero byte, which names cannot
+hold.
+"""
 EVIL = "".join(UNPRINTABLE)
 SHORT = "\x1b]0;\u202e\x9b\x7f"
 
 
 def poisoned(source: Path, folder: Path) -> Path:
-    """A log whose texts, all of them, hold control characters."""
+    """Makes a log in which every text has control characters."""
     log = container.open_container(source)
     contents = take_apart(log)
     names = re.sub(rb"(?s)(.{8})([^\0]*)\0", lambda one: one[1] + one[2] + EVIL.encode() + b"\0", contents.names)
@@ -45,14 +47,16 @@ def poisoned(source: Path, folder: Path) -> Path:
 
 
 def poisoned_region(region: PrivateRegion) -> PrivateRegion:
-    """A private region with control characters in its texts: in JSON behind each, in a table at the begin of each."""
+    """Makes a private region with control characters: behind each text of JSON, and at the begin of each text of a
+    table.
+    """
     if region.kind == "json":
         return replace(region, chunks=tuple(json.dumps(behind(json.loads(chunk))).encode() for chunk in region.chunks))
     return replace(region, chunks=tuple(map(poisoned_table, region.chunks)))
 
 
 def behind(found: Any) -> Any:
-    """JSON with control characters behind each text."""
+    """Returns JSON with control characters behind each text."""
     if isinstance(found, str):
         return found + EVIL
     if isinstance(found, list):
@@ -61,7 +65,7 @@ def behind(found: Any) -> Any:
 
 
 def poisoned_table(chunk: bytes) -> bytes:
-    """A table in columns with control characters at the begin of each text that is long enough."""
+    """Returns a table in columns with control characters at the begin of each text that is long enough."""
     line, _, body = chunk.partition(b"\n")
     header, data, at = json.loads(line), bytearray(body), 0
     for column in header["columns"]:
@@ -75,7 +79,7 @@ def poisoned_table(chunk: bytes) -> bytes:
 
 
 def unprintable(text: str, keep: str = "") -> set[str]:
-    """The control characters of a text, line ends and the pages' own blanks left aside."""
+    """Returns the control characters of a text, except line ends and the blanks that pages use."""
     return {letter for letter in text if not letter.isprintable() and letter not in "\n" + INDENT + keep}
 
 
@@ -117,7 +121,7 @@ def text_of(pdf: Path) -> str:
 
 @pytest.mark.skipif(shutil.which("pdftotext") is None, reason="pdftotext is missing")
 def test_no_pdf_holds_a_control_character(tmp_path: Path) -> None:
-    """A form feed is pdftotext's own, between two pages."""
+    """pdftotext prints a form feed between two pages."""
     pdf = tmp_path / "x.pdf"
     assert main(["report", str(poisoned(LOGS[0], tmp_path)), "-o", str(pdf)]) == 0
     assert "\\x1b" in text_of(pdf)

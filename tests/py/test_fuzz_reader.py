@@ -26,7 +26,7 @@ import reader as fuzzer  # noqa: E402
 
 
 def rewritten(folder: Path, **changes: Any) -> Path:
-    """Our log with other contents."""
+    """Returns a sample log with other contents."""
     log = container.open_container(OURS)
     path = folder / "changed.darshan"
     path.write_bytes(put_together(log, dataclasses.replace(take_apart(log), **changes)))
@@ -57,7 +57,7 @@ def test_a_log_put_together_again_is_the_same(path: Path, tmp_path: Path) -> Non
 
 
 def with_private(folder: Path, name: str, **values: Any) -> Path:
-    """Our log with other values in the JSON of a private region's first chunk."""
+    """Returns a sample log with other values in the JSON of a private region's first chunk."""
     regions = []
     for region in contents().private or ():
         head, newline, body = region.chunks[0].partition(b"\n")
@@ -137,7 +137,7 @@ def test_a_version_that_only_libdarshan_util_knows() -> None:
     """
     import darshan
 
-    assert darshan.DarshanReport  # skips the test where the package has no library
+    assert darshan.DarshanReport  # Skips the test if the package has no library.
     small = next(path for path in LOGS if path.name == "mpi-io-test-x86_64-3.5.0.darshan")
     frame, reason = read_with_darshan(small, "POSIX")
     assert reason == ""

@@ -34,7 +34,7 @@ def spool(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_sample_of_damage(tmp_path: Path, spool: Path) -> None:
-    """This build has no sanitizers, which `make fuzz` has: a fault is seen only if it ends the process."""
+    """This build has no sanitizers, unlike that of `make fuzz`, so a fault is only seen if it ends the process."""
     fuzzer = harness.BUILD / "bin/fuzz-recover"
     make = ["make", "-s", "-C", harness.ROOT / "profiler", f"BUILD={harness.BUILD}"]
     subprocess.run([*make, "fuzz-recover"], check=True)
@@ -54,7 +54,7 @@ def word(data: bytes | bytearray, at: int) -> int:
 
 
 def first_file(data: bytes | bytearray) -> int:
-    """Offset of the oldest record of a file, found by the name of the first file and the pointer to it."""
+    """Returns the offset of a file's oldest record, found by the name of the first file and the pointer to it."""
     name = data.index(b"/file0\0")
     begin = data.rindex(b"\0", 0, name) + 1
     base = word(data, 16)
@@ -62,14 +62,14 @@ def first_file(data: bytes | bytearray) -> int:
 
 
 def overlapping(data: bytearray) -> None:
-    """The second file has the first one's POSIX state."""
+    """Makes the second file point to the first one's POSIX state."""
     at = first_file(data)
     second = word(data, at + 24) - word(data, 16)
     data[second + 32 : second + 40] = data[at + 32 : at + 40]
 
 
 def ring(data: bytearray) -> None:
-    """The second file is followed by the first."""
+    """Makes the list of files a circle: the second file is followed by the first."""
     at = first_file(data)
     second = word(data, at + 24) - word(data, 16)
     data[second + 24 : second + 32] = struct.pack("<Q", word(data, 16) + at)
@@ -103,7 +103,7 @@ def test_no_more_ranks_than_a_machine_has(tmp_path: Path, spool: Path) -> None:
 
 
 def identity_hash(identity: bytes) -> int:
-    """The checksum of the facts about a process: of the short texts, each long text up to its end, and the rest."""
+    """Returns the checksum of a process's facts: the short texts, each long text up to its end, and the numbers."""
     text, compiler, mounts, environment = 456, 3480, 3992, 12184
     processor, table = 28568, 28656
     parts = [identity[at : identity.index(b"\0", at)] for at in (text, compiler, mounts, environment)]
@@ -115,12 +115,12 @@ def identity_hash(identity: bytes) -> int:
 
 
 def test_a_checksum_is_not_trusted(tmp_path: Path, spool: Path) -> None:
-    """A spool made on purpose: more text of the job than there is, and the checksum that goes with it."""
+    """Makes a spool whose text of the job is longer than its place, with a correct checksum."""
     data = bytearray(spool.read_bytes())
     host = os.uname().nodename.encode().ljust(64, b"\0")[:64]
     begin = data.index(host, data.index(host) + 1) - 8
     text_bytes = begin + 8 + 64 + 64 + 256 + 64 + 3016
-    end = text_bytes + 8 + 512 + 8192 + 16384 + 88 + 8  # texts, the processor, and a checksum of mounts
+    end = text_bytes + 8 + 512 + 8192 + 16384 + 88 + 8  # Texts, the processor, and a checksum of the mounts.
     assert word(data, end) == identity_hash(bytes(data[begin:end]))
     struct.pack_into("<Q", data, text_bytes, 1 << 40)
     struct.pack_into("<Q", data, end, identity_hash(bytes(data[begin:end])))
@@ -132,7 +132,7 @@ def test_a_checksum_is_not_trusted(tmp_path: Path, spool: Path) -> None:
 
 
 def test_a_spool_is_read_as_it_was(tmp_path: Path, spool: Path) -> None:
-    """The same spool, whole, has all of its files: none of them is taken for another's memory."""
+    """All files of an undamaged spool are recovered; none counts as overlapping another."""
     whole = tmp_path / "whole.spool"
     shutil.copy(spool, whole)
     job = read_log(merged(tmp_path, whole).stdout.strip())

@@ -1,4 +1,4 @@
-"""`iolens check`: chance alone rarely fails it, a planted change does, and what cannot be told is said."""
+"""`iolens check` rarely fails by chance, fails on a planted change, and says what it cannot decide."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def verdict(limit: str, base: list[float], new: list[float], unit: str = "s") ->
 
 
 def runs(rng: random.Random, typical: float) -> list[float]:
-    """Five runs with a spread of 2 %."""
+    """Returns five runs with a spread of 2 %."""
     return [typical * rng.lognormvariate(0, 0.02) for _ in range(5)]
 
 
 def test_chance_alone_fails_one_check_in_twenty_at_most() -> None:
     rng = random.Random(1)
     broken = sum(verdict("g_x>+0%", runs(rng, 10), runs(rng, 10)) == BROKEN for _ in range(200))
-    assert broken <= 18  # the 99 % quantile of 200 draws at one in twenty is 18
+    assert broken <= 18  # The 99 % quantile of 200 draws with a probability of one in twenty is 18.
 
 
 def test_a_planted_growth_of_a_tenth_is_caught() -> None:
@@ -52,13 +52,13 @@ def test_a_planted_fall_is_caught_where_less_is_worse() -> None:
 @pytest.mark.parametrize(
     ("limit", "base", "new", "unit", "outcome"),
     [
-        ("g_x>+10%", [1.0], [5.0], "s", OPEN),  # one run of a time shows no spread
-        ("g_x>+10%", [100], [109], "calls", HELD),  # counts do not scatter
+        ("g_x>+10%", [1.0], [5.0], "s", OPEN),  # A single run of a time has no known spread.
+        ("g_x>+10%", [100], [109], "calls", HELD),  # Counts do not scatter.
         ("g_x>+10%", [100], [111], "calls", BROKEN),
         ("g_x>+0%", [0], [1], "calls", BROKEN),
         ("g_x>+0%", [0], [0], "calls", HELD),
-        ("g_x>+10%", [1.0, 0.0], [1.0, 2.0], "s", OPEN),  # a ratio to 0 is none
-        ("g_x>+10%", [1.0, 1.1], [1.1, 1.2], "s", OPEN),  # two runs cannot tell
+        ("g_x>+10%", [1.0, 0.0], [1.0, 2.0], "s", OPEN),  # A ratio to 0 does not exist.
+        ("g_x>+10%", [1.0, 1.1], [1.1, 1.2], "s", OPEN),  # Two runs are too few to decide.
         ("g_x>+10%", [], [1.0], "s", OPEN),
     ],
 )

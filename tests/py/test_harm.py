@@ -1,4 +1,4 @@
-"""Kinds of programs end, print and leave under the profiler what they do without it; `make harm` runs them all."""
+"""Programs of every kind end, print and write the same with and without the profiler; `make harm` runs all kinds."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_nothing_differs(name: str, tmp_path: Path) -> None:
 
 
 def test_a_difference_is_found(tmp_path: Path) -> None:
-    """A setting that has the profiler print its settings on standard error."""
+    """Setting that makes the profiler print its settings on standard error."""
     (kind,) = [kind for kind in KINDS if kind.name == "exit code"]
     ((_, cells),) = differences([kind], [Way("speaks", settings=(("IOLENS_DUMP_CONFIG", "1"),))], tmp_path)
     assert cells == ["stderr"]

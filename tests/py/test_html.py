@@ -31,7 +31,7 @@ EVIL = '</title><script>alert("1")</script>&amp;\'"><img src=x onerror=alert(2)>
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A page of every kind of block, with names that would run if they were not escaped."""
+    """Makes a page of every kind of block, with names that would run as scripts if they were not escaped."""
     path = tmp_path_factory.mktemp("html") / "page.html"
     rows = [[f"/scratch/{EVIL}/{i}", str(i), "12 MiB"] for i in range(20)]
     blocks = [
@@ -138,7 +138,7 @@ def test_a_page_that_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
 
 
 def test_the_table_of_files_knows_the_ranks_behind_each(tmp_path: Path) -> None:
-    """Against a count over the records; a file of all ranks is marked so, and without others there is no filter."""
+    """Compares with counts of the records. A file of all ranks is marked; without other files there is no filter."""
     job = read_log(RICH)
     write_job(job, tmp_path / "x.html")
     text = (tmp_path / "x.html").read_text(encoding="utf-8")

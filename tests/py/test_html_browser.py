@@ -73,7 +73,7 @@ onload = async () => {
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A table of sizes, a map of three ranks, text to paste, and a finding about the map."""
+    """Makes a page with a table of sizes, a map of three ranks, text to paste, and a finding about the map."""
     path = tmp_path_factory.mktemp("browser") / "page.html"
     sizes = ["1.5 GiB", "900 MiB", "12 KiB", "n/a", "2 min 5 s", "99 s", *["7 KiB"] * 6]
     rows = [[f"file-{n}", size] for n, size in enumerate(sizes)]
@@ -160,7 +160,9 @@ onload = async () => {
 
 @pytest.fixture(scope="module")
 def timeline_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A page with the timeline of four ranks: each writes in one file and reads in another, one call a second."""
+    """Makes a page with the timeline of four ranks: each makes one call a second, to write one file and to read
+    another.
+    """
     if not is_installed():
         pytest.skip("uPlot is not installed: packaging/plotting.sh")
     path = tmp_path_factory.mktemp("timeline") / "timeline.html"
@@ -231,7 +233,7 @@ def driven(page: Path, driver: str) -> dict[str, Any]:
 
 
 def printed(page: Path) -> str:
-    """The text of a page on paper."""
+    """Returns the text of a page as it is printed on paper."""
     pdf = page.with_suffix(".pdf")
     browse(page, f"--print-to-pdf={pdf}", "--no-pdf-header-footer", f"file://{page}")
     return subprocess.run(["pdftotext", "-layout", str(pdf), "-"], check=True, capture_output=True, text=True).stdout

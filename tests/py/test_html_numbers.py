@@ -1,4 +1,4 @@
-"""Numbers in HTML pages against PyDarshan's sums of the same logs: nothing of ours is asked but the page."""
+"""Compares numbers in HTML pages with PyDarshan's sums of the same logs; nothing of iolens except the page is read."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SECONDS = {"h": 3600.0, "min": 60.0, "s": 1.0}
 
 
 class Exhibits(HTMLParser):
-    """The words in each figure, and the rows of each table, by the names that the page gives them."""
+    """Returns the words of each figure and the rows of each table, by the names that the page gives them."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -57,7 +57,7 @@ class Exhibits(HTMLParser):
 
 
 def size(words: str) -> float:
-    """Bytes."""
+    """Converts a printed amount of data to bytes."""
     number, unit = words.split()
     return float(number.replace(",", "")) * 1024.0 ** UNITS[unit]
 
@@ -73,7 +73,7 @@ def test_a_page_says_what_pydarshan_reads(stem: str, tmp_path: Path) -> None:
     assert re.match(r"[\d,]+", facts["processes"])[0].replace(",", "") == str(theirs.metadata["job"]["nprocs"])
     parts = re.findall(r"([\d.]+) (h|min|s)\b", facts["run time"])
     run_time = theirs.metadata["job"]["run_time"]
-    # A log without nanoseconds counts whole seconds, and "at most" adds the one that begin and end may hide.
+    # A log without nanoseconds counts whole seconds, so its run time may be up to a second too long or short.
     slack = 1.01 if facts["run time"].startswith("at most") else 0.006 + run_time / 100
     assert sum(float(n) * SECONDS[unit] for n, unit in parts) == pytest.approx(run_time, abs=slack)
     head, *rows = page.rows["exhibit_performance"]

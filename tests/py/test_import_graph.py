@@ -1,4 +1,4 @@
-"""Arrows in report/iolens go one way: which room may import which, and no circle between any two files."""
+"""Imports in report/iolens go one way: the test names which folder may import which, and finds circles."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ LAB = {
 }
 
 SWEEP = ("lab.sweep.define", "lab.sweep.plan", "lab.sweep.perform", "lab.sweep.read")
-"""The steps of a sweep, in order: each imports earlier ones alone."""
+"""The folders of a sweep's steps; each may import only earlier ones."""
 
 MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
@@ -82,17 +82,18 @@ MAY_IMPORT: dict[str, set[str]] = {
     "cli": {"errors", "log", "symbols", "metrics", "advise", "forest", "fleet", "exports", "pages", "course", *LAB},
     "lab.predict": {"errors", "log", "metrics", "lab", "lab.storage", "lab.run"},
 }
-"""A room to the other rooms that its files may import, beside those that are OPEN: log and symbols → metrics →
-figures → pages, metrics → lab → pages, and the command line last. In the lab: what all use, then recovery, storage and
-workloads, one run, launchers, sweeps; of a sweep: define → plan → perform → read."""
+"""For each folder the other folders that its files may import, besides those in OPEN: log and symbols → metrics →
+figures → pages, metrics → lab → pages, and the command line last. In the lab: shared code, then recovery, storage and
+workloads, one run, launchers, sweeps; in a sweep: define → plan → perform → read.
+"""
 
 
 OPEN = {"foreign", "missing"}
-"""Rooms that all may import."""
+"""Folders that every file may import."""
 
 
 def name_of(path: Path) -> str:
-    """A file as a module."""
+    """Returns the module name of a file."""
     words = ("iolens", *path.relative_to(ROOT).with_suffix("").parts)
     return ".".join(words[:-1] if words[-1] == "__init__" else words)
 
@@ -101,7 +102,7 @@ FILES = {name_of(path): path for path in sorted(ROOT.rglob("*.py"))}
 
 
 def room_of(module: str) -> str:
-    """The longest room whose name the module's begins with; empty for the package itself."""
+    """Returns the innermost folder of a module; empty for the package itself."""
     inner = module.removeprefix("iolens").removeprefix(".")
     rooms = [room for room in MAY_IMPORT if f"{inner}.".startswith(f"{room}.")]
     return max(rooms, key=len, default="")
@@ -109,7 +110,7 @@ def room_of(module: str) -> str:
 
 @cache
 def imports_of(module: str) -> frozenset[str]:
-    """The package's own modules that a module imports anywhere, in functions and for the types alone too."""
+    """Returns the package's own modules that a module imports, also inside functions and for types alone."""
     found: set[str] = set()
     for node in ast.walk(ast.parse(FILES[module].read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
@@ -140,7 +141,7 @@ def test_no_files_import_one_another() -> None:
 
 @pytest.mark.parametrize("module", FILES)
 def test_no_value_is_compared_with_itself(module: str) -> None:
-    """A reader meets `is_nan` in place of a comparison that looks like a mistake."""
+    """Code must call `is_nan`, because a comparison of a value with itself looks like a mistake."""
     if module == "iolens.missing":
         return
     tree = ast.parse(FILES[module].read_text(encoding="utf-8"))
@@ -150,7 +151,7 @@ def test_no_value_is_compared_with_itself(module: str) -> None:
 
 
 def private_names(path: Path) -> list[str]:
-    """Returns the names beginning with `_` that a file takes from modules of the package."""
+    """Returns the names beginning with `_` that a file imports from modules of the package."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
     own = [node for node in imports if (node.module or "").split(".")[0] == "iolens"]
@@ -164,7 +165,7 @@ def private_names(path: Path) -> list[str]:
 
 
 def test_private_names_stay_in_their_files() -> None:
-    """A name that begins with `_` may change without a look at other files, those of tests included."""
+    """Files must not import names that begin with `_`, since these may change at any time; tests included."""
     files = [*FILES.values(), *(ROOT.parents[1] / "tests").rglob("*.py")]
     taken = {path.name: found for path in files if (found := private_names(path))}
     assert not taken, f"private names are used elsewhere: {taken}"

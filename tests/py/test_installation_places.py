@@ -1,4 +1,4 @@
-"""The folders in which parts of an installation are looked for; a folder that may not be entered counts as empty."""
+"""Folders in which an installation's parts are searched; a folder without permission to enter counts as empty."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from iolens.errors import IolensError
 from iolens.lab.installation import find_library, find_program
 
 NOWHERE = "/" + "x" * 300
-"""A folder for whose files the kernel has another error than absence, for root too."""
+"""A folder whose files cannot be opened, for a reason other than absence, even by root."""
 
 
 def test_a_home_or_library_folder_that_cannot_be_entered_holds_no_part(monkeypatch: pytest.MonkeyPatch) -> None:
-    """`su user` keeps HOME=/root, which that user may not enter."""
+    """`su user` keeps HOME=/root, which the user may not enter."""
     with pytest.raises(OSError, match="name too long"):
         (Path(NOWHERE) / "program").stat()
     monkeypatch.setenv("XDG_DATA_HOME", NOWHERE)

@@ -24,7 +24,7 @@ PUBLISHED = """\
 [RESULT]     mdtest-hard-read      275.011939 kIOPS : time 0.219 seconds
 [RESULT]   mdtest-hard-delete      132.015851 kIOPS : time 0.474 seconds
 """
-"""The README of github.com/IO500/io500, whose score is 0.172092 GiB/s, 292.625029 kiops, 7.096374 in total."""
+"""Example in the README of github.com/IO500/io500; the score is 0.172092 GiB/s, 292.625029 kiops, 7.096374 in total."""
 
 
 def published() -> list[Outcome]:

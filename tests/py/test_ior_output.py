@@ -1,4 +1,4 @@
-"""IOR's text, of old and new versions."""
+"""Reads the text output of old and new versions of IOR."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`iolens-job-summary` takes what darshan-job-summary.pl takes."""
+"""`iolens-job-summary` accepts the arguments of darshan-job-summary.pl."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The nodes of a job from played environments, and what a launcher is told on them."""
+"""The nodes of a job, read from simulated environments, and the arguments that a launcher gets on these nodes."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def test_single_copy_is_switched_off_where_it_fails_and_nowhere_else(monkeypatch
 
 
 def test_single_copy_is_tried_and_not_believed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The trial ends with the answer of the system; where the call is refused, it says so."""
+    """The trial returns the error code of the system, also if the call is refused."""
     works = single_copy.single_copy_works.__wrapped__()
     assert works is _python_reads_from_python()
 
@@ -152,7 +152,7 @@ def test_single_copy_is_tried_without_a_new_program(monkeypatch: pytest.MonkeyPa
 
 
 def _python_reads_from_python() -> bool:
-    """Returns whether one of two programs that this one starts can read the other's memory."""
+    """Returns True if one of two programs that this one starts can read the other's memory."""
     owned = (
         "import ctypes, sys; text = ctypes.create_string_buffer(b'single copy');"
         "ctypes.CDLL(None).prctl(0x59616D61, ctypes.c_ulong(-1), 0, 0, 0);"
@@ -231,7 +231,7 @@ def test_romio_has_the_name_that_this_open_mpi_gives_it(
 
 @pytest.mark.parametrize("name", ["usual", "openmpi5"])
 def test_a_launcher_starts_more_ranks_than_cores_with_these_variables_alone(name: str) -> None:
-    """The launchers themselves are the witness, as root where the test is root."""
+    """The launchers themselves are the witness; they run as root if the test does."""
     its = library(name)
     surroundings = {key: value for key, value in os.environ.items() if not key.startswith(("OMPI_", "PRTE_"))}
     ranks = own_cores() + 2
@@ -245,4 +245,4 @@ def test_a_launcher_starts_more_ranks_than_cores_with_these_variables_alone(name
     )
     assert done.returncode == 0, done.stderr
     mine = next(line for line in Path("/proc/self/status").read_text().splitlines() if "Cpus_allowed_list" in line)
-    assert done.stdout.splitlines() == [mine] * ranks  # bound to none
+    assert done.stdout.splitlines() == [mine] * ranks  # Each rank may run on all processors.

@@ -1,4 +1,4 @@
-"""The preload is added to every application of a command line, and never to its launcher."""
+"""The preload is added to every program of a command line, and never to the launcher."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The place of a sweep's data, and the driver that its runs get."""
+"""Where the data of a sweep goes, and which MPI-IO driver its runs use."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from iolens.lab.sweep.plan.place import data_folder
 
 @pytest.fixture
 def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder that stands for the file system in memory, with room for 1000 bytes."""
+    """Returns a folder that plays a file system in memory with 1000 free bytes."""
     (tmp_path / "memory").mkdir()
     monkeypatch.setattr(place, "MEMORY", tmp_path / "memory")
     monkeypatch.setattr(place, "room_in_memory", lambda: 1000)

@@ -1,4 +1,4 @@
-"""`iolens sweep --dry-run`: everything is said, nothing is made."""
+"""`iolens sweep --dry-run` prints the complete plan and creates nothing."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_every_command_is_there_and_the_room_of_the_largest_run(file: Path) -> N
     assert all(
         f"--hint cb_nodes={run[2]} " in f"{text} " for run, text in zip(found.runs[1:], found.texts[1:], strict=True)
     )
-    # 24 x 24 x 24 points of 5 doubles, 40 dumps: class W of NPB.
+    # Class W of NPB has 24 x 24 x 24 points of 5 doubles and 40 dumps.
     assert found.volume == 24**3 * 5 * 8 * 40
     assert found.seconds is None
     assert [path.name for path in file.parent.iterdir()] == ["experiment.yaml"]
@@ -84,7 +84,7 @@ def test_data_that_stays_needs_room_for_all_of_it(file: Path, capsys: pytest.Cap
     words = ["sweep", str(file), "--dry-run", "--results", str(file.parent / "results")]
     assert main([*words, "--set", "keep.data=always"]) == 0
     printed = capsys.readouterr().out
-    # Class S: 12 x 12 x 12 points of 5 doubles, 12 dumps, in each of 4 runs.
+    # Class S has 12 x 12 x 12 points of 5 doubles and 12 dumps in each of 4 runs.
     assert f"{(4 * 12**4 * 5 * 8 + 24**3 * 5 * 8 * 40) / 1e6:.1f} MB remain after all runs, below" in printed
     assert printed.count(" --keep") == 5, "the program is told to leave its files"
     assert main([*words, "--set", "keep.data=failed"]) == 0
@@ -107,7 +107,7 @@ def test_a_launcher_without_nodes_cannot_vary_them(file: Path, capsys: pytest.Ca
 
 
 def tasks(*shapes: str, runs_per_job: int) -> list[RunSpec]:
-    """Tasks named by their place, of shapes such as `2x4`: nodes and ranks."""
+    """Returns tasks named by their position, with shapes such as `2x4`: nodes and ranks."""
     made = ((Path(str(place)), *map(int, shape.split("x"))) for place, shape in enumerate(shapes))
     return [
         RunSpec(folder, ("mpirun",), ranks, ("a",), Setup(), options={"nodes": nodes, "runs_per_job": runs_per_job})
@@ -136,7 +136,7 @@ def test_only_so_many_runs_are_taken_ahead() -> None:
 
 
 def placed(file: Path, *changes: str) -> list[str]:
-    """The first words of the command of every run."""
+    """Returns the first words of every run's command."""
     found = plan(load_experiment(file, [*changes, "matrix.aggregators=[1]", "repetitions=1"]), file.parent / "results")
     return [text.partition(" -n ")[0] for text in found.texts]
 

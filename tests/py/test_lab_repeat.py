@@ -1,4 +1,4 @@
-"""Lost runs are repeated up to a limit, and what was lost stays known."""
+"""Invalid runs are repeated up to a limit, and the records of the invalid attempts are kept."""
 
 from __future__ import annotations
 
@@ -54,7 +54,9 @@ def test_a_record_is_read_as_it_was_written(tmp_path: Path) -> None:
 
 
 def played(folder: Path, outcomes: Sequence[bool], key: str = "same") -> RunRecord:
-    """Attempts that go as `outcomes` say, each leaving its record as a real one does; one too many raises."""
+    """Plays attempts that end as `outcomes` say, and leaves a record of each, as a real run does; one attempt too many
+    raises.
+    """
     asked = PointSpec(id="sc1/rep-1", ranks=4, point={"stripe_count": 1, "repetition": 1})
     left = iter(outcomes)
     attempt: PointSpec | None = first_attempt(asked, folder, key)
@@ -103,7 +105,7 @@ def test_failed_runs_that_are_done_again_stay_and_are_named(tmp_path: Path) -> N
         put_aside(folder)
         folder.mkdir()
         write_record(folder, replace(record(True, failed=reason), lost=attempt.lost, failed_before=attempt.failed))
-    put_aside(folder)  # a third try that is interrupted forgets nothing
+    put_aside(folder)  # An interrupted third attempt must not delete the records of the first two.
     folder.mkdir()
     attempt = first_attempt(asked, folder, "same")
     assert [(one["reason"], one["folder"]) for one in attempt.failed] == [

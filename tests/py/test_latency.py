@@ -22,11 +22,11 @@ from iolens.pages.exhibits.sweep.latency import CHOICES, Latencies
 
 SIZES = (1, 1024, 4 * 2**20)
 SPEED = {"default": 1.0, "flat": 2.0, "quick": 0.5}
-"""Time of a variant as a multiple of the default's."""
+"""Latency of each variant as a multiple of the default's."""
 
 
 def rows(noise: tuple[float, ...] = (0.99, 1.0, 1.01)) -> pd.DataFrame:
-    """Allreduce and Bcast at three sizes, three repetitions."""
+    """Returns latencies of Allreduce and Bcast at three sizes, with three repetitions."""
     return pd.DataFrame(
         [
             {
@@ -86,7 +86,7 @@ def test_a_size_that_one_run_lacks_is_in_no_mean() -> None:
 
 
 def files() -> LatencyComparison:
-    """Operations on files, which have no sizes."""
+    """Returns latencies of operations on files, which have no message sizes."""
     names = {"Allreduce": "File creation", "Bcast": "File removal"}
     frame = rows()
     frame = frame[frame["bytes"] == 1024].assign(bytes=3901).replace({"operation": names})
@@ -120,7 +120,7 @@ def test_one_repetition_proves_nothing() -> None:
 
 
 def write_sweep(folder: Path, with_latency: bool = True) -> None:
-    """A sweep's folder whose results hold latencies."""
+    """Writes a sweep whose results hold latencies."""
     experiment = {
         "name": "coll",
         "title": "Collectives",

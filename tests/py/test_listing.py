@@ -1,4 +1,4 @@
-"""The hot lines with what GCC did to them: from GCC's own record files, and joined with samples by hand."""
+"""Hot source lines and what GCC did to them: GCC's record files are read, and joined with samples by hand."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ double scale(double *restrict a, const double *restrict b, int n)
 """
 REMARKS = [
     Remark("/src/solve.c", 30, "solve", "V", begins_loop=True),
-    Remark("/src/solve.c", 31, "solve", "m", "complicated access pattern."),  # an attempt that failed before
+    # An earlier attempt of the compiler that failed.
+    Remark("/src/solve.c", 31, "solve", "m", "complicated access pattern."),
     Remark("/src/solve.c", 31, "solve", "i"),
     Remark("/src/solve.c", 40, "solve", "m", "couldn't vectorize loop", begins_loop=True),
     Remark("/src/solve.c", 41, "solve", "m", "no vectype for stmt"),
@@ -44,7 +45,8 @@ LINES = pd.DataFrame(
 
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not installed")
 def test_what_gcc_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CCACHE_DISABLE", "1")  # a compiler cache leaves the record of an earlier call's folder out
+    # A compiler cache would keep the folder of an earlier call in the record.
+    monkeypatch.setenv("CCACHE_DISABLE", "1")
     (tmp_path / "loops.c").write_text(SOURCE)
     command = ["gcc", "-O3", "-fsave-optimization-record", "-c", "loops.c", "-o", "loops.o"]
     subprocess.run(command, cwd=tmp_path, check=True)
@@ -80,7 +82,7 @@ def test_a_loop_of_an_inlined_function_is_that_function_s(tmp_path: Path, monkey
     found = feedback.hot_feedback(job(), read_remarks(tmp_path))
     assert found is not None
     assert set(found["letters"][0]) & set("Vum")
-    assert found["loop"][0] in (3, 4)  # gcc 14 names the first line of its body
+    assert found["loop"][0] in (3, 4)  # GCC 14 names the first line of the loop's body.
 
 
 @pytest.mark.parametrize(

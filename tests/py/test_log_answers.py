@@ -1,4 +1,6 @@
-"""Answers about a log: what programs may ask, what is refused, and that no wrong number of a text passes."""
+"""Answers about a log: what programs may ask, which questions are refused, and that wrong numbers are found in
+a text.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,7 @@ def job() -> Job:
 
 
 def values_of(job: Job) -> list[float]:
-    """Every finite number of every table, and their lengths."""
+    """Returns every finite number of all tables, and the tables' lengths."""
     found: list[float] = []
     for exhibit in JOB_EXHIBITS:
         frame = exhibit.every(job)
@@ -60,14 +62,16 @@ def test_what_a_log_cannot_tell_is_refused(job: Job) -> None:
 
 
 def written(value: float, chance: random.Random) -> str:
-    """A number as people write it: three or four digits, or all."""
+    """Returns a number as people write it: with three or four digits, or with all."""
     if value == int(value) and abs(value) < 1e15 and chance.random() < 0.7:
         return f"{int(value):,}" if chance.random() < 0.5 else str(int(value))
     return f"{value:.{chance.randrange(2, 5)}f}"
 
 
 def rounds_to_a_number(text: str, values: list[float]) -> bool:
-    """Compare each value, rounded to the digits of the text, with that number: a loop that shares no code."""
+    """Compares each value with the number after rounding to the text's digits. This plain loop shares no code with
+    iolens.
+    """
     plain = text.replace(",", "")
     digits = len(plain.partition(".")[2])
     return any(abs(value - float(plain)) <= 0.5000001 * 10**-digits for value in values)
@@ -75,7 +79,7 @@ def rounds_to_a_number(text: str, values: list[float]) -> bool:
 
 def test_every_planted_number_of_a_thousand_texts_is_named(job: Job) -> None:
     chance, values = random.Random(2713), [one for one in values_of(job) if one >= 0]
-    # Sentences of the log itself have further numbers, which a planted one must not be by chance.
+    # Numbers in sentences of the log are left out, because a planted number must not equal one of them by chance.
     said = [float(one) for one in re.findall(r"\d+(?:\.\d+)?", json.dumps(tools.overview(job)).replace(",", ""))]
     for _ in range(1000):
         true = [written(chance.choice(values), chance) for _ in range(3)]
@@ -110,7 +114,7 @@ def test_the_command_names_what_is_wrong(tmp_path: Path, capsys: pytest.CaptureF
 
 
 def asked(job_path: Path, calls: list[tuple[str, dict[str, Any]]]) -> list[Any]:
-    """Start the server as a program and return the answers that a client hears."""
+    """Starts the server as a program and returns the answers that a client receives."""
     from mcp import Client, StdioServerParameters
     from mcp.client.stdio import stdio_client
 

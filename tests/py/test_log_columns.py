@@ -1,4 +1,4 @@
-"""Private tables: checked when the log is read, made into arrays when they are first asked for."""
+"""Private tables are checked when the log is read, and converted to arrays when they are first used."""
 
 import json
 from pathlib import Path

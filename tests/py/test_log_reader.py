@@ -1,4 +1,4 @@
-"""Reading logs: every counter against libdarshan-util (PyPI `darshan`), and damaged files."""
+"""Reads logs: every counter is compared with libdarshan-util (PyPI `darshan`), and damaged files are refused."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ RECORD_BYTES = {
     "DFS": {1: 584},
     "DAOS": {1: 696},
 }
-"""sizeof() of Darshan's record structs on x86-64."""
+"""Sizes of Darshan's record structures on x86-64."""
 
 SWAPPED = {"POSIX_F_META_TIME", "POSIX_F_MAX_READ_TIME", "POSIX_F_MAX_WRITE_TIME"}
 CUT = {"POSIX_F_VARIANCE_RANK_TIME", "POSIX_F_VARIANCE_RANK_BYTES"}
@@ -40,7 +40,7 @@ and loses the second. Its conversion of BG/Q records has no Python interface."""
 
 
 def witness(path: Path, module: str) -> Iterator[dict[str, Any]]:
-    """The module's records as libdarshan-util reads them."""
+    """Returns the module's records as libdarshan-util reads them."""
     log = backend.log_open(str(path))
     read = backend.log_get_record
     if module.startswith("DXT_"):
@@ -104,13 +104,14 @@ def test_lustre_layouts(job: Job) -> None:
 
 
 def components(record: dict[str, Any]) -> list[dict[str, Any]]:
-    """The components of a record: their counters as a list."""
+    """Returns the components of a record: their counters as a list."""
     return [{"counters": list(part["counters"].values())} for part in record["components"]]
 
 
 @pytest.mark.parametrize("module", ["DXT_POSIX", "DXT_MPIIO"])
 def test_dxt_segments(job: Job, module: str) -> None:
-    # Traces with threads libdarshan-util cannot read: test_traces_of_threads.py has the words of a newer parser.
+    # libdarshan-util cannot read traces with threads; test_traces_of_threads.py compares with the output of a newer
+    # parser.
     if module not in job.frames or "thread" in job.frames[module]:
         return
     rows = [
@@ -149,7 +150,7 @@ def test_the_data_has_old_and_big_endian_logs() -> None:
 
 
 def rewritten(compress: Any, kind: int) -> bytes:
-    """The small log with its regions compressed anew."""
+    """Writes the small log with its regions compressed again."""
     log = container.open_container(SMALL)
     data = bytearray(log.data[:1328])
     data[16] = kind
@@ -179,7 +180,7 @@ def test_compressions(tmp_path: Path, kind: int, library: str) -> None:
 
 
 def test_private_regions(tmp_path: Path) -> None:
-    """Two ranks' chunks of a table, and a json region, as profiler/LOG.md lays them down."""
+    """Writes two ranks' chunks of a table, and a json region, as profiler/LOG.md describes them."""
     columns = [{"name": "rank", "dtype": "<i4"}, {"name": "key", "dtype": "S8"}, {"name": "time", "dtype": "<f8"}]
 
     body = SMALL.read_bytes()
@@ -203,13 +204,13 @@ def test_private_regions(tmp_path: Path) -> None:
 
 
 def chunk(columns: list[dict[str, str]], rank: int, key: bytes) -> bytes:
-    """One rank's row."""
+    """Returns the row of one rank."""
     head = json.dumps({"rows": 1, "columns": columns}).encode() + b"\n"
     return zlib.compress(head + struct.pack("<i", rank) + key.ljust(8, b"\0") + struct.pack("<d", rank / 4))
 
 
 def damage(data: bytes, random_source: random.Random) -> bytes:
-    """A file cut off or with some bytes changed."""
+    """Returns a file that is cut off or has some bytes changed."""
     if random_source.random() < 0.5:
         return data[: random_source.randrange(len(data))]
     changed = bytearray(data)
@@ -274,7 +275,8 @@ def test_what_is_there_of_a_file_that_was_cut_short_is_read(job: Job, tmp_path: 
         assert found.partial
         assert dict(found.names) == {key: job.names[key] for key in found.names}
         for name, frame in found.frames.items():
-            shared = [column for column in frame if column != "thread"]  # numbered by what is there
+            # The numbers of threads depend on which threads are in the log.
+            shared = [column for column in frame if column != "thread"]
             assert frame[shared].astype(str).equals(job.frames[name][shared].head(len(frame)).astype(str))
 
 

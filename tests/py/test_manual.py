@@ -30,7 +30,7 @@ STOPS = {";", "&&", "||", "|", ">", ">>", "<", "&", ";;", "2>&1", ">&"}
 
 
 def command_lines(text: str) -> Iterator[list[str]]:
-    """The words of each call of iolens in a document's commands."""
+    """Returns the words of each iolens command in a document."""
     for block in re.findall(r"^```(?:sh|console)\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
         plain = re.sub(r"<<'?(\w+)'?\n.*?^\1$", "", block, flags=re.MULTILINE | re.DOTALL).replace("\\\n", " ")
         for words in word_lines(plain):
@@ -41,7 +41,7 @@ def command_lines(text: str) -> Iterator[list[str]]:
 
 
 def word_lines(commands: str) -> Iterator[list[str]]:
-    """The words of each line, of several where a quoted text goes on."""
+    """Returns the words of each command; a quoted text may go on over several lines."""
     begun = ""
     for line in commands.splitlines():
         begun += line
@@ -112,7 +112,7 @@ def test_every_command_is_run_or_stands_in_the_table_with_its_reason() -> None:
 
 
 def test_commands_stand_in_blocks_that_are_marked_so() -> None:
-    """A synopsis, which has brackets or dots for what a reader puts in, is none."""
+    """A synopsis is not a command: it has brackets or dots for parts that a reader fills in."""
     begins = re.compile(r"^(iolens|make|mpirun|LD_PRELOAD=\S+|\.venv\S+) ", re.MULTILINE)
     for document in documents():
         text = (ROOT / document).read_text(encoding="utf-8")
@@ -162,7 +162,7 @@ def test_recording_replaces_the_output_of_the_blocks_that_ran() -> None:
 def test_a_build_of_the_manual_shows_recorded_numbers_and_measures_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each output and picture is in its page, and the laid out page has the same; no program is started for it."""
+    """Each recorded output and picture is in its page and in the built page; the test starts no program."""
     monkeypatch.setattr(subprocess, "Popen", None)
     monkeypatch.setattr(os, "posix_spawn", None)
     assert stage.main([str(tmp_path)]) == 0

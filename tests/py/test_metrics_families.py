@@ -1,4 +1,4 @@
-"""Families of files: names that differ in numbers alone become one row, and no sum changes."""
+"""Families of files: names that differ only in numbers become one row, and no sum changes."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_the_label_says_in_what_the_names_differ(names: list[str], label: str | 
 
 
 def test_each_name_is_one_that_its_label_means() -> None:
-    """A plain reading of the label as a pattern has to match each member, and no two labels may be alike."""
+    """Read as a pattern, a label must match each member of its family, and no two labels may be equal."""
     rng = random.Random(5)
     for _ in range(200):
         stems = rng.choices(["out", "plt", "a_b", "Cell-D", "x9y", "deadbeef", "run.1"], k=rng.randint(1, 3))

@@ -49,7 +49,7 @@ def test_the_speed_is_libdarshan_utils(path: Path, module: str) -> None:
 
 
 def accumulated(path: Path, module: str, found: Job) -> Any:
-    """libdarshan-util's derived metrics of a module."""
+    """Returns libdarshan-util's derived metrics of a module."""
     log = backend.log_open(str(path))
     rows = []
     while (record := backend.log_get_record(log, module, dtype="pandas")) is not None:
@@ -67,7 +67,7 @@ def test_time_of_an_average_process(made: Job) -> None:
 
 def test_speed_by_slowest(made: Job) -> None:
     found = cost.performance(made, "POSIX")
-    # rank 0 spends 1 + 2 s in files of its own, rank 2 2.5 s; the shared file's slowest rank 2 s
+    # Rank 0 spends 1 + 2 s in its own files, rank 2 2.5 s; the slowest rank of the shared file spends 2 s.
     assert found.seconds == pytest.approx(5.0)
     assert found.mib_per_second == pytest.approx((8 * MIB + 600) / MIB / 5.0)
 
@@ -124,7 +124,7 @@ def test_bytes_below_mpi_io() -> None:
 
 
 def headline(made: Job) -> str:
-    """The first sentence of a job's summary."""
+    """Returns the first sentence of a job's summary."""
     return job_words.verdicts(made)[0]
 
 

@@ -1,4 +1,4 @@
-"""Bursts that repeat: planted periods are found, random maps give false alarms as rarely as promised."""
+"""Repeating bursts: planted periods are found, and random maps give false alarms as rarely as documented."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from job_example import job_of
 
 
 def periodic(bursts: int, period: int, length: int, jitter: float, rng: np.random.Generator) -> np.ndarray:
-    """Bytes of bins with bursts of a length every so many bins, each of them late or early by chance."""
+    """Returns the bytes of bins with periodic bursts of this length, each shifted at random."""
     moved = np.zeros(bursts * period + 2 * period)
     for number in range(bursts):
         begin = round(period / 2 + number * period + rng.normal(0, jitter * period))
@@ -31,8 +31,8 @@ def test_planted_periods_are_found(bursts: int, period: int, length: int, jitter
 
 
 def test_random_maps_rarely_look_even() -> None:
-    """In each of four kinds of random maps one of 200 may raise a false alarm; of 250 at most 5 do, but by a chance of
-    less than 1 in 300.
+    """Each of four kinds of random maps gives a false alarm in one case of 200. More than 5 alarms in 250 maps have a
+    probability below 1 in 300.
     """
     rng = np.random.default_rng(11)
     kinds = [
@@ -72,7 +72,7 @@ def test_a_job_says_its_period_and_what_its_checkpoints_cost() -> None:
 
 
 def test_the_best_interval_loses_least() -> None:
-    """Found by trying all intervals in steps of a second."""
+    """Finds the best interval by trying all of them in steps of a second."""
     for checkpoint, failures in ((40.0, 86400.0), (5.0, 3600.0), (300.0, 7 * 86400.0)):
         tried = min(range(1, 40000), key=lambda pause: lost_share(pause, checkpoint, failures))
         assert abs(best_interval(checkpoint, failures) - tried) <= 1

@@ -25,7 +25,7 @@ def made() -> Job:
 
 def test_spans(made: Job) -> None:
     own = timespans.rank_spans(made).frame()
-    assert own.values.tolist() == [["read", 0, 0.5, 0.75]]  # without <STDIN> of rank 2
+    assert own.values.tolist() == [["read", 0, 0.5, 0.75]]  # The records of rank 2 for <STDIN> do not count.
     shared_file = timespans.shared_spans(made).frame()
     assert shared_file[["path", "kind", "start", "end"]].values.tolist() == [["/scratch/shared.dat", "write", 1.0, 9.0]]
 
@@ -40,7 +40,7 @@ def test_activity_adds_up_groups_of_ranks_and_bins() -> None:
     assert found is not None
     written, read, width = found
     assert written.shape == read.shape == (2, 50)
-    assert width == pytest.approx(0.2)  # the job ends in bin 99
+    assert width == pytest.approx(0.2)  # The job ends in bin 99.
     assert written[1, 0] == (3 + 4) * 2
     assert read.sum() == 4 * sum(range(100))
 
@@ -56,7 +56,7 @@ def test_balance_of_the_ranks() -> None:
     moved = {0: (100, 0), 1: (300, 0), 3: (100, 50)}
     rows = [
         {"module": module, "rank": rank, "width": 0.1, "bin": 0, "written": written, "read": read}
-        for module in ("POSIX", "MPI-IO")  # what MPI-IO moves reaches the file through POSIX
+        for module in ("POSIX", "MPI-IO")  # Bytes that MPI-IO moves are also counted by POSIX.
         for rank, (written, read) in moved.items()
     ]
     here = job({"HEATMAP": pd.DataFrame(rows)})
@@ -71,7 +71,7 @@ def test_balance_of_the_ranks() -> None:
 
 
 def usage_of(*ranks: tuple[int, int], **columns: list[float]) -> pd.DataFrame:
-    """The region `process` of rows (rank, ranks), all else 1 unless it is given."""
+    """Makes the region `process` with these rows (rank, ranks); other columns are 1 unless given."""
     frame = pd.DataFrame({"rank": [rank for rank, _ in ranks], "ranks": [count for _, count in ranks]})
     return frame.assign(**dict.fromkeys(processes.MEASURES, 1)).assign(**columns)
 

@@ -8,7 +8,7 @@ from job_example import frame, job_of
 
 
 def writes(rank: int, begin: float) -> dict[str, float]:
-    """A rank that writes for a second."""
+    """Returns the record of a rank that writes for a second."""
     times = {"F_WRITE_START_TIMESTAMP": begin, "F_WRITE_END_TIMESTAMP": begin + 1.0, "F_WRITE_TIME": 1.0}
     return {"id": rank, "rank": rank, "BYTES_WRITTEN": 10, **times}
 

@@ -1,4 +1,4 @@
-"""The model's invariants, on the pure functions: traces replayed by ost-simulate."""
+"""Checks properties of the storage model that always hold, by replaying traces with ost-simulate."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Replay:
 
 
 def replay(trace: Sequence[str], stripes: int, size: int = MIB, config: Path = CONFIG) -> Replay:
-    """Replay `time,client,op,file,offset,bytes` lines on a layout that begins at target 0."""
+    """Replays `time,client,op,file,offset,bytes` lines on a layout that begins at target 0."""
     done = subprocess.run(
         [SIMULATE, config, str(stripes), str(size), "0"],
         input="\n".join(trace) + "\n",
@@ -130,7 +130,7 @@ WRONG = {
     ("2", "1048576", "-1"): "START -1: a target from 0 to 11 is needed",
     ("2", "1048576", ""): "START : a target from 0 to 11 is needed",
 }
-"""Stripe count, stripe size and first target, and what is said of them."""
+"""Stripe count, stripe size and first target of a layout, and the message about them."""
 
 
 @pytest.mark.parametrize("layout", WRONG)

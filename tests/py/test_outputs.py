@@ -1,4 +1,4 @@
-"""Outputs of benchmarks read back: every number against what is printed in the recorded file (tests/data/outputs)."""
+"""Reads outputs of benchmarks: every number must equal the one printed in the recorded file (tests/data/outputs)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def read(name: str) -> Output:
 
 
 def numbers(found: Output) -> dict[str, list[float]]:
-    """Values by group, name and unit, in their order."""
+    """Returns the values by group, name and unit, in order."""
     values: dict[str, list[float]] = {}
     for value in found.values:
         values.setdefault(f"{value.group} {value.name} {value.unit}", []).append(value.value)

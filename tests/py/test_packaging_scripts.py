@@ -1,4 +1,6 @@
-"""The scripts that build packages: which release they build for, what they need, and what they do without it."""
+"""The scripts that build packages: for which release they build, which tools they need, and what they do
+without them.
+"""
 
 from __future__ import annotations
 
@@ -20,12 +22,12 @@ inside() {
     touch "build/roots/$1/upper/try/iolens_${version}_amd64.deb"
 }
 """
-"""Plays a Debian in which packages are built: keeps what was put there, and makes an empty package."""
+"""Plays the tools of a Debian package build: keeps the files they get, and makes an empty package."""
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder with what deb.sh needs, which is no clone."""
+    """Makes a folder with the files that deb.sh needs; it is no git clone."""
     place = tmp_path / "iolens"
     shutil.copytree(ROOT / "packaging/debian", place / "packaging/debian")
     for name in ("packaging/deb.sh", "packaging/wheel.sh", "packaging/plotting.sh", "report/iolens/__init__.py"):
@@ -48,7 +50,7 @@ def run(folder: Path, script: str, path: str = os.environ["PATH"], **settings: s
 
 
 def with_plotting(folder: Path) -> None:
-    """Lets the plotting library be there, whatever the network has."""
+    """Makes the plotting library available without a network."""
     (folder / "report/iolens/pages/html/uplot").mkdir()
     (folder / "packaging/plotting.sh").write_text("")
 

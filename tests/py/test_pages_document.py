@@ -1,4 +1,4 @@
-"""Documents: what is in the PDF, as poppler's tools see it; words; widths; shortened paths."""
+"""Documents: their contents in the PDF as poppler's tools see them, wrapped words, widths, and shortened paths."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LONG_PATH = "/scratch/project/" + "deep/" * 60 + "final_name.dat"
 
 @styled
 def chart() -> Figure:
-    """Bars, a dashed line, a hatch, a mathematical label, an image."""
+    """Draws bars, a dashed line, a hatch, a mathematical label and an image."""
     figure, axes = canvas(HALF_WIDTH, 2.0)
     axes.bar([0, 1], [1, 2], hatch="//", edgecolor="white", label="bars")
     axes.plot([0, 1], [2, 1], "--", alpha=0.5)
@@ -67,7 +67,7 @@ def test_no_sheet_holds_but_the_last_rows_of_a_table(rows: int, sheets: int, tmp
 
 @pytest.mark.parametrize(("lines", "sheets"), [(16, 1), (30, 2)])
 def test_a_sheet_for_a_few_lines_is_saved(lines: int, sheets: int, tmp_path: Path) -> None:
-    """Where smaller figures make room for them; more than a fifth of a sheet has one of its own."""
+    """Figures below a fifth of a sheet shrink until they fit; larger ones get a sheet of their own."""
     blocks = [*(FigureBlock(chart()) for _ in range(3)), *(Text(f"line {number}") for number in range(lines))]
     write_document(tmp_path / "x.pdf", "Title", "below", [Page("One", blocks)])
     found = (tmp_path / "x.pdf").read_bytes()
@@ -111,7 +111,8 @@ def test_figures_are_vectors(tmp_path: Path) -> None:
     path = tmp_path / "out.pdf"
     write_document(path, "t", "s", pages())
     images = tool("pdfimages", "-list", str(path)).splitlines()[2:]
-    assert all(line.split()[3:5] == ["2", "2"] for line in images)  # the 2 x 2 image of the chart, not resampled
+    # The chart's image has 2 x 2 pixels and must not be resampled.
+    assert all(line.split()[3:5] == ["2", "2"] for line in images)
 
 
 def test_the_same_input_gives_the_same_bytes(tmp_path: Path) -> None:

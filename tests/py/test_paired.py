@@ -1,4 +1,6 @@
-"""Ratios from runs compared within their blocks: by hand, against Student's paired t, and by seeded simulation."""
+"""Compares ratios within blocks of runs with values computed by hand, Student's paired t test, and seeded
+simulation.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ BENCH = Path(__file__).parents[1] / "bench" / "coverage.py"
 
 @pytest.fixture(scope="module")
 def simulation() -> ModuleType:
-    """The simulation whose tables are in report/STATISTICS.md."""
+    """Runs the simulation whose tables are in report/STATISTICS.md."""
     spec = importlib.util.spec_from_file_location("coverage_of_intervals", BENCH)
     assert spec is not None
     assert spec.loader is not None
@@ -36,7 +38,8 @@ def noisy(generator: random.Random, count: int, spread: float = 0.05) -> list[fl
 
 
 def test_two_points_in_blocks_are_compared_by_the_paired_t() -> None:
-    # logs of the ratios 0.1, 0.2, 0.3, 0.4: mean 0.25, s = 0.129099, half width t_3 s / 2 = 3.182446 * 0.0645497
+    # Logarithms of the ratios: 0.1, 0.2, 0.3, 0.4; mean 0.25, s = 0.129099, half width t_3 s / 2 = 3.182446 *
+    # 0.0645497.
     base = [1.0, 5.0, 25.0, 125.0]
     other = [value * math.exp(log) for value, log in zip(base, (0.1, 0.2, 0.3, 0.4), strict=True)]
     found = design([base, other], [range(4)] * 2).contrast([(1, 1), (-1, 0)])
@@ -64,7 +67,7 @@ def test_a_steady_trend_within_blocks_is_no_scatter() -> None:
 
 
 def test_a_block_without_some_points_counts_for_those_it_has() -> None:
-    """The third block is four times as fast and holds the second point alone: it says nothing of the ratio."""
+    """The third block is four times as fast and holds only the second point, so it says nothing about the ratio."""
     found = design([[100.0, 200.0], [110.0, 220.0, 900.0], [90.0, 180.0]], [[0, 1], [0, 1, 2], [0, 1]])
     assert found.by_block
     assert found.against(0)[1].value == pytest.approx(1.1)
@@ -131,7 +134,9 @@ def test_a_wild_point_widens_its_own_interval_and_hardly_the_others() -> None:
 
 FEW = 40
 SURE = 0.93 - 2.6 * math.sqrt(0.93 * 0.07 / FEW)
-"""A share that as few sweeps as these miss in one of two hundred tests if intervals hold in 93 % of sweeps."""
+"""Returns the lowest share of sweeps that still passes: a correct method with 93 % coverage falls below it in one test
+of two hundred.
+"""
 
 
 @pytest.mark.parametrize("kind", ["equal", "baseline double", "baseline tenfold", "drift of 80 %", "10 % slow runs"])

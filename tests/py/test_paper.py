@@ -1,4 +1,4 @@
-"""The paper of the project: its figures are those of the documents that measured them, its references are all there."""
+"""The project's paper: its numbers equal those of the documents that measured them, and all its references exist."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def cells(row: str) -> list[str]:
 
 
 def test_every_row_of_figures_stands_in_the_document_that_it_names() -> None:
-    """A row of the paper has the first cells of a row there, or some of them in the same order."""
+    """Returns True if the first cells of a row in the paper occur in a row of the document in the same order."""
     tables = TABLE.findall(PAPER)
     assert len(tables) == PAPER.count("\n|---") == 5
     for name, rows in tables:

@@ -1,5 +1,6 @@
-"""The sheets of a job's PDF as poppler's tools see them: none is nearly empty, and all words have a place in the
-structure that a screen reader follows."""
+"""The sheets of a job's PDF as poppler's tools see them: none is nearly empty, and a screen reader can reach
+all words.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +28,7 @@ LOGS = [
 ]
 LEAST = 1 / 3
 HEADER, FOOTER = 0.085, 0.93
-"""Parts of a sheet's height above and below which header and footer stand."""
+"""Parts of a sheet's height that belong to the header and to the footer."""
 
 pytestmark = pytest.mark.skipif(
     not all(map(shutil.which, ("pdftoppm", "pdftotext", "pdfinfo"))), reason="poppler-utils is not installed"
@@ -46,7 +47,7 @@ def said_by(*command: object) -> str:
 
 
 def fills(pdf: Path) -> list[float]:
-    """Returns which part of each sheet, between header and footer, lies above the last ink."""
+    """Returns how much of each sheet between header and footer is filled, from the top to the last mark."""
     subprocess.run(["pdftoppm", "-r", "20", "-gray", pdf, pdf.with_suffix("")], check=True)
     found = []
     for sheet in sorted(pdf.parent.glob("job-*.pgm"), key=lambda path: int(path.stem.rpartition("-")[2])):
@@ -69,7 +70,7 @@ def test_all_words_of_a_sheet_are_in_the_structure(pdf: Path) -> None:
     for sheet in said_by("pdftotext", "-raw", pdf, "-").split("\f"):
         body = [line for line in sheet.splitlines()[2:] if not re.match(r"page \d+ of \d+|[A-Z ]+$", line)]
         missing = [word for line in body for word in line.split() if word not in spoken]
-        assert len(missing) <= len(body) / 50, missing  # poppler takes few words of figures for others
+        assert len(missing) <= len(body) / 50, missing  # poppler reads a few words of figures incorrectly.
 
 
 def test_tables_have_heads_and_pages_have_headings(pdf: Path) -> None:
@@ -81,7 +82,7 @@ def test_tables_have_heads_and_pages_have_headings(pdf: Path) -> None:
         rows = re.split(r"^ +TR$", re.split(r"^  \w", table, flags=re.MULTILINE)[0], flags=re.MULTILINE)[1:]
         widths.append({len(re.findall(r"^ +T[HD]\b", row, re.MULTILINE)) for row in rows})
     assert tables
-    assert all(len(each) == 1 for each in widths), widths  # all rows of a table have the same cells
+    assert all(len(each) == 1 for each in widths), widths  # All rows of a table have the same number of cells.
     assert sum("TH" in table for table in tables) > len(tables) / 2
 
 

@@ -58,7 +58,7 @@ def everything(plan: Collective, wanted: Extents, writing: bool = True) -> dict[
 
 
 def test_the_lustre_driver_binds_stripes_to_aggregators() -> None:
-    """As ROMIO's driver writes dumps of BT-IO, class W, on four stripes with two aggregators of four ranks."""
+    """Returns dumps of BT-IO, class W, written as ROMIO's driver does: four stripes, two aggregators, four ranks."""
     assert places("lustre", 2, 4) == (0, 2)
     plan = Collective("lustre", (0, 2), 16 * MIB, MIB)
     assert everything(plan, piece(552_960, 552_960)) == {0: [(552_960, MIB)], 2: [(MIB, 1_105_920)]}
@@ -147,8 +147,9 @@ def test_a_rank_goes_behind_those_ahead_of_it() -> None:
 
 
 def test_an_aggregator_writes_behind_those_to_which_it_sends() -> None:
-    """Rank 1 sends to rank 0 and not the other way: rank 0 is ahead. Short messages, those of ranks that send to each
-    other, and those of three in a ring say nothing."""
+    """If rank 1 sends to rank 0 only, rank 0 is ahead. Short messages, pairs that send both ways and rings of three
+    prove nothing.
+    """
 
     def turns(*wanted: tuple[int, int]) -> dict[int, list[int]]:
         moves = [Move(rank, rank * MIB, (rank + 1) * MIB, False) for rank in range(3)]
@@ -181,11 +182,11 @@ def test_ranks_that_wait_in_vain_are_named() -> None:
 
 
 TRUE = {"ost_mb_per_s": 90.0, "link_mb_per_s": 300.0, "ost_rpc_us": 120.0, "network_us": 300.0, "lock_us": 700.0}
-"""Parameters of a file system that the fit does not know."""
+"""Parameters of a simulated file system, which the fit must find."""
 
 
 def moves(ranks: int, stripes: int, sizes: Iterable[tuple[int, int, int]], sync_each: bool = False) -> Program:
-    """Writes (rank, offset, length) with a flush at the end, or after each."""
+    """Returns writes (rank, offset, length) with a flush at the end, or after each."""
     program = Program({1: Layout(stripes, MIB, 0)})
     for rank in range(ranks):
         program.mark(rank, 0)
@@ -200,7 +201,9 @@ def moves(ranks: int, stripes: int, sizes: Iterable[tuple[int, int, int]], sync_
 
 
 def test_a_fit_recovers_what_it_was_not_told(tmp_path: Path) -> None:
-    """The runs of a calibration, timed by a model with other parameters than those where the fit begins."""
+    """Returns the runs of a calibration, timed by a model whose parameters differ from those at which the fit
+    begins.
+    """
     start = read_model()
     start = replace(start, values={**start.values, "link_mb_per_s": 4000})
     scattered = [(0, 2 * MIB * (i * 37 % 101), 4096) for i in range(100)]
@@ -231,7 +234,7 @@ def test_a_parameter_that_no_run_shows_stays(tmp_path: Path) -> None:
 
 
 def test_the_errors_are_those_of_the_model_that_is_written(tmp_path: Path) -> None:
-    """The targets outrun the link: how fast they are nobody can tell, but not as slow as was thought before."""
+    """If targets are faster than the link, their speed cannot be measured; the fit must only raise the first guess."""
     start = read_model()
     one = moves(1, 1, [(0, i * 4 * MIB, 4 * MIB) for i in range(8)])
     true = {**start.values, "ost_mb_per_s": 5000.0, "link_mb_per_s": 600.0}
@@ -245,7 +248,7 @@ def test_the_errors_are_those_of_the_model_that_is_written(tmp_path: Path) -> No
 
 @pytest.mark.mpi
 def test_a_plain_file_system_is_one_target(tmp_path: Path) -> None:
-    """Its log knows no stripes, and nobody says whether its timing may be used."""
+    """Its log has no stripes, and no file says whether its times are valid."""
     (run,) = (run for run in runs(MIB, MIB) if run.shows == "file per process")
     recorded = in_turn(one_run(run, Layout(1, MIB), tmp_path, PLAIN, tmp_path / "logs"), 1)
     assert [(layout.stripe_count, layout.start) for layout in recorded.layouts.values()] == [(1, 0)] * 4
@@ -267,7 +270,9 @@ def test_a_wrong_model_is_named(tmp_path: Path, line: str, told: str) -> None:
 
 
 RECORDED = ROOT / "tests" / "data" / "iolens" / "predict"
-"""IOR, 4 ranks, one shared file in pieces of 47008 bytes, on emulated targets with the parameters in model.yaml."""
+"""Returns the log of IOR with 4 ranks that share a file in pieces of 47008 bytes, on targets with the parameters in
+model.yaml.
+"""
 
 
 @pytest.mark.parametrize(("log", "stripes", "error"), [("ior-1-stripe", 1, 0.02), ("ior-12-stripes", 12, 0.05)])

@@ -1,4 +1,4 @@
-"""The sentences of reports: no exponents, no phrases that readers stumbled over, and whole sentences as notes."""
+"""The sentences of reports: no exponents, no phrases that readers misunderstood, and notes that are whole sentences."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ LOGS = sorted(
     path for folder in ("darshan", "iolens", "iolens/predict") for path in TESTS.glob(f"data/{folder}/*.darshan")
 )
 CORPUS = sorted((TESTS / "advice" / "logs").glob("*.darshan"))[::12]
-"""Every twelfth labelled log: a report takes a second."""
+"""Only every twelfth labelled log is read, because a report takes a second."""
 
 SYMBOLS = ("s: ", "c: ", "r: ")
-"""Notes that begin with the symbol that they explain."""
+"""Notes that begin with the symbol which they explain."""
 
 EXPONENT = re.compile(r"(?<![\w/.])\d+(?:\.\d+)?e[+-]?\d+(?![\w/.])")
 BANNED = (
@@ -44,7 +44,7 @@ CODE = re.compile(r"`|\bNone\b|\bNaN\b|\bReturns\b|Columns:|metrics\.\w+|\w_rank
 
 
 def blocks_of(blocks: Sequence[Block]) -> Iterator[Block]:
-    """Yields all blocks, those side by side one by one."""
+    """Yields all blocks; of blocks side by side each in turn."""
     for block in blocks:
         if isinstance(block, Row):
             yield from blocks_of(block.blocks)
@@ -63,7 +63,7 @@ def notes_of(pages: Sequence[Page]) -> Iterator[str]:
 
 
 def prose_of(job: Job, pages: Sequence[Page]) -> Iterator[str]:
-    """Yields every sentence of a report but text to paste, and what a terminal prints of the advice."""
+    """Yields every sentence of a report except text to paste, and every sentence of the advice in a terminal."""
     yield from notes_of(pages)
     for page in pages:
         yield page.title

@@ -67,7 +67,9 @@ def test_what_lacks_a_counter_or_divides_by_nothing_is_left_out() -> None:
 
 
 def counted() -> pd.DataFrame:
-    """Cycles that were counted half of the time, instructions in a region, and an event that this machine lacks."""
+    """Checks cycles that were counted half of the time, instructions in a region, and an event that this
+    machine lacks.
+    """
     rows = [
         (SEVERAL, "cycles", lambda rank: 1000 * (rank + 1), 2.0, 1.0, ""),
         (SEVERAL, "instructions", 4000, 2.0, 2.0, ""),
@@ -96,7 +98,7 @@ def test_values_rates_and_reasons() -> None:
 
 
 def made(rows: list[tuple[object, ...]], **others: pd.DataFrame) -> pd.DataFrame:
-    """The metric of a made-up job; rows: rank, region, event, value, time in which it was to be counted, and was."""
+    """Computes the metric of a made-up job. Rows: rank, region, event, value, time switched on, time really counted."""
     columns = "rank region event value time_enabled time_running".split()
     found = counters(
         job(**{**tables(), "counters": pd.DataFrame(rows, columns=columns).assign(unavailable=""), **others})
@@ -106,7 +108,7 @@ def made(rows: list[tuple[object, ...]], **others: pd.DataFrame) -> pd.DataFrame
 
 
 def test_a_region_that_one_rank_was_in() -> None:
-    """The others counted nothing there: they are 0 of the mean, and no part of a sum over all."""
+    """Ranks that counted nothing enter the mean as 0, but not the sum over all."""
     visits = [(0, 0, 1, 10, 0, 2.0, 2.0, 0.1, 0.3)]
     columns = "rank thread region calls unended time exclusive_time min_time max_time".split()
     counts = [(rank, SEVERAL, "PAPI_TOT_INS", 1000, 1.0, 1.0) for rank in range(4)]
@@ -127,7 +129,7 @@ def test_ranks_that_the_log_holds_together_are_as_many_as_they_are() -> None:
 
 
 def test_the_block_of_rhsf_as_a_log_prints_it() -> None:
-    """Each line of the talk's block, from counts and times by rank to words."""
+    """Checks each line of the talk's example, from counts and times by rank to the printed words."""
     clock = round(CYCLES / 2.1)
     names = [*RHSF.events, "task-clock"]
     values = [round(value) for value in RHSF.events.values()] + [clock]

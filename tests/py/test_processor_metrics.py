@@ -30,12 +30,12 @@ from iolens.pages.job.document import write_job
 from processor_example import every_rank, job, resolved, tables, use
 
 FULL = Path(__file__).parents[1] / "advice" / "logs" / "x-btio-full.darshan"
-"""Four ranks, all of whose collective writes to one file are known by rank."""
+"""Returns a job of four ranks; all collective writes to its one file are known by rank."""
 
 
 @pytest.fixture(autouse=True)
 def names(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The program and its libraries are made up: no file has their names."""
+    """Makes symbols unavailable, because the program and its libraries are made up and have no files."""
     monkeypatch.setattr(nodes, "resolve", resolved)
 
 
@@ -45,7 +45,7 @@ def made() -> Job:
 
 
 def rows_of(frame: pd.DataFrame | None, *columns: str) -> list[tuple[Any, ...]]:
-    """Some columns, row by row."""
+    """Returns some columns, row by row."""
     assert frame is not None
     return list(frame[list(columns)].itertuples(index=False, name=None))
 
@@ -63,7 +63,7 @@ def rows_of(frame: pd.DataFrame | None, *columns: str) -> list[tuple[Any, ...]]:
         ("mca_io_ompio_file_write", "/lib/openmpi/mca_io_ompio.so", "MPI-IO"),
         ("__libc_pwrite64", "/lib/libc.so.6", "POSIX"),
         ("__read_nocancel", "/lib/libc.so.6", "POSIX"),
-        ("read", "/home/me/app", "USER"),  # a program's own function of that name
+        ("read", "/home/me/app", "USER"),  # One of the program's own functions has the name of a system call.
         ("_IO_file_xsgetn", "/lib/libc.so.6", "STDIO"),
         ("__fopen_internal", "/lib/libc.so.6", "STDIO"),
         ("__memcpy_avx_unaligned_erms", "/lib/libc.so.6", "STRING"),
@@ -72,7 +72,7 @@ def rows_of(frame: pd.DataFrame | None, *columns: str) -> list[tuple[Any, ...]]:
         ("inner_thread", "/venv/numpy.libs/libscipy_openblas64_-4b78795a.so", "BLAS"),
         ("GOMP_parallel", "/lib/libgomp.so.1", "OMP"),
         ("H5Dwrite", "/lib/libhdf5.so.103", "ETC"),
-        ("epoll_wait", "", "ETC"),  # what a wrapper of the profiler stands for has no file
+        ("epoll_wait", "", "ETC"),  # A library call that a wrapper of the profiler replaces has no object file.
         ("pwrite64", "", "POSIX"),
         ("x_solve_", "/home/me/bt.A.x", "USER"),
     ],
@@ -101,7 +101,7 @@ def test_names_of_mpi_functions() -> None:
     ],
 )
 def test_all_names_of_a_function_of_mpi_are_one(name: str) -> None:
-    """Those that Open MPI's libraries for Fortran have for one address, of which the linker's table tells any."""
+    """Names that Open MPI's Fortran libraries give to one address; the linker's table may list any of them."""
     assert mpi_name(name, "/lib/libmpi_mpifh.so.40") == "MPI_Waitall"
 
 
@@ -136,7 +136,7 @@ def test_lines_callers_and_call_tree(made: Job) -> None:
 
 
 def resolved_otherwise(**changed: Any) -> Callable[..., pd.DataFrame]:
-    """`resolved` with other values in some columns of the program's own functions."""
+    """Changes columns of `resolved` for the program's own functions."""
 
     def found(nodes: pd.DataFrame, objects: pd.DataFrame, **_: Any) -> pd.DataFrame:
         rows = resolved(nodes, objects)
@@ -157,7 +157,7 @@ def resolved_otherwise(**changed: Any) -> Callable[..., pd.DataFrame]:
 def test_why_no_line_is_known(changed: dict[str, Any], said: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert samples.why_no_lines(job(**tables())) == ""
     monkeypatch.setattr(nodes, "resolve", resolved_otherwise(**changed))
-    samples.place_of.cache_clear()  # chains are compared without their linker's names
+    samples.place_of.cache_clear()  # Chains are compared without the names of the linker.
     monkeypatch.setattr(samples.shutil, "which", lambda tool: f"/usr/bin/{tool}")
     made = job(**tables())
     assert said in samples.why_no_lines(made)
@@ -191,7 +191,8 @@ def test_threads_of_libraries_are_left_out() -> None:
     found = tables()
     helper = pd.DataFrame([(0, 1, 0, 5, 1000, 1), (0, 2, 0, 2, 8, 0), (0, 2, 0, 5, 4, 0)])
     helper.columns = found["samples"].columns
-    found["call_nodes"].loc[found["call_nodes"]["node"] == 4, "parent"] = -1  # opal_progress in a thread of its own
+    # Makes opal_progress the outermost function of a thread.
+    found["call_nodes"].loc[found["call_nodes"]["node"] == 4, "parent"] = -1
     found["samples"] = pd.concat([found["samples"], helper], ignore_index=True)
     counted = samples.profile(job(**found)).frame()
     assert counted is not None
@@ -204,7 +205,7 @@ def test_threads_of_libraries_are_left_out() -> None:
 def test_exports_and_the_profile_have_the_same_threads(
     options: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The formats are read as their viewers do: sums of collapsed stacks, and names of rows on the time line."""
+    """Checks the formats as viewers read them: sums of collapsed stacks, and names of rows on the timeline."""
     found = tables()
     helper = pd.DataFrame([(0, 1, 0, 5, 1000, 1)], columns=found["samples"].columns)
     found["call_nodes"].loc[found["call_nodes"]["node"] == 4, "parent"] = -1
@@ -251,7 +252,7 @@ def test_call_sites_down_to_single_ranks(made: Job) -> None:
 
 
 def test_a_program_that_only_fetches_has_messages_and_pairs() -> None:
-    """Rank 1 fetched twice from rank 0, which made no call for it."""
+    """Rank 1 fetches twice from rank 0, which makes no call itself."""
     zero = dict.fromkeys([f"size_{n}" for n in range(7)], 0)
     call = {"function": "MPI_Get", "region": 0, "calls": 2, "time": 0.1, "bytes_sent": 0, "bytes_received": 48}
     calls = pd.DataFrame([{"rank": 1, **call, "messages": 2, **zero, "size_1": 2}])
@@ -301,7 +302,8 @@ def test_regions_by_path(made: Job) -> None:
         *(("Total", 5.5, 30.0), ("solve", 4.5, 10.0), ("solve/#7", 1.0, 20.0)),
     ]
     assert found["time"].tolist()[1:] == [5.5, 1.0]
-    assert pd.isna(found["time"][0])  # solve holds #7: a sum would count that twice
+    # The function solve contains #7, so a sum of both would count the time of #7 twice.
+    assert pd.isna(found["time"][0])
     each = regions.regions(made, Ask(levels("pe=all"))).frame()
     assert each["time"].isna().all()
     one = regions.regions(made, Ask(levels("pe=all"), where=conditions("region=solve"))).frame()
@@ -369,7 +371,7 @@ COLUMNS_OF_USE = (
 
 
 def test_samples_by_the_processors_clock_leave_the_parts_to_the_kernels_counts() -> None:
-    """The run took 10 s, of which the processors worked 2."""
+    """The run takes 10 s, and the processors work for 2 s."""
     found = tables()
     del found["mpi_calls"]
     used = every_rank([(1, 10**6, 0, 0, 0, 0, 0, 0, 1.5, 0.5)], COLUMNS_OF_USE)
@@ -383,7 +385,7 @@ def test_samples_by_the_processors_clock_leave_the_parts_to_the_kernels_counts()
 
 def test_ranks_that_the_job_does_not_have_are_left_out() -> None:
     found = tables()
-    found["mpi_calls"].loc[0, "rank"] = 2**31  # of a damaged log
+    found["mpi_calls"].loc[0, "rank"] = 2**31  # A rank number as in a damaged log.
     found["mpi_peers"].loc[0, "peer"] = 2**31
     damaged = job(**found)
     each = time.rank_time(damaged).frame().set_index("rank")
@@ -429,7 +431,7 @@ def test_a_comparison_has_the_parts_of_the_time_and_the_efficiencies(made: Job) 
         part: pytest.approx(times[part].mean()) for part in parts.PARTS if times[part].any()
     }
     assert found[EFFICIENT, "load balance"] == pytest.approx(7.0 / 8.5)
-    assert (EFFICIENT, "computational scaling") not in found  # one run does not tell
+    assert (EFFICIENT, "computational scaling") not in found  # A single run cannot show computational scaling.
     assert WENT not in {one.group for one in values_of(Trial(Path("files"), job()))}
 
 

@@ -32,11 +32,11 @@ LOGS = sorted(DATA.rglob("*.darshan"))
 @pytest.mark.parametrize(
     ("most", "mean", "ranks", "said"),
     [
-        (112538, 73456.9, 768, "34.8%"),  # VASP on 768 PEs: MPI_ALLREDUCE
-        (100 / (100 - 50.01), 1, 768, "50.1%"),  # MPI_REDUCE
-        (100 / (100 - 99.87), 1, 768, "100.0%"),  # for_write_seq_fmt
-        (100 / (100 - 18.24), 1, 16, "19.5%"),  # main of the halo exchange
-        (556.742885 + 14.817686, 556.742885, 2048, "2.6%"),  # rhsf
+        (112538, 73456.9, 768, "34.8%"),  # MPI_ALLREDUCE of VASP on 768 PEs.
+        (100 / (100 - 50.01), 1, 768, "50.1%"),  # MPI_REDUCE.
+        (100 / (100 - 99.87), 1, 768, "100.0%"),  # The function for_write_seq_fmt.
+        (100 / (100 - 18.24), 1, 16, "19.5%"),  # The function main of the halo exchange.
+        (556.742885 + 14.817686, 556.742885, 2048, "2.6%"),  # The function rhsf.
         (1, 1, 1, "--"),
         (0, 0, 4, "--"),
     ],
@@ -47,7 +47,7 @@ def test_imbalance_as_pat_report_printed_it(most: float, mean: float, ranks: int
 
 def test_other_measures_of_imbalance() -> None:
     assert imbalance(112538, 73456.9) == pytest.approx(39081.1)
-    assert imbalance_percent(8.0, 2.0, 4) == 100.0  # one rank of four does all
+    assert imbalance_percent(8.0, 2.0, 4) == 100.0  # One of four ranks does all the work.
     assert imbalance_percent(2.0, 2.0, 4) == 0.0
     assert load_balance(8.0, 2.0) == 0.25
 
@@ -80,12 +80,13 @@ def test_total_group_function_and_single_ranks() -> None:
     assert rows.left_out == 1
     assert found.loc["Total", "time"] == pytest.approx(53.1 + 4.5 + 3.0)
     assert found.loc["Total", "share"] == 100.0
-    assert found.loc["USER", "time"] == pytest.approx(53.1)  # what is too small to be shown belongs to its group
+    assert found.loc["USER", "time"] == pytest.approx(53.1)  # Functions below the threshold still count in their group.
     assert found.loc["solve", ["time", "imbalance", "most", "most_rank"]].tolist() == [53.0, 3.0, 56.0, 3.0]
     assert found.loc["solve", "imbalance_percent"] == pytest.approx(100 * 3 / 56 * 4 / 3)
     assert found.loc["write", ["time", "imbalance_percent", "calls"]].tolist() == [3.0, 100.0, 0.25]
     assert pd.isna(found.loc[["Total", "MPI"], "imbalance_percent"]).all()
-    assert found.loc["USER", "imbalance_percent"] == found.loc["solve", "imbalance_percent"]  # one function is shown
+    # The group has one visible function.
+    assert found.loc["USER", "imbalance_percent"] == found.loc["solve", "imbalance_percent"]
 
 
 def test_nothing_is_left_out_without_a_threshold_and_all_ranks_on_request() -> None:
@@ -105,11 +106,11 @@ def test_a_level_of_several_columns_and_a_path_that_ends() -> None:
     assert list(zip(found["depth"], found["name"], strict=True)) == [
         *((0, "Total"), (1, "f"), (2, "a"), (3, "main"), (2, "b")),
     ]
-    assert found["imbalance_percent"].isna().all()  # one rank
+    assert found["imbalance_percent"].isna().all()  # With one rank there is no imbalance.
 
 
 def test_what_has_no_name_beside_what_has_one_is_a_row_too() -> None:
-    """Parts add up to what they are parts of; where nothing below has a name there is no row."""
+    """Parts add up to their whole; rows that would have no named parts are left out."""
     rows = pd.DataFrame(
         [(0, "write", "data", 3.0), (0, "write", "", 1.0), (0, "MPI_Send", "", 2.0)],
         columns=["rank", "function", "file", "time"],
@@ -127,7 +128,7 @@ def test_ranks_known_together_have_no_imbalance() -> None:
     found = drill(as_records(rows), ("function", "pe"), Measures("time"), 4, 0).frame().set_index("name")
     assert found.loc["f", "time"] == 1.5
     assert pd.isna(found.loc["f", "imbalance"])
-    assert found.loc[TOGETHER, "time"] == 1.25  # a mean, as the row above
+    assert found.loc[TOGETHER, "time"] == 1.25  # The value is a mean, like that of the row above.
     assert found.loc["pe.0", "time"] == 1.0
     assert found.loc[["pe.0", TOGETHER], "share"].tolist() == pytest.approx([100 / 6, 500 / 6])
     alone = drill(as_records(rows[1:]), ("function", "pe"), MEASURES_OF_TIME, 4, 0).frame()
@@ -143,10 +144,12 @@ MEASURES_OF_TIME = Measures("time")
 def test_shares_of_ranks_add_up_to_the_share_above_them(
     log: Path, name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Holds the rows that `iolens table --json` prints to plain sums, in the logs of other versions and of Darshan."""
+    """Compares the rows that `iolens table --json` prints with plain sums, for logs of other versions and of
+    Darshan.
+    """
     by = "pe=all" if name == "program_time" else "function,pe=all"
     if main(["table", name, str(log), "--by", by, "--json"]):
-        return  # the log has none of it
+        return  # The log lacks this table.
     rows = json.loads(capsys.readouterr().out)
     for place, row in enumerate(rows):
         shares = shares_below(rows[place:])
@@ -156,14 +159,14 @@ def test_shares_of_ranks_add_up_to_the_share_above_them(
 
 
 def shares_below(rows: list[dict[str, float]]) -> list[float]:
-    """Returns the shares of the rows one level below the first row, as far as they have one."""
+    """Returns the shares of the rows one level below the first row, if they have one."""
     depth = rows[0]["depth"]
     below = takewhile(lambda one: one["depth"] > depth, rows[1:])
     return [one["share"] for one in below if one["depth"] == depth + 1 and one["share"] is not None]
 
 
 def usage(ranks: int) -> pd.DataFrame:
-    """The private table `process`."""
+    """Makes the private table `process`."""
     return pd.DataFrame(
         {
             "rank": range(ranks),
@@ -187,11 +190,11 @@ def test_memory_and_time_of_the_ranks() -> None:
     few = process.program_time(made, Ask(where=conditions("pe<2"))).frame()
     assert few is not None
     assert few["time"].tolist() == [2.0, 2.5, 1.5]
-    assert process.memory(job(5, process=usage(4))) is None  # a rank is missing
+    assert process.memory(job(5, process=usage(4))) is None  # The row of one rank is missing.
 
 
 def file_ranks() -> pd.DataFrame:
-    """The private table: two of four ranks wrote to a file that all opened."""
+    """Makes the private table in which two of four ranks wrote to a file that all ranks opened."""
     return pd.DataFrame(
         {
             "file": [1] * 4,
@@ -209,7 +212,7 @@ def file_ranks() -> pd.DataFrame:
 
 
 def posix(ranks: int) -> pd.DataFrame:
-    """A record of all ranks, and one of rank 1."""
+    """Returns one record of all ranks and one of rank 1."""
     kinds = ("READS", "WRITES", "OPENS", "BYTES_READ", "BYTES_WRITTEN", "F_READ_TIME", "F_WRITE_TIME", "F_META_TIME")
     rows = [(1, -1, 0, 6, 4, 0, 6 << 20, 0.0, 3.0, 1.0), (2, 1, 2, 0, 1, 100, 0, 0.5, 0.0, 0.0)]
     return pd.DataFrame(rows, columns=["id", "rank", *(f"POSIX_{kind}" for kind in kinds)])
@@ -224,7 +227,8 @@ def test_files_are_averaged_over_the_ranks_that_used_them() -> None:
     assert shared["bytes_per_call"] == 1 << 20
     merged = files.file_output(job(4, {"POSIX": posix(4)}))
     assert merged is not None
-    assert pd.isna(merged.loc[1, "ranks"])  # ranks that all opened it, not those that wrote
+    # Only ranks that wrote may count here, but the record names the ranks that opened the file.
+    assert pd.isna(merged.loc[1, "ranks"])
     assert merged.loc[1, "rate"] == 2.0
     read = files.file_input(job(4, {"POSIX": posix(4)}))
     assert read is not None
@@ -243,8 +247,10 @@ def test_io_time_by_rank() -> None:
 
 
 def waits_and_writes() -> dict[str, pd.DataFrame]:
-    """Four ranks of 10 s: rank 0 waits 3 s in a timed barrier, each moves messages for 1 s and a quarter in dgemm, and
-    solve takes 6 s with the messages in it. Beside `file_ranks`, of which ranks 0 and 2 write 2 and 1 s."""
+    """Returns a job of four ranks that ran for 10 s. Rank 0 waits 3 s in a timed barrier. Each rank moves messages for
+    1 s and spends a quarter second in dgemm. The function solve takes 6 s including the messages. In `file_ranks` ranks
+    0 and 2 write for 2 and 1 s.
+    """
     zero = dict.fromkeys(("bytes_sent", "bytes_received", "messages", *(f"size_{n}" for n in range(7))), 0)
     rows = [
         ("MPI_Allreduce", 0, 5, 1.0, 0.1, 0.3, lambda rank: 3.0 * (rank == 0)),
@@ -266,21 +272,22 @@ def test_a_profile_by_time_makes_up_the_run_time_of_times_that_overlap_nowhere()
     assert set(groups.index) == {"USER", "MPI", "MPI_SYNC", "POSIX", "BLAS"}
     assert groups["share"].sum() == pytest.approx(100.0)
     assert groups["time"].sum() == pytest.approx(made.run_time)
-    assert found.loc["MPI", ["time", "calls"]].tolist() == [1.5, 6.0]  # those of the raw table
+    assert found.loc["MPI", ["time", "calls"]].tolist() == [1.5, 6.0]  # Equal to the sums of the raw table.
     assert found.loc["MPI_Allreduce(sync)", ["time", "imbalance", "most_rank"]].tolist() == [0.75, 2.25, 0.0]
     assert found.loc["write", ["time", "imbalance"]].tolist() == [0.75, 1.25]
     assert found.loc["dgemm_", ["time", "calls", "share"]].tolist() == [0.25, 3.0, 2.5]
-    spent = balance.load_balance(made, Ask(threshold=0.0)).frame()["time"][0] + 0.75  # and the timed barriers
+    # The timed barriers take 0.75 s on average.
+    spent = balance.load_balance(made, Ask(threshold=0.0)).frame()["time"][0] + 0.75
     assert found.loc["(not traced)", "time"] == pytest.approx(made.run_time - spent)
     assert inside.loc["solve", ["time", "share"]].tolist() == [6.0, 60.0]
     alone = profile_time.profile_time(made, Ask(where=conditions("function=solve"))).frame()
     assert alone["name"].tolist() == [inclusive.INSIDE, "USER", "solve"]
-    assert alone["share"].tolist()[2] == 60.0  # of all time, not of what the filter leaves
+    assert alone["share"].tolist()[2] == 60.0  # A share of the whole time, not of the filtered rows.
     assert inside.loc[[inclusive.INSIDE, "USER"], ["time", "calls", "share"]].isna().all(axis=None)
 
 
 def test_exclusive_times_are_part_of_the_run_time_and_leave_less_that_was_not_traced() -> None:
-    """solve takes 6 s with 2 of its own, and main all of the run with 0.25 of its own."""
+    """The function solve takes 6 s, 2 s of them itself; main takes the whole run, 0.25 s itself."""
     tables = waits_and_writes()
     columns = "group function region node calls time exclusive bytes throttled"
     rows = [("blas", "dgemm_", 0, -1, 3, 0.25, 0.25, 0, 0), ("functions", "solve", 0, -1, 2, 6.0, 2.0, 0, 0)]
@@ -305,7 +312,7 @@ def test_short_times_are_printed_readably() -> None:
 
 
 def test_a_rank_stops_counting_a_function_once() -> None:
-    """It has a row for each region, and of a function that several have the name of."""
+    """The table has a row for each region, and for a name that several functions share."""
     columns = "group function region node calls time bytes throttled"
     rows = [("blas", "dgemm_", region, -1, 100_000, 0.1, 0, lambda rank: int(rank > 0)) for region in (0, 1)]
     found = traced_calls(job(4, traced=every_rank(rows, columns)))
@@ -323,10 +330,11 @@ def test_functions_that_hold_what_they_called_are_in_no_sum_of_the_load_balance(
     end = int(frame.index[frame["name"] == inclusive.INSIDE][0])
     found, inside = frame[:end].set_index("name"), frame[end:].set_index("name")
     assert set(found.index[found["level"] == "group"]) == {"POSIX", "MPI", "BLAS"}
-    assert found.loc["Total", "time"] == pytest.approx(1.125 + 1.5 + 0.25)  # in files, MPI, dgemm
+    assert found.loc["Total", "time"] == pytest.approx(1.125 + 1.5 + 0.25)  # Time in files, in MPI and in dgemm.
     assert inside.loc["H5Dwrite", ["time", "calls", "imbalance"]].tolist() == [4.0, 2.0, 0.0]
-    assert inside["share"].isna().all()  # they are no part of the total
-    assert not {"HEAP", "malloc"} & set(inside.index)  # 0.1 % of the run: neither it nor its group
+    assert inside["share"].isna().all()  # Inclusive times are no parts of the total.
+    # The group and its function have 0.1 % of the run and are hidden.
+    assert not {"HEAP", "malloc"} & set(inside.index)
     alone = balance.load_balance(made, Ask(("group", "function"), where=conditions("group=HEAP"))).frame()
     assert alone["name"].tolist() == [inclusive.INSIDE, "HEAP", "malloc"]
     assert balance.load_balance(made, Ask(("file",), where=conditions("group=HEAP"))).frame().empty
@@ -338,7 +346,7 @@ def test_a_profile_by_time_of_single_ranks_and_of_a_program_that_threads_kept_bu
     tables = waits_and_writes()
     made = job(4, {"POSIX": posix(4)}, **tables)
     ranks = profile_time.profile_time(made, Ask(levels("group,pe=all"), 0.0)).frame()
-    assert inclusive.INSIDE not in set(ranks["name"])  # such times have no sum over functions
+    assert inclusive.INSIDE not in set(ranks["name"])  # Inclusive times have no sum over functions.
     each = ranks[ranks["level"] == "pe"].groupby("name")["time"].sum()
     assert each.drop("pe.0").tolist() == pytest.approx([made.run_time] * 3)
     assert each["pe.0"] == pytest.approx(made.run_time)

@@ -1,4 +1,6 @@
-"""libaio is followed; io_uring, and io_submit past libaio, are named in the log as not followed."""
+"""Transfers by libaio are recorded; for io_uring, and for io_submit without libaio, the log says that they are
+missing.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,7 @@ def has_header(name: str, function: str = "") -> bool:
 
 
 def job_of(folder: Path, program: Path) -> tuple[Job, str]:
-    """The log of a program and what it printed."""
+    """Runs a program; returns its log and its output."""
     done = harness.run(program, folder=folder)
     assert (done.returncode, done.stderr) == (0, "")
     if done.stdout.startswith("none: "):

@@ -8,6 +8,7 @@ import profiler_harness as harness
 
 
 def test_an_interruption_between_both_clocks() -> None:
-    (harness.PROGRAMS / "clock_units").unlink(missing_ok=True)  # it is made of the library's own sources
+    # Forces a rebuild, because the program contains the library's sources.
+    (harness.PROGRAMS / "clock_units").unlink(missing_ok=True)
     done = subprocess.run([harness.build_program("clock_units")], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")

@@ -1,5 +1,6 @@
-"""Programs that take from themselves the time stamp counter or system calls: they end as they would without us, and
-what they did before has its log."""
+"""Programs that disable the time stamp counter or system calls for themselves end as they would without the profiler,
+and their log has everything before that.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +11,11 @@ from pathlib import Path
 import profiler_harness as harness
 import pytest
 
-ALL, FIRST = 20, 5  # bytes
+ALL, FIRST = 20, 5  # Sizes in bytes.
 WRITTEN = {"nothing": ALL, "asked": ALL, "tsc": ALL, "tsc_by_number": ALL} | dict.fromkeys(
     ("strict", "filter", "by_number"), FIRST
 )
-"""Bytes that are recorded, of the 20 that are written."""
+"""Returns how many of the 20 written bytes are in the log."""
 
 pytestmark = pytest.mark.skipif(platform.machine() != "x86_64", reason="the time stamp counter is x86's")
 
@@ -43,7 +44,7 @@ def test_a_program_that_confines_itself_ends_as_it_would(how: str, spool: str, t
 
 
 def test_times_go_on_without_the_counter(tmp_path: Path) -> None:
-    """The clock that takes over counts in the same seconds from the same start."""
+    """The replacement clock counts in the same seconds from the same start."""
     harness.run(harness.build_program("harm_confined"), "tsc", folder=tmp_path)
     (log,) = harness.logs(tmp_path)
     report = harness.read_log(log)

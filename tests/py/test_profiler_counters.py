@@ -1,4 +1,6 @@
-"""Every integer counter of every record that a self-expecting program makes, as libdarshan-util reads it."""
+"""Compares every integer counter of every record, as libdarshan-util reads it, with the values that the program
+expects.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""Counters of the kernel and the processor: those that every machine has against getrusage, those that this one lacks
-with the reason, by region and thread, and of a process that was killed."""
+"""Counters of the kernel and the processor: those of every machine equal getrusage, missing ones have a reason.
+Includes regions, threads, and a killed process.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ def library() -> Path:
 
 
 def counts(log: Path) -> dict[tuple[str, str], dict[str, Any]]:
-    """Region (run: the whole run) and event to a row of the table `counters`."""
+    """Maps region (run: the whole run) and event to a row of the table `counters`."""
     job = read_log(log)
     table = job.private["counters"]
     paths = ["run" if path == "(several)" else path for path in region_paths(job, table["region"])]
@@ -32,7 +33,7 @@ def counts(log: Path) -> dict[tuple[str, str], dict[str, Any]]:
 
 
 def run(folder: Path, *words: str, **settings: str) -> tuple[dict[tuple[str, str], dict[str, Any]], dict[str, float]]:
-    """The counts of the program, and what it says of itself."""
+    """Returns the counters of the program, and its own output."""
     done = harness.run(harness.build_program("counters_busy"), *words, folder=folder, **settings)
     said = {name: float(value) for name, value in re.findall(r"^(\S+) (\d+)$", done.stdout, re.MULTILINE)}
     logs = sorted(harness.logs(folder), key=lambda log: read_log(log).start)
@@ -40,7 +41,7 @@ def run(folder: Path, *words: str, **settings: str) -> tuple[dict[tuple[str, str
 
 
 def test_the_kernels_counts_agree_with_getrusage(tmp_path: Path) -> None:
-    """Page faults while recording was off are not counted; getrusage also counts those of loading the program."""
+    """Page faults do not count while recording is off; getrusage also counts those of loading the program."""
     found, said = run(tmp_path, IOLENS_LOGFILE=str(tmp_path / "logs/a.darshan"))
     value = {event: row["value"] for (region, event), row in found.items() if region == "run"}
     assert 2 * PAGES < value["minor-faults"] < said["minor-faults"] - PAGES
@@ -81,7 +82,7 @@ int main(int count, char **words)
 
 
 def test_migrations_are_known_without_a_counter_of_their_own(tmp_path: Path) -> None:
-    """A thread that has ended took its number with it; a kernel may tell none."""
+    """The kernel forgets the number of a thread that has ended; some kernels tell no number at all."""
     (tmp_path / "main.c").write_text(MOVED)
     subprocess.run(["gcc", "-o", "main", "main.c", "-lpthread"], cwd=tmp_path, check=True)
     rows, moves = [], []
@@ -174,7 +175,7 @@ def test_a_killed_process_leaves_its_counts(tmp_path: Path) -> None:
 
 
 def test_what_many_threads_count_one_after_the_other_is_kept(tmp_path: Path) -> None:
-    """100 threads in 170 regions: a row for each of both would be more than there are."""
+    """A row for each of 100 threads in each of 170 regions does not fit into the table."""
     done = harness.run(harness.build_program("counters_threads"), folder=tmp_path)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     (log,) = harness.logs(tmp_path)
@@ -200,7 +201,7 @@ def test_the_program_finds_the_numbers_of_its_descriptors_free(tmp_path: Path) -
 
 
 def test_all_groups_of_craypat_are_there() -> None:
-    """0 to 19, each by number and name, made of events that are in the table of events."""
+    """The groups 0 to 19, each by number and by name, contain only events of the table of events."""
     groups = re.findall(
         r'^GROUP\((\d+), +"(\w+)", +"([^"]+)", +"([^"]+)"\)', (COUNTERS / "counter_groups.def").read_text(), re.M
     )

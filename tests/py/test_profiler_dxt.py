@@ -1,4 +1,4 @@
-"""DXT_POSIX: every transfer as the kernel saw it (strace), within the memory and the files that were asked for."""
+"""DXT_POSIX holds every transfer that strace saw, within the limits of memory and files that the settings set."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def library() -> Path:
 
 
 def traced(folder: Path, *arguments: str, **settings: str) -> darshan.DarshanReport:
-    """The log of dxt_segments with its trace."""
+    """Returns the log of dxt_segments with its trace."""
     settings = {"IOLENS_DXT": "1"} | settings
     result = harness.run(harness.build_program("dxt_segments"), *arguments, folder=folder, **settings)
     assert (result.returncode, result.stdout) == (0, ""), result.stderr
@@ -35,7 +35,7 @@ def traced(folder: Path, *arguments: str, **settings: str) -> darshan.DarshanRep
 
 
 def segments(report: darshan.DarshanReport) -> Traces:
-    """File name -> read and write -> offsets and lengths in order."""
+    """Returns file name -> read and write -> offsets and lengths in order."""
     found = {}
     for record in report.records.get("DXT_POSIX", []):
         kinds = {kind: record[f"{kind}_segments"] for kind in ("read", "write")}
@@ -46,14 +46,14 @@ def segments(report: darshan.DarshanReport) -> Traces:
 
 @dataclass
 class OpenFile:
-    """An open file: its name and position."""
+    """An open file with its name and position."""
 
     name: str
     at: int = 0
 
 
 def follow(opened: dict[int, OpenFile], call: str, words: list[str], result: int) -> tuple[OpenFile, int] | None:
-    """Keep track of descriptors and positions; of a transfer its file and offset."""
+    """Follows descriptors and positions, and returns the file and offset of each transfer."""
     if call == "openat":
         opened[result] = OpenFile(words[1].strip('"'))
         return None
@@ -70,7 +70,7 @@ def follow(opened: dict[int, OpenFile], call: str, words: list[str], result: int
 
 
 def as_the_kernel_saw(folder: Path) -> Traces:
-    """The same from strace's listing."""
+    """Returns the same transfers from strace's listing."""
     folder.mkdir()
     listing = folder / "calls"
     calls = "openat,dup,read,write,pread64,pwrite64,readv,writev,lseek,close"
@@ -163,9 +163,11 @@ def test_the_name_that_darshan_gives_the_switch(tmp_path: Path) -> None:
         ("IOLENS_DXT_FILES", "/nowhere/*", set()),
         ("IOLENS_DXT_RANKS", "0", {"mixed.dat", "appended.dat", "many.dat"}),
         ("IOLENS_DXT_RANKS", "1:", set()),
-        ("DARSHAN_DXT_SMALL_IO_TRIGGER", ".95", {"appended.dat", "many.dat"}),  # 8 of the 9 of mixed.dat are small
+        # In mixed.dat 8 of 9 accesses are small.
+        ("DARSHAN_DXT_SMALL_IO_TRIGGER", ".95", {"appended.dat", "many.dat"}),
         ("IOLENS_DXT_SMALL_IO_TRIGGER", ".88", {"mixed.dat", "appended.dat", "many.dat"}),
-        ("IOLENS_DXT_UNALIGNED_IO_TRIGGER", ".9", {"many.dat"}),  # 2 of 3 and 6 of 9 of the others
+        # In the other files 2 of 3 and 6 of 9 accesses are unaligned.
+        ("IOLENS_DXT_UNALIGNED_IO_TRIGGER", ".9", {"many.dat"}),
     ],
 )
 def test_only_what_is_chosen_is_kept(setting: str, value: str, kept: set[str], tmp_path: Path) -> None:

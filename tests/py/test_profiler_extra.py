@@ -1,4 +1,4 @@
-"""Calls without a slot in Darshan's records: counted in the private region, their bytes in the POSIX record."""
+"""Calls without a slot in Darshan's records are counted in the private region; their bytes are in the POSIX record."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_the_report_shows_them(tmp_path: Path) -> None:
 
 
 def test_time_on_folders_and_names_is_time_of_io(tmp_path: Path) -> None:
-    """That of mkdir, rmdir, unlink and their kind, which no counter of Darshan's holds."""
+    """Returns the time of mkdir, rmdir, unlink and similar calls, which no counter of Darshan's holds."""
     harness.build_library()
     harness.run(harness.build_program("posix_extra"), folder=tmp_path)
     job = read_log(harness.logs(tmp_path)[0])

@@ -1,4 +1,4 @@
-"""Calls on files that failed, by operation and error: strace is the witness."""
+"""Failed calls on files, by operation and error, equal those that strace saw."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ OPERATIONS |= {"read": "read", "pread64": "read", "write": "write", "pwrite64": 
 
 
 def answered(many: int, folder: Path) -> Counter[tuple[str, str]]:
-    """Failed calls of the searcher by operation and error, as the kernel answered them."""
+    """Returns the failed calls of the search program by operation and error, as strace saw them."""
     trace = folder / "trace"
     command = [
         "strace",
@@ -62,7 +62,7 @@ def answered(many: int, folder: Path) -> Counter[tuple[str, str]]:
 
 
 def recorded(many: int, folder: Path) -> Counter[tuple[str, str]]:
-    """The same, as the log has them."""
+    """Returns the failed calls from the log."""
     done = harness.run(Path(sys.executable), "-S", "search.py", str(many), folder=folder)
     assert done.returncode == 0, done.stderr
     log = max(harness.logs(folder), key=lambda path: path.stat().st_mtime_ns)
@@ -72,7 +72,9 @@ def recorded(many: int, folder: Path) -> Counter[tuple[str, str]]:
 
 @pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed")
 def test_failures_are_those_that_the_kernel_answered(tmp_path: Path) -> None:
-    """Python's own start has failures, too, those of the loader unseen: two runs differ by the program's own."""
+    """Starting Python fails in some calls, and strace alone sees those of the loader; so two runs are compared by their
+    difference.
+    """
     harness.build_library()
     (tmp_path / "search.py").write_text(SEARCHER)
     few, many = recorded(1, tmp_path), recorded(81, tmp_path)

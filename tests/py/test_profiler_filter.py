@@ -1,4 +1,4 @@
-"""Settings by environment and configuration file, in Darshan's words: what is recorded and what is left out."""
+"""Settings by environment and configuration file, with Darshan's names, decide what is recorded."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def library() -> Path:
 
 
 def run(folder: Path, **settings: str) -> subprocess.CompletedProcess[str]:
-    """Read two files through both interfaces; one log."""
+    """Reads two files through both interfaces; returns the only log."""
     (folder / "one.dat").write_text("1")
     (folder / "two.log").write_text("22")
     program = harness.build_program("filter_reader")
@@ -24,7 +24,7 @@ def run(folder: Path, **settings: str) -> subprocess.CompletedProcess[str]:
 
 
 def recorded(folder: Path, module: str = "POSIX") -> set[str]:
-    """Names of the files of a module in the one log of `folder`."""
+    """Returns the names of a module's files in the only log of `folder`."""
     (log,) = harness.logs(folder)
     job = read_log(log)
     frame = job.frames.get(module)

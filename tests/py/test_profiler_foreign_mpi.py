@@ -1,4 +1,4 @@
-"""The adapter of one MPI before a program of another: said once, nothing recorded, the program unharmed."""
+"""An adapter in a program of another MPI library says so once, records nothing and does no harm."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import profiler_harness as harness
 import pytest
 from mpi_libraries import library
 
-# An MPI that nobody built an adapter for. Its version is as long as MPICH allows; any other call ends the program.
+# An MPI library that has no adapter. Its version text is as long as MPICH allows; any other call ends the program.
 FOREIGN = """
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +39,7 @@ HANDLES = {
 
 
 def build(folder: Path, handles: str) -> Path:
-    """The program, linked to the foreign MPI."""
+    """Builds the program, linked to the foreign MPI library."""
     calls = re.findall(r"^CALL\((\w+)\)", (harness.ROOT / "profiler/src/mpi/calls.def").read_text(), re.MULTILINE)
     others = [f"int PMPI_{name}(void) {{ abort(); }}\n" for name in calls if name != "Get_library_version"]
     (folder / "mpi.c").write_text(FOREIGN + "".join(others))

@@ -24,7 +24,9 @@ from iolens.symbols.lines import Line
 SAMPLED = {"IOLENS_SAMPLE": "1000", "IOLENS_SAMPLE_TIMER": "cpu"}
 
 SHARE_OFF = 0.25
-"""Largest error of a function's share of some hundred samples on a busy machine; two functions have 0.7 and 0.3."""
+"""Largest error of a function's share, with some hundred samples on a busy machine; the two functions have shares of
+0.7 and 0.3.
+"""
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -33,13 +35,13 @@ def library() -> Path:
 
 
 def forget_names(pid: int) -> None:
-    """Remove the file in which a process named what it generated: those of others are theirs."""
+    """Removes the file of names that a process wrote for its generated code; files of other processes stay."""
     for left in Path("/tmp").glob(f"perf-{pid}.map*"):
         left.unlink()
 
 
 def generated(folder: Path, how: str, seconds: float, **settings: str) -> tuple[list[float], str]:
-    """The seconds of both functions, and standard error."""
+    """Returns the seconds of both functions, and standard error."""
     done = harness.run(
         harness.build_program("sampling_generated"), how, str(seconds), folder=folder, **SAMPLED, **settings
     )
@@ -49,7 +51,7 @@ def generated(folder: Path, how: str, seconds: float, **settings: str) -> tuple[
 
 
 def met(log: Path) -> Counter[Frame]:
-    """Samples by function in whose chain they are."""
+    """Returns the number of samples whose chain contains each function."""
     found: Counter[Frame] = Counter()
     for stack in stacks(read_log(log)):
         for frame in set(stack.frames):
@@ -58,7 +60,7 @@ def met(log: Path) -> Counter[Frame]:
 
 
 def has_both(log: Path, took: list[float]) -> None:
-    """Functions of generated code, with the share of the samples that they had of the time."""
+    """Functions of generated code; their share of the samples must equal their share of the time."""
     found = {frame.function: (frame, count) for frame, count in met(log).items()}
     seventy, thirty = "Solver.seventy", "JS:*thirty " + 245 * "0"
     assert found[seventy][0].source == "/some where/app.py"
@@ -70,7 +72,7 @@ def has_both(log: Path, took: list[float]) -> None:
 
 
 def test_generated_functions_are_found_and_named(tmp_path: Path) -> None:
-    """With lines that are damaged, cut off, too long, or of what was generated there earlier, in the file of names."""
+    """The file of names also has lines that are damaged, cut off or too long, and older code at the same addresses."""
     took, said = generated(tmp_path, "kept", 0.6)
     (log,) = harness.logs(tmp_path)
     assert said == ""
@@ -80,7 +82,7 @@ def test_generated_functions_are_found_and_named(tmp_path: Path) -> None:
     assert len(rows) == 2
     own = own_functions(read_log(log))
     assert own is not None
-    assert "busy" in set(own["symbol"]) <= {"busy", "now", "name", "main"}  # what could be traced by name
+    assert "busy" in set(own["symbol"]) <= {"busy", "now", "name", "main"}  # Functions that could be traced by name.
 
 
 def test_a_child_of_fork_has_what_its_parent_generated(tmp_path: Path) -> None:
@@ -116,7 +118,9 @@ TRIAL = "import sys; sys.activate_stack_trampoline('perf')"
 
 @cache
 def python_with_trampolines() -> str:
-    """A Python that names its functions for profilers: 3.12 or later, on Linux for x86-64 and aarch64; "" for none."""
+    """Returns a Python that names its functions for profilers (3.12 or later, on Linux for x86-64 and aarch64); else
+    "".
+    """
     names = [f"python3.{minor}" for minor in range(12, 20)]
     installed = Path.home().glob(".pyenv/versions/3.*/bin/python")
     for path in filter(None, (sys.executable, *map(shutil.which, names), *map(str, sorted(installed)))):
@@ -134,7 +138,7 @@ def python() -> str:
 
 
 def test_functions_of_a_threaded_python_program_have_their_shares(python: str, tmp_path: Path) -> None:
-    """In its profile, too, where the interpreter's work for a function is the function's."""
+    """In the profile, too, the interpreter's work for a function counts for the function."""
     program = str(harness.ROOT / "tests/c/sampling_python.py")
     done = harness.run(python, program, "0.4", folder=tmp_path, IOLENS_SAMPLE="1000", PYTHONPERFSUPPORT="1")
     for each in harness.logs(tmp_path):

@@ -1,4 +1,4 @@
-"""HEATMAP: bins worked out by hand, and in a log as many bytes as the counters say."""
+"""HEATMAP: bins are compared with values computed by hand, and sums in a log with its counters."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ def library() -> Path:
 
 @pytest.mark.parametrize("units", ["heatmap_units", "histogram_units"])
 def test_bins(units: str) -> None:
-    (harness.PROGRAMS / units).unlink(missing_ok=True)  # it is made of the library's own sources
+    # Forces a rebuild, because the program contains the library's sources.
+    (harness.PROGRAMS / units).unlink(missing_ok=True)
     done = subprocess.run([harness.build_program(units)], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
 

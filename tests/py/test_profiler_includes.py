@@ -9,7 +9,7 @@ import profiler_harness as harness
 
 SOURCE = harness.ROOT / "profiler/src"
 APART = ("mpi", "trace")
-"""Folders of libraries of their own."""
+"""Folders with libraries of their own."""
 
 
 def includes() -> list[tuple[Path, Path]]:
@@ -26,19 +26,21 @@ def includes() -> list[tuple[Path, Path]]:
 
 
 def folders() -> list[str]:
-    """The library's folders: each includes from itself, from those before it, and from the root's borders and lists."""
+    """Folders of the library; each may include from itself, from earlier ones, and from the lists and interfaces in the
+    root.
+    """
     makefile = (harness.ROOT / "profiler/Makefile").read_text()
     (line,) = re.findall(r"^FOLDERS := (.+)$", makefile, re.M)
     return [*line.split(), "recover"]
 
 
 def part(path: Path) -> str:
-    """NAME.c and NAME.h are one."""
+    """Returns one name for NAME.c and NAME.h."""
     return str(path.with_suffix("") if path.suffix in (".c", ".h") else path)
 
 
 def circle(graph: dict[str, set[str]]) -> list[str]:
-    """A way from a node back to it; empty when there is none."""
+    """Returns a way from a node back to itself; empty if there is none."""
     done: set[str] = set()
 
     def walk(way: list[str]) -> list[str]:
@@ -90,12 +92,12 @@ def test_folders_include_in_one_direction() -> None:
 
 
 def folder(path: Path) -> str:
-    """The root's own files are of no folder: the border to the adapters, and the lists of modules and tables."""
+    """Files in the root belong to no folder: the interface to the adapters, and the lists of modules and tables."""
     return path.parts[0] if len(path.parts) > 1 else ""
 
 
 def test_nothing_includes_modules() -> None:
-    """The rest of the library uses a module only through the module's row in a table."""
+    """Code outside a module reaches the module only through its row in a table."""
     wrong = [
         f"{source} includes {target}" for source, target in includes() if folder(target) == "modules" != folder(source)
     ]

@@ -1,4 +1,4 @@
-"""Descriptors that a program was given by the one that started it."""
+"""Descriptors that a program inherits from the program that started it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def library() -> Path:
 
 
 def found(folder: Path) -> dict[str, dict[str, int]]:
-    """File below the folder -> integer counters that are not 0, of the one log."""
+    """Maps each file below the folder to its integer counters that are not 0, from the only log."""
     (path,) = harness.logs(folder)
     report = harness.read_log(path)
     below = [name for name in report.name_records.values() if name.startswith(f"{folder}/")]
@@ -84,7 +84,7 @@ def test_other_descriptors_are_followed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("number", [63, 64, 127, 1000])
 def test_high_descriptors_are_followed(number: int, tmp_path: Path) -> None:
-    """The number that the one who starts a program has for a file is its own affair: busy servers have hundreds."""
+    """An inherited file may have any number; busy servers use hundreds."""
     with (tmp_path / "given").open("wb", buffering=0) as target:
         given = fcntl.fcntl(target.fileno(), fcntl.F_DUPFD, number)
         try:
@@ -103,7 +103,7 @@ def test_high_descriptors_are_followed(number: int, tmp_path: Path) -> None:
 
 
 def test_few_allowed_descriptors_are_followed(tmp_path: Path) -> None:
-    """The kernel refuses to tell of 64 descriptors at once where fewer are allowed."""
+    """With a low limit of descriptors, the kernel refuses to report 64 of them at once."""
     (tmp_path / "in").write_bytes(b"x" * 5000)
     with (tmp_path / "in").open("rb") as source:
         subprocess.run(

@@ -1,4 +1,4 @@
-"""From where I/O functions are called: sites of one caller, and chains of several."""
+"""Places from which I/O functions are called: the direct caller, or chains of callers."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def sites(program: Path, callers: int, folder: Path) -> Counter[tuple[object, ...]]:
-    """Function, callers from the outside, calls and bytes of each row."""
+    """Returns function, callers from the outside in, calls and bytes of each row."""
     assert harness.run(program, folder=folder, IOLENS_IO_CALLERS=str(callers)).returncode == 0
     (log,) = harness.logs(folder)
     private = read_log(log).private
@@ -109,7 +109,7 @@ int main(void) {
 
 
 def test_callers_through_libraries_that_take_one_anothers_place(tmp_path: Path) -> None:
-    """The same instructions but for the size of the frame, at one address after the other."""
+    """Two functions at the same address, one after the other, that differ only in the size of their frame."""
     harness.build_library()
     (tmp_path / "library.c").write_text(LIBRARY)
     (tmp_path / "loads.c").write_text(LOADS)
@@ -127,7 +127,7 @@ def test_callers_through_libraries_that_take_one_anothers_place(tmp_path: Path) 
 
 
 def test_places_without_room_are_said(program: Path, tmp_path: Path) -> None:
-    """The chains have more than three places; what the calls sum to is as before."""
+    """Chains longer than three places are cut; the sums over calls stay the same."""
     assert harness.run(program, folder=tmp_path, IOLENS_IO_CALLERS="3", IOLENS_CALL_NODES="3").returncode == 0
     job = read_log(harness.logs(tmp_path)[0])
     (lacks,) = job.partial

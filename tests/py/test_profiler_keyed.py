@@ -1,4 +1,4 @@
-"""Rows found by a key, which statistics and call chains are kept in."""
+"""Tests the store of rows found by a key, which holds statistics and call chains."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import profiler_harness as harness
 
 
 def test_units() -> None:
-    (harness.PROGRAMS / "keyed_units").unlink(missing_ok=True)  # it is made of the library's own sources
+    # Forces a rebuild, because the program contains the library's sources.
+    (harness.PROGRAMS / "keyed_units").unlink(missing_ok=True)
     done = subprocess.run([harness.build_program("keyed_units")], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")

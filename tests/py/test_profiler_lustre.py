@@ -18,7 +18,7 @@ INITIALISED, STALE = 0x10, 0x1
 def plain(
     size: int, targets: list[int], pool: bytes | None = None, pattern: int = RAID0, count: int | None = None
 ) -> bytes:
-    """struct lov_user_md_v1, or _v3 when there is a pool."""
+    """Packs struct lov_user_md_v1, or _v3 if there is a pool."""
     magic = 0x0BD10BD0 if pool is None else 0x0BD30BD0
     stripes = len(targets) if count is None else count
     head = struct.pack("<II16sIHH", magic, pattern, b"", size, stripes, 0)
@@ -27,7 +27,7 @@ def plain(
 
 
 def composite(parts: list[tuple[int, int, int, int, bytes]]) -> bytes:
-    """struct lov_comp_md_v1 of (id, flags, begin, end, plain layout)."""
+    """Packs struct lov_comp_md_v1 of (id, flags, begin, end, plain layout)."""
     offset = 32 + 48 * len(parts)
     entries, blobs = b"", b""
     for number, flags, begin, end, blob in parts:
@@ -48,7 +48,9 @@ def shim() -> Path:
 
 
 def layout(folder: Path, shim: Path, attribute: bytes) -> list[dict[str, Any]] | None:
-    """The components in the log of a file with this attribute; their first stripe size is the alignment."""
+    """Returns the components in the log of a file with this attribute. The alignment in the log is their first stripe
+    size.
+    """
     (folder / "attribute").write_bytes(attribute)
     settings = {"LD_PRELOAD": f"{harness.PRELOAD}:{shim}", "LOV_BYTES": str(folder / "attribute")}
     assert harness.run(harness.build_program("posix_many"), "1", folder=folder, **settings).returncode == 0

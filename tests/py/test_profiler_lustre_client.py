@@ -1,4 +1,6 @@
-"""Counters of the Lustre client, from files in the form of a client's `stats` (Lustre's manual and mailing list)."""
+"""Counters of the Lustre client, read from files like a client's `stats` (format from Lustre's manual and mailing
+list).
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,7 @@ os.close(fd)
 
 
 def counters(folder: Path, llite: str, osc: str, extra: str = "") -> None:
-    """The files of a client with one file system and one target."""
+    """Writes the files of a client with one file system and one target."""
     for name, text in (("llite/scratch-ffff81019a4eb000", llite), ("osc/scratch-OST0000-osc-ffff8101", osc)):
         (folder / name).mkdir(parents=True)
         (folder / name / "stats").write_text(text + (extra if name.startswith("llite") else ""))

@@ -1,4 +1,6 @@
-"""Mount options: of file systems that hold files, without what looks like a secret or a person."""
+"""Mount options of file systems that hold files are in the log, but no options that look like a secret or a person's
+name.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Programs that do the unusual print the same and end alike with the recorder and without."""
+"""Programs that do unusual things print the same and end in the same way with and without the recorder."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CANCELLATION_POINTS = (
     "recvfrom recvmsg select sem_timedwait sem_wait send sendmsg sendto sigpause sigsuspend sigtimedwait "
     "sigwait sigwaitinfo sleep system tcdrain usleep wait waitid waitpid write writev"
 ).split()
-"""The points at which POSIX guarantees that a cancelled thread ends."""
+"""Functions at which POSIX guarantees that a cancelled thread ends."""
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -34,13 +34,15 @@ def library() -> Path:
 @pytest.mark.parametrize("before", [[], ["before"]], ids=["first", "recorded"])
 @pytest.mark.parametrize("how", HOW)
 def test_the_program_does_not_notice(how: str, before: list[str], tmp_path: Path) -> None:
-    """`recorded`: the recorder has a file and a spool when it happens; `first`: it gets them then or not at all."""
+    """`recorded`: the recorder has a file and a spool before the test happens. `first`: it opens them during the test,
+    or never.
+    """
     program = harness.build_program("harm_odd")
     (tmp_path / "alone").mkdir()
     alone = subprocess.run([program, how, *before], cwd=tmp_path / "alone", capture_output=True, text=True, check=False)
     done = harness.run(program, how, *before, folder=tmp_path)
     assert (done.stdout, done.returncode) == (alone.stdout, alone.returncode)
-    sentences = 2 if how == "small_files" else 1  # neither the spool nor the log has room
+    sentences = 2 if how == "small_files" else 1  # Neither the spool nor the log fits on the disk.
     assert done.stderr.count("\n") <= sentences, done.stderr
 
 
@@ -54,7 +56,7 @@ def test_functions_of_the_programs_own(tmp_path: Path) -> None:
 
 
 def test_a_program_that_has_all_keys_of_threads(tmp_path: Path) -> None:
-    """Regions, their counters and callers have a key each, where there is one."""
+    """With this setting regions, their counters and callers each use a thread-specific key."""
     program = harness.build_program("harm_keys")
     done = harness.run(program, folder=tmp_path, IOLENS_HWPC="0", IOLENS_TRACE="io", IOLENS_IO_CALLERS="4")
     assert (done.stdout, done.returncode, done.stderr) == ("", 0, "")
@@ -80,7 +82,9 @@ def test_a_handler_that_ends_the_program_inside_the_recorder(tmp_path: Path) -> 
 
 
 def test_the_library_itself_is_no_place_where_a_cancelled_thread_ends() -> None:
-    """Ending there would leave the library's locks held; the program's own calls are made while none is held."""
+    """If the thread ended inside the recorder, the library's locks would stay held. The program makes its own calls
+    without locks.
+    """
     command = ["nm", "-D", "--undefined-only", harness.LIBRARY]
     listing = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     needed = {line.split()[-1].partition("@")[0].removesuffix("64") for line in listing.splitlines()}
@@ -90,8 +94,9 @@ def test_the_library_itself_is_no_place_where_a_cancelled_thread_ends() -> None:
 
 @pytest.mark.parametrize("how", ["end", "flush", "all", "record", "leave"])
 def test_streams_that_were_closed_unseen_are_not_looked_at(how: str, tmp_path: Path) -> None:
-    """At the end, at a flush of all streams, when recording goes on; and the one that is open has what it wrote. (Its
-    place is not known where all are flushed unseen.)"""
+    """Waiting bytes are counted at the end, at a flush of all streams, and when recording resumes; an open stream keeps
+    its own. (The place of bytes that an unseen flush wrote is unknown.)
+    """
     done = harness.run(harness.build_program("harm_streams"), how, folder=tmp_path)
     assert (done.returncode, done.stdout, done.stderr) == (3, "", "")
     (log,) = harness.logs(tmp_path)

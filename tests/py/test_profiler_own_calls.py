@@ -1,4 +1,6 @@
-"""Calls that the libraries make for themselves are not recorded: none of their functions reaches their wrappers."""
+"""Calls that the libraries make for themselves are not recorded, because none of their calls reaches their own
+wrappers.
+"""
 
 from __future__ import annotations
 
@@ -21,12 +23,13 @@ SWITCHES = {
     "timeline": {"IOLENS_SAMPLE": "1000", "IOLENS_TIMELINE": "1000", "IOLENS_IO_CALLERS": "4"},
 }
 OWN = re.compile(r"iolens_|PAT_|pat_|MPIX?_|PMPI_|mpi_|pmpi_")
-"""Functions that the libraries offer under names of their own, or that an adapter asks the MPI library for."""
+"""Functions that the libraries export under names of their own, and those that an adapter gets from the MPI library."""
 
 CORE = "libiolens.so"
 ALLOWED = {("adapter", "free"), (CORE, "fgetxattr"), (CORE, "fstatfs"), (CORE, "statfs")}
-"""An adapter gives memory back that the MPI library allocated by the program's malloc. The core asks the emulated
-storage for its stripes; it has no wrapper of these calls itself."""
+"""An adapter frees memory from the MPI library by the program's `free`. The core reads stripes from the emulated
+storage by calls that it does not wrap itself.
+"""
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -49,14 +52,14 @@ def printed(*command: str | Path) -> list[str]:
 
 @cache
 def wrapped() -> frozenset[str]:
-    """Returns the names for which the libraries define a wrapper for the program."""
+    """Returns the names of the functions that the libraries wrap for the program."""
     lines = [line for library in built() for line in printed("nm", "-D", "--defined-only", library)]
     names = {line.split()[-1].split("@")[0] for line in lines if line.split()[-2] in "TWi"}
     return frozenset(name for name in names if not OWN.match(name))
 
 
 def listed() -> set[str]:
-    """Names in the lists of calls and of traced groups."""
+    """Returns the names in the lists of calls and of traced groups."""
     found: set[str] = set()
     for path in (harness.ROOT / "calls").glob("*.def"):
         for row in re.findall(r"^(?:CALL64|CALL|VARIADIC)\((.+)\)$", path.read_text(), re.M):
@@ -68,7 +71,7 @@ def listed() -> set[str]:
 
 
 def reached(library: Path) -> set[str]:
-    """Names of functions that the loader looks up for the library's own code, defined in it or not."""
+    """Returns the names of functions that the loader resolves for the library's own code."""
     names = set()
     for line in printed("readelf", "-rW", library):
         words = line.split()
@@ -78,7 +81,7 @@ def reached(library: Path) -> set[str]:
 
 
 def test_no_library_calls_what_is_wrapped() -> None:
-    """Neither what one of the libraries defines nor what stands in a list, wherever this machine has that wrapper."""
+    """No name may be one that the libraries define or that a list contains, even if this machine lacks that wrapper."""
     assert wrapped() >= {"open", "syscall", "gethostname", "malloc", "pthread_create", "poll", "dlclose", "longjmp"}
     names = wrapped() | listed()
     assert len(built()) >= 1 + len(TRACED)
@@ -88,7 +91,7 @@ def test_no_library_calls_what_is_wrapped() -> None:
 
 
 def test_a_call_of_a_wrapped_function_is_found(tmp_path: Path) -> None:
-    """The look at the relocations sees calls through both kinds of tables."""
+    """The test of relocations must find calls through both kinds of tables."""
     (tmp_path / "own.c").write_text("#include <unistd.h>\nint own(char *n) { return gethostname(n, 8) + getuid(); }\n")
     for flag in ("-fplt", "-fno-plt"):
         command = ["gcc", "-shared", "-fPIC", "-O1", flag, "-o", "own.so", "own.c"]

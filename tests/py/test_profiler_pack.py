@@ -1,4 +1,4 @@
-"""Packed records are ordinary zlib streams: whatever goes in comes out of zlib, byte for byte."""
+"""Packed records are ordinary zlib streams: zlib returns exactly the bytes that were packed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ import pytest
 
 @pytest.fixture(scope="module")
 def program() -> Path:
-    (harness.PROGRAMS / "pack_units").unlink(missing_ok=True)  # it is made of the library's own sources
+    # Forces a rebuild, because the program contains the library's sources.
+    (harness.PROGRAMS / "pack_units").unlink(missing_ok=True)
     return harness.build_program("pack_units")
 
 
@@ -47,7 +48,7 @@ def test_zlib_unpacks_it(program: Path, row: int, piece: int) -> None:
 
 
 def test_runs_of_every_length_are_matched(program: Path) -> None:
-    """Same bytes between two differences, 0 to 600 of them: matches of 3 to 258 bytes, and what is left over."""
+    """Rows with 0 to 600 equal bytes between two differences: matches of 3 to 258 bytes, and shorter rests."""
     row = 640
     rows = [bytearray(row)]
     for length in range(600):
@@ -69,7 +70,9 @@ def test_many_megabytes_and_no_likeness(program: Path) -> None:
 
 
 def texts() -> list[bytes]:
-    """Empty and tiny ones, every length of a match, distances at the edge of the window, and what logs hold."""
+    """Bytes that are empty or few, matches of every length, distances at the edge of the window, and typical contents
+    of logs.
+    """
     chance = random.Random(4)
     noise = chance.randbytes(40000)
     found = [b"", b"a", b"abc", b"abcd" * 2, b"a" * 70000, noise, noise[:32764] + noise[:100], noise[:32768] * 2]

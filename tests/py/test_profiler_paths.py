@@ -1,4 +1,4 @@
-"""The files that are recorded and their names; record ids; time stamps."""
+"""The files that are recorded, their names, record ids and time stamps."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def library() -> Path:
 
 
 def names(folder: Path, *arguments: str, **settings: str) -> set[str]:
-    """Files that `cat arguments` left in the log."""
+    """Returns the files in the log of `cat arguments`."""
     result = harness.run("/bin/cat", *arguments, folder=folder, **settings)
     assert result.returncode == 0, result.stderr
     found = {name for log in harness.logs(folder) for name in harness.read_log(log).name_records.values()}
@@ -48,7 +48,7 @@ def test_links_lead_to_the_file(tmp_path: Path) -> None:
 
 
 def counts(folder: Path, code: str) -> dict[str, dict[str, int]]:
-    """File below `folder` -> integer counters that are not 0, of Python code run in `folder`."""
+    """Maps each file below `folder` to its integer counters that are not 0, for Python code that ran in `folder`."""
     (folder / "code.py").write_text("import os\n" + code)
     done = harness.run(sys.executable, "-I", "code.py", folder=folder)
     assert (done.returncode, done.stderr) == (0, "")
@@ -82,7 +82,7 @@ os.unlink("link/moved")
 
 
 def test_a_rename_is_counted_for_the_file_however_it_is_spelled(tmp_path: Path) -> None:
-    """`real/data` was never used by its path through the link before the rename."""
+    """Before the rename the program never used `real/data` by its path through the link."""
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to("real")
     found = counts(tmp_path, 'open("real/data", "wb").close(); os.rename("link/data", "link/moved")')
@@ -159,7 +159,7 @@ def test_include(tmp_path: Path) -> None:
 
 
 def test_record_ids_are_those_of_darshan(tmp_path: Path) -> None:
-    """Check value of Darshan's hash for the name of a standard stream."""
+    """The known hash of a standard stream's name proves that ids equal Darshan's."""
     program = harness.build_program("stdio_calls")
     assert harness.run(program, folder=tmp_path, stdin="12345 word\n").returncode == 0
     records = harness.read_log(harness.logs(tmp_path)[0]).name_records

@@ -1,4 +1,6 @@
-"""The table `process`: what each process took of its node, from itself or from the spool of a killed one."""
+"""The table `process`: the resources that each process used on its node, from itself or from the spool of a killed
+process.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How processes begin and end under the profiler, where logs go, and what users notice: nothing."""
+"""How processes begin and end under the profiler, and where logs go; users notice nothing."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_every_process_leaves_its_own_log(how: str, tmp_path: Path) -> None:
 
 
 def test_a_childs_files_are_not_its_parents(tmp_path: Path) -> None:
-    """The child of vfork opens and closes in its parent's memory, and Python starts programs by vfork."""
+    """The child of vfork opens and closes files in its parent's memory. Python starts programs by vfork."""
     harness.run(harness.build_program("posix_fork"), "vfork", folder=tmp_path)
     names = harness.read_log(harness.logs(tmp_path)[0]).name_records.values()
     assert not [name for name in names if name.endswith("of_the_child")]
@@ -72,7 +72,7 @@ def test_child_names_its_parent_and_keeps_the_job(tmp_path: Path) -> None:
     assert above[child][:2] == [parent, os.getpid()]
     assert above[parent][:2] == [os.getpid(), os.getppid()]
     apart = {one["pid"]: one["begin"]["realtime_ns"] - one["begin"]["monotonic_ns"] for one in told}
-    assert abs(apart[child] - apart[parent]) < 1e9  # the same two clocks of one host
+    assert abs(apart[child] - apart[parent]) < 1e9  # Parent and child have the same two clocks of one host.
     assert told[0]["begin"]["monotonic_ns"] != told[1]["begin"]["monotonic_ns"]
 
 
@@ -321,7 +321,8 @@ def test_job_region(tmp_path: Path) -> None:
     assert own["environment"]["HDF5_USE_FILE_LOCKING"] == "FALSE"
     assert not (set(settings) | {"IOLENS_TOKEN"}) & set(own["environment"]) - PUBLIC
     assert own["compiler"] == compilers(program)
-    above = [str(folder) for folder in tmp_path.parents if str(folder) in kinds]  # none in a change of root
+    # Inside a changed root there are no such folders.
+    above = [str(folder) for folder in tmp_path.parents if str(folder) in kinds]
     for point in above[:1]:
         assert own["mounts"][point]["type"] == kinds[point]
         assert own["mounts"][point]["options"].split(",")[0] in ("rw", "ro")
@@ -332,7 +333,7 @@ PUBLIC = {"IOLENS_JOBID", "IOLENS_MOUNTS", "IOLENS_STORAGE", "LOADEDMODULES", "H
 
 
 def mounts() -> dict[str, str]:
-    """Kinds of file systems by where they are; other tests mount some of their own meanwhile."""
+    """Returns the kinds of file systems by mount point; other tests may mount some meanwhile."""
     lines = [line.split() for line in Path("/proc/self/mounts").read_text().splitlines()]
     return {words[1]: words[2] for words in lines}
 
@@ -346,7 +347,7 @@ def compilers(program: Path) -> list[str]:
 
 COMMANDS = {
     "ls": ["ls", "-l", "--time-style=+", "."],
-    # A sanitizer's aligned_alloc takes multiples of the page alone, which is what dd asks for with such blocks.
+    # A sanitizer's aligned_alloc only accepts multiples of the page size, which dd asks for with these blocks.
     "dd": ["dd", "if=/bin/sh", "of=copy.out", "bs=4096", "status=none"],
     "cat": ["cat", "source.c", "missing"],
     "python3": ["python3", "-c", "import os,sys,subprocess;print(sorted(os.listdir('.')));sys.exit(5)"],
@@ -406,7 +407,9 @@ def test_a_process_that_ends_by_quick_exit_has_its_log(tmp_path: Path) -> None:
 
 
 def test_a_short_process_makes_few_system_calls(tmp_path: Path) -> None:
-    """The facts about a process are read once, no library is loaded for the log, and its parts are written together."""
+    """Counts of system calls show that the facts about a process are read once, that writing the log loads no library,
+    and that the log's parts are written together.
+    """
     if not shutil.which("strace"):
         pytest.skip("strace is not installed")
     listing = tmp_path / "calls"

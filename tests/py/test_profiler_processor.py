@@ -1,4 +1,4 @@
-"""The nominal peak: of processors in the table that need no vectors of this machine, and of none that is not in it."""
+"""The nominal peak of processors: from the table if this machine has the needed vectors, else unknown."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ pytestmark = pytest.mark.skipif(platform.machine() != "x86_64", reason="the tabl
 
 @pytest.fixture(scope="module")
 def program() -> str:
-    (harness.PROGRAMS / "processor_units").unlink(missing_ok=True)  # it is made of the library's own sources
+    # Forces a rebuild, because the program contains the library's sources.
+    (harness.PROGRAMS / "processor_units").unlink(missing_ok=True)
     return str(harness.build_program("processor_units"))
 
 

@@ -1,4 +1,4 @@
-"""One log for all ranks: which records are merged, what the merged ones say, and the table of ranks behind them."""
+"""One log of all ranks: which records are merged, the values of merged records, and the table of ranks."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.mpi
 
 @pytest.fixture(scope="module")
 def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The log of posix_ranks with four ranks."""
+    """Returns the log of posix_ranks with four ranks."""
     harness.build_library()
     adapters = sorted(harness.LIBRARY.parent.glob("libiolens-openmpi.so"))
     if not (shutil.which("mpicc") and shutil.which("mpirun") and adapters):
@@ -48,7 +48,7 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def records(log: Path, name: str) -> tuple[list[dict[str, int]], list[dict[str, float]]]:
-    """Integer and double counters of all POSIX records of one file."""
+    """Returns integer and double counters of all POSIX records of one file."""
     report = harness.read_log(log)
     (record_id,) = [key for key, path in report.name_records.items() if path.endswith(f"/{name}")]
     found = []
@@ -119,7 +119,7 @@ def test_file_ranks_tells_the_ranks_apart(log: Path) -> None:
 
 
 def private_table(path: Path, name: str) -> dict[str, np.ndarray]:
-    """The columns of a table, read by the layout of profiler/LOG.md."""
+    """Returns the columns of a table, read as profiler/LOG.md describes them."""
     data = path.read_bytes()
     _, offset, size, _ = struct.unpack("<8sQQQ", data[-32:])
     (region,) = [r for r in json.loads(data[offset : offset + size])["regions"] if r["name"] == name]

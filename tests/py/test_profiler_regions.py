@@ -24,7 +24,7 @@ def library() -> Path:
 
 
 def paths(job: Job) -> dict[int, str]:
-    """Region number to its nesting path, such as outer/inner; a region without a label is called by its id."""
+    """Maps each region's number to its nesting path, such as outer/inner; a region without a label has its id there."""
     names = job.private["region_names"].drop_duplicates("region").set_index("region")
     found = {0: ""}
 
@@ -38,14 +38,14 @@ def paths(job: Job) -> dict[int, str]:
 
 
 def rows(job: Job) -> dict[tuple[int, str], dict[str, Any]]:
-    """Thread and path to a row of the table `regions`."""
+    """Maps thread and path to a row of the table `regions`."""
     named, table = paths(job), job.private["regions"]
     return {(row["thread"], named[row["region"]]): row for row in table.to_dict("records")}
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of one run of the program under the profiler."""
+    """Runs the program under the profiler and returns the folder."""
     folder = tmp_path_factory.mktemp("regions")
     done = harness.run(harness.build_program("region_marks"), folder=folder, IOLENS_SPOOL=str(folder))
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
@@ -54,7 +54,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def jobs(folder: Path) -> list[Job]:
-    """The job of the program and that of its child."""
+    """Returns the jobs of the program and of its child."""
     return sorted(map(read_log, harness.logs(folder)), key=lambda job: job.start)
 
 
@@ -172,7 +172,9 @@ def test_a_program_with_marks_needs_nothing_of_ours(compiler: list[str], tmp_pat
 
 @pytest.mark.parametrize("names", ["iolens", "pat"])
 def test_fortran_marks_regions(names: str, tmp_path: Path) -> None:
-    """By the module; and by CrayPAT's names, in a program that takes them from a library behind ours."""
+    """Marks by the Fortran module and by CrayPAT's names, the latter in a program that finds them in a library behind
+    the profiler's.
+    """
     fortran = shutil.which("gfortran")
     if not fortran:
         pytest.skip("there is no Fortran compiler")

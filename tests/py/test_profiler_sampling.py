@@ -1,4 +1,4 @@
-"""Sampling: the unwinder, that no program notices it, and that no period is lost."""
+"""Sampling: the unwinder is correct, programs behave the same, and no period of the timer is lost."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def library() -> Path:
 
 
 def sampled(folder: Path, name: str, *arguments: str, hz: int = 1000, **settings: str) -> list[Path]:
-    """The logs of a program of tests/c that ran as it would without being sampled."""
+    """Runs a program of tests/c with samples, checks that it behaves as without them, and returns its logs."""
     done = harness.run(harness.build_program(name), *arguments, folder=folder, IOLENS_SAMPLE=str(hz), **settings)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     return harness.logs(folder)
@@ -63,19 +63,21 @@ def test_a_debugger_is_not_stopped_by_samples(tmp_path: Path) -> None:
 
 
 def test_no_wait_ends_early_and_signals_stay_the_programs_own(tmp_path: Path) -> None:
-    """The first log is the parent's: its waits are counted for all of their time, and as waits."""
+    """The first log is the parent's. Its waits count for their whole time, as waiting."""
     log = max(sampled(tmp_path, "sampling_waits"), key=lambda path: path.stat().st_size)
     threads, samples = table(log, "sampling"), table(log, "samples")
     main = threads[threads["thread"] == 0].iloc[0]
-    assert main["samples"] >= 0.98 * (main["duration"] - 0.3) * 1000  # which it spent with all signals held back
+    # The thread spent this time with all signals blocked.
+    assert main["samples"] >= 0.98 * (main["duration"] - 0.3) * 1000
     assert main["lost"] >= 90
     assert samples.loc[(samples["thread"] == 0) & (samples["kind"] == 1), "count"].sum() > 1300
     assert set(threads["thread"]) == {0, 1, 2}
 
 
 def test_threads_are_interrupted_together(tmp_path: Path) -> None:
-    """Each at its own time of the interval, two would be less than a tenth of it apart in one run of five; thrice in a
-    row in one of a hundred."""
+    """Timers of two threads that start at random would be less than a tenth of a period apart in one run of five; three
+    times in a row in one of a hundred.
+    """
     for run in range(3):
         folder = tmp_path / str(run)
         folder.mkdir()
@@ -108,7 +110,7 @@ def test_nothing_is_counted_while_recording_is_off(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def shares(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The program of known shares, with its library."""
+    """Builds the program whose shares are known, with its library."""
     folder = tmp_path_factory.mktemp("shares")
     source = str(harness.ROOT / "tests/c/sampling_shares.c")
     gcc = ["gcc", "-std=gnu11", "-D_GNU_SOURCE", "-O1", "-g"]
@@ -119,7 +121,7 @@ def shares(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def chains(log: Path) -> list[tuple[list[str], int]]:
-    """Functions from the outside to the inside, and periods."""
+    """Returns the functions of each chain from the outside in, and its periods."""
     job = read_log(log)
     found = call_chains(resolve(job.private["call_nodes"], job.private["objects"]))
     rows = job.private["samples"].itertuples()
@@ -144,7 +146,8 @@ def test_known_shares_are_found(shares: Path, tmp_path: Path) -> None:
     busy = [chain for chain, count in found if "inlined" in chain]
     assert {chain[chain.index("inlined") - 1] for chain in busy} == {"fifty", "thirty", "twenty"}
     sampling = table(log, "sampling")
-    assert sampling["cut"].sum() < 5 + 0.01 * sampling["stacks"].sum()  # of the loader's own code
+    # Stacks may be cut only in the loader's own code.
+    assert sampling["cut"].sum() < 5 + 0.01 * sampling["stacks"].sum()
 
 
 def test_a_killed_process_leaves_its_samples(shares: Path, tmp_path: Path) -> None:
@@ -186,8 +189,9 @@ def test_stacks_without_room_for_a_handler(how: str, tmp_path: Path) -> None:
 @pytest.mark.skipif(shutil.which("go") is None, reason="needs Go's compiler")
 @pytest.mark.parametrize("cgo", ["1", "0"])
 def test_go_programs_go_on(cgo: str, tmp_path: Path) -> None:
-    """Goroutines have stacks of a few KiB. A program without cgo is static, and no library gets into it; one with cgo
-    ends by a system call of its own, and leaves its records."""
+    """Goroutines have stacks of a few KiB. A Go program without cgo is static, so no library can be preloaded; with cgo
+    it exits by its own system call and leaves only its spool.
+    """
     source = (harness.ROOT / "tests/c/sampling_go.go").read_text()
     (tmp_path / "main.go").write_text(source if cgo == "1" else source.replace('import "C"\n', ""))
     surroundings = {**os.environ, "CGO_ENABLED": cgo, "GOTOOLCHAIN": "local", "GO111MODULE": "off"}

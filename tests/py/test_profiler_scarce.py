@@ -18,8 +18,9 @@ def library() -> Path:
 
 @pytest.mark.parametrize("what", ["layout", "position", "spool"])
 def test_a_thread_that_waits_for_the_system(what: str, tmp_path: Path) -> None:
-    """No lock is held over a question to the file system, which may be a remote one; and where one must be held, while
-    the spool grows, no other thread takes it for abandoned."""
+    """No lock is held during a call to the file system, which may be remote. While the spool grows one must be held; no
+    other thread may then take it for abandoned.
+    """
     program = harness.build_program("harm_stalled", "-rdynamic")
     done = harness.run(program, what, folder=tmp_path)
     assert (done.returncode, done.stdout, done.stderr) == (3, "", "")
@@ -28,7 +29,7 @@ def test_a_thread_that_waits_for_the_system(what: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("spool", ["spools", "none"])
 def test_no_memory_at_the_end(spool: str, tmp_path: Path) -> None:
-    """The log cannot be made; the spool stays as it was, for bytes over time would be counted twice otherwise."""
+    """The log cannot be written. The spool must stay unchanged, because heat maps would otherwise be counted twice."""
     (tmp_path / "spools").mkdir()
     place = "none" if spool == "none" else str(tmp_path / spool)
     done = harness.run(harness.build_program("harm_memory"), folder=tmp_path, IOLENS_SPOOL=place)

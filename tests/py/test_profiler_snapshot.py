@@ -13,12 +13,12 @@ from iolens.log import read_log
 
 RECOVER = harness.ROOT / "build/bin/iolens-recover"
 PAGE, FIRST, SECOND = 4096, 10 * 80, 30 * 80
-"""Bytes that a copy takes at once; transfers of the program up to its first and its second stop."""
+"""Bytes that one step copies, and the number of transfers before the program's first and second stop."""
 
 
 @pytest.fixture
 def stops(tmp_path: Path) -> tuple[bytes, bytes]:
-    """The spool of a program at its first and at its second stop, each transfer traced."""
+    """Returns copies of a program's spool from its first and second stop; each transfer is traced."""
     harness.build_library()
     settings = harness.environment(tmp_path, IOLENS_SPOOL=str(tmp_path), IOLENS_DXT="1")
     process = subprocess.Popen([harness.build_program("spool_phases")], cwd=tmp_path, env=settings)
@@ -33,8 +33,9 @@ def stops(tmp_path: Path) -> tuple[bytes, bytes]:
 
 
 def test_a_copy_that_the_program_overtook_is_whole(stops: tuple[bytes, bytes], tmp_path: Path) -> None:
-    """The beginning is older than the rest, wherever the program went on: nothing is damaged, or taken for a lack of
-    room."""
+    """The beginning of the spool is older than its rest, wherever the program continued. The log must not report damage
+    or lack of room.
+    """
     older, newer = stops
     path = tmp_path / "1.spool"
     for cut in range(0, len(older) + 1, PAGE):

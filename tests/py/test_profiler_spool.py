@@ -1,4 +1,4 @@
-"""Spools: what a process recorded outlives it, and iolens-recover makes an ordinary log of it."""
+"""Spools: a process's records survive it, and iolens-recover makes an ordinary log of them."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_the_spool_goes_with_the_log(tmp_path: Path) -> None:
 def test_what_was_counted_before_an_exec_is_kept(how: str, tmp_path: Path) -> None:
     assert end(how, tmp_path, IOLENS_LOGFILE=str(tmp_path / "log")).returncode == 0
     (spool,) = spools(tmp_path)
-    (tmp_path / "log").unlink()  # of /bin/true
+    (tmp_path / "log").unlink()  # The log of /bin/true.
     done = merge("-w", "unused", spool)
     (log,) = tmp_path.glob("log-*")
     assert done.stdout == f"{log}\n"
@@ -233,7 +233,7 @@ def test_recover_makes_the_folder_of_its_logs_or_says_why_not(tmp_path: Path) ->
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can recover what others left")
 def test_root_recovers_with_the_rights_of_the_owner() -> None:
-    with tempfile.TemporaryDirectory() as place:  # below tmp_path only its owner may look
+    with tempfile.TemporaryDirectory() as place:  # Folders below tmp_path are readable by their owner only.
         folder = Path(place)
         folder.chmod(0o711)
         end("kill", folder)
@@ -251,7 +251,7 @@ def test_root_recovers_with_the_rights_of_the_owner() -> None:
 
 
 def recover_in(folder: Path, place: Path, *words: str) -> list[str]:
-    """The lines of `iolens recover` in the folder `place`, with the spools in `folder`."""
+    """Returns the lines that `iolens recover` prints in the folder `place`, for spools in `folder`."""
     command = [sys.executable, "-m", "iolens.cli.main", "recover", *words]
     settings = {**os.environ, "IOLENS_SPOOL": str(folder)}
     done = subprocess.run(
@@ -263,7 +263,7 @@ def recover_in(folder: Path, place: Path, *words: str) -> list[str]:
 
 @pytest.fixture
 def two_projects(tmp_path: Path) -> tuple[Path, Path]:
-    """Two folders with a killed process each, whose spools lie together in the folder above."""
+    """Makes two folders, each with a killed process; both spools are in the parent folder."""
     mine, other = tmp_path / "mine", tmp_path / "other"
     for place in (mine, other):
         place.mkdir()
@@ -280,7 +280,7 @@ def test_recover_takes_the_jobs_of_this_folder_alone(tmp_path: Path, two_project
     assert f"its log belongs in {other}/logs)" in recover_in(tmp_path, mine, "--list")[-1]
     assert recover_in(tmp_path, mine, "--clean") == said[-1:]
     assert len(spools(tmp_path)) == 1
-    recover_in(tmp_path, tmp_path)  # a folder above
+    recover_in(tmp_path, tmp_path)  # The folder above also holds spools.
     assert len(harness.logs(other)) == 1
     assert recover_in(tmp_path, mine) == []
 

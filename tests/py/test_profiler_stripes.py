@@ -1,4 +1,4 @@
-"""Bytes per stripe: against a count byte by byte, with attributes packed by hand."""
+"""Bytes per stripe are compared with a byte-by-byte count; the attributes are packed by hand."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ os.close(fd)
 
 
 def moved(folder: Path, shim: Path, attribute: bytes, words: list[str]) -> Rows:
-    """(component, stripe, target) -> bytes read and written, of the transfers `words`."""
+    """Counts the transfers `words`: (component, stripe, target) -> bytes read and written."""
     (folder / "attribute").write_bytes(attribute)
     settings = {"LD_PRELOAD": f"{harness.PRELOAD}:{shim}", "LOV_BYTES": str(folder / "attribute")}
     done = harness.run(sys.executable, "-c", CODE, *words, folder=folder, **settings)

@@ -1,4 +1,4 @@
-"""The tables of wrapped functions: each row exported, nothing else exported, each row called by a test."""
+"""Each row of the tables of wrapped functions is exported and called by a test, and nothing else is exported."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NEEDED = {
     "ld-linux-aarch64.so.1",
 }
 BY_HAND = {
-    *("_exit", "_Exit", "vfork", "syscall", "prctl"),  # they do not return as functions do, or not always
+    *("_exit", "_Exit", "vfork", "syscall", "prctl"),  # These functions do not return like others, or not always.
     *(
         "pthread_create",
         "thrd_create",
@@ -39,7 +39,7 @@ BY_HAND = {
 }
 MARKS = {
     f"PAT_{name}" for name in "region_begin region_end record flush_buffer".split()
-} | {  # CrayPAT's names of marks, and those of its include file for Fortran
+} | {  # CrayPAT's names of marks, and those in its include file for Fortran.
     f"pat_{name}_{kind}"
     for name, kinds in {
         "region_begin": ["", "i4_", "i8_", "i4ns_", "i8ns_"],
@@ -78,7 +78,7 @@ def library() -> Path:
 
 
 def rows(tables: list[Path]) -> set[tuple[str, str]]:
-    """Kind and name of each function in tables of calls, read as calls/row.h says."""
+    """Returns kind and name of each function in the tables of calls, which calls/row.h describes."""
     text = "".join(table.read_text() for table in tables)
     plain = re.findall(r"^(?:CALL|VARIADIC) *\((\w+), *[^,]+, *(\w+)", text, re.MULTILINE)
     twins = re.findall(r"^CALL64\((\w+), *[^,]+, *(\w+), *(\w+)", text, re.MULTILINE)
@@ -86,7 +86,7 @@ def rows(tables: list[Path]) -> set[tuple[str, str]]:
 
 
 def wrapped(kinds: list[Path]) -> set[str]:
-    """Functions of the C library that a part wraps: those of the kinds for which it does something."""
+    """Returns the functions of the C library that a part wraps: those whose kind has an action there."""
     text = "".join(path.read_text() for path in kinds)
     known = set(re.findall(r"^#define ON_(\w+)\(.*\)(?=[ \\]+\S)", text, re.MULTILINE))
     return {name for kind, name in rows(LIBC) if kind in known}
@@ -97,13 +97,13 @@ def profiler_rows() -> set[str]:
 
 
 def waits() -> set[str]:
-    """The calls that a signal would end early."""
+    """Returns the calls that a signal can end early."""
     text = "".join(table.read_text() for table in SAMPLING)
     return set(re.findall(r"^(?:WAIT|MASKED)\(\w+, *(\w+)", text, re.MULTILINE))
 
 
 def pnetcdf_accesses() -> set[str]:
-    """The functions of PnetCDF that move data, of which the short rows of pnetcdf.def stand for many each."""
+    """Returns PnetCDF's functions that move data; each short row of pnetcdf.def stands for many of them."""
     types = "text schar uchar short ushort int uint long float double longlong ulonglong".split()
     verbs = [("put", ""), ("put", "_all"), ("get", ""), ("get", "_all"), ("iput", ""), ("iget", ""), ("bput", "")]
     forms = ["var", "var1", "vara", "vars", "varm", "varn"]
@@ -174,7 +174,7 @@ def test_every_table_is_explained() -> None:
 
 
 def test_tables_are_weighed_by_columns_that_they_have() -> None:
-    """A name that no column has would weigh nothing, and which rows stay would depend on their order."""
+    """A misspelt column name would have no weight, so the order of rows would decide which ones stay."""
     found = 0
     for path in MODULES.rglob("*.c"):
         text = path.read_text()

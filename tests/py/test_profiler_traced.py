@@ -26,7 +26,7 @@ def library() -> Path:
 
 
 def rows(folder: Path) -> dict[tuple[str, str, str], dict[str, Any]]:
-    """Group, function and region to a row of the table `traced`, of the log that began first."""
+    """Maps group, function and region to a row of the table `traced` in the log that began first."""
     job = min(map(read_log, harness.logs(folder)), key=lambda job: job.start)
     table = job.private["traced"]
     paths = region_paths(job, table["region"])
@@ -41,7 +41,7 @@ def trace(groups: str, program: Path, folder: Path) -> subprocess.CompletedProce
 
 
 def test_pnetcdf_is_met_in_all_types_and_shapes() -> None:
-    """A call that is not in the list is not counted, and nobody would know."""
+    """A function that the list lacks would not be counted, and no result would show that."""
     listed = {name for _, name in harness.trace_rows("pnetcdf")}
     types = "text schar uchar short ushort int uint long float double longlong ulonglong".split()
     shapes = ["var", "var1", "vara", "vars", "varm", "varn"]
@@ -62,7 +62,7 @@ WAITS = re.compile(
 
 
 def test_no_wait_of_threads_is_missed() -> None:
-    """C++ waits with time limits by a function of its own of each kind, C11 by names of its own."""
+    """For waits with time limits C++ and C11 use functions of their own."""
     maps = Path("/proc/self/maps").read_text()
     libraries = {line.split()[-1] for line in maps.splitlines() if re.search(r"/lib(c|pthread)[.-][^/]*$", line)}
     exported = subprocess.run(["nm", "-D", "--defined-only", *libraries], capture_output=True, text=True, check=True)
@@ -87,7 +87,9 @@ def test_blas_is_called_as_without_us(tmp_path: Path) -> None:
 
 
 def test_libraries_of_the_same_names_are_told_apart_by_their_callers(tmp_path: Path) -> None:
-    """As h5py and netCDF4 bring an HDF5 each: one of the functions is the recorder's, too, and one is not."""
+    """Plays h5py and netCDF4, each of which brings its own HDF5. One of the functions is also wrapped by the recorder,
+    the other is not.
+    """
     source, shared = SOURCES / "traced_twins.c", ["gcc", "-O1", "-shared", "-fPIC"]
     for number, module in enumerate(["one", "other"], 1):
         library = f"libhdf5-{module}.so"
@@ -103,8 +105,9 @@ def test_libraries_of_the_same_names_are_told_apart_by_their_callers(tmp_path: P
 
 @pytest.mark.parametrize("library", ["GCC", "LLVM"])
 def test_what_openmp_runs_is_the_program(library: str, tmp_path: Path) -> None:
-    """Threads and tasks call as often within a parallel region of OpenMP, and within its barriers; what LLVM's library
-    calls of its own is not counted."""
+    """Within a parallel region of OpenMP threads and tasks call equally often. Calls that LLVM's library makes itself
+    do not count.
+    """
     source, beside = SOURCES / "traced_omp.c", SOURCES / "traced_omp_library.c"
     subprocess.run(["gcc", "-O1", "-shared", "-fPIC", "-o", "libomp.so", beside], cwd=tmp_path, check=True)
     subprocess.run(["gcc", "-O1", "-fopenmp", "-c", "-o", "main.o", source], cwd=tmp_path, check=True)
@@ -124,7 +127,7 @@ def test_a_traced_program_without_any_file_has_a_log(tmp_path: Path) -> None:
 
 
 def test_heap_math_and_threads_by_region(tmp_path: Path) -> None:
-    """The program forks, is interrupted, and cancels a thread; what it prints is what it prints without us."""
+    """The program forks, is interrupted, and cancels a thread; its output must be the same as without the profiler."""
     program = harness.build_program("traced_calls", "-Wl,--no-as-needed", "-lm")
     traced = trace("heap,math,pthreads,system", program, tmp_path)
     assert (traced.returncode, traced.stderr) == (0, "")
@@ -153,7 +156,7 @@ def test_the_programs_own_functions(tmp_path: Path) -> None:
 
 
 def own_functions(job: Any, program: Path) -> dict[str, dict[str, Any]]:
-    """Maps names to rows of the table `traced`, of the functions in a program that was linked with -no-pie."""
+    """Maps names to rows of the table `traced`, for functions of a program that was linked with -no-pie."""
     nodes = job.private["call_nodes"].set_index("node")
     listing = subprocess.run(["nm", program], capture_output=True, text=True, check=True).stdout
     names = {int(address, 16): name for address, name in re.findall(r"^(\w+) [Tt] (\w+)$", listing, re.MULTILINE)}
@@ -161,13 +164,13 @@ def own_functions(job: Any, program: Path) -> dict[str, dict[str, Any]]:
 
 
 def file_seconds(job: Any) -> float:
-    """Adds up all time in calls on files."""
+    """Adds up the time of all calls on files."""
     known = [(layer, kind) for layer in ("POSIX", "STDIO") for kind in ("META", "READ", "WRITE")]
     return float(sum(job.records[layer][f"{layer}_F_{kind}_TIME"].sum() for layer, kind in known))
 
 
 def test_what_tracing_cost_is_measured_and_within_the_processor_time_of_the_calls(tmp_path: Path) -> None:
-    """The program's own clock has the recording of its calls, and more; a call that allocates nothing costs as much."""
+    """The program's own times include the recording of its calls. A call that allocates nothing costs as much."""
     source = tmp_path / "heap.c"
     source.write_text(
         "#include <stdio.h>\n#include <stdlib.h>\n#include <time.h>\nvoid *volatile kept;\n"
@@ -191,8 +194,10 @@ def test_what_tracing_cost_is_measured_and_within_the_processor_time_of_the_call
 
 
 def test_exclusive_times_add_up(tmp_path: Path) -> None:
-    """Exclusive times and the time of calls on files make up the time of both threads, however functions call one
-    another and end; a call within another one of the same function is in no inclusive time. Main ends by exit."""
+    """Exclusive times plus the time of calls on files equal the time of both threads, however functions call one
+    another and end. A nested call of the same function adds nothing to the inclusive time. The main function ends by
+    exit.
+    """
     program = harness.build_program("traced_exclusive", "-finstrument-functions", "-no-pie")
     traced = trace("functions", program, tmp_path)
     assert (traced.returncode, traced.stderr) == (0, "")
@@ -230,7 +235,7 @@ def test_functions_left_by_exceptions_have_their_times(options: list[str], tmp_p
 
 
 def test_a_thread_with_the_smallest_stack_starts_where_functions_are_traced(tmp_path: Path) -> None:
-    """The thread-local data of libraries take a part of its stack."""
+    """Thread-local data of libraries take part of the thread's stack."""
     program = harness.build_program("traced_small_stack", "-pthread")
     assert trace("functions", program, tmp_path).stdout == "0\n"
 

@@ -23,7 +23,7 @@ RECOVER = harness.BUILD / "bin/iolens-recover"
 
 @dataclass
 class Found:
-    """A log's calls by function, rows of counters by function and event, and what the program said of itself."""
+    """A log's calls by function, its rows of counters by function and event, and the program's output."""
 
     log: Path
     job: Job
@@ -43,7 +43,7 @@ def read(log: Path, said: str = "") -> Found:
 
 
 def run(folder: Path, optimize: str, *words: str, **settings: str) -> tuple[list[Path], str]:
-    """The logs, the parent's first, and what the program printed."""
+    """Returns the logs, the parent's first, and the output of the program."""
     program = folder / "counted"
     flags = ["-std=gnu11", "-D_GNU_SOURCE", "-w", "-g", optimize, "-fno-inline", "-finstrument-functions"]
     source = harness.ROOT / "tests/c/traced_counted.c"
@@ -63,7 +63,7 @@ def ran(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 
 
 def faults(found: Found, function: str) -> tuple[int, int]:
-    """Calls that were counted, and how often so many pages as a call touches were fresh in them."""
+    """Returns how many calls were counted, and in how many of them as many pages were fresh as the call touches."""
     row = found.counts[function, "minor-faults"]
     return round(row["calls"]), int(row["total"]) // PAGES
 
@@ -89,19 +89,19 @@ def test_time_and_sleeps_are_what_the_program_measured(ran: list[Found]) -> None
 
 def test_calls_that_are_too_deep_have_no_counters(ran: list[Found]) -> None:
     row = ran[0].counts["recursive", "minor-faults"]
-    counted = DEEPEST - 1  # the first is main
+    counted = DEEPEST - 1  # The first of them is main.
     assert ran[0].calls["recursive"] == 100
     assert row["calls"] == counted
     assert 0 <= row["total"] - sum(range(100 - counted + 1, 101)) < PAGES
     (remark,) = (text for text in ran[0].job.private["job"]["remarks"] if "traced functions" in text)
-    deep, cut = 100 - counted, 2  # is_cut and main
+    deep, cut = 100 - counted, 2  # The two functions are is_cut and main.
     assert (
         f"{deep} call(s) that were nested more than {DEEPEST} deep, and {cut} call(s) in which recording was" in remark
     )
 
 
 def test_a_call_that_was_left_by_a_jump_is_none_and_hides_none(ran: list[Found]) -> None:
-    """Calls after a jump are counted, and the outermost call of a function is not taken for an inner one."""
+    """Calls after a longjmp are counted, and an outermost call is not taken for a nested one."""
     assert "jumps" not in ran[0].calls
     assert ran[0].calls["jumps_to_itself"] == 1
     assert 30 <= ran[0].counts["jumps_to_itself", "minor-faults"]["total"] < 30 + PAGES

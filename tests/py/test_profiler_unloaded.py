@@ -1,4 +1,4 @@
-"""Samples in a library that was unloaded before the program ended; the loader says what its function is called."""
+"""Samples in a library that was unloaded before the program ended get the function's name, which the loader knew."""
 
 from __future__ import annotations
 

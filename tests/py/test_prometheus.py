@@ -43,7 +43,9 @@ def test_hostile_labels_come_back_unharmed() -> None:
 
 
 def scrapes_of_random_jobs(seed: int, count: int) -> Iterator[tuple[list[Reading], dict[str, float]]]:
-    """Readings of processes that begin, write and end by chance, beside the true bytes of each job that still runs."""
+    """Returns readings of processes that begin, write and end at random, and the true bytes of each job that still
+    runs.
+    """
     chance = random.Random(seed)
     running: dict[str, tuple[str, float]] = {}
     true: dict[str, float] = {}

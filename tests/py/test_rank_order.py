@@ -26,20 +26,20 @@ Pairs = dict[tuple[int, int], int]
 
 
 def job_of(pairs: Pairs, ranks: int, **private: object) -> Job:
-    """A job whose ranks sent these bytes."""
+    """Returns a job whose ranks sent these bytes."""
     rows = [(rank, peer, 1, moved, 1) for (rank, peer), moved in pairs.items()]
     return job(ranks, mpi_peers=pd.DataFrame(rows, columns=["rank", "peer", "messages", "bytes", "on_node"]), **private)
 
 
 def ring(ranks: int, seed: int) -> Pairs:
-    """Neighbours of a ring whose places are shuffled."""
+    """Returns the messages of neighbours in a ring whose positions are shuffled."""
     places = list(range(ranks))
     random.Random(seed).shuffle(places)
     return {(places[n], places[(n + 1) % ranks]): 1000 for n in range(ranks)}
 
 
 def grid(side: int) -> Pairs:
-    """The four neighbours of a square, row by row."""
+    """Returns the messages of a square's neighbours, row by row."""
     found = {}
     for rank in range(side * side):
         for step in (1, side):
@@ -61,9 +61,9 @@ def test_the_usual_orders() -> None:
 @pytest.mark.parametrize(
     ("pairs", "ranks", "each", "best"),
     [
-        (ring(12, 3), 12, 4, 9000),  # three of four links of each node
+        (ring(12, 3), 12, 4, 9000),  # Three of a node's four links stay on the node.
         (ring(64, 4), 64, 16, 60000),
-        (grid(8), 64, 16, 200 * 4 * 24),  # four squares of 4 x 4
+        (grid(8), 64, 16, 200 * 4 * 24),  # Four squares of 4 x 4 ranks.
     ],
 )
 def test_the_custom_order_keeps_what_can_be_kept(pairs: Pairs, ranks: int, each: int, best: int) -> None:
@@ -92,7 +92,7 @@ def test_as_it_ran_and_with_collectives() -> None:
     share = table.set_index("order")["share"]
     assert (share["as it ran"], share["SMP"], share["custom"]) == (0.0, 100.0, 100.0)
     together = table.set_index("order")["with_collectives"]
-    assert together["SMP"] == pytest.approx(100 * (400 + 320 / 3) / (400 + 320))  # a third of the pairs share a node
+    assert together["SMP"] == pytest.approx(100 * (400 + 320 / 3) / (400 + 320))  # A third of the pairs share a node.
 
 
 def test_files() -> None:

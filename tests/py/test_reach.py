@@ -1,4 +1,4 @@
-"""Programs that no preloaded library gets into, as far as the command and the files tell."""
+"""Detects programs into which no library can be preloaded, from the command line and the files."""
 
 from __future__ import annotations
 

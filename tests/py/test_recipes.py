@@ -1,4 +1,4 @@
-"""Recipes and files for a site under packaging/: they name what pyproject.toml does, and others can parse them."""
+"""Recipes and site files under packaging/ agree with pyproject.toml, and other programs can parse them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGING = ROOT / "packaging"
 PROJECT = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
 NEEDED = re.findall(r'"(\w+)([><=.,\d]+)"', PROJECT.partition("\ndependencies = [")[2].partition("]")[0])
-"""Each package that is needed, and its versions."""
+"""Returns each required package with its versions."""
 
 
 def test_pyproject_was_read() -> None:
@@ -25,7 +25,7 @@ def test_pyproject_was_read() -> None:
 
 
 def conda() -> dict[str, dict[str, list[str]]]:
-    """The recipe as conda-build reads it on Linux, its templates replaced."""
+    """Returns the recipe as conda-build reads it on Linux, with its templates replaced."""
     text = (PACKAGING / "conda/meta.yaml").read_text(encoding="utf-8")
     plain = re.sub(r"^{%.*%}$", "", text, flags=re.MULTILINE)
     plain = re.sub(r"{{ *(\w+)(\(.*?\))? *}}", r"\1", plain)
@@ -87,7 +87,7 @@ proc is-loaded {name} { return [expr {$name eq "mpich"}] }
 set env(IOLENS_SITE) on
 source %s
 """
-"""Changes that a modulefile makes to the environment of its user."""
+"""Returns the changes that a modulefile makes to its user's environment."""
 
 
 def test_a_modulefile_sets_the_preload_of_the_loaded_mpi(tmp_path: Path) -> None:
@@ -108,7 +108,9 @@ def test_a_modulefile_sets_the_preload_of_the_loaded_mpi(tmp_path: Path) -> None
 
 
 def test_the_task_prolog_leaves_alone_who_says_so(tmp_path: Path) -> None:
-    """It sets nothing where the user, the profiler's absence or another preload says no, and else what Slurm takes."""
+    """The profile script sets nothing if the user forbids it, the profiler is missing or another preload is set; else
+    it sets what Slurm reads.
+    """
     libraries, logs = tmp_path / "lib/iolens/lib", tmp_path / "logs"
     text = (PACKAGING / "site/task-prolog.sh").read_text(encoding="utf-8")
     script = tmp_path / "prolog.sh"
@@ -130,7 +132,7 @@ def test_the_task_prolog_leaves_alone_who_says_so(tmp_path: Path) -> None:
 
 
 def test_the_commands_of_the_site_page_make_a_folder_that_anyone_may_write_to(tmp_path: Path) -> None:
-    """With other folders, and without the access list, which needs a group of the site's."""
+    """Folders differ, and there is no access list, because that needs a group of the site."""
     text = (PACKAGING / "SITE.md").read_text(encoding="utf-8")
     blocks = "".join(re.findall(r"^```sh\n(.*?)^```", text, re.MULTILINE | re.DOTALL)[:2])
     logs, prefix = tmp_path / "scratch/logs", tmp_path / "opt"

@@ -1,4 +1,4 @@
-"""`make release`: in a clone of its own, without the wheel, which has tests of its own."""
+"""Runs `make release` in a clone, without the wheel, which has its own tests."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def git(folder: Path, *words: str) -> str:
 
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
-    """A repository with what a release changes, and something new to say."""
+    """Makes a repository with the files that a release changes, and an unreleased change."""
     folder = tmp_path / "a clone"
     for name in CHANGED:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -91,7 +91,7 @@ def test_a_release_is_tagged_and_archived(clone: Path) -> None:
 
 
 def test_the_version_of_the_tree_is_released_as_it_is(clone: Path) -> None:
-    """Its notes stand under its own heading, and nothing may be left under "Unreleased"."""
+    """The notes move below a heading of their own, and "Unreleased" becomes empty."""
     version = iolens.__version__
     done = release(clone, *PLAIN)
     assert (done.returncode, "entries under '## Unreleased'" in done.stderr) == (2, True)
@@ -107,7 +107,7 @@ def test_the_version_of_the_tree_is_released_as_it_is(clone: Path) -> None:
 
 
 def test_packages_are_made_and_summed_before_the_tag(clone: Path, tmp_path: Path) -> None:
-    """A played `make` makes a file in dist/ for each call, and then fails."""
+    """A fake `make` that writes a file to dist/ for each call, and then fails."""
     version = following()
     tools = tmp_path / "tools"
     tools.mkdir()
@@ -143,7 +143,7 @@ def test_packages_are_made_and_summed_before_the_tag(clone: Path, tmp_path: Path
 
 
 def test_the_same_version_stands_everywhere() -> None:
-    """Every place that a release writes has the version of the package, and the changelog the day of CITATION.cff."""
+    """Every place that a release writes has the package's version, and the changelog has the date of CITATION.cff."""
     places = runpy.run_path(str(ROOT / "packaging/release.py"))["CHANGES"]
     (day,) = re.findall(r"^date-released: (.+)$", (ROOT / "CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE)
     for name, pattern, line in places:

@@ -1,4 +1,6 @@
-"""Settings that change side by side are one in every figure; speed-up and efficiency against hand-made numbers."""
+"""Settings that change together are one axis in every figure; speed-up and efficiency equal numbers computed
+by hand.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ Speed = Callable[[int, int], float]
 
 
 def sweep(folder: Path, speed: Speed, together: bool = True) -> Comparison:
-    """Ranks and aggregators side by side, over two stripe counts; three runs each."""
+    """Returns runs in which ranks and aggregators change together, for two stripe counts with three runs each."""
     for ranks in (1, 2, 16):
         for aggregators in (ranks,) if together else (1, 2):
             for stripes in (1, 4):

@@ -24,7 +24,7 @@ def test_nothing_preloads_the_script_itself(script: Path) -> None:
 
 
 def test_a_job_sets_stripes_profiles_reports_and_cleans_up(tmp_path: Path) -> None:
-    """The script as a whole, with `lfs`, `module` and the launcher played by small scripts."""
+    """Runs the whole script; small scripts play `lfs`, `module` and the launcher."""
     bin_folder, scratch = tmp_path / "bin", tmp_path / "scratch"
     bin_folder.mkdir()
     scratch.mkdir()

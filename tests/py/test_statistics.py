@@ -12,7 +12,7 @@ from iolens.metrics.statistics import intervals as st
 from iolens.metrics.statistics import student
 
 PUBLISHED_T = [
-    # probability, degrees of freedom, t: the tables printed in any statistics book
+    # Columns: probability, degrees of freedom, t; from printed statistical tables.
     (0.90, 1, 3.078),
     (0.95, 1, 6.314),
     (0.975, 1, 12.706),
@@ -115,7 +115,8 @@ def test_no_or_impossible_values_are_refused() -> None:
 
 
 def test_ratio_by_hand() -> None:
-    # both groups s^2 = (ln 2)^2/2 of 2 values: squared error (ln 2)^2/2, df 1 each, half width 12.7062 ln(2) / sqrt(2)
+    # Both groups have two values and s^2 = (ln 2)^2/2: squared error (ln 2)^2/2, df 1 each, half width 12.7062 ln(2) /
+    # sqrt(2).
     result = ratio([4.0, 8.0], [1.0, 2.0])
     assert result.value == pytest.approx(4.0)
     half = 12.7062047 * math.log(2) / math.sqrt(2)
@@ -137,13 +138,13 @@ def test_ratio_of_exactly_repeating_values() -> None:
 
 
 def test_contrast_weighs_its_groups() -> None:
-    # (8/1)^(1/2) * (2/1)^(1/2) = 4: the mean effect over two settings of another parameter
+    # Mean effect over two settings of another parameter: (8/1)^(1/2) * (2/1)^(1/2) = 4.
     family = st.family([[8.0, 8.0], [1.0, 1.0], [2.0, 2.0], [1.0, 1.0]])
     assert family.contrast([(0.5, 0), (-0.5, 1), (0.5, 2), (-0.5, 3)]).value == pytest.approx(4.0)
 
 
 def test_the_margin_by_hand() -> None:
-    # t of 2 and of 4 degrees at 5 %: 4.302653 and 2.776445
+    # Student's t at 5 % is 4.302653 for 2 and 2.776445 for 4 degrees of freedom.
     assert st.margin([(0.04, 2), (0.01, 4)], 0.05) == pytest.approx(
         math.sqrt(4.302653**2 * 0.04 + 2.776445**2 * 0.01), rel=1e-6
     )
@@ -160,7 +161,7 @@ def test_without_any_repetition_nothing_can_be_told() -> None:
 
 
 def test_a_single_value_borrows_no_spread() -> None:
-    """A point without an interval of its own has none for its ratio either."""
+    """The ratio of a point has no interval if the point itself has none."""
     mixed = st.family([[1.0, 1.1], [9.0, 9.1, 9.2], [7.0]])
     assert (mixed.typical(2).low, mixed.against(2, 1).low, mixed.against(2, 1).high) == (None, None, None)
 
@@ -185,11 +186,11 @@ def lognormal(generator: random.Random, count: int, spread: float = 0.15) -> lis
 
 TRIALS = 1500
 ERROR = 3.5 * math.sqrt(0.05 * 0.95 / TRIALS)
-"""3.5 standard errors of a share of 95 % in as many trials: 2.0 percentage points."""
+"""Returns 3.5 standard errors of a share of 95 % in this many trials: 2.0 percentage points."""
 
 
 def promised(words: str) -> float:
-    """The coverage that the words on the page claim, 0 to 1."""
+    """Returns the coverage from 0 to 1 that the words on the page claim."""
     return float(re.search(r"at least ([0-9.]+) %", words)[1]) / 100
 
 
@@ -200,7 +201,9 @@ def holds(found: st.Ratio | st.Typical) -> bool:
 @pytest.mark.parametrize("count", range(2, 11))
 @pytest.mark.parametrize("spread", [1, 2, 10])
 def test_intervals_cover_what_the_page_says(count: int, spread: int) -> None:
-    """The interval of a setting that scatters 1, 2 and 10 times as much as its three neighbours, and its ratio."""
+    """Returns the interval of a setting that scatters 1, 2 and 10 times as much as its three neighbours, and
+    its ratio.
+    """
     generator = random.Random(20261)
     typical, ratio = 0, 0
     for _ in range(TRIALS):
@@ -232,7 +235,7 @@ def test_a_claim_is_never_rounded_up() -> None:
 
 
 def test_an_interval_of_two_runs_each_and_many_comparisons_has_ends() -> None:
-    """Its half width on the logarithmic scale is far beyond the largest number that there is (exp(709.8))."""
+    """The half width on the logarithmic scale exceeds the largest representable number (exp(709.8))."""
     groups = [[1.0, 1.5], *([2.0 + n, 6.0] for n in range(31))]
     together = st.family(groups)
     assert st.margin([(summary.variance or 0, 1) for summary in together.summaries[:2]], together.share(0.95)) > 50

@@ -1,4 +1,4 @@
-"""Outputs and arguments of the tools of Lustre, BeeGFS and CephFS (tests/data/storage/ORIGIN.md)."""
+"""Output and arguments of the tools of Lustre, BeeGFS and CephFS (tests/data/storage/ORIGIN.md)."""
 
 from __future__ import annotations
 
@@ -31,8 +31,9 @@ def text(name: str) -> str:
 
 
 def install(folder: Path, monkeypatch: pytest.MonkeyPatch, name: str, prints: str = "", code: int = 0) -> Path:
-    """A tool that prints this, and the only one that is found; the file returned holds what it was asked, a JSON list a
-    call."""
+    """Puts a fake tool on PATH that prints this text. It appends its arguments to the returned file, one JSON list per
+    call.
+    """
     asked = folder / f"{name}.asked"
     (folder / f"{name}.out").write_text(prints, encoding="utf-8")
     script = f'#!{sys.executable}\nimport json, sys\nopen("{asked}", "a").write(json.dumps(sys.argv[1:]) + "\\n")\n'
@@ -212,7 +213,7 @@ CEPH = "stripe_unit=4194304 stripe_count=1 object_size=8388608 pool=cephfs_data"
 
 @pytest.fixture
 def attributes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[tuple[str, str], str]:
-    """The extended attributes of files below a CephFS mounted at the test's folder."""
+    """Returns the extended attributes of files below a CephFS that is mounted at the test's folder."""
     kept: dict[tuple[str, str], str] = {}
 
     def get(path: Path, name: str) -> bytes:

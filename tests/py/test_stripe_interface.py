@@ -1,4 +1,4 @@
-"""Stripes through one interface, and clear errors where there are none."""
+"""Reads and sets stripes through one interface; file systems without stripes give clear errors."""
 
 from __future__ import annotations
 

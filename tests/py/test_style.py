@@ -1,4 +1,4 @@
-"""The checks of words and of commit messages find the faults that they name, and nothing in good texts."""
+"""The checks of words and of commit messages find the faults that they describe, and accept good texts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ STYLE = Path(__file__).parents[1] / "style"
 
 
 def check_of(name: str) -> ModuleType:
-    """Returns a check of the folder as a module."""
+    """Imports a check from its folder as a module."""
     spec = importlib.util.spec_from_file_location(name, STYLE / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None

@@ -1,4 +1,4 @@
-"""A folder is one sweep's at a time, and that of the run that a killed sweep left behind."""
+"""Only one sweep may use a folder at a time, even if a run of a killed sweep still goes on."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ sys.stdin.read()
 
 
 def sweep(folder: Path, script: str) -> subprocess.Popen[bytes]:
-    """A process that holds the folder while it runs the script, and lives on until its input ends."""
+    """Starts a process that locks the folder while it runs the script, and lives until its input ends."""
     words = [sys.executable, "-c", SWEEP, str(folder), script]
     return subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 

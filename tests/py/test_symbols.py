@@ -1,4 +1,6 @@
-"""Functions and lines of addresses: with and without debug information, stripped, moved, built anew, missing."""
+"""Functions and lines of addresses, for files with debug information, without it, stripped, moved, rebuilt
+and missing.
+"""
 
 from __future__ import annotations
 
@@ -69,7 +71,7 @@ def test_an_inlined_function_is_named_with_the_one_that_it_is_in(program: Path) 
 
 @pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
 def test_an_inlined_function_that_the_linker_never_knew_has_its_own_name(tmp_path: Path) -> None:
-    """GNU addr2line names it like the function that it is in, where C++ gives it no linkage name."""
+    """GNU addr2line gives it the name of the surrounding function if C++ gives it no linkage name."""
     (tmp_path / "source.cpp").write_text(SOURCE.replace("(void)", "()"))
     subprocess.run(["g++", "-O1", "-g", "-Wl,--build-id", "-o", "program", "source.cpp"], cwd=tmp_path, check=True)
     program = tmp_path / "program"
@@ -188,7 +190,7 @@ def test_a_call_of_mpi_stays_one_when_the_profiler_was_built_anew_since() -> Non
 
 
 def test_ranks_share_nodes_and_objects_and_have_their_own_behind_them(program: Path) -> None:
-    """Every rank finds the nodes that ranks share, and they mean the same as one row for each rank did."""
+    """Every rank finds the nodes that ranks share, with the same result as if each rank had its own rows."""
     main, hidden, build = begin_of(program, "main") + 4, begin_of(program, "hidden"), read_elf(program).build_id
     jit = 0x7F0000001000
     shared = [(-1, 0, -1, 0, main, 0), (-1, 1, 0, 0, hidden, 1)]

@@ -28,7 +28,7 @@ SECONDS = 1.0
 
 @pytest.fixture(params=["gcc", "clang"])
 def log(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, dict[str, float]]:
-    """A sampled run of tests/c/openmp_waits.c whose waits sleep, with the program's output."""
+    """Runs tests/c/openmp_waits.c with sleeping waits and samples; returns the job and the program's output."""
     harness.build_library()
     if not shutil.which(request.param):
         pytest.skip(f"no {request.param} on this machine")
@@ -69,7 +69,7 @@ def test_barriers_and_idle_workers_are_named_and_their_time_is_what_the_program_
 
 
 def sampled(*rows: tuple[int, str, int]) -> pd.DataFrame:
-    """Samples as `sample_rows` has them: thread, function, samples; of each rank the same."""
+    """Returns samples as `sample_rows` has them: thread, function, samples; the same for each rank."""
     columns = {"state": "running", "group": "USER", "region": ""}
     made = [
         {"rank": rank, "thread": f"thread {thread}", "function": name, "samples": count, **columns}
@@ -80,7 +80,7 @@ def sampled(*rows: tuple[int, str, int]) -> pd.DataFrame:
 
 
 def test_imbalance_by_thread_is_among_all_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two threads of each of four ranks: 30 and 10 samples, 20 on average; a rank has 40 as all others have."""
+    """Returns two threads for each of four ranks: 30 and 10 samples, 20 on average. Every rank has 40."""
     rows = sampled((0, "solve", 30), (1, "solve", 10), (0, "main", 8))
     monkeypatch.setattr(samples, "sample_rows", lambda job, every_thread=False: rows)
     asked = samples.profile.__wrapped__(job(), Ask(("function", "thread")))
@@ -106,7 +106,7 @@ def test_frames_of_an_openmp_library_without_symbols() -> None:
 
 
 def test_openmp_is_a_part_of_the_time_where_mpi_was_traced_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A fifth of the samples of each rank's busiest thread is in the library: 2 s of 10, which are no computing."""
+    """A fifth of the samples of each rank's busiest thread is in the library: 2 of 10 s, which are not computing."""
     monkeypatch.setattr(nodes, "resolve", resolved)
     plain = time.rank_time(job(**tables()))
     rows = sampled((0, "solve", 80), (0, "GOMP_barrier", 20), (1, "GOMP_barrier", 100))
@@ -119,7 +119,9 @@ def test_openmp_is_a_part_of_the_time_where_mpi_was_traced_too(monkeypatch: pyte
 
 
 def with_threads(*on_core: float) -> Job:
-    """A job whose ranks have a first thread on a core for 10 s and others for so long, of 10 s."""
+    """Returns a job of 10 s whose ranks have a first thread with 10 s on a core, and further threads with these
+    seconds.
+    """
     rows: list[tuple[Any, ...]] = [(n + 1, 1, 0.0, 10.0, spent, 0.5) for n, spent in enumerate(on_core)]
     return job(process=use(10.0), threads=every_rank(rows, "thread threads begin seconds on_core runnable"))
 

@@ -1,4 +1,4 @@
-"""An axis that is drawn with one tick looks as matplotlib itself draws it."""
+"""An axis that is drawn with a single tick object looks as if matplotlib had drawn it."""
 
 from collections.abc import Callable
 
@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 @styled
 def bars(put: Callable[..., object]) -> Figure:
-    """Long names on one axis, turned ones on the other, both with a label that gives way to them."""
+    """Makes an axis with long names and one with turned names, both with a label that moves aside for them."""
     figure, axes = canvas(3, 2)
     axes.barh(range(4), [1, 2, 3, 4e5])
     put(axes.yaxis, range(-1, 5), ["out", "a", "a long name", "b", "c", "out"], fontsize=6)
@@ -24,7 +24,7 @@ def bars(put: Callable[..., object]) -> Figure:
 
 @styled
 def nameless() -> Figure:
-    """Ticks without names and names without ticks."""
+    """Makes ticks without names and names without ticks."""
     figure, axes = canvas(3, 2)
     axes.plot([0.001, 5])
     axes.tick_params(labelbottom=False)
@@ -35,7 +35,7 @@ def nameless() -> Figure:
 
 @styled
 def others() -> Figure:
-    """Ticks that matplotlib draws itself stay as they are: names on the right, an offset, ticks of two kinds."""
+    """matplotlib itself must draw names on the right, an offset, and ticks of two kinds."""
     figure, axes = canvas(3, 2)
     axes.plot([1e9 + 1, 1e9 + 2])
     axes.yaxis.tick_right()

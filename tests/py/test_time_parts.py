@@ -1,5 +1,6 @@
-"""Programs that sleep, poll, wait for cores, locks and children: each is named for what it is, and its parts agree with
-what the program itself and the kernel say of them."""
+"""Programs that sleep, poll, or wait for cores, locks and children are named correctly; their parts of time agree with
+the program's own output and the kernel.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +30,7 @@ WORDS = {
     "compute": ("computing", "Bound by computing:"),
     "cores": ("waiting for a core", "Bound by a lack of cores: ready to run, and waiting for a core, for"),
 }
-"""The longest part of the bar, and the headline, of each kind."""
+"""For each kind of program, the longest part of the bar and the headline."""
 
 PROGRAMS = {
     "sleeps": ("blocked",),
@@ -40,7 +41,7 @@ PROGRAMS = {
     "openmp": ("threads",),
     "spins": ("compute",),
 }
-"""Modes of tests/c/time_parts.c and the kinds that name them."""
+"""Modes of tests/c/time_parts.c, and the kinds that the report may name."""
 
 STRANGERS = 3
 
@@ -53,13 +54,12 @@ def library() -> Path:
 @pytest.mark.parametrize("options", [(), ("--sample",)], ids=["plain", "sampled"])
 @pytest.mark.parametrize("mode", list(PROGRAMS))
 def test_each_program_is_named_for_what_it_is(mode: str, options: tuple[str, ...], tmp_path: Path, capsys) -> None:
-    """On a machine that has no core to spare, any of them that wants one may be short of cores, and is then said to
-    be."""
+    """On a busy machine any program may be short of cores, and the report then says so."""
     program = harness.build_program("time_parts", "-fopenmp")
     words = ["-m", "iolens.cli.main", "run", *options, "--output", str(tmp_path / "out"), "--", program, mode]
     subprocess.run([sys.executable, *words, str(SECONDS)], check=True, timeout=PATIENCE, capture_output=True)
     said = (tmp_path / "out/stdout.txt").read_text().split()
-    log = min((tmp_path / "out").glob("*.darshan"))  # of a parent and its child the parent's
+    log = min((tmp_path / "out").glob("*.darshan"))  # Parent and child have a log each; the parent's is first.
     job = read_log(log)
     each = time.rank_time(job)
     assert time.whole_time(each).tolist() == pytest.approx([job.run_time])
@@ -77,7 +77,7 @@ def test_each_program_is_named_for_what_it_is(mode: str, options: tuple[str, ...
 
 
 def assert_named(log: Path, kind: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """Asserts that terminal, advice and bar name a run by this kind, and begin with no table of I/O that is empty."""
+    """Asserts that terminal, advice and bar name a run by this kind, and do not begin with an empty table of I/O."""
     part, headline = WORDS[kind]
     capsys.readouterr()
     for command in ("show", "advise"):
@@ -99,11 +99,11 @@ def assert_named(log: Path, kind: str, capsys: pytest.CaptureFixture[str]) -> No
 
 
 UNCERTAIN = ("not told apart", "not on a core", "in OpenMP's library")
-"""Parts that say less than the kind does, where calls and waiting leave less to tell."""
+"""Kinds to which the parts may point when calls and waiting explain less of the time."""
 
 
 def test_strangers_on_the_only_core_are_named_as_a_lack_of_cores(tmp_path: Path, capsys) -> None:
-    """Three spinning programs of others beside one that spins, all bound to one core."""
+    """Starts three spinning programs beside the measured one, all bound to one core."""
     program = harness.build_program("time_parts", "-fopenmp")
     core = {min(os.sched_getaffinity(0))}
     words = [program, "spins", str(int(PATIENCE))]

@@ -1,4 +1,4 @@
-"""Timelines: few cells however many calls, and the sums of the calls themselves."""
+"""Timelines have few cells however many calls there are, and their sums equal those of the calls."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MAPPED = next(DATA.rglob("imbalanced-io.darshan"))
 
 
 def traced_job(calls: int, ranks: int, files: int) -> Job:
-    """A job of 100 s whose calls are spread at random over ranks and files."""
+    """Returns a job of 100 s whose calls are spread at random over ranks and files."""
     draw = np.random.default_rng(1)
     start = draw.random(calls) * 99
     frame = pd.DataFrame(

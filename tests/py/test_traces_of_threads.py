@@ -1,4 +1,4 @@
-"""Traces that name the thread of each access: DXT_POSIX 2 and DXT_MPIIO 3, in a log that Darshan wrote."""
+"""Reads traces that name the thread of each access: DXT_POSIX 2 and DXT_MPIIO 3, in a log that Darshan wrote."""
 
 from __future__ import annotations
 

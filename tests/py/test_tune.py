@@ -23,7 +23,7 @@ from iolens.pages.exhibits.sweep.search import fitted
 from tune_grids import all_grids, experiment_of, recorded, replay
 
 FEW = ("btio-lustre-nearline", "ior-lustre-flash", "ior-generic-dear-locks", "btio-like-thin-links")
-"""The recorded grids that every run of the tests replays; `tests/bench/tune.py replay` replays all."""
+"""Recorded grids that every test run replays; `tests/bench/tune.py replay` replays all grids."""
 
 
 def grid(**changes: object) -> Experiment:

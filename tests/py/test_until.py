@@ -1,4 +1,4 @@
-"""The points that a sweep repeats beyond its repetitions, and the comparison's remarks on the others."""
+"""The points that a sweep repeats more often than asked, and the comparison's remarks about the other points."""
 
 from __future__ import annotations
 

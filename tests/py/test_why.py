@@ -20,12 +20,12 @@ from why_programs import Line, events_of
 
 
 def solved(*lines: Line) -> Why:
-    """All that follows from the events of these ranks."""
+    """Returns all results of the analysis of these events."""
     return why_of(program_of(events_of(*lines), len(lines)))
 
 
 def waits(found: Why) -> list[tuple[int, str, float]]:
-    """The waits of a job: rank, pattern and seconds, by rank and time."""
+    """Returns the waits of a job: rank, pattern and seconds, by rank and time."""
     program, of = found.program, found.waits
     order = np.lexsort((program.start[of.call], program.rank[of.call]))
     return [
@@ -35,7 +35,9 @@ def waits(found: Why) -> list[tuple[int, str, float]]:
 
 
 def costs(found: Why) -> Mapping[tuple[int, str], tuple[float, float]]:
-    """Seconds of waiting by rank and work (a function of the file system, or computing): direct, and through chains."""
+    """Returns seconds of waiting by rank and work (a function of the file system, or computing): direct, and through
+    chains.
+    """
     result = causes_of(found.program, found.joins, found.waits, found.activities)
     kinds = found.activities.kinds
     return {
@@ -48,7 +50,7 @@ def costs(found: Why) -> Mapping[tuple[int, str], tuple[float, float]]:
 
 
 def run_times(found: Why) -> dict[str, float]:
-    """The run time of each replay that is about all ranks and files."""
+    """Returns the run time of each replay that concerns all ranks and files."""
     given = what_if(found.program, found.joins, found.graph)
     return {each.change.question: each.run_time for each in given if each.change.rank < 0 and not each.change.file}
 
@@ -234,7 +236,7 @@ def test_events_up_to_the_end_of_each_rank_are_all_analysed() -> None:
 
 
 def note_of(*lines: Line) -> str:
-    """The sentence under the table of replays."""
+    """Returns the sentence under the table of replays."""
     events = events_of(*(line.together("MPI_Finalize", 9, 9.1, len(lines)) for line in lines))
     frame = pd.DataFrame({name: events[name] for name in events.names})
     names = {1: "/scratch/mesh", 2: "/scratch/other"}

@@ -19,7 +19,7 @@ RAISES = {
 
 @pytest.fixture(params=sorted(RAISES))
 def surroundings(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, str]:
-    """An environment in which importing `darshan` fails."""
+    """Returns an environment in which importing `darshan` fails."""
     package = tmp_path / "darshan"
     package.mkdir()
     (package / "__init__.py").write_text(RAISES[request.param], encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The grids of tests/data/tune: their experiments, what was recorded of them, and a search that runs on the record."""
+"""The grids of tests/data/tune: their experiments, their recorded results, and a search that replays the records."""
 
 from __future__ import annotations
 
@@ -21,13 +21,14 @@ DATA = Path(__file__).resolve().parents[1] / "data" / "tune"
 RUNS = DATA / "runs.csv"
 
 Record = Mapping[str, list[float]]
-"""Bandwidths (MiB/s) by the name of the point, in the order of the repetitions."""
+"""Bandwidths in MiB/s by the name of the point, in the order of the repetitions."""
 
 
 @dataclass(frozen=True)
 class Replay:
-    """A search on a recorded grid: runs made, settings there were, and the bandwidth of what it chose as a share of the
-    grid's best, both as the geometric mean of all that was recorded of them."""
+    """Result of a search on a recorded grid: number of runs, number of settings, and the bandwidth of the chosen
+    setting as a share of the grid's best (geometric means of all recorded runs).
+    """
 
     runs: int
     settings: int
@@ -37,13 +38,13 @@ class Replay:
 
 @cache
 def all_grids() -> Mapping[str, Mapping[str, Any]]:
-    """The grids by name, and the numbers of their storage under `ost`."""
+    """Reads the grids by name; `ost` has the parameters of their storage."""
     content = yaml.safe_load((DATA / "grids.yaml").read_text(encoding="utf-8"))
     return {name: {**grid, "ost": content["storages"][grid["storage"]]} for name, grid in content["grids"].items()}
 
 
 def experiment_of(name: str, folder: Path, repetitions: int = 2) -> Experiment:
-    """The experiment that records a grid, with its storage's numbers in a file of `folder`."""
+    """Writes the experiment that records a grid, and its storage's parameters in a file of `folder`."""
     grid = all_grids()[name]
     folder.mkdir(parents=True, exist_ok=True)
     ost = yaml.safe_load(storage_config().read_text(encoding="utf-8")) | {"memory_mb_per_s": 160} | grid["ost"]
@@ -71,17 +72,17 @@ def recorded() -> Mapping[str, Record]:
 
 
 def mean(values: list[float]) -> float:
-    """Their geometric mean."""
+    """Returns the geometric mean of a point's bandwidths."""
     return math.exp(math.fsum(map(math.log, values)) / len(values))
 
 
 def share_of_best(record: Record, point: str) -> float:
-    """A point's bandwidth as a share of the grid's best."""
+    """Returns a point's bandwidth as a share of the grid's best."""
     return mean(record[point]) / max(map(mean, record.values()))
 
 
 def replay(experiment: Experiment, record: Record, repetition: int = 0) -> Replay:
-    """Let the search run on a record: each run gives what this repetition of its point gave."""
+    """Runs the search on a record: each run returns the recorded value of this repetition of its point."""
     search = search_of(experiment)
     measured: dict[int, float] = {}
     while len(measured) < (usual_budget(len(search.points)).runs or 0):

@@ -1,4 +1,4 @@
-"""Starting build/bin/btio with mpirun, and reading what it prints."""
+"""Starts build/bin/btio under mpirun and reads its output."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NUMBER = re.compile(r"[-+]?\d+\.\d+E[-+]\d+")
 
 @dataclass(frozen=True)
 class Outcome:
-    """The output of one run; `status` is the exit status of mpirun, which passes on the program's."""
+    """Result of one run; `status` is the exit status of mpirun, which passes on the program's."""
 
     status: int
     text: str
@@ -29,22 +29,22 @@ class Outcome:
 
     @property
     def messages(self) -> list[str]:
-        """The program's own lines on standard error, without the launcher's."""
+        """Returns the program's own lines on standard error, without the launcher's."""
         return [line for line in self.errors.splitlines() if line.startswith("btio: ")]
 
     def value(self, name: str) -> str:
-        """Right side of the line ` name = value` or ` name : value`."""
+        """Returns the right side of the line ` name = value` or ` name : value`."""
         found = re.search(rf"^ +{re.escape(name)} *[=:] *(.+)$", self.text, re.MULTILINE)
         assert found, f"no line '{name}' in:\n{self.text}"
         return found[1].strip()
 
     def table(self, title: str, column: int = 0) -> list[float]:
-        """One column of the five lines below a title: 0 value, 1 reference, 2 relative difference."""
+        """Returns one column of the five lines below a title: 0 value, 1 reference, 2 relative difference."""
         lines = self.text.split(title + "\n", 1)[1].splitlines()[:COMPONENTS]
         return [float(NUMBER.findall(line)[column]) for line in lines]
 
     def norms(self, name: str) -> list[list[float]]:
-        """The norms that --print-norms gives under this name, one list for each time it is printed."""
+        """Returns the norms that --print-norms prints under this name, as one list for each time."""
         lines = [line for line in self.text.splitlines() if line.startswith(f" Norm of {name} ")]
         return [[float(number) for number in NUMBER.findall(line)] for line in lines]
 
@@ -81,6 +81,6 @@ def verified(where: Path, *arguments: str, ranks: int = 1, io: str = "romio321")
 
 
 def result(path: Path) -> dict[str, Any]:
-    """A result JSON."""
+    """Reads a result JSON."""
     loaded: dict[str, Any] = json.loads(path.read_text())
     return loaded

@@ -1,4 +1,4 @@
-"""Starting the checkpoint and restart simulators with mpirun, and what their files must hold."""
+"""Starts the checkpoint and restart simulators under mpirun, and computes what their files must hold."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ RESTART = ROOT / "build" / "bin" / "restart_simulator"
 
 
 def needs_netcdf() -> pytest.MarkDecorator:
-    """Skips where the simulators were built without netCDF."""
+    """Skips the test if the simulators were built without netCDF."""
     made = (ROOT / "build" / "obj" / "workloads" / "libraries.mk").read_text()
     return pytest.mark.skipif("HAVE_NETCDF" not in made, reason="no parallel netCDF for this MPI")
 
@@ -28,7 +28,9 @@ def checkpoint(where: Path, *arguments: str, ranks: int = 6, io: str = "romio321
 
 
 def alone(where: Path, *arguments: str) -> Outcome:
-    """The checkpoint simulator as one process without mpirun, which is quick where it must refuse to run."""
+    """Starts the checkpoint simulator as one process without mpirun, which is faster for tests in which it must refuse
+    to run.
+    """
     settings = os.environ | MPI_SETTINGS
     done = subprocess.run(
         [CHECKPOINT, *arguments], cwd=where, env=settings, capture_output=True, text=True, check=False
@@ -46,13 +48,15 @@ def good(outcome: Outcome) -> Outcome:
 
 
 def messages(outcome: Outcome) -> list[str]:
-    """The programs' own lines on standard error, without the launcher's."""
+    """Returns the programs' own lines on standard error, without the launcher's."""
     found = re.findall(r"^(?:checkpoint|restart)_simulator: (.*)$", outcome.errors, re.MULTILINE)
     return [str(line) for line in found]
 
 
 def fields(arrays: int, levels: int, edge: int) -> Field:
-    """Every value from its place: splitmix64's finaliser of the cell's number, its upper 24 bits over 2^24."""
+    """Returns the values that an array must hold, computed from each cell's number: the upper 24 bits of splitmix64's
+    finaliser, over 2^24.
+    """
     x = np.arange(arrays * levels * 6 * edge * edge, dtype=np.uint64)
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -61,8 +65,9 @@ def fields(arrays: int, levels: int, edge: int) -> Field:
 
 
 def netcdf_fields(path: Path, shape: tuple[int, int, int, int]) -> Field:
-    """All variables (array, level, latitude, longitude), read by netCDF's own nccopy: the classic format ends in
-    them, big-endian and in order."""
+    """Returns all variables (array, level, latitude, longitude), converted by netCDF's nccopy to the classic format,
+    whose file ends with them in big-endian order.
+    """
     classic = path.with_suffix(".classic")
     subprocess.run(["nccopy", "-k", "classic", path, classic], check=True)
     count = int(np.prod(shape))
@@ -70,7 +75,7 @@ def netcdf_fields(path: Path, shape: tuple[int, int, int, int]) -> Field:
 
 
 def binary_fields(path: Path, shape: tuple[int, int, int, int], record: int) -> Field:
-    """The same of Fortran records of `record` values, each between two counts of bytes."""
+    """Returns the same from Fortran records of `record` values, each between two counts of bytes."""
     words = np.fromfile(path, dtype="<i4").reshape(-1, record + 2)
     assert (words[:, [0, -1]] == 4 * record).all()
     return np.ascontiguousarray(words[:, 1:-1]).view("<f4").reshape(shape)

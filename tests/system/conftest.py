@@ -1,4 +1,4 @@
-"""Fixtures that several tests of whole programs share."""
+"""Fixtures for tests of whole programs."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ ON_ONE_MACHINE = {
     "OMPI_MCA_mpi_yield_when_idle": "1",
     "PRTE_MCA_hwloc_default_binding_policy": "none",
 }
-"""The nodes have host names of their own and one network interface. They have fewer cores than Slurm is told, to which
-Open MPI 5 refuses to bind ranks."""
+"""Open MPI settings for the cluster: the nodes have their own host names and one network interface. Ranks are not
+bound, because Slurm is told of more cores than exist.
+"""
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -36,7 +37,9 @@ def programs_can_be_interrupted() -> None:
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
-    """The environment of the users of a throw-away Slurm cluster: four nodes on this machine, without accounting."""
+    """Starts a throw-away Slurm cluster of four nodes on this machine, without accounting, and yields its users'
+    environment.
+    """
     for tool in ("/usr/sbin/slurmctld", "/usr/sbin/slurmd", "mpirun"):
         if not shutil.which(tool):
             pytest.skip(f"{Path(tool).name} is not installed")
@@ -56,11 +59,11 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of 10 MiB."""
+    """Mounts a file system of 10 MiB."""
     place = tmp_path / "small"
     place.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=10m", "tmpfs", str(place)]
     if os.geteuid() != 0 or shutil.which("mount") is None or subprocess.run(mount, check=False).returncode != 0:
         pytest.skip("mounting a small file system needs root")
     yield place
-    subprocess.run(["umount", "--lazy", str(place)], check=True)  # the last process may still be on its way out
+    subprocess.run(["umount", "--lazy", str(place)], check=True)  # A last process may still be ending there.

@@ -1,4 +1,4 @@
-"""Helpers of the tests that run ROMIO's own Lustre driver."""
+"""Helps tests that run ROMIO's own Lustre driver."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from iolens.lab.installation import BUILD_FOR_LUSTRE
 
 
 def build() -> Path:
-    """The build for the MPI that has the driver; skips the test without one."""
+    """Returns the build for the MPI library that has the driver; skips the test if there is none."""
     if not (BUILD_FOR_LUSTRE / "bin" / "btio").exists():
         pytest.skip(
             "no MPI with ROMIO's Lustre driver; `make lustre-driver` installs Intel MPI's (x86-64, a package index)"

@@ -1,4 +1,4 @@
-"""The MPI library that this build of the profiler is for."""
+"""Names the MPI library of this build of the profiler."""
 
 from __future__ import annotations
 

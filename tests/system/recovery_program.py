@@ -1,4 +1,4 @@
-"""Starting tests/c/mpi_killed.c under `iolens run`, and what a log of it must hold."""
+"""Starts tests/c/mpi_killed.c under `iolens run`, and checks its log."""
 
 from __future__ import annotations
 
@@ -25,20 +25,22 @@ IOLENS = (sys.executable, "-m", "iolens.cli.main")
 
 @cache
 def program(name: str = "mpi_killed", compiler: str = "mpicc") -> Path:
-    """The program, compiled once."""
+    """Compiles the program once."""
     target = Path(mkdtemp()) / name
     subprocess.run([compiler, "-w", "-o", target, SOURCES / f"{name}.c"], check=True)
     return target
 
 
 def environment(folder: Path, spool: Path | None = None) -> dict[str, str]:
-    """Returns variables by which files, logs and, unless another folder is given, spools lie in this folder."""
+    """Returns environment variables that put files, logs and (unless another folder is given) spools into
+    this folder.
+    """
     own = {"IOLENS_SPOOL": str(spool or folder), "IOLENS_INCLUDE": str(folder)}
     return {**os.environ, **mpi.environment(FLAVOUR, 8, "romio321"), **own}
 
 
 def command(how: str, ranks: int = 3, launcher: str | None = None, options: Sequence[str] = ()) -> list[str]:
-    """The launcher's command line with these options."""
+    """Returns the launcher's command line with these options."""
     return [launcher or mpi.find_launcher(FLAVOUR), "-np", str(ranks), *options, str(program()), how]
 
 
@@ -49,7 +51,9 @@ def begin(
     logs: Path | None = None,
     spool: Path | None = None,
 ) -> subprocess.Popen[str]:
-    """`iolens run` in the folder `logs`, which is the program's unless it is given, as is the one of spools."""
+    """Starts `iolens run` in the folder `logs`, by default the program's; spools go there too unless another folder is
+    given.
+    """
     return subprocess.Popen(
         [*IOLENS, "run", *options, "--", *words],
         cwd=logs or folder,
@@ -61,18 +65,18 @@ def begin(
 
 
 def finish(process: subprocess.Popen[str]) -> subprocess.CompletedProcess[str]:
-    """Its end."""
+    """Waits for the end of a run and returns its result."""
     out, err = process.communicate(timeout=PATIENCE)
     return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
 
 def start(folder: Path, how: str, launcher: str | None = None) -> subprocess.CompletedProcess[str]:
-    """Three ranks under `iolens run`, which end in that way."""
+    """Runs three ranks under `iolens run`, which end in the given way."""
     return finish(begin(folder, command(how, launcher=launcher)))
 
 
 def recover(folder: Path, *words: object) -> subprocess.CompletedProcess[str]:
-    """`iolens recover`, which by itself finds the spools in the folder."""
+    """Runs `iolens recover`, which finds the spools in the folder by itself."""
     line = [*IOLENS, "recover", *map(str, words)]
     return subprocess.run(
         line, cwd=folder, env=environment(folder), capture_output=True, text=True, check=False, timeout=PATIENCE
@@ -88,12 +92,14 @@ def wait_until(true: Callable[[], object]) -> None:
 
 
 def children(pid: int) -> list[int]:
-    """Processes that this one started and that are still there."""
+    """Returns the processes that this one started and that still run."""
     return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
 def kill_job(launcher: int) -> None:
-    """Kills a launcher, and then its ranks: those of Open MPI 5 outlive it. Those of MPICH are ended by its proxy."""
+    """Kills a launcher, and then its ranks, because ranks of Open MPI 5 outlive it. Those of MPICH are ended by its
+    proxy.
+    """
     ranks = children(launcher) if FLAVOUR == "openmpi" else []
     for pid in (launcher, *ranks):
         with suppress(ProcessLookupError):
@@ -101,7 +107,7 @@ def kill_job(launcher: int) -> None:
 
 
 def check_log(log: Path, ranks: int = 3, found: Iterable[int] | None = None) -> str:
-    """The log holds what each rank, or those that were `found`, wrote; the reason why it is partial."""
+    """Asserts that the log holds the writes of all ranks, or of the ranks `found`, and the reason why it is partial."""
     rows = list(range(ranks) if found is None else found)
     report = darshan.DarshanReport(str(log), read_all=True)
     assert report.metadata["job"]["nprocs"] == ranks

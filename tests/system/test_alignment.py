@@ -1,4 +1,4 @@
-"""File domains of two-phase transfers: who writes which bytes, and what that costs in locks."""
+"""File domains of two-phase transfers: which aggregator writes which bytes, and what that costs in locks."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def domains(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def spans(domains: Path, *numbers: int) -> list[tuple[int, ...]]:
-    """(round, aggregator, begin, end) of kind, aggregators, stripe, buffer, begin and end."""
+    """Returns rows (round, aggregator, begin, end) for a kind, aggregators, stripe, buffer, begin and end."""
     done = subprocess.run([domains, *map(str, numbers)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return [tuple(map(int, line.split())) for line in done.stdout.splitlines()]
@@ -72,14 +72,16 @@ def test_a_small_buffer_takes_more_rounds(domains: Path) -> None:
 
 @dataclass(frozen=True)
 class Emulated:
-    """A run on emulated stripes: its result, the aggregators' writes, and the storage's own books."""
+    """Result of a run on emulated stripes: its result JSON, the aggregators' writes, and the storage's accounts."""
 
     result: dict[str, Any]
     writes: list[dict[str, int]]
     books: JobStatus
 
     def share(self, unit: str) -> tuple[int, int]:
-        """Most aggregators of a stripe or object, and how often one changed hands."""
+        """Returns the largest number of aggregators of a stripe or object, and how often one passed to another
+        aggregator.
+        """
         found = self.result["extra"][unit]
         return found["most_aggregators"], found["changes"]
 
@@ -92,7 +94,9 @@ def alone(where: Path, program: Path, *arguments: str) -> subprocess.CompletedPr
 
 
 def on_stripes(where: Path, command: Sequence[object], stripes: int, size: int = MIB) -> JobStatus:
-    """The storage's books of four ranks of a command on a mount of its own; MOUNT in it is the mount."""
+    """Runs a command with four ranks on its own mount, which replaces MOUNT in the words; returns the storage's
+    accounts.
+    """
     (where / "mnt").mkdir()
     mount = make_mount(where / "mnt", ROOT / "storage" / "ost.yaml")
     set_stripes(mount, Layout(stripes, size))
@@ -104,7 +108,7 @@ def on_stripes(where: Path, command: Sequence[object], stripes: int, size: int =
 
 
 def emulated(where: Path, kind: int, transfer: int, stripes: int, *more: object) -> Emulated:
-    """Eight segments of four ranks."""
+    """Runs eight segments of four ranks."""
     options = ["--align", kind, "--transfer", transfer, "--segments", 8, "--directory", "MOUNT"]
     options += ["--json", where / "result.json", "--log", where / "writes.csv", *more]
     books = on_stripes(where, [ALIGNMENT, *options], stripes)
@@ -114,7 +118,7 @@ def emulated(where: Path, kind: int, transfer: int, stripes: int, *more: object)
 
 
 def covered(writes: Sequence[dict[str, int]]) -> list[tuple[int, int]]:
-    """The written bytes as joined ranges; raises when two writes overlap."""
+    """Returns the written bytes as joined ranges; raises if two writes overlap."""
     ranges: list[tuple[int, int]] = []
     for begin, bytes_ in sorted((write["offset"], write["bytes"]) for write in writes):
         assert not ranges or begin >= ranges[-1][1]
@@ -145,7 +149,7 @@ def test_transfers_that_cross_stripes(
     assert covered(run.writes) == [(0, 32_000_000)]
     assert run.books.bytes_written == run.books.bytes_read == 32_000_000
     assert run.share("stripes")[0] == per_stripe
-    # Only stripes that stay with one aggregator need no lock that another aggregator holds.
+    # Only a stripe that stays with one aggregator needs no lock of another aggregator.
     assert (run.books.lock_handovers == 0) == (kind == BOUND)
     assert (run.share("objects")[1] == 0) == (kind == BOUND)
 
@@ -164,10 +168,11 @@ def test_transfers_of_a_stripe_share_nothing(tmp_path: Path, kind: int) -> None:
 @pytest.mark.parametrize(
     ("stripes", "hints", "candidates", "used", "handed_over"),
     [
-        (1, ["cb_nodes=4"], 4, 1, False),  # more aggregators than stripes would share the one object
-        (3, ["cb_nodes=2"], 2, 1, False),  # two do not divide three stripes
+        (1, ["cb_nodes=4"], 4, 1, False),  # More aggregators than stripes would share the one object.
+        (3, ["cb_nodes=2"], 2, 1, False),  # Two stripes do not divide evenly among three aggregators.
         (4, ["cb_config_list=*:2"], 2, 2, False),
-        (1, ["cb_nodes=4", "romio_lustre_co_ratio=4"], 4, 4, True),  # unless they are let
+        # This hint allows several aggregators for each stripe.
+        (1, ["cb_nodes=4", "romio_lustre_co_ratio=4"], 4, 4, True),
     ],
 )
 def test_bound_domains_choose_aggregators_by_the_stripes(
@@ -182,7 +187,9 @@ def test_bound_domains_choose_aggregators_by_the_stripes(
 @pytest.mark.mpi
 @pytest.mark.parametrize(("driver", "handed_over"), [("library", True), ("lustre-like", False)])
 def test_dumps_of_btio_keep_their_stripes(tmp_path: Path, driver: str, handed_over: bool) -> None:
-    """ROMIO has the hints from a file: Open MPI 5 loses those of a program, and those of the same names with them."""
+    """The hints come from ROMIO's hints file, because Open MPI 5 loses the hints of a program, and with them those of
+    the same names in the file.
+    """
     hints = {"romio_cb_write": "enable", "cb_config_list": "*:*", "cb_nodes": "4"}
     (tmp_path / "hints").write_text("".join(f"{key} {value}\n" for key, value in hints.items()))
     command = ["env", f"ROMIO_HINTS={tmp_path}/hints", BTIO, "--class", "W", "--steps", 50, "--io-only"]

@@ -1,4 +1,4 @@
-"""APMPI records: what Darshan's own tools show of the time in MPI, held to a program whose messages are known."""
+"""APMPI records: the times in MPI that Darshan's own tools show, for a program whose messages are known."""
 
 from __future__ import annotations
 
@@ -36,19 +36,21 @@ ranks = [plain(records[i], "rank", "node_name", "all_counters") for i in range(1
 said = {"header": header, "ranks": ranks, "names": list(report.name_records.values())}
 json.dump(said, sys.stdout, default=lambda number: number.item())
 """
-"""In a process of its own: libdarshan-util takes no other first record than a process's first for the header."""
+"""Program that reads an APMPI header. It runs in a process of its own, because libdarshan-util reads the header only as
+the first record of a process.
+"""
 
 pytestmark = pytest.mark.mpi
 
 
 @pytest.fixture(scope="module")
 def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The log of `iolens run --trace mpi` with the timed barrier."""
+    """Returns the log of `iolens run --trace mpi` with the timed barrier."""
     return ran(tmp_path_factory.mktemp("apmpi"), RANKS, "mpi_sizes")
 
 
 def ran(folder: Path, ranks: int, name: str, *words: str, options: Sequence[str] = ()) -> Path:
-    """The log of a program of tests/c, with the timed barrier; beside it, what the program said."""
+    """Runs a program of tests/c with the timed barrier; returns its log and its output."""
     program = library("usual").compile(ROOT / f"tests/c/{name}.c", folder / name, "-O1")
     command = [str(Path(sys.executable).parent / "iolens"), "run", "--trace", "mpi", "--mpi-sync", *options, "--"]
     command += [str(library("usual").mpirun), "-np", str(ranks), str(program), *words]
@@ -64,7 +66,7 @@ def ran(folder: Path, ranks: int, name: str, *words: str, options: Sequence[str]
 
 @pytest.fixture(scope="module")
 def sizes(log: Path) -> list[int]:
-    """Bytes of each message that a rank sent."""
+    """Bytes of each message that a rank sends."""
     words = [line.split() for line in (log.parent / "said").read_text().splitlines()]
     return [int(word[1]) for word in words if word[:1] == ["SIZE"]]
 
@@ -72,7 +74,7 @@ def sizes(log: Path) -> list[int]:
 @pytest.fixture(scope="module")
 def seen(log: Path) -> Any:
     """Returns the records that PyDarshan reads in a process of its own."""
-    assert darshan.DarshanReport  # skips the test where the package has no library
+    assert darshan.DarshanReport  # Skips the test if the package has no library.
     done = subprocess.run([sys.executable, "-c", READ, str(log)], capture_output=True, check=False, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
@@ -136,7 +138,7 @@ def test_the_report_reads_them_and_an_anonymous_log_names_no_node(log: Path, see
 
 @pytest.fixture(scope="module")
 def probed(tmp_path_factory: pytest.TempPathFactory) -> Job:
-    """The log of a sampled program whose receives are probed, and which ends with recording switched off."""
+    """Returns the log of a sampled program that probes for its messages and ends while recording is switched off."""
     options = ("--late-receives", "--sample", "1000")
     return read_log(ran(tmp_path_factory.mktemp("probed"), 2, "mpi_probed", "0.3", options=options))
 

@@ -1,5 +1,6 @@
-"""Each shipped library, alone and in any order, in a root folder that holds the program and its libraries alone: the
-program's output and exit code stay what they are."""
+"""Runs a program in a root folder that holds only the program, its libraries and the profiler's libraries in any order.
+Output and exit code must not change.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +36,9 @@ def adapter(request: pytest.FixtureRequest) -> Path:
 
 
 def bare_root(folder: Path, program: Path, libraries: list[Path]) -> Path:
-    """A folder with the program as /program, the libraries that it needs, and ours at the paths that they have here."""
+    """Makes a folder with the program as /program, the libraries that it needs, and the profiler's libraries at their
+    usual paths.
+    """
     needed = re.findall(r"(/\S+) \(0x", subprocess.run(["ldd", program], capture_output=True, text=True).stdout)
     for path in [*map(Path, needed), *libraries]:
         target = folder / path.relative_to("/")
@@ -108,7 +111,7 @@ def test_a_run_into_a_bare_root(program: Path, emulated: bool, tmp_path: Path) -
 
 
 def test_the_libraries_need_nothing_but_the_c_library(adapter: Path) -> None:
-    """A library that needed anything else could keep every program of a machine from starting."""
+    """If a library needed anything else, it could keep every program of a machine from starting."""
     for path in [adapter, *(ROOT / "build/lib" / name for name in OURS), *TRACES]:
         listing = subprocess.run(["readelf", "-d", path], capture_output=True, text=True, check=True).stdout
         assert set(re.findall(r"NEEDED.*\[(.*)\]", listing)) <= {"libc.so.6", "ld-linux-x86-64.so.2"}

@@ -1,4 +1,4 @@
-"""BT-IO's data files: the same bytes by any method and number of ranks, verified when read back."""
+"""BT-IO's data files have the same bytes with any method and number of ranks, and are verified when read back."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SHARED = ["full", "simple", "fortran"]
 
 
 def kept(where: Path, *arguments: str, method: str = "full", ranks: int = 1, io: str = "romio321") -> bytes:
-    """The data file that a verified run leaves."""
+    """Returns the data file of a verified run."""
     verified(where, "--method", method, "--keep", *arguments, ranks=ranks, io=io)
     return (where / f"btio.{method}.out").read_bytes()
 
@@ -48,7 +48,7 @@ def test_same_bytes_by_any_method_and_ranks(tmp_path: Path, class_s: bytes, meth
 
 @pytest.mark.parametrize("ranks", [1, 4, 9])
 def test_same_bytes_by_the_lustre_like_driver(tmp_path: Path, class_s: bytes, ranks: int) -> None:
-    """Stripes of 3000 bytes cut rows and points; the read back goes through the driver as well."""
+    """Stripes of 3000 bytes divide rows and points; the reading also uses the driver."""
     driver = ["--mpiio-driver", "lustre-like", "--hint", "striping_unit=3000"]
     assert kept(tmp_path, "--class", "S", *driver, ranks=ranks) == class_s
 
@@ -67,7 +67,7 @@ def test_same_bytes_of_class_w(tmp_path: Path) -> None:
 
 
 def test_layout_and_values_of_class_s(class_s: bytes) -> None:
-    """Points that NPB's own file has; axes dump, z, y, x, component."""
+    """Returns points of NPB's own file; axes dump, z, y, x, component."""
     field = np.frombuffer(class_s).reshape(DUMPS, EDGE, EDGE, EDGE, 5)
     assert field[0, 0, 0, 0].tolist() == [2.0, 1.0, 2.0, 2.0, 5.0]
     first = [
@@ -97,7 +97,7 @@ def test_layout_and_values_of_class_s(class_s: bytes) -> None:
 
 
 def cells(rank: int, edge: int) -> list[tuple[int, int, int]]:
-    """Cell coordinates (x, y, z) of a rank in the multipartition of edge*edge ranks."""
+    """Returns the cell coordinates (x, y, z) of a rank in the multipartition of edge*edge ranks."""
     i, j = rank % edge, rank // edge
     return [((i + c) % edge, (j - c) % edge, c) for c in range(edge)]
 
@@ -130,7 +130,7 @@ def test_data_files_are_removed_unless_kept(tmp_path: Path) -> None:
 
 
 def corrupt(path: Path, offset: int) -> None:
-    """Puts another double at a byte offset."""
+    """Writes another double at a byte offset."""
     with path.open("r+b") as file:
         file.seek(offset)
         value = struct.unpack("=d", file.read(8))[0]
@@ -167,7 +167,7 @@ def test_a_file_cut_short_is_an_error(tmp_path: Path, method: str) -> None:
 
 @pytest.mark.parametrize(("method", "ranks"), [("full", 1), ("full", 9), ("simple", 9), ("epio", 9), ("fortran", 9)])
 def test_io_only_writes_known_data(tmp_path: Path, method: str, ranks: int) -> None:
-    """An uneven grid; every dump is the field of the first plus its number."""
+    """The grid is uneven; every dump is the field of the first one plus the dump's number."""
     arguments = [
         "--grid",
         "13,11,10",
@@ -191,7 +191,9 @@ def test_io_only_writes_known_data(tmp_path: Path, method: str, ranks: int) -> N
 
 
 def test_write_interval_seven(tmp_path: Path) -> None:
-    """Nine dumps, the last at step 60; no published error norms, so memory is the reference."""
+    """The run makes nine dumps, the last at step 60. No error norms are published for that, so memory is the
+    reference.
+    """
     outcome = verified(tmp_path, "--class", "S", "--write-interval", "7", "--keep", ranks=4)
     assert outcome.text.count(" Writing data set") == 9
     assert " Writing data set, time step          60" in outcome.text
@@ -207,7 +209,7 @@ def test_write_interval_ten_has_the_mean_of_the_reference_program(tmp_path: Path
 
 @pytest.mark.parametrize(("method", "interval"), [("full", 2), ("full", 5), ("simple", 2), ("epio", 2), ("fortran", 2)])
 def test_read_interval(tmp_path: Path, interval: int, method: str) -> None:
-    """The file holds as many dumps as are read back at once; all twelve are read and verified."""
+    """The file holds as many dumps as one read-back needs; all twelve are read and verified."""
     arguments = ["--class", "S", "--read-interval", str(interval), "--method", method, "--keep"]
     outcome = verified(tmp_path, *arguments, ranks=4)
     assert outcome.text.count(" Reading data set ") == DUMPS
@@ -260,7 +262,7 @@ def test_result_json_and_the_printed_block_agree(tmp_path: Path) -> None:
 
 
 def test_operation_count_of_class_s(tmp_path: Path) -> None:
-    """228.3138 million operations by NPB's count."""
+    """NPB counts 228.3138 million operations."""
     verified(tmp_path, "--method", "none", "--json", "result.json")
     found = result(tmp_path / "result.json")
     assert found["extra"]["mops_total"] * found["total_seconds"] == pytest.approx(228.3138, rel=1e-6)
@@ -275,7 +277,7 @@ def test_epio_result_names_every_file(tmp_path: Path) -> None:
 
 
 def test_hints_file(tmp_path: Path) -> None:
-    """Both ways of writing a hint; --hint wins over the file."""
+    """Hints may be written in two ways; --hint overrides the file."""
     (tmp_path / "hints.txt").write_text("# aggregation\ncb_nodes=1\nromio_cb_write enable\n\ncb_buffer_size 1MiB\n")
     arguments = ["--hints-file", "hints.txt", "--hint", "cb_buffer_size=2M", "--json", "result.json"]
     verified(tmp_path, *arguments, ranks=4)
@@ -300,7 +302,7 @@ def test_data_that_is_not_read_back_is_not_called_verified(tmp_path: Path) -> No
 def test_a_cold_read_says_how_much_was_still_in_memory(tmp_path: Path) -> None:
     verified(tmp_path, "--steps", "5", "--io-only", "--cold-read", "--json", "result.json", ranks=4)
     held = result(tmp_path / "result.json")["extra"]["cached_before_read"]
-    # A kernel may keep any pages when it is asked to drop them; on tmpfs it must keep all.
+    # A kernel may keep pages that it is asked to drop; on tmpfs it must keep all.
     assert held == 1 if file_system(tmp_path)[0] == "tmpfs" else 0 <= held <= 1
     refused = btio(tmp_path, "--io-only", "--write-only", "--cold-read")
     assert refused.status == 2

@@ -1,4 +1,4 @@
-"""btio's options and NPB's input file: what is read, and one clear message for what is wrong."""
+"""btio's options and NPB's input file: how they are read, and one clear message for each mistake."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_help_lists_every_option(tmp_path: Path) -> None:
 
 
 def test_input_file_of_npb(tmp_path: Path) -> None:
-    """Fortran's exponent, a read interval and hints for collective buffering."""
+    """The file has Fortran's exponents, a read interval and hints for collective buffering."""
     (tmp_path / "inputbt.data").write_text("60\n0.01d0\n12 12 12\n5 2\n2 1048576\n")
     outcome = verified(tmp_path, "--json", "result.json", "--keep", ranks=4)
     assert " Reading from input file inputbt.data" in outcome.text
@@ -125,7 +125,9 @@ def test_the_other_format_is_named(tmp_path: Path) -> None:
     ],
 )
 def test_no_space_left_in_mid_run(tmp_path: Path, small_disk: Path, method: str, io: str) -> None:
-    """Never a silent success. Open MPI's own component hides the error; then the file is found too short."""
+    """The program must not succeed silently. Open MPI's own component hides the error; the program then finds that the
+    file is too short.
+    """
     start = ["--class", "W", "--steps", "100", "--io-only"]
     place = ["--directory", str(small_disk)]
     outcome = btio(tmp_path, *start, "--method", method, *place, ranks=4, io=io)

@@ -1,4 +1,4 @@
-"""Parts of btio by themselves, and its I/O calls as the MPI library and the kernel see them."""
+"""Tests parts of btio alone, and its I/O calls as the MPI library and the kernel see them."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_parts(tmp_path: Path, ranks: int) -> None:
     ],
 )
 def test_mpi_io_calls_are_those_of_the_reference(tmp_path: Path, method: str, ranks: int, expected: str) -> None:
-    """Counted in the reference program for class S."""
+    """The expected numbers were counted in the reference program for class S."""
     counter = compiled("btio_calls.c", tmp_path / "libcalls.so", "-shared", "-fPIC")
     command = ["env", f"LD_PRELOAD={counter}", str(BTIO), "--class", "S", "--method", method]
     done = launch(tmp_path, command, ranks=ranks)
@@ -61,7 +61,7 @@ def test_mpi_io_calls_are_those_of_the_reference(tmp_path: Path, method: str, ra
 @pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed")
 @pytest.mark.parametrize("method", ["full", "simple", "epio", "fortran"])
 def test_fsync_reaches_the_kernel(tmp_path: Path, method: str) -> None:
-    """Once, before the data file is closed, and not at all without the option."""
+    """With the option the file is synced once, before it is closed; without it never."""
     for option, expected in ((["--fsync"], 1), ([], 0)):
         trace = ["strace", "-f", "-y", "-o", "trace.txt", "-e", "trace=fsync,fdatasync"]
         done = launch(tmp_path, [*trace, str(BTIO), "--method", method, *option])
@@ -81,7 +81,9 @@ def test_fortran_writes_forty_bytes_at_a_time(tmp_path: Path) -> None:
 
 
 def test_a_size_limit_is_an_error_message(tmp_path: Path) -> None:
-    """The kernel's signal for it does not kill the program. (20 MB leave room for what MPI itself keeps in files.)"""
+    """The kernel sends a signal at the limit, which must not kill the program. (20 MB leave room for MPI's
+    own files.)
+    """
     verified(tmp_path, "--class", "W", "--io-only", "--method", "epio")
     limited = ["bash", "-c", f"ulimit -f 20000; exec {BTIO} --class W --io-only --method epio"]
     done = launch(tmp_path, limited)

@@ -31,7 +31,7 @@ GRID = (13, 11, 10)
 POINTS = GRID[0] * GRID[1] * GRID[2]
 DUMPS = 3
 HEADERS = (512, 252)
-"""Bytes in front of the data of a netCDF file: newer PnetCDF does not align the data."""
+"""Returns the number of bytes before the data of a netCDF file; newer PnetCDF does not align the data."""
 SIZES = ("--grid", ",".join(map(str, GRID)), "--dumps", str(DUMPS))
 
 SCHEMA = f"""netcdf btio {{
@@ -81,7 +81,7 @@ def test_every_method_and_rank_count_writes_the_same_data(
 
 
 def calls_seen(where: Path, ranks: int, *arguments: str) -> dict[str, int]:
-    """MPI-IO counters of the data file, summed over the ranks, as the profiler saw the program."""
+    """Returns the MPI-IO counters of the data file, summed over the ranks, from the profiler's log."""
     core, adapter = find_library("libiolens.so"), find_library("libiolens-openmpi.so")
     if core is None or adapter is None or mpi.flavour_of_program(BTIO) != "openmpi":
         pytest.skip("btio or the profiler is not built for Open MPI")
@@ -189,7 +189,7 @@ def test_too_few_dumps_in_the_file(tmp_path: Path, method: str, file: str) -> No
 
 
 def test_a_message_comes_whole(tmp_path: Path) -> None:
-    """In one write, which a datagram is: ranks that fail together would mix the parts of their lines."""
+    """A message must be one write, so that ranks that fail together do not mix their lines."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
     command = [str(BTIO), "--method", "0", "--directory", "absent"]
     environment = {**os.environ, **MPI_SETTINGS}
@@ -207,7 +207,7 @@ def test_a_message_comes_whole(tmp_path: Path) -> None:
 def test_the_pattern_on_a_full_disk(
     tmp_path: Path, small_disk: Path, method: str, file: str, title: str, together: int
 ) -> None:
-    """ROMIO may keep the file locked after a failure; no rank may wait for that."""
+    """ROMIO may keep the file locked after a failure, and no rank may wait for the lock."""
     grid = ["--grid", "64,64,64", "--dumps", "2"]
     outcome = btio(tmp_path, *grid, "--method", method, "--directory", str(small_disk), ranks=4)
     assert outcome.status == 1

@@ -1,4 +1,4 @@
-"""The BT solver against NPB's published norms, and values of the reference programs elsewhere."""
+"""Compares the BT solver with NPB's published norms, and with values of the reference programs."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from btio_program import btio, verified
 
 pytestmark = pytest.mark.mpi
 
-# Class S, first time step: norms over the interior. From a serial numpy solution of the same equations; the
-# residual and the errors agree with NPB 3.3.1 run for 0, 1 and 2 steps.
+# Norms over the interior after the first time step of class S. They come from a serial numpy solution of the same
+# equations; the residual and the errors agree with NPB 3.3.1 run for 0, 1 and 2 steps.
 FIRST_STEP = {
     "forcing": [
         9.3399472629182e00,
@@ -128,7 +128,7 @@ def test_published_norms_for_any_number_of_ranks(tmp_path: Path, letter: str, ra
 
 @pytest.mark.parametrize("ranks", [1, 4, 9])
 def test_a_grid_with_three_different_edges(tmp_path: Path, ranks: int) -> None:
-    """Values of the reference program."""
+    """Compares with the reference program's values."""
     outcome = verified(tmp_path, "--grid", "10,11,12", "--steps", "10", "--dt", "0.01", ranks=ranks)
     residual = [845.3132143600, 67.73761495980, 211.4498805326, 190.3049303578, 1852.226958416]
     error = [62.38847391058, 4.848582984747, 15.65778967845, 14.22046227807, 144.3421481818]
@@ -138,7 +138,7 @@ def test_a_grid_with_three_different_edges(tmp_path: Path, ranks: int) -> None:
 
 
 def test_another_time_step_has_no_reference(tmp_path: Path) -> None:
-    """Values of the reference program."""
+    """Compares with the reference program's values."""
     outcome = btio(tmp_path, "--class", "S", "--dt", "0.015", "--method", "none")
     assert outcome.status == 0
     assert " DT does not match the reference value of  0.10000000E-01" in outcome.text

@@ -84,7 +84,7 @@ def test_a_restart_of_another_problem(tmp_path: Path) -> None:
 
 
 def ranks_in(folder: Path) -> list[int]:
-    """Processes of the simulator that run in this folder."""
+    """Returns the processes of the simulator that run in this folder."""
     found = []
     for process in Path("/proc").glob("[0-9]*"):
         try:
@@ -101,7 +101,8 @@ def test_a_killed_rank_leaves_no_files(tmp_path: Path) -> None:
     job = subprocess.Popen(
         ["mpirun", "-np", "6", str(CHECKPOINT), *words],
         cwd=tmp_path,
-        env=os.environ | MPI_SETTINGS | {"OMPI_MCA_odls_base_sigkill_timeout": "5"},  # time to remove files
+        # This gives the ranks time to remove files.
+        env=os.environ | MPI_SETTINGS | {"OMPI_MCA_odls_base_sigkill_timeout": "5"},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,

@@ -1,4 +1,4 @@
-"""A checkpoint's files: the same data by any number of writers and ranks, and a restart that finds what is wrong."""
+"""A checkpoint's files hold the same data for any number of writers and ranks, and a restart finds wrong data."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_a_shared_file_is_the_same_by_any_writers(tmp_path: Path, arguments: lis
 
 @needs_netcdf()
 def test_split_files_hold_the_rows_that_their_writers_have(tmp_path: Path) -> None:
-    """7 cells on 2 ranks are 4 and 3 rows, which 12 equal files of 42 / 12 rows could not hold."""
+    """Two ranks have 4 and 3 rows of 7 cells, which cannot be divided into 12 equal files of 42 / 12 rows."""
     edge, names = 7, [f"checkpoint_{number:03d}.nc4" for number in range(12)]
     problem = ["--nx", "1", "--ny", "2", "--im_world", "7", *PROBLEM[2:], "--split_file"]
     good(checkpoint(tmp_path, *problem, "--num_writers", "12", ranks=12))

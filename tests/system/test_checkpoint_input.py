@@ -1,4 +1,4 @@
-"""The simulators' resource files and flags: read as MAPL's are, and one clear message for what is wrong."""
+"""The simulators read resource files and flags as MAPL's do, and print one clear message for each mistake."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The simulators' output, line by line as MAPL's, and the I/O that the logs have for their files."""
+"""The simulators print what MAPL's print, line by line, and their logs show the I/O on their files."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def test_modes_print_the_originals_columns(tmp_path: Path, mode: str) -> None:
 
 @needs_netcdf()
 def test_the_originals_hint_writes_the_file_twice(tmp_path: Path) -> None:
-    """Bytes that POSIX calls wrote for each byte of the fields; the switch is documented with these ratios."""
+    """Bytes that POSIX calls write for each byte of the fields. The switch's documentation has these ratios."""
     import darshan
 
     libraries = ":".join(str(ROOT / "build" / "lib" / name) for name in ("libiolens-openmpi.so", "libiolens.so"))

@@ -1,4 +1,4 @@
-"""The bundled experiments of the simulators: they load as they stand, and end in a PDF when cut to two points."""
+"""The bundled experiments of the simulators load unchanged; cut down to two points they run and end in a PDF."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ranks whose nodes' clocks differ: time namespaces that begin elsewhere, and a clock that runs too fast."""
+"""Ranks on nodes whose clocks differ: time namespaces with another start, and a clock that runs too fast."""
 
 from __future__ import annotations
 
@@ -18,15 +18,16 @@ from patience import PATIENCE
 
 AHEAD, BEHIND = 1000, -20
 TOO_FAST_PPM = 10000
-WRITING = 0.3  # s; how long a rank of tests/c/mpi_clocks.c writes at least
-ROUNDING = 2e-6  # s; a job begins at a whole microsecond, and the TSC is calibrated
+WRITING = 0.3  # Shortest time in seconds that a rank of tests/c/mpi_clocks.c writes.
+ROUNDING = 2e-6  # In seconds: a job begins at a whole microsecond, and the TSC is calibrated.
 
 pytestmark = pytest.mark.mpi
 
 
 def ran(folder: Path, *nodes: list[str], left_out: int | None = None) -> tuple[Job, pd.DataFrame]:
-    """A job with one rank behind each of these commands: its log, and when its writes were, by one clock (ns), without
-    those of a rank that is not recorded."""
+    """Runs one rank behind each command. Returns the log, and the times of the recorded ranks' writes by one clock
+    (ns).
+    """
     its, shim = library("usual"), folder / "shim.so"
     need_several_programs(str(its.mpirun))
     program = its.compile(ROOT / "tests/c/mpi_clocks.c", folder / "program")
@@ -52,7 +53,7 @@ def ran(folder: Path, *nodes: list[str], left_out: int | None = None) -> tuple[J
 
 
 def on_one_axis(job: Job, written: pd.DataFrame) -> float:
-    """By how many seconds the writes in the log do not fit when they were, whatever the begin of the log's axis."""
+    """Returns the errors in seconds of the log's write times; a common offset of the log's axis does not count."""
     traced = job.frames["DXT_POSIX"].sort_values(["rank", "start"])
     files = {record for record, name in job.names.items() if "written." in name}
     traced = traced[traced["id"].isin(files)]
@@ -69,8 +70,9 @@ def can(*command: str) -> bool:
 
 @pytest.fixture(scope="module")
 def apart(tmp_path_factory: pytest.TempPathFactory) -> tuple[Job, pd.DataFrame, tuple[float, float]]:
-    """A node of rank 0, two whose clocks began elsewhere, and one whose clock is too fast, with two ranks: the first of
-    them, which compares that clock, is not recorded. And rank 0's clock before and after the job."""
+    """Ranks on a normal node, on two whose clocks have another start, and two ranks on one whose clock is too fast; the
+    first of these two is not recorded. Rank 0's clock is read before and after the job.
+    """
     space = ["unshare", "--time", "--monotonic"]
     if not can(*space, "1") or not can("unshare", "--uts"):
         pytest.skip("time namespaces cannot be made here")
@@ -103,7 +105,7 @@ def test_offsets_are_as_far_off_as_is_said(apart: tuple[Job, pd.DataFrame, tuple
 
 
 def test_times_are_on_one_axis(apart: tuple[Job, pd.DataFrame, tuple[float, float]]) -> None:
-    """Also of the second rank of a node, which compares nothing, and of a clock that runs too fast."""
+    """The second rank of a node takes part in no comparison of clocks, and must be correct as well."""
     job, written, _ = apart
     uncertainty = common_clock(job).uncertainty
     assert uncertainty is not None

@@ -1,4 +1,6 @@
-"""collectives: results checked, columns as the OSU micro-benchmarks print them, the selection and the limits proven."""
+"""collectives: results are checked, columns equal those of the OSU micro-benchmarks, selection and limits are
+correct.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,7 @@ def collectives(where: Path, *arguments: str, ranks: int = 2) -> Outcome:
 
 
 def measured(where: Path, *arguments: str, ranks: int = 2) -> tuple[Outcome, dict[str, Any]]:
-    """A run that must go well, and its result JSON."""
+    """Runs the program, which must succeed; returns its result JSON."""
     outcome = collectives(where, *arguments, "--json", "result.json", ranks=ranks)
     assert outcome.status == 0, outcome.text + outcome.errors
     return outcome, result(where / "result.json")
@@ -82,7 +84,7 @@ OSU = """\
 # Size       Avg Latency(us)   Min Latency(us)   Max Latency(us)  Iterations
 8                       1.24              0.94              1.55        1000
 """
-"""A line of the output of osu_bcast -f, to show where its columns end."""
+"""Line of the output of osu_bcast -f, which shows where its columns end."""
 
 
 def test_columns_end_where_those_of_the_osu_benchmarks_end(tmp_path: Path) -> None:
@@ -123,7 +125,7 @@ def test_more_ranks_than_processors(tmp_path: Path) -> None:
     [
         ({}, ("tuned",), "sm"),
         ({"coll_sm_priority": "90"}, ("sm",), "han"),
-        ({"coll": "^tuned"}, ("libnbc", "basic"), "tuned"),  # the latter in Open MPI 5
+        ({"coll": "^tuned"}, ("libnbc", "basic"), "tuned"),  # Open MPI 5 chooses `basic`.
     ],
 )
 def test_selection(
@@ -149,7 +151,7 @@ def test_forced_algorithm_is_recorded(tmp_path: Path, monkeypatch: pytest.Monkey
 
 @only_open_mpi
 def test_eager_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The observed limit is the variable less the library's own header, whatever the variable."""
+    """The observed limit is the variable minus the library's own header, for any value of the variable."""
     headers: set[int] = set()
     monkeypatch.setenv("OMPI_MCA_pml", "ob1")
     monkeypatch.setenv("OMPI_MCA_btl", "self,vader")

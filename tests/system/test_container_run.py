@@ -1,4 +1,4 @@
-"""`iolens run --container`: programs in a root of their own, which `apptainer.sh`, a stand-in for apptainer, makes."""
+"""`iolens run --container`: programs run in a root of their own; `apptainer.sh` plays apptainer."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
-    """A folder with the stand-in, an image and one to work in."""
+    """Makes a folder with the fake apptainer, an image and a working folder."""
     for name in ("bin", "image", "work"):
         (tmp_path / name).mkdir()
     (tmp_path / "bin/apptainer").symlink_to(STAND_IN)

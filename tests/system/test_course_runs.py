@@ -1,4 +1,4 @@
-"""Every activity of the course runs, at a scale where its numbers mean nothing, and answers each of its claims."""
+"""Every activity of the course runs at a small scale, where its numbers mean nothing, and answers all its claims."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SMALL = {
     11: [*FILES, f"{IOR}, -V, -S]", "exclude=[program != 'with one hint']"],
     12: ["exclude=[loader != '4 workers']"],
 }
-"""Changes of an activity's experiment that make it small; they may drop points."""
+"""Changes that make an activity's experiment small; they may remove points."""
 
 
 def test_all_activities_have_a_small_scale() -> None:

@@ -1,4 +1,4 @@
-"""The end of an MPI job: how many collective calls it takes, and what is kept of ranks when there are many."""
+"""The end of an MPI job: the number of collective calls, and which ranks' data a large job keeps."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.mpi
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The program and the library that counts, in a folder."""
+    """Builds the program and the library that counts collective calls, in one folder."""
     folder = tmp_path_factory.mktemp("finalisation")
     command = ["mpicc", "-std=gnu11", "-D_GNU_SOURCE", "-Wall"]
     source = ROOT / "tests/c"
@@ -41,12 +41,12 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(built: Path, folder: Path, posix: int, mpiio: int, **settings: str) -> tuple[int, Job]:
-    """The number of collective calls of a job that shares so many files, and its log."""
+    """Returns the number of collective calls and the log of a job that shares this many files."""
     return launch(built, folder, "program", str(folder), str(posix), str(mpiio), **settings)
 
 
 def launch(built: Path, folder: Path, *program: str, ranks: int = RANKS, **settings: str) -> tuple[int, Job]:
-    """The number of collective calls of a job, and its log."""
+    """Returns the number of collective calls of a job, and its log."""
     preload = f"{PRELOAD}:{built}/counter.so"
     settings |= {"IOLENS_LOGPATH": str(folder), "IOLENS_INCLUDE": str(folder)}
     done = start(ranks, preload, [str(built / program[0]), *program[1:]], "romio321", **settings)
@@ -58,7 +58,7 @@ def launch(built: Path, folder: Path, *program: str, ranks: int = RANKS, **setti
 def start(
     ranks: int, preload: str, command: list[str], component: str | None, cwd: Path | None = None, **settings: str
 ) -> subprocess.CompletedProcess[str]:
-    """A job that must end well, with these libraries in its ranks alone."""
+    """Runs a job, which must succeed, with these libraries preloaded in its ranks only."""
     inner = ["env", f"LD_PRELOAD={preload}", *command]
     done = subprocess.run(
         [mpi.find_launcher(FLAVOUR), "-np", str(ranks), *inner],
@@ -74,7 +74,7 @@ def start(
 
 
 def rows(job: Job, name: str) -> dict[int, tuple[int, int, int]]:
-    """Per rank of a file: ranks that the row stands for, bytes written, largest write."""
+    """Returns for each rank's row of a file: number of ranks it stands for, bytes written, largest write."""
     found = job.private["file_ranks"]
     found = found[found["file"].map(job.names).str.endswith(f"/{name}")]
     columns = found[["rank", "ranks", "bytes_written", "largest_write"]]
@@ -82,7 +82,7 @@ def rows(job: Job, name: str) -> dict[int, tuple[int, int, int]]:
 
 
 def test_the_number_of_calls_does_not_grow_with_files(built: Path, tmp_path: Path) -> None:
-    """Five when the job begins, 28 at its end: counted, so that the number in MEASUREMENTS.md stays true."""
+    """A job makes five calls when it begins and 28 at its end, the number that MEASUREMENTS.md states."""
     found = {}
     for posix, mpiio in ((2, 1), (30, 5)):
         folder = tmp_path / f"{posix}"
@@ -98,7 +98,9 @@ def test_the_number_of_calls_does_not_grow_with_files(built: Path, tmp_path: Pat
 
 
 def test_beyond_its_room_the_table_keeps_the_busiest_ranks(built: Path, tmp_path: Path) -> None:
-    """Room for two ranks of each file: rank 3 moved most, then 1 and 2, which are alike to a factor of two."""
+    """There is room for two ranks of each file. Rank 3 moved most, then 1 and 2, which differ by less than a factor of
+    two.
+    """
     calls, job = run(built, tmp_path, 5, 0, IOLENS_FILE_RANKS="12")
     assert calls == 5 + 19 + 17
     for number in range(5):
@@ -123,7 +125,7 @@ def test_the_log_says_when_files_of_some_ranks_are_left_out(built: Path, tmp_pat
 
 
 def test_tables_learn_of_all_ranks_in_one_call(built: Path, tmp_path: Path) -> None:
-    """Regions, samples one by one and counters add no call to those that every job makes, call chains five."""
+    """Regions, single samples and counters add no call to those of every job; call chains add five."""
     calls, job = launch(built, tmp_path, "marked", IOLENS_SAMPLE="200", IOLENS_TIMELINE="5")
     assert calls == 5 + 9 + 7 + 5, "one more for the example of a mistake, five for what ranks call alike"
     last = RANKS - 1
@@ -160,7 +162,9 @@ def test_beyond_their_room_tables_keep_the_largest_rows_and_the_sum_of_the_other
 
 @pytest.mark.parametrize(("rank", "request_number"), [(0, -1), (1, -1), (1, 20), (2, 30)])
 def test_no_rank_waits_for_one_without_memory(rank: int, request_number: int, built: Path, tmp_path: Path) -> None:
-    """From this request of that rank on (below 0), or that one alone, which the log may do without."""
+    """Refuses memory on that rank from this request on (if negative), or only for this request, which is not
+    essential.
+    """
     settings = {"IOLENS_TRACE": "mpi,io", "IOLENS_DXT": "1", "IOLENS_LOGPATH": str(tmp_path), "IOLENS_SPOOL": "none"}
     done = start(3, PRELOAD, [str(built / "scarce"), str(rank), str(request_number)], None, cwd=tmp_path, **settings)
     assert done.stderr.count("iolens:") == done.stderr.count("Cannot allocate memory")
@@ -172,7 +176,7 @@ def test_no_rank_waits_for_one_without_memory(rank: int, request_number: int, bu
 
 @pytest.mark.parametrize("poor", [0, 1])
 def test_a_rank_without_memory_is_left_out_of_the_log(poor: int, built: Path, tmp_path: Path) -> None:
-    """The job has the log of the others, which says so; with room enough for few files, that of all."""
+    """The log has the other ranks' data and says so; with room for few files it has those of all ranks."""
     for files in (6000, 3):
         folder = tmp_path / str(files)
         folder.mkdir()
@@ -194,7 +198,7 @@ def test_a_rank_without_memory_is_left_out_of_the_log(poor: int, built: Path, tm
 
 
 def check_chains(job: Job) -> None:
-    """All ranks made the same calls from the same places: these are in the log once, under one number."""
+    """All ranks made the same calls from the same places, so the log has the calls once, under one number."""
     nodes, objects, sites = (job.private[name] for name in ("call_nodes", "objects", "mpi_sites"))
     assert set(nodes["rank"]) == set(objects["rank"]) == {-1}
     assert not nodes.duplicated(["parent", "object", "offset", "leaf"]).any()
@@ -205,7 +209,7 @@ def check_chains(job: Job) -> None:
 
 
 def test_a_job_of_many_ranks_is_one_log_with_all_of_them(built: Path, tmp_path: Path) -> None:
-    """64, far more than there are cores: each is in every table, and the sums are those of all."""
+    """Uses 64 ranks, far more than there are cores: each is in every table, and sums include all."""
     ranks, size = 64, 1000
     settings = {"IOLENS_TRACE": "mpi,io", "IOLENS_CALLERS": "1", "IOLENS_IO_CALLERS": "1", "IOLENS_SAMPLE": "10"}
     _, job = launch(built, tmp_path, "crowded", str(tmp_path), ranks=ranks, **settings)
@@ -238,7 +242,7 @@ def test_a_job_of_many_ranks_is_one_log_with_all_of_them(built: Path, tmp_path: 
     ],
 )
 def test_ranks_may_be_told_different_things(setting: str, logs: int, said: str, built: Path, tmp_path: Path) -> None:
-    """The job goes on to its end, and says once what became of the log."""
+    """The job goes on to its end and prints once what became of the log."""
     inner = ["env", f"LD_PRELOAD={PRELOAD}", f"IOLENS_LOGPATH={tmp_path}", "IOLENS_SPOOL=none"]
     program = [str(built / "crowded"), str(tmp_path)]
     launcher = mpi.find_launcher(FLAVOUR)
@@ -259,7 +263,9 @@ def test_ranks_may_be_told_different_things(setting: str, logs: int, said: str, 
 
 @pytest.mark.parametrize("ranks", ["here here gone", "gone here here", "gone here"])
 def test_ranks_without_the_libraries_are_not_waited_for_for_ever(ranks: str, built: Path, tmp_path: Path) -> None:
-    """The program's own calls come through, and each of the other ranks writes a log. A minute ends at once here."""
+    """The program's own calls still work, and each of the other ranks writes its own log. Here the minute's wait is cut
+    short.
+    """
     program = [str(built / "crowded"), str(tmp_path)]
     preload = f"LD_PRELOAD={PRELOAD}:{built}/hurried.so"
     here = ["env", preload, f"IOLENS_LOGPATH={tmp_path}", f"IOLENS_INCLUDE={tmp_path}", "IOLENS_SPOOL=none", *program]
@@ -281,8 +287,8 @@ def test_ranks_without_the_libraries_are_not_waited_for_for_ever(ranks: str, bui
 
 
 def test_ranks_that_some_are_missing_from_write_logs_of_their_own(built: Path, tmp_path: Path) -> None:
-    """`iolens run` sees in the command which ranks cannot be recorded, or the user says so, and nobody waits for these
-    ranks.
+    """`iolens run` detects from the command line which ranks cannot be recorded, or the user names them; no rank waits
+    for these.
     """
     program = [str(built / "crowded"), str(tmp_path)]
     launcher = mpi.find_launcher(FLAVOUR)

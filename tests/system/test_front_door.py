@@ -1,4 +1,4 @@
-"""The front door as a person uses it: `make run-class-S` from set-up to the PDF, and the README's promises."""
+"""Uses the project as a newcomer does: `make run-class-S` from set-up to the PDF, and the README's promises."""
 
 from __future__ import annotations
 
@@ -55,7 +55,8 @@ def test_help_names_every_target() -> None:
 def test_every_link_of_the_readmes_leads_somewhere() -> None:
     readmes = []
     for folder, folders, files in os.walk(ROOT):
-        folders[:] = sorted(set(folders) - {".git", ".venv", "build", "results"})  # where others are at work meanwhile
+        # Other processes may change files in these folders meanwhile.
+        folders[:] = sorted(set(folders) - {".git", ".venv", "build", "results"})
         readmes += [Path(folder, name) for name in files if name.endswith(".md")]
     assert ROOT / "README.md" in readmes
     for readme in readmes:

@@ -1,4 +1,4 @@
-"""A clone in a folder whose name has a space, and what `make install` made of it once that clone is gone."""
+"""A clone in a folder whose name has a space, and the result of `make install` after the clone is gone."""
 
 from __future__ import annotations
 
@@ -30,8 +30,7 @@ def run(*words: object, cwd: Path, **settings: str) -> subprocess.CompletedProce
 
 @pytest.fixture(scope="module")
 def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of this folder, set up and built where it lies; what is compiled already is taken over, but for one file
-    of each part."""
+    """Copies this folder, then sets it up and builds it; compiled files are reused except one of each part."""
     folder = tmp_path_factory.mktemp("a folder with space") / "my clone"
     left_out = shutil.ignore_patterns(".git", ".venv", "results", "build", ".*_cache", "*.egg-info", "__pycache__")
     shutil.copytree(ROOT, folder, ignore=left_out)
@@ -46,7 +45,7 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def prefix(clone: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The tree that `make install` made with a umask that hides files, moved from DESTDIR and made read-only."""
+    """Returns the tree of `make install` under a umask that hides files, moved out of DESTDIR and made read-only."""
     place = tmp_path_factory.mktemp("installed")
     stage, target = place / "stage", place / "opt"
     install = 'umask 077; exec make install DESTDIR="$0" PREFIX="$1"'
@@ -65,7 +64,7 @@ def prefix(clone: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pa
 
 @contextmanager
 def gone(folder: Path) -> Iterator[None]:
-    """The folder is not there meanwhile."""
+    """Hides the folder meanwhile."""
     aside = folder.rename(folder.with_name("aside"))
     try:
         yield
@@ -163,7 +162,7 @@ def test_programs_are_built_for_this_machine_unless_said_otherwise(tmp_path: Pat
 
 @pytest.mark.parametrize("part", PARTS)
 def test_a_warning_stops_only_those_who_ask_for_it(part: str, tmp_path: Path) -> None:
-    """A compiler newer than ours may warn of more: here of what every file does."""
+    """A newer compiler may warn of more, so the test makes it warn about something that every file does."""
     command = ["make", "-s", f"BUILD={tmp_path}", "MPICC=mpicc -Wtraditional", "CC=gcc -Wtraditional"]
     target = max((ROOT / "build/obj" / part).glob("*/*.o" if part != "storage" else "*.o"))
     target = tmp_path / target.relative_to(ROOT / "build")

@@ -1,4 +1,4 @@
-"""`iolens io500`: every phase runs, leaves a log, and the data goes."""
+"""`iolens io500` runs every phase, leaves a log of each, and removes the data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The bundled ior: where every byte lies, what it prints, and what it says when something is wrong."""
+"""The bundled ior: the place of every byte, its output, and its messages."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_a_cold_read_says_how_much_was_still_in_memory(tmp_path: Path, options: 
 
 
 def writers(path: Path) -> list[int]:
-    """The writing rank of each KiB of a file, from a word that is no stamp."""
+    """Returns the writing rank of each KiB of a file, from a word that is no stamp."""
     words = np.fromfile(path, dtype="<u8").reshape(-1, 128)
     return [int(word >> 32) for word in words[:, 1]]
 
@@ -104,7 +104,7 @@ def test_a_wrong_byte_is_found(tmp_path: Path, options: tuple[str, ...], at: int
     found = ior(tmp_path, "-R", *common, ranks=2)
     assert found.status == 1
     assert f"first at {at // 8 * 8}" in found.errors
-    assert "ior: 1 transfers hold wrong data" in messages(found)  # ranks are printed in any order
+    assert "ior: 1 transfers hold wrong data" in messages(found)  # Ranks print in any order.
 
 
 def test_swapped_transfers_are_found(tmp_path: Path) -> None:

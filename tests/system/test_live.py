@@ -30,7 +30,9 @@ def wait_until(reached: Callable[[], object]) -> None:
 
 @pytest.fixture
 def waiting(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
-    """A program that has written 20 files of 40 bytes and waits, its spool in tmp_path, without room for traces."""
+    """Starts a program that writes 20 files of 40 bytes and waits. Its spool is in tmp_path and has no room
+    for traces.
+    """
     program = tmp_path / "spool_killed"
     subprocess.run(["cc", "-w", "-o", program, SOURCE], check=True)
     settings = {"LD_PRELOAD": str(find_library("libiolens.so")), "IOLENS_SPOOL": str(tmp_path)}

@@ -42,7 +42,7 @@ first: {arguments: [--class, S]}
 
 @pytest.fixture(scope="module")
 def records(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """The runs of one experiment with three drivers, and the complete one, by the driver asked for."""
+    """Runs of one experiment with three drivers, and the complete experiment, by the requested driver."""
     build()
     folder = tmp_path_factory.mktemp("drivers")
     (folder / "experiment.yaml").write_text(EXPERIMENT, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The toolkit's own transfers are held to ROMIO's Lustre driver: who writes how many bytes of which stripe."""
+"""The toolkit's own collective transfers write the same bytes of the same stripes as ROMIO's Lustre driver."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ KIB = 1024
 
 
 class Case(NamedTuple):
-    """A file: stripes and their size, bytes that each rank writes in a call, calls, and MPI-IO hints."""
+    """A case: number and size of stripes, bytes that each rank writes in a call, number of calls, and MPI-IO hints."""
 
     stripes: int
     stripe: int
@@ -46,7 +46,7 @@ CASES = [
 ]
 
 Written = dict[int, dict[int, int]]
-"""Bytes in each stripe of the file, for each rank that wrote."""
+"""Returns the bytes in each stripe of the file, for each rank that wrote."""
 
 
 def script(folder: Path, driver: str) -> str:
@@ -93,7 +93,7 @@ def written(folder: Path, ranks: int, driver: str) -> list[Written]:
 
 
 def by_stripe(writes: Iterator[tuple[int, int, int]], stripe: int) -> Written:
-    """Writes (rank, offset, bytes) added up by rank and stripe."""
+    """Adds up writes (rank, offset, bytes) by rank and stripe."""
     found: Written = {}
     for rank, offset, length in writes:
         for number in range(offset // stripe, (offset + length - 1) // stripe + 1):
@@ -104,7 +104,7 @@ def by_stripe(writes: Iterator[tuple[int, int, int]], stripe: int) -> Written:
 
 
 def planned(case: Case, ranks: int) -> Written:
-    """Returns the same bytes, computed by the rules with which `iolens predict` plans collective writes."""
+    """Returns the bytes that the rules of `iolens predict` for collective writes give."""
     wanted, most = int(case.hints.get("cb_nodes", case.stripes)), case.hints.get("cb_config_list", "*:*")[2:]
     wanted = wanted if wanted <= ranks else case.stripes
     candidates = min(wanted, ranks, ranks if most == "*" else int(most))

@@ -1,4 +1,4 @@
-"""metadata: every file created, seen, read and removed, by another rank; what it says against what is there."""
+"""metadata: every file is created, seen, read and removed, by different ranks, and the output agrees with the files."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SUMMARY rate (in ops/sec): (of 1 iterations)
 
 
 def metadata(where: Path, *arguments: str, ranks: int = 3) -> tuple[Outcome, dict[str, Any]]:
-    """A run that must go well, and its result JSON."""
+    """Runs the program, which must succeed; returns its result JSON."""
     outcome = launch(where, [str(PROGRAM), *arguments, "--json", "result.json"], ranks)
     assert outcome.status == 0, outcome.text + outcome.errors
     return outcome, result(where / "result.json")
@@ -92,7 +92,7 @@ def test_presets_and_single_phases(tmp_path: Path, preset: str, files: str | Non
 
 @pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed")
 def test_no_rank_looks_at_what_it_created(tmp_path: Path) -> None:
-    """With -N 1 rank r stats the files of r + 1, reads those of r + 2 and removes those of r + 3."""
+    """With -N 1 rank r calls stat on the files of r + 1, reads those of r + 2 and removes those of r + 3."""
     script = tmp_path / "traced.sh"
     calls = "openat,stat,newfstatat,unlink,unlinkat"
     script.write_text(f'exec strace -f -o trace.${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}} -e trace={calls} "$@"\n')
@@ -117,7 +117,7 @@ def test_find_finds_what_find_finds(tmp_path: Path) -> None:
     lines = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True).stdout.splitlines()
     outcome, report = metadata(tmp_path, "--find", "--newer", "stamp")
     assert report["extra"]["found"] == len(lines) == 3
-    # The files of the run, the two here, and the first run's result; the second's is written afterwards.
+    # Count the files of the run, two other files, and the result of the first run; the second result is written later.
     assert report["extra"]["rates"][0]["items"] == 360 + 3
     assert "Found: 3 of 363 files" in outcome.text
 

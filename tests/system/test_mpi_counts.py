@@ -1,4 +1,4 @@
-"""MPI statistics, held to a program that works out what must be counted: under each MPI library of this machine."""
+"""MPI statistics under each MPI library of this machine equal the counts that the test programs compute themselves."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from patience import PATIENCE
 Counts = dict[tuple[str, int, str], tuple[int, ...]]
 
 RANKS = 4
-NONE_OF_THEM = 77  # as mpi_four.c says it
-STATUS_LINES = 35  # of mpi_statuses.c
-APMPI_SYNCED = 3  # the word of APMPI's header that says that there were timed barriers
+NONE_OF_THEM = 77  # Exit code of mpi_four.c if the library lacks all these functions.
+STATUS_LINES = 35  # Number of lines that mpi_statuses.c prints.
+APMPI_SYNCED = 3  # Value in APMPI's header that means that barriers were timed.
 SIZES = [f"size_{i}" for i in range(7)]
 
 pytestmark = pytest.mark.mpi
@@ -33,7 +33,7 @@ pytestmark = pytest.mark.mpi
 
 @pytest.fixture(scope="module")
 def compiled(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
-    """A program of tests/c, mpi_counts where none is named, compiled with a library."""
+    """Compiles a program of tests/c (mpi_counts by default) with a library."""
     made: dict[tuple[str, str], Path] = {}
 
     def of(name: str, program: str = "mpi_counts") -> Path:
@@ -56,7 +56,7 @@ def run(
     trace: str = "mpi,io",
     **settings: str,
 ) -> subprocess.CompletedProcess[str]:
-    """Under the profiler, in `folder`, with MPI traced."""
+    """Runs a program under the profiler in `folder`, with MPI traced."""
     its, chain = library(name), chain or library(adapter or name).preload
     environment = {**os.environ, **its.environment(None)}
     environment |= settings
@@ -111,7 +111,7 @@ def test_every_kind_of_call(compiled: Callable[..., Path], tmp_path: Path, name:
 
 @pytest.mark.parametrize("name", ["usual", "mpich", "openmpi5", "mpiabi"])
 def test_calls_of_mpi_4(compiled: Callable[..., Path], tmp_path: Path, name: str) -> None:
-    """Partitioned messages, persistent collective calls, the _c forms: as far as the library has them."""
+    """Checks partitioned messages, persistent collective calls and the _c forms, if the library has them."""
     done = run(compiled(name, "mpi_four"), name, tmp_path)
     if done.returncode == NONE_OF_THEM:
         pytest.skip("this library has none of them")
@@ -122,9 +122,9 @@ def test_calls_of_mpi_4(compiled: Callable[..., Path], tmp_path: Path, name: str
 @pytest.mark.parametrize("name", ["usual", "mpich", "openmpi5"])
 @pytest.mark.parametrize("program", ["mpi_edges", "mpi_errors"])
 def test_edges_and_errors(compiled: Callable[..., Path], tmp_path: Path, name: str, program: str) -> None:
-    """Arguments that are not looked at, neighbours that are not there, requests given up; calls that fail."""
+    """Checks arguments that MPI ignores, missing neighbours, requests given up, and calls that fail."""
     version = subprocess.run([library(name).mpirun, "--version"], capture_output=True, text=True, check=True).stdout
-    # Its MPI_Compare_and_swap between processes of a node ends in a crash, without the profiler, too.
+    # The other component's MPI_Compare_and_swap crashes between processes of a node, with and without the profiler.
     other = {"OMPI_MCA_osc": "^rdma"} if "Open MPI) 4" in version else {}
     done = run(compiled(name, program), name, tmp_path, **other)
     assert done.returncode == 0, done.stderr
@@ -133,7 +133,7 @@ def test_edges_and_errors(compiled: Callable[..., Path], tmp_path: Path, name: s
 
 @pytest.mark.parametrize("name", ["usual", "mpich", "openmpi5", "mpiabi"])
 def test_statuses_are_what_the_library_makes_them(compiled: Callable[..., Path], tmp_path: Path, name: str) -> None:
-    """Fields that it leaves alone, such as MPI_ERROR of a single status, keep what the program had there."""
+    """MPI leaves some fields alone, such as MPI_ERROR of a single status; these keep the program's values."""
     program = compiled(name, "mpi_statuses")
     alone, recorded = (run(program, name, tmp_path, ranks=1, trace=trace) for trace in ("", "mpi"))
     assert (alone.returncode, recorded.returncode, recorded.stderr) == (0, 0, "")
@@ -149,7 +149,7 @@ def test_requests_are_found_however_many_there_are(compiled: Callable[..., Path]
 
 @pytest.mark.parametrize("name", ["usual", "mpich", "openmpi5"])
 def test_a_window_is_looked_at_once(compiled: Callable[..., Path], tmp_path: Path, name: str) -> None:
-    """Though communicators go, whose handles may come back."""
+    """The numbers stay distinct although communicators are freed and their handles reused."""
     tool = library(name).compile(ROOT / "tests/c/tool_groups.c", tmp_path / "tool.so", "-shared", "-fPIC")
     chain = f"{library(name).preload}:{tool}"
     done = run(compiled(name, "mpi_windows"), name, tmp_path, ranks=2, chain=chain)
@@ -174,7 +174,7 @@ def check_tables(private: dict[str, pd.DataFrame]) -> None:
     assert private["mpi_peers"]["on_node"].all()
     places = private["rank_places"]
     assert list(places["rank"]) == list(range(RANKS))
-    assert set(places["thread_level"]) <= {0, 3}  # MPI_THREAD_SINGLE was asked for; some libraries give more
+    assert set(places["thread_level"]) <= {0, 3}  # The program asks for MPI_THREAD_SINGLE; some libraries provide more.
     assert (places["cpu_count"] >= 1).all()
     assert places["host"].nunique() == 1
     world = private["mpi_communicators"]
@@ -195,7 +195,7 @@ def check_events(job: Job, wanted: Counts) -> None:
     sends = events[events["function"] == "MPI_Send"]
     assert sends["bytes"].sum() == sum(counts[1] for (_, _, what), counts in wanted.items() if what == "MPI_Send")
     assert set(events[events["function"] == "MPI_Barrier"]["peer"]) == {-1}
-    assert set(sends[sends["bytes"] > 0]["peer"]) <= set(range(RANKS))  # one goes to MPI_PROC_NULL
+    assert set(sends[sends["bytes"] > 0]["peer"]) <= set(range(RANKS))  # One message goes to MPI_PROC_NULL.
     for _, own in events[events["thread"] == 0].groupby("rank"):
         ordered = own.sort_values("start")
         assert (ordered["end"].to_numpy()[:-1] <= ordered["start"].to_numpy()[1:] + 1e-9).all()
@@ -213,8 +213,8 @@ def test_threads(compiled: Callable[..., Path], tmp_path: Path, name: str) -> No
 
 @pytest.mark.parametrize("name", ["usual", "mpich"])
 def test_random_accesses_and_threads(compiled: Callable[..., Path], tmp_path: Path, name: str) -> None:
-    """One-sided accesses in every kind of epoch, and messages of four threads in every manner."""
-    # Open MPI 4.1's other components crash at these accesses, without the profiler, too.
+    """Makes one-sided accesses in every kind of epoch, and messages of four threads with every kind of call."""
+    # Open MPI 4.1's other components crash at these accesses, with and without the profiler.
     done = run(compiled(name, "mpi_random"), name, tmp_path, "1", "2", "3", OMPI_MCA_osc="sm")
     assert done.returncode == 0, done.stderr
     assert counted(the_log(tmp_path)) == expected(tmp_path)
@@ -228,7 +228,7 @@ def test_a_killed_job_has_counted(compiled: Callable[..., Path], tmp_path: Path)
     wanted = {key: counts for key, counts in expected(tmp_path).items() if key[2] != "MPI_Finalize"}
     ended = {rank for _, rank, _ in wanted}
     assert {key: counts for key, counts in counted(the_log(tmp_path)).items() if key[1] in ended} == wanted
-    settings = read_log(the_log(tmp_path)).private["mpi_settings"]  # told when MPI begins
+    settings = read_log(the_log(tmp_path)).private["mpi_settings"]  # Reported when MPI begins.
     assert settings.iloc[0][["rank", "kind", "name"]].to_list() == [0, "library", "version"]
 
 
@@ -260,7 +260,7 @@ def test_tables_are_bounded(compiled: Callable[..., Path], tmp_path: Path) -> No
                 assert by_function[function] == sum(sums), (function, column)
     assert private["mpi_peers"]["bytes"].sum() == sum(counts[1] for key, counts in wanted.items() if key[0] == "PEER")
     assert set(private["mpi_sites"]["node"]) >= {-2}
-    assert set(private["mpi_settings"]["rank"]) == {0}  # ranks that have the same as rank 0 have no rows
+    assert set(private["mpi_settings"]["rank"]) == {0}  # Ranks whose settings equal those of rank 0 have no rows.
 
 
 def test_waiting_for_one_another_and_late_receives(compiled: Callable[..., Path], tmp_path: Path) -> None:
@@ -270,7 +270,7 @@ def test_waiting_for_one_another_and_late_receives(compiled: Callable[..., Path]
     calls = read_log(the_log(tmp_path)).private["mpi_calls"].groupby("function")[["sync_time", "late_receives"]].sum()
     assert calls.loc["MPI_Allreduce", "sync_time"] > 0
     assert calls.loc["MPI_Send", "sync_time"] == 0
-    assert calls["late_receives"].sum() >= 1  # a message that was probed for was there
+    assert calls["late_receives"].sum() >= 1  # A message that was probed for had already arrived.
 
 
 def test_chains_of_callers(compiled: Callable[..., Path], tmp_path: Path) -> None:
@@ -293,7 +293,9 @@ def test_chains_of_callers(compiled: Callable[..., Path], tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("way", ["F08", "MODULE", "MPIF"])
 def test_fortran(tmp_path: Path, way: str) -> None:
-    """The same counts by mpi_f08, mpi and mpif.h, with Fortran's MPI_IN_PLACE and MPI_STATUSES_IGNORE."""
+    """Fortran programs with mpi_f08, mpi and mpif.h have the same counts, including MPI_IN_PLACE and
+    MPI_STATUSES_IGNORE.
+    """
     compiler = library("usual").mpicc.parent / "mpifort"
     if not compiler.exists():
         pytest.skip("no Fortran compiler of this MPI")

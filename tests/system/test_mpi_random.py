@@ -1,5 +1,6 @@
-"""Random programs of MPI calls: the log says what a plain count of the list says, and, of messages by peer, what Open
-MPI's own monitoring says."""
+"""Random programs of MPI calls: the log must equal a plain count of the calls and, for messages by peer, Open MPI's own
+monitoring.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ from mpi_libraries import ROOT, library
 from patience import PATIENCE
 
 RANKS = int(os.environ.get("MPI_RANKS", "4"))
-"""An even number; 64 take half a minute on two cores."""
+"""Must be even; 64 programs take half a minute on two cores."""
 CALLS = 600
 MESSAGES = ("Send", "Ssend", "Isend", "Start", "Sendrecv")
 COLLECTIVES = ("Bcast", "Reduce", "Allreduce", "Gather", "Scatter", "Allgather", "Alltoall", "Barrier")
@@ -30,7 +31,7 @@ pytestmark = pytest.mark.mpi
 
 @dataclass(frozen=True)
 class Call:
-    """A line of the list: of a collective call `a` is the communicator and `b` the root."""
+    """One call of the program; for a collective call `a` is the communicator and `b` the root."""
 
     name: str
     a: int
@@ -49,14 +50,16 @@ def program(seed: int) -> list[Call]:
         else:
             world = rng.random() < 0.5
             name = rng.choice(COLLECTIVES)
-            # Open MPI's monitoring takes the parts of a large Alltoall for the program's own messages.
+            # Open MPI's monitoring counts the parts of a large Alltoall as messages of the program.
             size = min(size, 256) if name == "Alltoall" else size
             found.append(Call(name, int(not world), rng.randrange(RANKS if world else 2), size))
     return found
 
 
 class Count:
-    """Expected counts by rank and function: calls, bytes sent and received, messages, and messages by size."""
+    """Returns the expected counts by rank and function: calls, bytes sent and received, messages, and
+    messages by size.
+    """
 
     def __init__(self) -> None:
         self.calls: Counter[tuple[int, str, str]] = Counter()
@@ -127,7 +130,7 @@ def of_table(table: pd.DataFrame, keys: list[str], columns: list[str]) -> Counte
 
 
 def monitored(folder: Path) -> Counter[tuple[int, int, str]]:
-    """Messages that were not sent inside of the library, as Open MPI counts them."""
+    """Returns the messages that Open MPI counts, without those that the library sends for itself."""
     found: Counter[tuple[int, int, str]] = Counter()
     for line in (line.split() for path in folder.glob("seen.*.prof") for line in path.read_text().splitlines()):
         if line[0] == "E":
@@ -143,7 +146,7 @@ def test_a_random_program_is_counted_as_by_hand_and_as_by_open_mpi(tmp_path: Pat
     (tmp_path / "list").write_text("".join(f"{one.name} {one.a} {one.b} {one.bytes}\n" for one in calls))
     version = subprocess.run([mpi.mpirun, "--version"], capture_output=True, text=True, check=True).stdout
     watch = [*MONITORING, "--mca", "pml_monitoring_filename", "seen"] if "Open MPI) 4" in version else []
-    # Chains of callers would be handed on at the end, by messages that Open MPI counts.
+    # Call chains are off, because ranks would exchange them at the end in messages that Open MPI counts.
     recorded = {"LD_PRELOAD": mpi.preload, "IOLENS_LOGPATH": tmp_path, "IOLENS_TRACE": "mpi", "IOLENS_CALLERS": "0"}
     inner = ["env", *(f"{name}={value}" for name, value in recorded.items())]
     command = [mpi.mpirun, *watch, "-np", str(RANKS), *inner, player, "list"]

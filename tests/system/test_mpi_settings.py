@@ -1,4 +1,6 @@
-"""How MPI was set, against ompi_info and the environment of the test; and communicators of a paused recording."""
+"""Settings of MPI are compared with ompi_info and the test's environment; also communicators used while recording is
+paused.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ LIMITS = {"usual": "btl_vader_eager_limit", "openmpi5": "btl_sm_eager_limit"}
 
 
 def start(its: MpiLibrary, folder: Path, *parts: tuple[int, dict[str, str]], **settings: str) -> Job:
-    """The log of a job of so many ranks in each part, with an environment of its own."""
+    """Runs a job with this many ranks in each part, each part with its own environment; returns the log."""
     if len(parts) > 1:
         need_several_programs(str(its.mpirun))
     program = its.compile(ROOT / "tests/c/mpi_paused.c", folder / "mpi_paused", "-O1")
@@ -37,7 +39,7 @@ def start(its: MpiLibrary, folder: Path, *parts: tuple[int, dict[str, str]], **s
 
 
 def ompi_info(its: MpiLibrary, component: str, **environment: str) -> dict[str, tuple[str, str]]:
-    """Value and source of the parameters of a btl component, as Open MPI's own program prints them."""
+    """Returns value and source of the parameters of a btl component, as Open MPI's own program prints them."""
     command = [its.mpirun.parent / "ompi_info", "--param", "btl", component, "--level", "9", "--parsable"]
     printed = subprocess.run(
         command, env={**os.environ, **environment}, capture_output=True, text=True, check=True, timeout=PATIENCE
@@ -50,7 +52,7 @@ def ompi_info(its: MpiLibrary, component: str, **environment: str) -> dict[str, 
 
 @pytest.mark.parametrize("name", list(LIMITS))
 def test_open_mpi_says_what_ompi_info_does(tmp_path: Path, name: str) -> None:
-    """The last rank has a limit of its own, and lacks a variable; btl is chosen by the environment."""
+    """The last rank has another limit and lacks a variable; the environment chooses btl."""
     its, limit = library(name), LIMITS[name]
     if its.flavour != "openmpi":
         pytest.skip("this machine's usual MPI is another one")
@@ -84,7 +86,7 @@ def test_open_mpi_says_what_ompi_info_does(tmp_path: Path, name: str) -> None:
 
 @pytest.mark.parametrize("name", ["mpich", "mpiabi"])
 def test_mpich_says_what_the_environment_sets(tmp_path: Path, name: str) -> None:
-    """By each of the names that MPICH takes, and one that it does not know."""
+    """Sets a parameter by each name that MPICH accepts, and by one that it does not know."""
     given = {"MPIR_CVAR_BCAST_SHORT_MSG_SIZE": "4096", "MPICH_ALLREDUCE_SHORT_MSG_SIZE": "77", "MPICH_NOT_THERE": "x y"}
     job = start(library(name), tmp_path, (3, given))
     found = mpi_settings(job).frame()
@@ -98,7 +100,7 @@ def test_mpich_says_what_the_environment_sets(tmp_path: Path, name: str) -> None
 
 
 def check_communicators(job: Job) -> None:
-    """Each rank used one of its own and one of all; a third one it used while recording was off."""
+    """Each rank used one communicator of its own and one of all ranks; a third one was used while recording was off."""
     sizes = job.private["mpi_communicators"]
     wanted = [(rank, size, 0, 1) for rank in range(3) for size in (1, 3)]
     assert sorted(sizes[["rank", "size", "remote_size", "communicators"]].itertuples(index=False, name=None)) == wanted

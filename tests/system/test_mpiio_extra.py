@@ -32,12 +32,13 @@ def test_each_call_is_counted_on_each_rank(programs: Path, tmp_path: Path) -> No
     shown = {row[0]: row[1] for row in OTHER_MPIIO_CALLS.table(job).rows}
     assert shown["split ends"] == "12"
     assert shown["deletes"] == "2"
-    below = job.private["posix_extra"]  # what it is to delete and resize: MPI-IO's records have no time of that
+    below = job.private["posix_extra"]  # The time of deleting and resizing is in this table only.
     among_both = below[below["file"].isin(job.records["MPI-IO"]["id"])]
     unlinks = among_both[among_both["unlinks"] == 1]
     names = [job.names[key].rpartition("/")[2] for key in unlinks["file"]]
     timed = dict(zip(names, unlinks["seconds"] > 0, strict=True))
-    assert timed == {"gone.0": True, "gone.1": True, "fleeting.0": False, "fleeting.1": False}  # in the close's time
+    # Deleting at close counts in the time of close.
+    assert timed == {"gone.0": True, "gone.1": True, "fleeting.0": False, "fleeting.1": False}
     mine, common = extra_seconds(job)
     assert mine.sum() + common == pytest.approx(below["seconds"].sum())
 

@@ -1,6 +1,6 @@
-"""One run of a foreign program, and all that comes of it: `iolens run --trace mpi,io --sample` of a Fortran program
-with mpi_f08, whose log the tables, the report and every export read, and so do Darshan's tools. What must have been
-counted the program itself says."""
+"""One run of a Fortran program with mpi_f08 under `iolens run --trace mpi,io --sample`; tables, report, all exports and
+Darshan's tools read its log. The program itself prints the expected counts.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +43,9 @@ pytestmark = pytest.mark.mpi
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[int]]:
-    """The log, and what each rank must have sent: messages, their bytes, reductions, bytes of the file."""
+    """Runs the program; returns the log and what each rank must have sent: messages, bytes, reductions, bytes of the
+    file.
+    """
     mpi = library("usual")
     compiler = mpi.mpicc.parent / "mpifort"
     if not compiler.exists():
@@ -65,7 +67,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[int]]:
 
 @pytest.fixture(scope="module")
 def table(run: tuple[Path, list[int]]) -> Callable[..., pd.DataFrame]:
-    """A table as `iolens table NAME LOG --csv` prints it."""
+    """Returns a table as `iolens table NAME LOG --csv` prints it."""
 
     def of(name: str, *options: str) -> pd.DataFrame:
         return pd.read_csv(io.StringIO(printed("table", name, str(run[0]), "--csv", *options)))
@@ -75,7 +77,7 @@ def table(run: tuple[Path, list[int]]) -> Callable[..., pd.DataFrame]:
 
 @pytest.fixture(scope="module")
 def job(run: tuple[Path, list[int]]) -> Job:
-    """The log, read once: its metrics are then computed once."""
+    """Reads the log once, so that its metrics are computed once."""
     return read_log(run[0])
 
 
@@ -107,8 +109,9 @@ def test_messages_transfers_and_phases_are_those_of_the_program(
 
 
 def test_the_parts_of_the_time_agree_with_the_samples(job: Job) -> None:
-    """Two witnesses: timed calls, and where the samples found the ranks. I/O is all of MPI-IO, opening too; what the
-    profiler adds to MPI_Init is MPI's and not the program's computing."""
+    """Timed calls and samples must agree on where the ranks spent their time. I/O is all of MPI-IO including opening.
+    Time that the profiler adds to MPI_Init counts as MPI.
+    """
     found, shares = time.time_parts(job).frame(), samples.profile(job, Ask(levels("group"), 0.0)).frame()
     assert found is not None
     assert shares is not None
@@ -126,8 +129,8 @@ def test_the_parts_of_the_time_agree_with_the_samples(job: Job) -> None:
     calls = job.private["mpi_calls"].groupby("function")["time"].sum()
     assert (begin > 0).all()
     started = calls[["MPI_Init", "MPI_Finalize"]].sum()
-    assert parts["start and end"] * RANKS == pytest.approx(started, abs=0.5)  # ranks begin one after the other
-    # A rank that begins late can have calls that add up to more than the run: all its parts are then scaled down.
+    assert parts["start and end"] * RANKS == pytest.approx(started, abs=0.5)  # Ranks begin one after the other.
+    # The calls of a rank that begins late may add up to more than the run; its parts are then scaled down.
     assert parts["the profiler"] * RANKS == pytest.approx(begin.sum(), rel=0.02)
 
 
@@ -170,7 +173,7 @@ def test_every_table_of_the_log_can_be_had_in_every_shape(job: Job) -> None:
 
 
 def test_every_viewer_is_given_something(job: Job) -> None:
-    """Without --timeline no call has a time of its own; what the ranks moved over time is known of any log."""
+    """Without --timeline single calls have no times; the bytes of ranks over time are in every log."""
     found = stacks(job)
     counted = sum(int(line.rpartition(" ")[2]) for line in collapsed(found).splitlines())
     assert counted == job.private["samples"]["count"].sum()

@@ -1,4 +1,4 @@
-"""Bytes per storage target as the profiler sees them: the emulated storage's own books are the witness."""
+"""Compares the bytes per storage target in the log with the accounts of the emulated storage."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.mpi
 
 
 def on_stripes(folder: Path, command: Path, ranks: int, **settings: str) -> tuple[Job, JobStatus]:
-    """The log and the storage's books of an MPI program on four stripes of 64 KiB."""
+    """Runs an MPI program on four stripes of 64 KiB; returns the log and the storage's accounts."""
     (folder / "mnt").mkdir()
     mount = make_mount(folder / "mnt", ROOT / "storage" / "ost.yaml")
     set_stripes(mount, Layout(4, 65536, start=10))

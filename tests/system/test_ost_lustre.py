@@ -1,4 +1,4 @@
-"""Below the mount, requests of ROMIO's Lustre driver are answered as Lustre's headers define."""
+"""Requests of ROMIO's Lustre driver below the mount are answered as Lustre's headers define."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ answer = (ctypes.c_ulong * 64)()
 assert ctypes.CDLL(None).statfs(sys.argv[1].encode(), answer) == 0
 print(f"{answer[0]:x}")
 """
-"""Prints the type of a file system as statfs(2) gives it; stat(1) of newer coreutils asks statvfs(3) instead."""
+"""Program that prints the type of a file system from statfs(2); stat(1) of newer coreutils uses statvfs(3)."""
 
 
 def kind(mount: Path, path: Path, **more: str) -> str:

@@ -1,4 +1,4 @@
-"""libost.so: the books balance, the layout is Lustre's, and the data stays ordinary data."""
+"""libost.so: its accounts balance, its layouts are Lustre's, and files keep their ordinary contents."""
 
 from __future__ import annotations
 

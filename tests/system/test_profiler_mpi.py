@@ -1,4 +1,4 @@
-"""The MPI adapter, held to programs that say what the log must hold; the witness is libdarshan-util."""
+"""Tests the MPI adapter with programs that print what the log must hold; libdarshan-util reads the log."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.mpi
 
 @pytest.fixture(scope="session", params=["usual", "mpich"])
 def programs(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The test programs in a folder that is called as their MPI library."""
+    """Builds the test programs in a folder with the name of their MPI library."""
     folder = tmp_path_factory.mktemp("mpi") / request.param
     folder.mkdir()
     for source in sorted((ROOT / "tests" / "c").glob("mpi_*.c")):
@@ -34,7 +34,7 @@ def programs(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
 def start(
     folder: Path, ranks: int, *words: object, preload: str | None = None, component: str = "romio321", **settings: str
 ) -> subprocess.CompletedProcess[str]:
-    """Run a program under the profiler; its logs and files go to `folder`."""
+    """Runs a program under the profiler; its logs and files go to `folder`."""
     its = library(Path(str(words[0])).parent.name)
     if its.flavour != "openmpi" and component == "ompio":
         pytest.skip("MPICH has ROMIO alone")
@@ -53,7 +53,7 @@ def the_log(folder: Path) -> Path:
 
 
 def record_of(log: Path, module: str, name: str) -> tuple[int, dict[str, int]]:
-    """Rank and integer counters of the record of the file whose name ends so, as libdarshan-util reads it."""
+    """Returns rank and integer counters of the record whose file name has this end, as libdarshan-util reads it."""
     report = darshan.DarshanReport(str(log), read_all=True)
     for record in report.records[module]:
         if report.name_records[record["id"]].endswith(name):
@@ -109,7 +109,7 @@ def test_all_ranks_have_heat_maps_of_the_same_bins(programs: Path, tmp_path: Pat
     for heat, module, prefix in (("MPIIO", "MPI-IO", "MPIIO"), ("POSIX", "POSIX", "POSIX")):
         counters = report.records[module].to_df()["counters"]
         for operation, name in (("read", "BYTES_READ"), ("write", "BYTES_WRITTEN")):
-            mapped = report.heatmaps[heat].to_df(ops=[operation])  # raises where ranks differ in their bins
+            mapped = report.heatmaps[heat].to_df(ops=[operation])  # Raises if ranks differ in their bins.
             assert sorted(mapped.index) == [0, 1, 2, 3]
             assert int(mapped.to_numpy().sum()) == int(counters[f"{prefix}_{name}"].sum())
 
@@ -172,7 +172,7 @@ def test_an_end_without_finalize_keeps_its_exit_code(programs: Path, tmp_path: P
 
 @pytest.mark.parametrize(("runs", "adapter"), [("usual", "mpich"), ("mpich", "usual"), ("mpiabi", "mpich")])
 def test_the_adapter_of_another_mpi_changes_nothing(tmp_path: Path, runs: str, adapter: str) -> None:
-    """Handles are ints in one library and pointers in the other, and none may be truncated."""
+    """Handles are ints in one library and pointers in the other; none may be cut."""
     (tmp_path / runs).mkdir()
     program = library(runs).compile(ROOT / "tests/c/mpi_calls.c", tmp_path / runs / "mpi_calls")
     plain = start(tmp_path, 2, program, tmp_path, preload="")
@@ -181,7 +181,7 @@ def test_the_adapter_of_another_mpi_changes_nothing(tmp_path: Path, runs: str, a
     (said,) = done.stderr.splitlines()
     assert said.startswith("iolens: this adapter was built for ")
     assert "so MPI is not recorded; preload the adapter of that library" in said
-    assert len(list(tmp_path.glob("*.darshan"))) == 2  # one of each process, as without an adapter
+    assert len(list(tmp_path.glob("*.darshan"))) == 2  # Each process has its own log, as without an adapter.
 
 
 def test_what_the_library_does_to_get_ready_is_not_the_programs(programs: Path, tmp_path: Path) -> None:
@@ -201,8 +201,9 @@ def test_a_program_without_mpi_is_not_disturbed(tmp_path: Path) -> None:
 def test_programs_that_mpi_starts_are_jobs_of_their_own(
     programs: Path, tmp_path: Path, how: str, name: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """They inherit the preload chain, of which their launcher knows nothing, also where MPI finds a name without a
-    folder in the one that it starts programs in."""
+    """The spawned programs inherit the preload chain, although their launcher does not know of it. MPI may search the
+    program's name in its own folder.
+    """
     if how == "multiple":
         need_several_programs(str(library(programs.name).mpirun))
     monkeypatch.chdir(tmp_path)
@@ -311,7 +312,7 @@ def test_the_report_parts_aggregators_from_the_others(programs: Path, tmp_path: 
 
 
 def test_pcontrol_switches_recording_off_and_on(programs: Path, tmp_path: Path) -> None:
-    """Each rank writes 10 bytes, 5 more while nothing is counted, and 3 more; rank 1 leaves a region unended."""
+    """Each rank writes 10 bytes, 5 more while recording is off, and 3 more; rank 1 leaves a region open."""
     done = start(tmp_path, 2, programs / "mpi_pcontrol", tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     log = the_log(tmp_path)
@@ -331,7 +332,7 @@ def test_pcontrol_switches_recording_off_and_on(programs: Path, tmp_path: Path) 
 
 
 def test_the_phases_of_btio_are_regions(tmp_path: Path) -> None:
-    """Class S has 60 steps and one to warm up, each with one of every phase of the solver, and 12 dumps."""
+    """Class S has 60 steps and one to warm up, each with every phase of the solver once, and 12 dumps."""
     btio = shutil.copy(ROOT / "build/bin/btio", tmp_path)
     environment = {**os.environ, "LD_PRELOAD": library("usual").preload, "IOLENS_LOGPATH": str(tmp_path)}
     subprocess.run([btio, "--class", "S"], cwd=tmp_path, env=environment, check=True, stdout=subprocess.DEVNULL)

@@ -19,7 +19,7 @@ from patience import PATIENCE
 ROOT = Path(__file__).resolve().parents[2]
 HEADERS = ROOT / "profiler" / "src" / "modules" / "pnetcdf"
 
-# The prototypes of our table after those of PnetCDF: the compiler refuses any that differ.
+# Declares our prototypes after those of PnetCDF, so that the compiler refuses any difference.
 PROTOTYPES = """
 #include <mpi.h>
 #include <pnetcdf.h>
@@ -47,7 +47,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def profiled(program: Path, folder: Path, ranks: int) -> list[list[str]]:
-    """Run under the profiler; name, module, counter and value of every expectation."""
+    """Runs the program under the profiler; returns name, module, counter and value of every expectation."""
     environment = {**os.environ, **mpi.environment(FLAVOUR, 64, "romio321")}
     inner = ["env", f"LD_PRELOAD={PRELOAD}", f"IOLENS_LOGFILE={folder}/log.darshan", f"IOLENS_INCLUDE={folder}"]
     command = [mpi.find_launcher(FLAVOUR), "-np", str(ranks), *inner, str(program), str(folder)]
@@ -84,7 +84,7 @@ def test_every_form_of_pnetcdf_is_counted(program: Path, tmp_path: Path, ranks: 
 
 
 def check_shares(records: dict[tuple[str, str], Any], names: list[str]) -> None:
-    """Variables that calls move together share their time: all of them have no more than these took."""
+    """Variables that one call moves share its time: together they have no more than the calls took."""
     variables = [record["fcounters"] for (_, name), record in records.items() if name.startswith("/several.nc:")]
     times = [dict(zip(names, variable, strict=True)) for variable in variables]
     begin = min(time["PNETCDF_VAR_F_WRITE_START_TIMESTAMP"] for time in times)

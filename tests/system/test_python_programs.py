@@ -1,4 +1,6 @@
-"""Python programs whose wheels bring HDF5 and netCDF along, and MPI late: libraries loaded for one module alone."""
+"""Python programs whose wheels bring their own HDF5 and netCDF and load MPI late; such libraries are visible to one
+module only.
+"""
 
 from __future__ import annotations
 
@@ -74,7 +76,9 @@ def needs(*packages: str) -> None:
 def profiled(
     folder: Path, script: str, launcher: Sequence[object] = (), **settings: str
 ) -> tuple[str, Mapping[tuple[str, str], Mapping[str, int]]]:
-    """Returns the script's output under `iolens run`, and integer counters by module and name of file or dataset."""
+    """Runs a script under `iolens run`; returns its output and the integer counters by module and name of file or
+    dataset.
+    """
     (folder / "program.py").write_text(script)
     command = [*map(str, launcher), sys.executable, "program.py"]
     run = [sys.executable, "-m", "iolens.cli.main", "run", "--output", "run", "--", *command]
@@ -97,7 +101,7 @@ def profiled(
 
 
 def moved(record: Mapping[str, int], module: str) -> tuple[int, ...]:
-    """Opens, reads, writes, bytes read and written."""
+    """Returns opens, reads, writes, bytes read and bytes written."""
     return tuple(record[f"{module}_{what}"] for what in ("OPENS", "READS", "WRITES", "BYTES_READ", "BYTES_WRITTEN"))
 
 
@@ -153,7 +157,9 @@ def test_mpi4py(tmp_path: Path, name: str) -> None:
 
 
 def check_messages(folder: Path) -> None:
-    """Calls, bytes sent and received, messages of each rank; mpi4py itself makes a few more calls on communicators."""
+    """Returns calls, bytes sent and received, and messages of each rank; mpi4py itself makes a few more calls on
+    communicators.
+    """
     (log,) = (folder / "run").glob("*.darshan")
     tables = read_log(log).private
     calls = tables["mpi_calls"]

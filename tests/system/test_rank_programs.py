@@ -1,4 +1,4 @@
-"""The program of each rank in the logs of jobs of two programs: one that ended well, and one that was killed."""
+"""Logs of jobs of two programs name the program of each rank; one job ends well, the other is killed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ BOTH = {"ocean": (0, 1), "atmos": (2,)}
 
 
 def two_programs(folder: Path, how: str) -> list[str]:
-    """The launcher's command line."""
+    """Returns the launcher's command line."""
     for name in BOTH:
         shutil.copy(program(), folder / name)
     first, second = (["-np", str(len(ranks)), str(folder / name), how] for name, ranks in BOTH.items())
@@ -35,7 +35,7 @@ def two_programs(folder: Path, how: str) -> list[str]:
 
 @pytest.fixture(scope="module")
 def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The log of a job that ended well."""
+    """Returns the log of a job that ended well."""
     folder = tmp_path_factory.mktemp("programs")
     done = finish(begin(folder, two_programs(folder, "")))
     assert done.returncode == 0, done.stderr
@@ -55,7 +55,9 @@ def test_a_log_says_which_program_each_rank_ran(log: Path, capsys: pytest.Captur
 
 
 def test_an_interpreter_is_called_by_what_it_runs(tmp_path: Path) -> None:
-    """A script, the same by mpi4py, another one and a module; what is behind a compiled program is no part of it."""
+    """Ranks run a script, the same with mpi4py, another script, and a module. Arguments of a compiled program are not
+    in its label.
+    """
     lines = (
         "python3 -u models/ocean.py",
         "python3 -m mpi4py ocean.py",
@@ -99,7 +101,7 @@ def test_pseudonyms_hide_them_as_they_hide_the_first(log: Path, tmp_path: Path, 
 
 
 def test_of_killed_ranks_their_spools_say_it(tmp_path: Path) -> None:
-    """Rank 0 has none: what another one's says is not taken for it."""
+    """Rank 0 has no spool, and must not get the program of another rank."""
     launcher, *words = two_programs(tmp_path, "all")
     spared = ["-np", "1", "env", "IOLENS_SPOOL=none", words[2], "all", ":", "-np", "1", *words[2:]]
     settings = {**environment(tmp_path), "IOLENS_LOGPATH": str(tmp_path)}

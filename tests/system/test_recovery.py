@@ -1,4 +1,4 @@
-"""Jobs that end without writing a log: there is one afterwards, and the exit code is the program's own."""
+"""Jobs that end without writing a log get one afterwards, and the exit code stays the program's own."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.mpi
 @pytest.mark.parametrize("how", ["one", "all", "abort", "exit", "segfault"])
 def test_a_job_without_an_end_has_a_log(how: str, tmp_path: Path) -> None:
     done = start(tmp_path, how)
-    beside = 128 if FLAVOUR == "openmpi" else 0  # Hydra gives the signal itself
+    beside = 128 if FLAVOUR == "openmpi" else 0  # Hydra returns the signal's number itself.
     codes = {"one": 9 + beside, "all": 9 + beside, "segfault": 11 + beside, "abort": 7, "exit": done.returncode}
     assert done.returncode == codes[how], done.stderr
     (log,) = tmp_path.glob("*.darshan")
@@ -27,7 +27,9 @@ def test_a_job_without_an_end_has_a_log(how: str, tmp_path: Path) -> None:
 
 
 def test_what_wrappers_and_ranks_did_before_an_exec_is_in_logs(tmp_path: Path) -> None:
-    """Two ranks in a wrapper; that of rank 1 reads data first. The ranks become another program behind MPI_Init."""
+    """Runs two ranks in a wrapper, of which rank 1 reads data first. After MPI_Init the ranks become another program by
+    exec.
+    """
     wrapper = tmp_path / "wrapper.sh"
     (tmp_path / "data").write_text("word\n")
     rank = "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"
@@ -43,8 +45,9 @@ def test_what_wrappers_and_ranks_did_before_an_exec_is_in_logs(tmp_path: Path) -
 
 
 def test_ranks_that_outlive_their_launcher_are_waited_for(tmp_path: Path) -> None:
-    """A launcher as MPICH's after an abort: it returns while its ranks still end. Those of Open MPI 5 outlive a killed
-    launcher, and are killed too."""
+    """A fake launcher that returns while its ranks still end, as MPICH's does after an abort. Ranks of Open MPI 5
+    outlive a killed launcher, so they are killed as well.
+    """
     launcher = tmp_path / "bin" / "mpirun"
     launcher.parent.mkdir()
     real = mpi.find_launcher(FLAVOUR)
@@ -94,7 +97,7 @@ def test_when_iolens_is_killed_too_recover_makes_the_log(tmp_path: Path) -> None
 
 
 def test_a_job_ends_no_earlier_than_what_it_kept(tmp_path: Path) -> None:
-    """Ranks that kill themselves at once after a message, long before their next sign of life."""
+    """The ranks kill themselves at once after a message, long before their next sign of life."""
     done = finish(begin(tmp_path, command("all"), ("--trace", "mpi,io", "--timeline")))
     (log,) = tmp_path.glob("*.darshan")
     job = read_log(log)
@@ -127,7 +130,7 @@ def test_an_interrupted_run_ends_its_ranks_and_has_a_log(how: signal.Signals, tm
 
 
 def test_ranks_end_with_an_interrupted_launcher_that_is_a_script(tmp_path: Path) -> None:
-    """Intel's mpirun is a script: it ends, and the ranks that it started go on."""
+    """Intel's mpirun is a script: when it ends, its ranks go on."""
     launcher = tmp_path / "bin" / "mpirun"
     launcher.parent.mkdir()
     launcher.write_text(f'#!/bin/sh\n{mpi.find_launcher(FLAVOUR)} "$@"\nexit $?\n')
@@ -135,6 +138,6 @@ def test_ranks_end_with_an_interrupted_launcher_that_is_a_script(tmp_path: Path)
     running = begin(tmp_path, command("wait", launcher=str(launcher)))
     wait_until((tmp_path / "ready").exists)
     running.send_signal(signal.SIGTERM)
-    assert finish(running).returncode == 128 + signal.SIGTERM  # ranks that ran on would hold its output open
+    assert finish(running).returncode == 128 + signal.SIGTERM  # Ranks that still run would keep its output open.
     (log,) = tmp_path.glob("*.darshan")
     assert "was interrupted" in check_log(log)

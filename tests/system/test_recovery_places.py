@@ -1,4 +1,4 @@
-"""No room, no folder, several nodes: the log is made all the same, or it is said where the records lie."""
+"""Without room or a folder, and with several nodes, the log is still made, or a message says where the records lie."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.mpi
 
 
 def fill(folder: Path, leave: int = 0) -> None:
-    """Fills the disk so that this many bytes, or none, are free."""
+    """Fills the disk until this many bytes, or none, are free."""
     with (folder / "filler").open("wb", buffering=0) as file:
         try:
             while True:
@@ -119,7 +119,9 @@ exec "$@"
 
 
 def as_nodes(folder: Path) -> str:
-    """A program ahead of a rank: two ranks each have a host name and a /dev/shm of their own, kept in the folder."""
+    """A program in front of a rank: each of two ranks gets its own host name and its own /dev/shm, kept in
+    the folder.
+    """
     script = folder / "node"
     script.write_text(
         "#!/bin/sh\nrank=${OMPI_COMM_WORLD_RANK:-$PMI_RANK}\n"
@@ -131,14 +133,16 @@ def as_nodes(folder: Path) -> str:
 
 @pytest.fixture
 def namespaces() -> None:
-    """Skips where no rank can have a host name and mounts of its own."""
+    """Skips the test if ranks cannot get their own host name and mounts."""
     if subprocess.run(["unshare", "-m", "-u", "mount", "-t", "tmpfs", "tmpfs", "/mnt"], check=False).returncode != 0:
         pytest.skip("namespaces of mounts and host names need root")
 
 
 @pytest.mark.usefixtures("namespaces")
 def test_spools_of_several_nodes_make_one_log(tmp_path: Path) -> None:
-    """The launcher's node holds none, so that all are collected; then one node's, which the other's join."""
+    """The launcher's node has no spools, so all are collected; then the spools of the other node are added to those of
+    one node.
+    """
     words = command("abort", ranks=4)
     words[words.index(str(program())) :] = [as_nodes(tmp_path), str(program()), "abort"]
     running = begin(tmp_path, words, spool=Path("/dev/shm"))

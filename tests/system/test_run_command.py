@@ -1,4 +1,4 @@
-"""`iolens run`: the program unharmed, the preload on it alone, the log where it is said to be."""
+"""`iolens run` leaves the program unharmed, preloads only into it, and writes the log to the announced place."""
 
 from __future__ import annotations
 
@@ -184,7 +184,9 @@ def test_an_error_names_the_subcommand_not_the_program(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not os.environ.get("DARSHAN_LIB"), reason="DARSHAN_LIB names no Darshan runtime")
 def test_the_sites_darshan_in_the_profilers_place(tmp_path: Path) -> None:
-    """Its logs come into the run's folder however it was configured, and become a report."""
+    """The site's Darshan writes its logs to the run's folder, however it was configured, and a report is made
+    of them.
+    """
     script = "open('wrote.dat', 'w').write('ten bytes!')"
     done = iolens("run", "--profiler", "darshan", "--output", "run", "--", sys.executable, "-c", script, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -295,7 +297,7 @@ int main(int count, char **argument)
 
 @pytest.mark.parametrize("how", ["address", "thread"])
 def test_a_program_with_a_sanitizer(how: str, tmp_path: Path) -> None:
-    """It is recorded, in a spool as well, and finds what it is there to find."""
+    """The program is recorded, with a spool, and finds the files that it needs."""
     (tmp_path / "program.c").write_text(SANITIZED, encoding="utf-8")
     build = ["gcc", "-g", f"-fsanitize={how}", "-o", tmp_path / "program", tmp_path / "program.c"]
     if subprocess.run(build, capture_output=True, check=False).returncode != 0:
@@ -305,7 +307,7 @@ def test_a_program_with_a_sanitizer(how: str, tmp_path: Path) -> None:
     assert done.stdout == "code 7\n", done.stderr
     assert "cannot make a spool" not in done.stderr
     assert "ASan runtime" not in done.stderr
-    assert "makecontext" not in done.stderr  # the sanitizer's warning of stacks that it does not know
+    assert "makecontext" not in done.stderr  # The sanitizer warns of stacks that it does not know.
     logs = list(tmp_path.glob("*_program_*.darshan"))
     assert any(name.endswith("sanitized.txt") for name in read_log(logs[0]).names.values())
     if how == "address":

@@ -12,11 +12,11 @@ from iolens.lab.run import mpi
 
 _HEAVY = ("numpy", "pandas", "ctypes", "hashlib", "importlib.abc", "tempfile", "uuid")
 _NOT_NEEDED = ("dataclasses", "inspect", "json", "datetime", "platform", "iolens.lab.recovery.recover")
-"""Modules that a plain run imported once; together they took a third of its own time."""
+"""Modules that a plain run used to import; they took a third of its own time."""
 
 
 def run(folder: Path, *words: str, python: tuple[str, ...] = (), path: str = "") -> subprocess.CompletedProcess[str]:
-    """`iolens run` of a command."""
+    """Starts a command under `iolens run`."""
     return subprocess.run(
         [sys.executable, *python, "-m", "iolens", "run", "--", *words],
         cwd=folder,

@@ -1,4 +1,4 @@
-"""Sampling of whole jobs: four ranks under `iolens run`, and Python with MPI, down to what `iolens export` says."""
+"""Samples of whole jobs: four ranks under `iolens run`, and Python with MPI, up to the output of `iolens export`."""
 
 from __future__ import annotations
 

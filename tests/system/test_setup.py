@@ -1,4 +1,4 @@
-"""setup.sh on machines that are played: a package system that is busy, or has not everything."""
+"""setup.sh on simulated machines: the package system is busy or lacks packages."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ case " $* " in *" libpnetcdf-dev "*) echo "E: Unable to locate package libpnetcd
 
 @pytest.fixture
 def machine(tmp_path: Path) -> Path:
-    """A folder with setup.sh, on whose PATH no package is installed, and where nothing else takes time."""
+    """Makes a folder with setup.sh; no package on its PATH is installed, and nothing else takes time."""
     folder = tmp_path / "a machine"
     (folder / ".venv/bin").mkdir(parents=True)
     (folder / "bin").mkdir()
@@ -104,7 +104,7 @@ def test_an_mpich_of_its_own_compiles_in_a_folder_with_a_space(machine: Path) ->
 
 
 def play_pip(place: Path, install: str) -> None:
-    """Put a program in the place of Python there: its pip is found, and installs by this line of shell."""
+    """Puts a fake Python there: it has pip, which runs this line of shell."""
     replace(place / ".venv/bin/python", f'case "$*" in *" --version"*) exit 0 ;; esac\n{install}')
 
 
@@ -118,7 +118,7 @@ def test_a_full_disk_is_named(machine: Path) -> None:
 
 
 def test_a_disk_without_room_is_named_with_what_is_left(machine: Path, small_disk: Path) -> None:
-    """pip fails on a disk of 10 MB, whatever pip says of that."""
+    """pip must fail on a disk of 10 MB, whatever message it prints."""
     place = small_disk / "clone"
     shutil.copytree(machine, place, symlinks=True)
     play_pip(place, "exit 1")
@@ -136,7 +136,7 @@ def test_pips_own_words_are_given_for_any_other_failure(machine: Path) -> None:
 
 
 def test_what_takes_long_is_said_to_be_under_way(machine: Path) -> None:
-    """pip goes on until a line of progress was printed."""
+    """pip goes on until it has printed a line of progress."""
     out, wait = machine / "out", "/bin/sleep 0.2"
     play_pip(machine, f"until grep -q 'still installing Python packages' '{out}'; do {wait}; done")
     environment = {**os.environ, "SETUP_PERIOD": "1", "PATH": f"{machine / 'bin'}:{os.environ['PATH']}"}
@@ -158,7 +158,7 @@ def test_a_part_that_takes_long_to_build_says_how_far_it_is(tmp_path: Path) -> N
 
 
 def test_set_up_for_tests_covers_set_up_to_run(machine: Path) -> None:
-    """`make setup-test; make build`: the second does not install again."""
+    """After `make setup-test`, `make build` installs nothing again."""
     replace(machine / ".venv/bin/python", 'echo "$*" >>calls')
     replace(machine / ".venv/bin/iolens", "")
     assert set_up(machine, "test").returncode == 0
@@ -168,7 +168,7 @@ def test_set_up_for_tests_covers_set_up_to_run(machine: Path) -> None:
 
 
 def test_the_commands_of_contributing_can_be_run_in_their_order() -> None:
-    """The tools that they start come with the first of them, and their targets, scripts and tests are there."""
+    """Installing the first tool also brings the others, with their targets, scripts and tests."""
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     blocks = re.findall(r"^```sh\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
     commands = [line.partition("#")[0].strip() for block in blocks for line in block.splitlines()]

@@ -39,12 +39,12 @@ confirm: 0
 
 
 UCX_ON_ONE_MACHINE = {"UCX_TLS": "self,posix"}
-"""A rank's address then has one way; Slurm's PMI takes one with many, which grows longer than its lines, to pieces."""
+"""With one network interface a rank's address is short; Slurm's PMI would cut longer addresses."""
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder with the experiment."""
+    """Returns a folder with the experiment."""
     (tmp_path / "experiment.yaml").write_text(EXPERIMENT.format(data=tmp_path / "data"))
     return tmp_path
 
@@ -87,7 +87,7 @@ def test_a_sweep_runs_in_jobs_and_each_host_has_its_aggregator(folder: Path, clu
         assert (record["status"], record["launcher"]) == ("ok", "slurm"), record["reason"]
         assert len(record["hosts"]) == 2
         assert record["took_effect"] == {"cb_nodes": True}
-        # Two ranks a node: without cb_config_list ROMIO takes one aggregator from each host.
+        # There are two ranks on each node; without cb_config_list ROMIO takes one aggregator from each host.
         assert record["observed"]["aggregator_ranks"] == [0, 2][: record["point"]["aggregators"]]
         assert record["batch"]["system"] == "slurm"
     assert len({record["batch"]["job"] for record in found.values()}) == 2
@@ -135,7 +135,7 @@ def test_a_job_has_runs_of_one_shape_which_srun_starts_on_its_nodes(folder: Path
 
 def test_a_search_hands_over_one_run_after_the_other(folder: Path, cluster: dict[str, str]) -> None:
     file = folder / "experiment.yaml"
-    # Data of emulated targets then lies where the nodes find it, not in this machine's memory.
+    # Data of emulated targets then lies in a folder that all nodes can read, not in this machine's memory.
     file.write_text(file.read_text().replace(f"{{kind: directory, directory: {folder / 'data'}}}", "{kind: emulated}"))
     changes = ["slurm.nodes=1", "matrix.stripe_count=[1, 2]", "matrix.aggregators=[1]", "repetitions=1"]
     sets = [word for change in changes for word in ("--set", change)]
@@ -204,7 +204,7 @@ def test_the_time_limit_leaves_a_log_of_all_nodes(folder: Path, cluster: dict[st
     )
     wait_until((folder / "ready").exists)
     job = json.loads(jobs_of(folder)[0].read_text())["job"]
-    # The signal that the script asks for ahead of its time limit.
+    # The script asks for this signal before its time limit.
     ask(cluster, "scancel", "--signal=TERM", "--batch", str(job))
     output, errors = running.communicate(timeout=PATIENCE)
     assert running.returncode == 1, output + errors
@@ -230,7 +230,7 @@ def test_mpich_starts_through_pmi2(cluster: dict[str, str], tmp_path: Path) -> N
     its = library("mpich")
     files = its.compile(ROOT / "tests/c/mpi_shared_files.c", tmp_path / "files")
     settings = {"IOLENS_LOGPATH": str(tmp_path), "IOLENS_INCLUDE": str(tmp_path), **UCX_ON_ONE_MACHINE}
-    # MPICH's ranks never wait asleep: one on each node, since there are no more processors.
+    # MPICH's ranks poll while they wait, so each node gets only one, because there are no more processors.
     start = ["srun", "--mpi=pmi2", "--nodes=2", "--ntasks-per-node=1", "env", f"LD_PRELOAD={its.preload}"]
     line = [*start, str(files), str(tmp_path), "1", "1"]
     done = subprocess.run(line, env=cluster | settings, capture_output=True, text=True, check=False, timeout=PATIENCE)
@@ -248,7 +248,7 @@ def test_without_slurm_it_is_said_beforehand(folder: Path) -> None:
 
 @pytest.fixture
 def site(cluster: dict[str, str], tmp_path: Path) -> Iterator[Path]:
-    """The cluster with the site's TaskProlog and Epilog, which put logs below the folder that this is."""
+    """Runs the cluster with the site's TaskProlog and Epilog, which put logs below the returned folder."""
     logs, prefix = tmp_path / "logs", tmp_path / "prefix"
     for folder in (logs / "recovered", prefix / "bin", prefix / "lib/iolens"):
         folder.mkdir(parents=True)
@@ -276,7 +276,7 @@ def site(cluster: dict[str, str], tmp_path: Path) -> Iterator[Path]:
 def test_a_site_records_every_job_unasked_and_those_that_are_killed(
     folder: Path, cluster: dict[str, str], site: Path
 ) -> None:
-    """A job that ends, and one on two nodes that is cancelled, of which each node's epilog finds a part."""
+    """One job ends; the other, on two nodes, is cancelled, and each node's epilog finds part of its records."""
     (folder / "whole").mkdir()
     surroundings = cluster | openmpi.variables(["as root"], None)
     for name, nodes, ranks in (("whole", 1, 2), ("wait", 2, 4)):

@@ -1,4 +1,4 @@
-"""The course's batch scripts as they are, as small jobs on a real Slurm."""
+"""The unchanged batch scripts of the course, run as small jobs on a real Slurm."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def submitted(cluster: dict[str, str], folder: Path, script: str, **settings: str) -> Path:
-    """The results of one job of two nodes with two ranks each, submitted in `folder` and waited for."""
+    """Submits a job of two nodes with two ranks each in `folder` and waits; returns its results."""
     surroundings = {**cluster, "IOLENS_HOME": str(ROOT), "SCRATCH_DIR": str(folder / "scratch"), **settings}
     (folder / "scratch").mkdir()
     nodes = [] if script == "run_btio-B.sh" else ["--ntasks-per-node=2"]
@@ -65,7 +65,7 @@ PAGES = ("slurm/README.md", "course/INSTRUCTOR.md", "course/INSTRUCTOR.pt.md")
 
 @pytest.mark.parametrize("page", PAGES)
 def test_the_small_job_that_a_page_shows_is_a_job_of_its_script(page: str, tmp_path: Path) -> None:
-    """A class has room for so many ranks: the script's own number, on this machine, for one step."""
+    """A class has room for this many ranks: the script's own number on this machine, for one step."""
     text = (ROOT / page).read_text(encoding="utf-8")
     (found,) = re.finditer(r"`sbatch --export=ALL,CLASS=(\w) slurm/(\S+)`", text)
     script = (ROOT / "slurm" / found[2]).read_text(encoding="utf-8")
@@ -80,7 +80,7 @@ def test_the_small_job_that_a_page_shows_is_a_job_of_its_script(page: str, tmp_p
 
 
 def test_a_job_that_is_started_again_ends_well(cluster: dict[str, str], tmp_path: Path) -> None:
-    """Its first try leaves a log, and keeps it; the second one reports on its own."""
+    """The first attempt leaves a log and keeps it; the second one reports its own."""
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     script = f"""#!/bin/bash
@@ -103,8 +103,8 @@ in_fresh_directory 1 profiled {program()} "$([ -n "$SLURM_RESTART_COUNT" ] && ec
     job = done.stdout.strip()
     wait_until(lambda: list(scratch.glob("*/ready")))
     subprocess.run(["scontrol", "requeue", job], env=cluster, check=True)
-    # Slurm would hold the job back for two minutes before it starts it again. In the second of the requeue itself it
-    # would refuse the job for good, because it revokes what was permitted up to that second.
+    # Slurm would delay the second start by two minutes. Within the second of the requeue it would even refuse the job,
+    # because it revokes credentials up to that second.
     sooner = ["scontrol", "update", f"JobId={job}", "StartTime=now+2"]
     state = ["squeue", "--noheader", "--format=%t", f"--jobs={job}"]
     wait_until(lambda: subprocess.run(state, env=cluster, capture_output=True, text=True, check=True).stdout == "PD\n")

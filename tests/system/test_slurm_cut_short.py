@@ -1,4 +1,4 @@
-"""A batch job that Slurm ends before its time: one log of what the ranks on all nodes recorded."""
+"""A batch job that Slurm ends early leaves one log with the records of the ranks on all nodes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SCRIPTS = {
     'for node in node0 node1; do IOLENS_SPOOL=$SPOOLS/$node "$@" || exit; done',
     "on_its_node": 'rank=${OMPI_COMM_WORLD_RANK:-$PMI_RANK}\nIOLENS_SPOOL=$SPOOLS/node$((rank / 2)) exec "$@"',
 }
-"""Small scripts that play the site: two nodes with a folder of spools each, and two ranks on each."""
+"""Small scripts that play a site with two nodes, each with a folder of spools and two ranks."""
 
 
 def test_the_time_limit_of_a_job_on_two_nodes_costs_no_log(tmp_path: Path) -> None:

@@ -1,4 +1,6 @@
-"""Every command with closed or full standard streams: no traceback, the same exit code, no foreign file written."""
+"""Every command with closed or full standard streams: no traceback, the same exit code, and no file of others
+written.
+"""
 
 from __future__ import annotations
 
@@ -22,23 +24,23 @@ CALLS: dict[str, tuple[str, ...]] = {
     "recover": ("recover", "--list", "."),
     "live": ("live", "1"),
 }
-"""A short call of a command that does something; `--help` of the others."""
+"""A short call of each command that does real work; other commands get `--help`."""
 
 NO_LOG = ("report", "show", "export", "anonymize", "diff", "predict", "listing", "rank-order", "apa")
-"""Commands that refuse a log that is not there."""
+"""Commands that must refuse a missing log."""
 
 STREAMS = {0: "stdin", 1: "stdout", 2: "stderr"}
 
 
 def call_of(command: str) -> tuple[str, ...]:
-    """The words of a short call of a command."""
+    """Returns the words of a short call of a command."""
     if command in NO_LOG:
         return (command, "absent.darshan", *(("--format", "pprof") if command == "export" else ()))
     return CALLS.get(command, (command, "--help"))
 
 
 def called(words: tuple[str, ...], folder: Path, redirection: str) -> tuple[int, str, str]:
-    """Exit code, standard output and standard error of a call behind a shell's redirection."""
+    """Returns exit code, standard output and standard error of a call with a shell's redirection."""
     done = subprocess.run(
         ["sh", "-c", f'exec "$@" {redirection}', "sh", sys.executable, "-m", "iolens", *words],
         cwd=folder,

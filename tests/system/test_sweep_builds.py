@@ -1,4 +1,4 @@
-"""A real sweep of BT-IO at class S over builds: one of them changes the program's constants, and so its answer."""
+"""A real sweep of BT-IO, class S, over builds; one build changes the program's constants and so its result."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ report: {metric: compute_time}
 
 
 def iolens(folder: Path, *words: str) -> int:
-    """The exit code of a sweep into this folder."""
+    """Runs a sweep into this folder and returns its exit code."""
     if not (folder / "e.yaml").exists():
         (folder / "e.yaml").write_text(EXPERIMENT, encoding="utf-8")
     return main(["sweep", str(folder / "e.yaml"), "--results", str(folder), "--no-report", *words])
@@ -44,7 +44,7 @@ def records(folder: Path) -> dict[str, dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def swept(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder below which it ran."""
+    """Returns the folder in which the sweep ran."""
     folder = tmp_path_factory.mktemp("a=b c")
     assert iolens(folder) == 0
     return folder

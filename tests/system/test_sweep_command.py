@@ -1,4 +1,4 @@
-"""`iolens sweep`: one real sweep at class S, interrupted and resumed, and what it leaves behind."""
+"""`iolens sweep`: one real sweep of class S that is interrupted and resumed, and the files that it leaves."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def records(folder: Path) -> dict[str, dict[str, object]]:
     found = {str(path.parent.relative_to(folder / "class-S" / "points")): read_record(path.parent) for path in paths}
     return {
         name: vars(record) for name, record in found.items() if record
-    }  # a run that was lost may be put aside meanwhile
+    }  # An invalid run may be moved aside meanwhile.
 
 
 def good(folder: Path) -> dict[str, str]:
@@ -58,8 +58,9 @@ def good(folder: Path) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def swept(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str], str]:
-    """A sweep that was interrupted after two runs and then finished: its folder, the start times of the runs that
-    were there at the interruption, and what the second call printed."""
+    """Result of a sweep that was interrupted after two runs and then finished: its folder, the start times of the runs
+    before the interruption, and the output of the second call.
+    """
     folder = tmp_path_factory.mktemp("sweep")
     first = started(folder)
     deadline = time.monotonic() + PATIENCE

@@ -1,4 +1,4 @@
-"""A storage back end, a launcher and a workload that exist in this file alone: a whole sweep goes through all three."""
+"""A whole sweep uses a storage back end, a launcher and a workload that are defined only in this file."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from iolens.lab.workloads.workloads import WORKLOADS
 from iolens.log import read_log
 from iolens.pages.comparison.document import write_comparison
 
-# The storage: its layout is a file in the folder, and it loses the first try of one run.
+# The storage back end: its layout is a file in the folder, and the first attempt of one run is invalid.
 
 
 def set_stripes(directory: Path, layout: Layout) -> None:
@@ -55,7 +55,7 @@ DRUM = Backend(
     mark="DRUM STORAGE",
 )
 
-# The launcher: two runs at a time, which go on when the sweep has gone; ended ones are told by a file.
+# The launcher: runs two at a time, which survive the sweep; a file marks those that have ended.
 
 RELAY_SCRIPT = 'folder=$1; shift; "$@" >"$folder/stdout.txt" 2>"$folder/stderr.txt"; echo $? >"$folder/code"'
 
@@ -95,8 +95,8 @@ def held(folder: Path) -> bool:
 
 RELAY = Launcher(name="relay", starter=lambda flavour: "relay", run=relay, holds=held)
 
-# The workload: writes a file and says how long it took; two stripes are far faster. If it is to be `even`, only the
-# point and the repetition decide, so that the order in which two runs at a time end does not matter.
+# The workload: writes a file and prints how long that took; two stripes are far faster. With `even` the time depends
+# only on the point and the repetition, so the order in which parallel runs end is irrelevant.
 
 TOY_SCRIPT = """#!/bin/sh
 printf x >> {starts}
@@ -134,7 +134,7 @@ confirm: 0
 
 @pytest.fixture
 def sweep_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Sets the same sweep up, as often as it is called; changes are those of `--set`."""
+    """Sets up the same sweep at each call; changes are given as with `--set`."""
     for table, name, part in ((BACKENDS, "drum", DRUM), (LAUNCHERS, "relay", RELAY), (WORKLOADS, "toy", TOY)):
         monkeypatch.setitem(table, name, part)  # type: ignore[arg-type]
     program = tmp_path / "toy"
@@ -244,7 +244,7 @@ def test_runs_that_warm_up_count_for_nothing(sweep_of: Any, tmp_path: Path) -> N
     assert run_sweep(sweep, Told()) == []
     assert sorted(line for _, _, line in told[:2]) == ["warm-up/rep-1", "warm-up/rep-2"]
     measured = [*[(0, 6)] * 2, *[(done, 6) for done in range(1, 7)], (7, 8), (8, 8)]
-    confirmed = [(9, 10), (10, 10)]  # none if the baseline came out best, which the order of the runs decides
+    confirmed = [(9, 10), (10, 10)]  # None if the baseline is best, which depends on the order of the runs.
     assert [(done, total) for done, total, _ in told] in (measured, measured + confirmed)
     assert len(load_results(sweep.folder).runs) == 8
     before = (tmp_path / "starts").read_text()
@@ -279,7 +279,7 @@ def test_a_run_that_takes_too_long_is_ended_and_leaves_its_log(tmp_path: Path) -
     made = "".join(f'open("{path}", "w"); ' for path in (tmp_path / "data", begun))
     program.write_text(f"#!/bin/sh\nexec python3 -c '{made}import time; time.sleep(1000)'\n")
     program.chmod(0o755)
-    for limit in (3, 30, 300):  # until the program has got as far as its files
+    for limit in (3, 30, 300):  # Raise the limit until the program gets as far as its files.
         setup = Setup(logs=tmp_path, timeout=limit, application={"IOLENS_INCLUDE": str(tmp_path)})
         outcome = execute([str(program)], setup)
         if begun.exists():

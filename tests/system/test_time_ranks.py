@@ -1,4 +1,4 @@
-"""Ranks that sleep, and ranks on fewer cores than they need: both are named for what they are, MPI traced or not."""
+"""Ranks that sleep, and ranks with fewer cores than they need, are named correctly, with and without MPI traced."""
 
 from __future__ import annotations
 

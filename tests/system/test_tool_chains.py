@@ -1,4 +1,4 @@
-"""Between other tools, languages and users: what stands before or behind in the chain sees and records the same."""
+"""The profiler between other tools, languages and users: tools before and behind it see and record the same."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NOBODY = 65534
 
 
 def tool(folder: Path, name: str) -> Path:
-    """Another tool's preload library."""
+    """Builds the preload library of another tool."""
     compiler = library("usual").mpicc if "pmpi" in name else "cc"
     built = folder / f"lib{name}.so"
     command = [compiler, "-D_GNU_SOURCE", "-Wall", "-shared", "-fPIC", C / f"{name}.c", "-o", built]
@@ -29,7 +29,7 @@ def tool(folder: Path, name: str) -> Path:
 
 
 def counters(log: Path, module: str, ends: str) -> dict[str, int]:
-    """Returns the integer counters of the module's only record whose name ends so."""
+    """Returns the integer counters of the module's only record whose file name has this end."""
     report = darshan.DarshanReport(str(log), read_all=True)
     (record,) = [one for one in report.records[module] if report.name_records[one["id"]].endswith(ends)]
     return dict(zip(report.counters[module]["counters"], map(int, record["counters"]), strict=True))
@@ -60,7 +60,7 @@ unsigned la_objopen(struct link_map *map, Lmid_t list, uintptr_t *cookie) { retu
 
 
 def test_a_program_starts_where_the_loader_has_an_auditor(tmp_path: Path) -> None:
-    """With one (HPCToolkit, Spindle) the loader has little thread-local storage for preloaded libraries."""
+    """With an auditor (HPCToolkit, Spindle) the loader has little thread-local storage for preloaded libraries."""
     (tmp_path / "auditor.c").write_text(AUDITOR, encoding="utf-8")
     auditor = tmp_path / "auditor.so"
     subprocess.run(["cc", "-D_GNU_SOURCE", "-shared", "-fPIC", tmp_path / "auditor.c", "-o", auditor], check=True)
@@ -127,7 +127,7 @@ os.close(2)
 
 @pytest.mark.parametrize("writable", [True, False])
 def test_a_program_that_drops_its_privileges_keeps_its_log(tmp_path: Path, writable: bool) -> None:
-    """The log is written by the user that the program has become, or else from the spool by the one who began."""
+    """The log is written by the user whom the program has become, or from the spool by the user who started it."""
     if os.geteuid() != 0:
         pytest.skip("only root has privileges to drop")
     for folder in (tmp_path, *tmp_path.parents):

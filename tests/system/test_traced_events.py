@@ -17,7 +17,7 @@ pytestmark = pytest.mark.mpi
 
 
 class Traced(NamedTuple):
-    """A log, and the lines that the program printed: words."""
+    """Runs a program; returns the log and the words of each printed line."""
 
     job: Job
     lines: list[list[str]]

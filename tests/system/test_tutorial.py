@@ -1,4 +1,4 @@
-"""The tutorial's commands run as they stand there; those of all other pages in `make docs-test`."""
+"""Runs the tutorial's commands as they are written; `make docs-test` runs those of all other pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Spools that their processes remove while `iolens run` looks at them, and signals to `iolens run`."""
+"""Spools that their processes remove while `iolens run` reads them, and signals to `iolens run`."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ KILLED = "exec 3>kept; echo x >&3; kill -9 $$"
 
 
 def surroundings(folder: Path, **more: str) -> dict[str, str]:
-    """The environment of a run that keeps its spools in this folder."""
+    """Returns an environment whose spools are kept in this folder."""
     return {**os.environ, "IOLENS_SPOOL": str(folder), **more}
 
 
 def vanishing(folder: Path, moment: str) -> str:
-    """A folder of libraries beside an iolens-recover that removes all spools around a step."""
+    """Makes a folder of libraries with an iolens-recover that removes all spools before or after a step."""
     library, program = find_library("libiolens.so"), find_program("iolens-recover")
     assert library is not None
     for name in ("lib", "bin"):
@@ -52,7 +52,7 @@ def test_a_spool_that_vanishes_costs_no_exit_code(moment: str, tmp_path: Path) -
     )
     assert done.returncode == 128 + signal.SIGKILL, done.stderr
     assert "Traceback" not in done.stderr
-    assert "iolens recover" not in done.stderr  # nothing is left to be recovered
+    assert "iolens recover" not in done.stderr  # Nothing is left to recover.
     assert bool(list(tmp_path.glob("*.darshan"))) == (moment == "after merge")
 
 
@@ -74,7 +74,7 @@ def test_recover_tells_what_became_of_a_spool(moment: str, tmp_path: Path) -> No
 
 
 def test_a_process_killed_while_it_writes_its_log_leaves_no_half_of_it(tmp_path: Path) -> None:
-    """The trap answers the recorder's write of the log with a signal that nothing can catch."""
+    """The trap answers the recorder's write of the log with a signal that no program can catch."""
     program = tmp_path / "program"
     words = ["gcc", "-std=gnu11", "-w", "-o", program, Path(__file__).parents[1] / "c/killed_at_log.c"]
     subprocess.run(words, check=True)

@@ -1,4 +1,4 @@
-"""The wheel: what it carries is found and works where nothing else of the project is."""
+"""The wheel: its parts are found and work without any other file of the project."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A wheel with the parts that were built for this machine."""
+    """Builds a wheel with the parts that were compiled for this machine."""
     words = [
         sys.executable,
         ROOT / "packaging/wheel.py",
@@ -34,7 +34,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def site(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the wheel was installed; the packages that it needs are those of the tests."""
+    """Installs the wheel and returns the folder; its dependencies are those of the tests."""
     target = tmp_path_factory.mktemp("site")
     pip = [sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-deps", "--no-index"]
     renamed = target.parent / wheel.name.replace("linux_x86_64", f"linux_{os.uname().machine}")
@@ -103,7 +103,7 @@ def test_workloads_are_built_from_the_source_that_it_carries(site: Path, tmp_pat
     source = site / "iolens/parts/source/workloads"
     for folder in source.iterdir():
         if folder.is_dir() and folder.name not in ("common", "metadata", "checkpoint"):
-            shutil.rmtree(folder)  # two are enough to see that it works
+            shutil.rmtree(folder)  # Two packages are enough to prove that it works.
     made = iolens(site, "workloads", "build", "--mpicc", "no-such-mpicc", XDG_DATA_HOME=str(tmp_path))
     assert (made.returncode, made.stderr) == (
         1,

@@ -1,4 +1,6 @@
-"""`iolens run --why`: messages and collective calls of real programs are joined, under each MPI library here."""
+"""`iolens run --why` joins the messages and collective calls of real programs, under each MPI library of this
+machine.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ pytestmark = pytest.mark.mpi
 
 
 def recorded(name: str, folder: Path) -> tuple[Path, dict[str, int]]:
-    """The log of the program under a library, and what the program says of itself."""
+    """Runs the program under a library; returns the log and the program's output."""
     its = library(name)
     program = its.compile(ROOT / "tests/c/mpi_why.c", folder / "mpi_why", "-O1")
     settings = [f"LD_PRELOAD={its.preload}", f"IOLENS_LOGPATH={folder}", "IOLENS_TRACE=mpi", "IOLENS_WHY=16"]

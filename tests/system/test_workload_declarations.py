@@ -1,4 +1,4 @@
-"""Each bundled program accepts, refuses and writes what report/iolens/lab/workloads declares of it."""
+"""Each bundled program accepts, refuses and writes what its declaration in report/iolens/lab/workloads states."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SMALL: dict[str, tuple[int, str]] = {
     "checkpoint_simulator": (6, "--nx 1 --ny 1 --im_world 12 --lm 4 --num_arrays 2 --ntrials 1"),
     "restart_simulator": (6, "--nx 1 --ny 1 --im_world 12 --lm 4 --num_arrays 2 --ntrials 1 --make"),
 }
-"""Ranks and arguments of a run of each program that takes a moment."""
+"""Number of ranks and arguments of a short run of each program."""
 
 
 def start(workload: Workload, ranks: int, words: list[str]) -> subprocess.CompletedProcess[str]:
