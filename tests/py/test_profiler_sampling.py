@@ -13,6 +13,8 @@ import pandas as pd
 import profiler_harness as harness
 import pytest
 from iolens.log.reader import read_log
+from iolens.metrics.processor.ask import Ask
+from iolens.metrics.processor.sampled.samples import profile
 from iolens.symbols.chains import call_chains
 from iolens.symbols.resolve import resolve
 
@@ -220,3 +222,21 @@ def test_python_is_sampled(tmp_path: Path) -> None:
     threads = table(harness.logs(tmp_path)[0], "sampling")
     assert len(threads) == 4
     assert (threads["samples"] >= 0.95 * threads["duration"] * 1000 - 3).all()
+
+
+def test_running_samples_under_contention_are_processor_time(tmp_path: Path) -> None:
+    """A thread that has just got a core is seen where it computes, in many more periods than it ran."""
+    hz, program = 20, harness.build_program("sampling_contention", "-pthread")
+    done = harness.run(program, "2", folder=tmp_path, IOLENS_SAMPLE=str(hz))
+    used = float(done.stdout)
+    (log,) = harness.logs(tmp_path)
+    running = table(log, "samples").query("kind == 0 and thread > 0")
+    behind_the_last_samples = 3 * (os.cpu_count() or 1) / hz
+    assert running["on_core"].sum() == pytest.approx(used, abs=behind_the_last_samples)
+    assert running["count"].sum() / hz > 1.5 * used
+    answer = profile(read_log(log), Ask(by=("state",), threshold=0))
+    assert answer is not None
+    states = answer.frame().set_index("name")
+    assert states["on_core"]["running"] == pytest.approx(used, abs=behind_the_last_samples)
+    assert states["samples"]["running"] / hz == pytest.approx(states["on_core"]["running"], rel=0.2)
+    assert states["samples"]["Total"] == pytest.approx(table(log, "samples")["count"].sum())

@@ -19,6 +19,7 @@ struct sample_key {
 
 struct sample_count {
     _Atomic int64_t count;
+    _Atomic int64_t on_core_ns; /* counted in the rows of running threads alone */
 };
 
 extern const struct keyed_shape sample_shape;
@@ -40,6 +41,7 @@ struct sampled_thread {
     struct sampled_wait wait;    /* frame 0: none */
     double begin, last, earlier; /* earlier: of threads that had this place before */
     double handler_time;
+    int64_t on_core_ns; /* processor time at the latest sample outside system calls */
     int64_t samples, stacks, cut, paused;
 };
 

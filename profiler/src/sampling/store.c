@@ -63,15 +63,32 @@ static uint32_t chain(const uintptr_t *frames, size_t count, size_t skipped, boo
     return node;
 }
 
-static void count(struct sampled_thread *thread, const struct sample_key *key, int64_t weight)
+static struct sample_count *count_of(const struct sample_key *key)
 {
     struct keyed *samples = table_state_known(TABLE_samples);
     struct keyed_row *row = samples ? keyed_find(samples, &sample_shape, key) : NULL;
-    if (!row)
+    return row ? keyed_value(row, &sample_shape) : NULL;
+}
+
+static void count(struct sampled_thread *thread, const struct sample_key *key, int64_t weight)
+{
+    struct sample_count *value = count_of(key);
+    if (!value)
         return;
-    struct sample_count *value = keyed_value(row, &sample_shape);
     atomic_fetch_add_explicit(&value->count, weight, memory_order_relaxed);
     thread->samples += weight;
+}
+
+/* Adds the processor time since the last such call to the place, as that of a running thread. A thread that
+ * is interrupted outside system calls is at a place where it computes, even if it just waited for a core. */
+static void count_on_core(struct sampled_thread *thread, struct sample_key key)
+{
+    key.blocked = 0;
+    struct sample_count *value = count_of(&key);
+    int64_t now = thread_on_core_ns();
+    if (value)
+        atomic_fetch_add_explicit(&value->on_core_ns, now - thread->on_core_ns, memory_order_relaxed);
+    thread->on_core_ns = now;
 }
 
 void sample_take(struct sampling *sampling, struct sampled_thread *thread, const ucontext_t *context,
@@ -81,16 +98,20 @@ void sample_take(struct sampling *sampling, struct sampled_thread *thread, const
     uintptr_t frames[SAMPLED_FRAMES];
     if (iolens_paused()) {
         thread->paused += weight;
+        thread->on_core_ns = thread_on_core_ns();
         thread->last = sampling->by_processor ? thread_now(sampling, thread) : begin;
         return;
     }
     struct unwound found = unwind_context(context, thread->stack, frames, SAMPLED_FRAMES);
+    bool waits = thread->released || in_a_wait(context);
     size_t skipped = thread->released ? skip_release(frames, found.count) : 0;
     struct sample_key key = {.thread = (uint32_t)(thread - sampling->thread),
                              .region = iolens_region,
                              .node = chain(frames, found.count, skipped, true),
-                             .blocked = thread->released || weight > 1 || in_a_wait(context)};
+                             .blocked = waits || weight > 1};
     count(thread, &key, weight);
+    if (!waits)
+        count_on_core(thread, key);
     const struct sample_time entry = {begin, key.thread, key.node, (uint32_t)weight, key.blocked};
     sample_times_keep(table_state_known(TABLE_sample_times), &entry);
     thread->stacks++;

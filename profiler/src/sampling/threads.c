@@ -23,6 +23,13 @@ double thread_now(const struct sampling *sampling, const struct sampled_thread *
     return (double)now.tv_sec + (double)now.tv_nsec / (double)NS_PER_SECOND;
 }
 
+int64_t thread_on_core_ns(void)
+{
+    struct timespec now = {0, 0};
+    system_call(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, &now);
+    return now.tv_sec * NS_PER_SECOND + now.tv_nsec;
+}
+
 static struct sampled_thread *take_place_of(struct sampling *sampling, int32_t life)
 {
     for (int64_t i = 0; i < SAMPLED_THREADS; i++) {
@@ -81,6 +88,7 @@ struct sampled_thread *thread_begin(struct sampling *sampling, int number)
     thread->kernel_id = (int32_t)system_call(SYS_gettid);
     thread->stack = unwind_stack();
     unwind_prepare();
+    thread->on_core_ns = thread_on_core_ns();
     if (start_timer(sampling, thread, number)) {
         thread->begin = thread->last = thread_now(sampling, thread);
         return thread;

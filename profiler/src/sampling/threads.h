@@ -15,6 +15,9 @@ bool thread_end(struct sampling *sampling, struct sampled_thread *thread);
 /* The thread that a signal of a timer is for; NULL: it is none of ours. */
 struct sampled_thread *thread_of(struct sampling *sampling, const siginfo_t *info);
 
+/* Returns the processor time of the calling thread, in nanoseconds. */
+int64_t thread_on_core_ns(void);
+
 /* Now, by the clock of a thread's timer. */
 double thread_now(const struct sampling *sampling, const struct sampled_thread *thread);
 

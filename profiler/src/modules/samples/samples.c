@@ -8,6 +8,7 @@ enum { SEVERAL_NODES = -2, SEVERAL_THREADS = -1 };
 
 struct row {
     int64_t rank, count;
+    double on_core;
     int32_t thread, node;
     uint32_t region;
     uint8_t kind;
@@ -27,13 +28,17 @@ static const struct column COLUMNS[] = {
            COLUMN_KEY),
     MERGED(count, "<i8", "periods", "number of timer periods in which the thread was seen at this place",
            COLUMN_SUM),
+    MERGED(on_core, "<f8", "s",
+           "processor time of the thread between the sample before and each sample at this place, in rows of "
+           "kind 0. The processor time before a sample in a system call is in the next row of kind 0",
+           COLUMN_SUM),
 };
 
 static bool is_sound(const void *key, const void *value)
 {
     const struct sample_key *sample = key;
     const struct sample_count *count = value;
-    return sample->blocked <= 1 && count->count >= 0;
+    return sample->blocked <= 1 && count->count >= 0 && count->on_core_ns >= 0;
 }
 
 /* Sums the rows that find no room in one row for each kind. */
@@ -42,6 +47,7 @@ static size_t rest(void *memory)
     struct row *row = memory;
     *row = (struct row){.rank = -1,
                         .count = row->count,
+                        .on_core = row->on_core,
                         .thread = SEVERAL_THREADS,
                         .node = SEVERAL_NODES,
                         .region = UINT32_MAX,
@@ -57,6 +63,7 @@ static void collect(const struct iolens_transport *transport, struct buffer *row
         const struct sample_count *value = keyed_value(found, &sample_shape);
         struct row row = {.rank = transport->rank,
                           .count = value->count,
+                          .on_core = 1e-9 * (double)value->on_core_ns,
                           .thread = (int32_t)key->thread,
                           .node = call_node_written(key->node),
                           .region = key->region,

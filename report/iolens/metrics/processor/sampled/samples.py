@@ -50,7 +50,7 @@ _ENTRY = frozenset((MATH, HEAP, STRING, ETC, TOOL))
 """Groups that give way to one of `HELD` further in: HDF5 calls MPI-IO, and that is what the time is of."""
 
 LEVELS = Levels(("group", "function", "source", "line", "caller", "region", "thread", "state"), ("group", "function"))
-_SAMPLES = Measures("samples")
+_SAMPLES = Measures("samples", ("on_core",))
 
 
 @once_per_job
@@ -151,8 +151,35 @@ def sampling(job: Job) -> Records | None:
 
 
 def _asked_rows(job: Job, ask: Ask) -> pd.DataFrame | None:
-    """Returns the samples of all threads if asked for; otherwise the same answer that other metrics get."""
-    return sample_rows(job, every_thread=True) if ask.every_thread else sample_rows(job)
+    """Returns the samples of all threads if asked for; otherwise the same answer that other metrics get. Running
+    samples are held to the processor time.
+    """
+    rows = sample_rows(job, every_thread=True) if ask.every_thread else sample_rows(job)
+    threads = records(job, "sampling")
+    if rows is None or threads is None or rows["on_core"].isna().all() or not is_sampled(job):
+        return rows
+    return _hold_to_cores(rows, float(threads["asked_hz"].max()))
+
+
+def _hold_to_cores(rows: pd.DataFrame, hz: float) -> pd.DataFrame:
+    """Returns the samples with no more running ones than each thread had processor time; the others are waiting.
+
+    A thread that has just got a core is seen where it computes, although it was waiting for most of the period. The
+    samples of all places of a thread are reduced by the same factor, where they exceed its processor time, in periods,
+    by more than the error of a count: its square root.
+    """
+    import pandas as pd
+
+    running = rows["state"] == "running"
+    same = [rows["rank"], rows["thread"]]
+    seen = rows["samples"].where(running, 0).groupby(same).transform("sum")
+    counted = hz * rows["on_core"].where(running, 0).groupby(same).transform("sum")
+    too_many = running & (seen - counted > np.sqrt(seen))
+    if not too_many.any():
+        return rows
+    share = (counted / seen).where(too_many, 1.0)
+    waited = rows[too_many].assign(samples=rows["samples"] * (1 - share), state="waiting", on_core=0.0)
+    return pd.concat([rows.assign(samples=rows["samples"] * share), waited], ignore_index=True)
 
 
 @once_per_job
@@ -171,6 +198,7 @@ def sample_rows(job: Job, every_thread: bool = False) -> pd.DataFrame | None:
     places = [place_of(known.get((rank, node), ()), waits) for rank, node, waits in keys]
     found = rows[["rank"]].assign(
         samples=rows["count"],
+        on_core=rows.get("on_core", np.nan),
         thread=[f"thread {number}" for number in rows["thread"]],
         region=region_paths(job, rows["region"]),
         state=np.where(rows["kind"] == 0, "running", "waiting"),

@@ -20,9 +20,10 @@ if TYPE_CHECKING:
     from iolens.log import Job
 
 _SOURCE = "iolens run --sample"
-_COLUMNS = [NAME, *shares("Samp", "samples", "")]
+_COLUMNS = [NAME, *shares("Samp", "samples", ""), Column("on a core, s", "on_core", guarded_seconds, optional=True)]
 _NOTE = (
-    "Samples of an average rank. Imb. Samp: rank with the most less mean, or thread where threads are the last level; "
+    "Samples of an average rank: periods of the timer. On a core: processor time as the kernel counts it; running "
+    "samples are reduced to it. Imb. Samp: rank with the most less mean, or thread where threads are the last level; "
     "Imb. Samp%: 100 (max - avg) / max N / (N - 1). A sample in a library belongs to the MPI, I/O or library call that "
     "the program made."
 )
