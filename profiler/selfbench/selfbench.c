@@ -33,7 +33,7 @@ struct target {
     FILE *stream;
 };
 
-/* Makes `calls` calls. */
+/* Makes `calls` calls of the tested function. */
 typedef void block_fn(const struct functions *f, const struct target *target, int calls);
 
 static void need(int condition, const char *what)
@@ -96,7 +96,7 @@ static double block_ns(block_fn *block, const struct functions *f, const struct 
     return (now_ns() - begin) / calls;
 }
 
-/* Leave the caches as a program does that computes between its calls. */
+/* Overwrites the caches, as a program does that computes between its calls. */
 static void evict(void)
 {
     static volatile char other[EVICTED_BYTES];
@@ -121,7 +121,8 @@ static double median(const double *sorted, int count)
     return (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;
 }
 
-/* How far from the middle the order statistics lie that bound the median with 95 %: 1.96 sqrt(count) / 2. */
+/* Returns the distance from the middle of the order statistics that bound the median with 95 %: 1.96
+ * sqrt(count) / 2. */
 static int reach(int count)
 {
     int root = 0;
@@ -131,7 +132,7 @@ static int reach(int count)
     return steps < count / 2 ? steps : (count - 1) / 2;
 }
 
-/* Blocks of `calls` calls; 0: single ones, with cold caches. */
+/* Makes blocks of `calls` calls; 0 means single calls with cold caches. */
 static void bench(const char *name, block_fn *block, int calls, const struct functions *way[2],
                   const struct target *target, int pairs)
 {
@@ -218,7 +219,7 @@ static void bench_threads(const char *file, int threads)
     printf("%.1f\n", sum / threads);
 }
 
-/* Largest resident memory since exec. */
+/* Returns the largest resident memory since exec. */
 static long peak_kib(void)
 {
     char line[256];
@@ -243,7 +244,7 @@ static void bench_files(const char *folder, int files)
     printf("%.9f\t%ld\n", read_ns(CLOCK_PROCESS_CPUTIME_ID) / 1e9, peak_kib());
 }
 
-/* The number that all of `text` is; 0 where it is none above 0. */
+/* Returns the number that all of `text` is; 0 if it is no number above 0. */
 static int above_zero(const char *text)
 {
     char *end;

@@ -22,7 +22,7 @@ static void expect(bool good, const char *what)
     wrong = 1;
 }
 
-/* Every point has one owner, and a neighbour along each direction owns the next cell. */
+/* Checks that every point has one owner, and that a neighbour along each direction owns the next cell. */
 static void check_partition(const Domain *domain)
 {
     const int *grid = domain->grid;
@@ -46,7 +46,7 @@ static void check_partition(const Domain *domain)
     free(owners);
 }
 
-/* The neighbours of nine ranks, worked out by hand. */
+/* Checks the neighbours of nine ranks, which were computed by hand. */
 static void check_neighbours(const Domain *domain)
 {
     static const int before[9][3] = {{2, 6, 7}, {0, 7, 8}, {1, 8, 6}, {5, 0, 1}, {3, 1, 2},
@@ -59,7 +59,7 @@ static void check_neighbours(const Domain *domain)
     }
 }
 
-/* With the forcing made for it, the exact solution does not change. */
+/* Checks that the exact solution stays constant with the forcing that was made for it. */
 static void check_stationary(const Domain *domain)
 {
     Exact exact;
@@ -84,7 +84,7 @@ static void check_exponent(double value, int digits, const char *expected)
 static size_t attribute_length;
 static unsigned char attribute[64];
 
-/* Stands in for the C library's: a file system that answers with the bytes set below. */
+/* Replaces the C library's function: a file system that returns the bytes set below. */
 ssize_t getxattr(const char *path, const char *name, void *value, size_t size)
 {
     (void)path;

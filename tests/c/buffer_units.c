@@ -28,7 +28,7 @@ int main(void)
     MUST(mincore(mapped, mapped_bytes, in_use) == 0);
     for (size_t i = 0; i < sizeof in_use; i++)
         pages += in_use[i] & 1;
-    room = buffer_add(&next, 8); /* the same pages again, as zeros */
+    room = buffer_add(&next, 8); /* Gets the same pages again, zeroed. */
     MUST(room == mapped && memcmp(room, "\0\0\0\0\0\0\0", 8) == 0);
     printf("%d\n", pages);
     return 0;

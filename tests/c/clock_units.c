@@ -23,8 +23,8 @@ static void pass(int64_t time)
         continue;
 }
 
-/* The clock's own: an interruption follows the first look at both sources, which at the start comes right
- * behind the time of day. */
+/* The clock's own call. The interruption comes after the first reading of both sources; at the start that
+ * follows the reading of the time of day. */
 int clock_gettime(clockid_t id, struct timespec *now)
 {
     int result = (int)syscall(SYS_clock_gettime, id, now);
@@ -46,7 +46,7 @@ static struct stamp stamp_now(const struct clock *clock)
     return s;
 }
 
-/* Nanoseconds between what a time stamp says and when it was taken. */
+/* Returns the nanoseconds between a time stamp and the time at which it was taken. */
 static int64_t error_of(struct stamp s, const struct clock *clock, double correction)
 {
     int64_t said = (int64_t)clock->base_ns + (int64_t)(s.seconds * correction * 1e9);
@@ -66,7 +66,7 @@ static void stamps_are_true(void)
     MUST(error_of(last, &clock, correction) < INTERRUPTION / 2);
 }
 
-/* Before the first look is known to have been interrupted, too: by what the clock says while it runs. */
+/* Before the first reading is known to have been interrupted, the clock must be correct as well. */
 static void seconds_are_seconds(void)
 {
     struct clock clock = {0};

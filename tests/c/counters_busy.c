@@ -41,7 +41,7 @@ int main(int argc, char **argv)
     iolens_region_end(1);
     iolens_region_begin(2, "sleep");
     getrusage(RUSAGE_THREAD, &usage);
-    long slept = -usage.ru_nvcsw; /* a sleep that is over before the kernel has begun it gives no core away */
+    long slept = -usage.ru_nvcsw; /* A sleep that ends before the kernel has started it gives up no core. */
     for (int i = 0; i < SLEEPS; i++)
         usleep(100);
     getrusage(RUSAGE_THREAD, &usage);
@@ -53,7 +53,7 @@ int main(int argc, char **argv)
     touch(PAGES);
     iolens_record(1);
     if (argc > 1 && strcmp(argv[1], "kill") == 0) {
-        FILE *file = fopen("killed.txt", "w"); /* the first recorded file makes the spool */
+        FILE *file = fopen("killed.txt", "w"); /* The first recorded file creates the spool. */
         usleep(150000);
         iolens_flush();
         raise(SIGKILL);

@@ -27,7 +27,7 @@
 
 enum { PAGE = 4096, MOST = 1024 };
 
-/* The reason of a call that failed, or nothing. */
+/* Prints the reason of a failed call, or nothing. */
 static const char *reason(long result) { return result < 0 ? strerror(errno) : ""; }
 
 static int made(const char *name)
@@ -79,7 +79,7 @@ static int close_on_exec(void)
     return after_closing();
 }
 
-/* Only the program's own descriptors are open. */
+/* Checks that only the program's own descriptors are open. */
 static int listed(void)
 {
     for (int fd = 0; fd < MOST; fd++)
@@ -131,7 +131,7 @@ static int unnamed_file(void)
     return printf("%d\n", linkat(AT_FDCWD, name, AT_FDCWD, "named", AT_SYMLINK_FOLLOW)) < 0;
 }
 
-/* Nothing but the program touches its folder. */
+/* Checks that nothing but the program writes to its folder. */
 static int watched(void)
 {
     int fd = inotify_init1(IN_NONBLOCK);

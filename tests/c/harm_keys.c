@@ -1,5 +1,5 @@
-/* A program that has all keys of threads (pthread_key_create): what each thread keeps by them is its own.
- * Prints a line for each difference; exit code 1 when there is one. */
+/* A program that uses all thread-specific keys (pthread_key_create): each thread must find its own values.
+ * Prints a line for each difference; exit code 1 if there is one. */
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>

@@ -37,7 +37,7 @@ static void limit(int which, rlim_t most)
     setrlimit(which, &now);
 }
 
-/* Not for ever: where files take longer than the timer, nothing else would get on. */
+/* Stops in the end: if files take longer than the timer's period, nothing else would make progress. */
 static void handler(int number)
 {
     static volatile sig_atomic_t runs;
@@ -70,8 +70,8 @@ static void *asynchronous(void *name)
     return forever(name);
 }
 
-/* Its end is asked for before it begins, and comes where the C library first looks: not inside the recorder,
- * which here makes its spool. */
+/* The thread is cancelled before it begins and must end at the C library's first check, but not inside the
+ * recorder, which makes its spool here. */
 static void *cancelled(void *name)
 {
     pthread_cancel(pthread_self());
@@ -223,7 +223,7 @@ static void descriptors_gone(void)
         close(fd);
 }
 
-/* Below a stack of 8 KiB, of which the kernel takes up to half for the registers, comes nothing. */
+/* Overflows a stack of 8 KiB, of which the kernel uses up to half for the registers. */
 static void raise_on_small_stack(void (*what)(int))
 {
     enum { PAGE = 4096, SMALL = 8192 };

@@ -37,7 +37,7 @@ static int ended(pid_t child)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* Each link of the chain is started by vfork and exec. */
+/* Each process of the chain starts the next one by vfork and exec. */
 static int vfork_chain(void)
 {
     int left = argument ? atoi(argument) : CHAIN;
@@ -180,7 +180,7 @@ static int other_user(void)
     return 0;
 }
 
-/* The limits are taken back at the end, where a log may be written. */
+/* The limits are restored at the end, when a log may be written. */
 static int limits(void)
 {
     struct rlimit files, bytes;
@@ -288,7 +288,7 @@ static int load_often(void)
     return 0;
 }
 
-/* No process and no thread is there but the program's own. */
+/* Checks that the program has no other processes and threads than its own. */
 static int alone(void)
 {
     int status;

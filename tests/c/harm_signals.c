@@ -101,7 +101,7 @@ static int posix_timers(void)
     return puts("timers") < 0;
 }
 
-/* A write barrier, as garbage collectors have it. */
+/* A write barrier such as garbage collectors use. */
 static int segv(void)
 {
     struct sigaction action = {.sa_sigaction = unlock, .sa_flags = SA_SIGINFO};
@@ -139,7 +139,7 @@ static int bus(void)
     return puts("bus") < 0;
 }
 
-/* A handler ends the process while it writes. */
+/* A signal handler ends the process during a write. */
 static int exit_in_handler(void)
 {
     const struct itimerval soon = {{0, 0}, {0, 20000}};
@@ -199,7 +199,7 @@ static int abort_handled(void)
     abort();
 }
 
-/* Signals that are blocked and fetched one by one: no other may come. */
+/* Signals are blocked and fetched one by one, and no other signal may arrive. */
 static int fetched(void)
 {
     sigset_t all;
@@ -215,7 +215,7 @@ static int fetched(void)
     return printf("%ld\n", (long)read(fd, &info, sizeof info)) < 0;
 }
 
-/* The program's masks and handlers are what it made them. */
+/* The masks and handlers must be those that the program set. */
 static int untouched(void)
 {
     sigset_t blocked;
@@ -234,7 +234,7 @@ static int untouched(void)
     return printf("%d %ld\n", stack.ss_flags, timer[0].it_value.tv_usec + timer[2].it_value.tv_usec) < 0;
 }
 
-/* Waits that the kernel never repeats: each ends by its time-out, after the whole of it. */
+/* The kernel never restarts these waits: each must end by its time-out, and not earlier. */
 static long since(const struct timespec *begin)
 {
     struct timespec now;

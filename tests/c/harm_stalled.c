@@ -16,13 +16,13 @@
 
 #include "trapped_calls.h"
 
-/* Two locks are held over the growth of the spool, and each is taken for abandoned after so many turns. */
+/* Two locks are held while the spool grows, and each counts as abandoned after this many turns. */
 enum { ABANDONED_TURNS = 1 << 20, LOCKS = 2, MORE = 1000, WAITING_MOST = 900000, FILES = 2000 };
 
 static atomic_int to_stall, stalled, released;
 static atomic_long turns;
 
-/* Sleeps by the system call itself: a signal handler may be what waits here. */
+/* Sleeps by a system call, because a signal handler may be the one that waits here. */
 static void stall(void)
 {
     const struct timespec millisecond = {.tv_nsec = 1000000};

@@ -1,7 +1,8 @@
 /* Every wrapped call of HDF5 on files in the folder of argv[1]; each process prints what the log must hold as
  * "NAME module counter value". Run with any number of processes, of which each makes the same calls on the
  * shared file; the lone file is rank 0's. */
-#define H5_USE_110_API /* the calls by their names and arguments of HDF5 1.10, in every later release */
+/* Chooses the calls with their names and arguments of HDF5 1.10, which every later release has. */
+#define H5_USE_110_API
 #include <hdf5.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -82,7 +83,7 @@ static void shared_file(const char *folder)
     expect(name, "H5D", "H5D_USE_DEPRECATED", 0);
 }
 
-/* Selections of every kind, and every way to a dataset, on a file that one process has to itself. */
+/* Uses selections of every kind, and every way to open a dataset, on a file of one process. */
 static void lone_file(const char *folder)
 {
     char path[4096];
@@ -130,8 +131,8 @@ static void lone_file(const char *folder)
     expect(name, "H5D", "H5D_CHUNK_SIZE_D1", 0);
 }
 
-/* Datasets that are written before they have a name, twice under the same one, and one that never gets any;
- * one that is held open by its reference count alone, as netCDF does. */
+/* Makes datasets that are written before they have a name, that get the same name twice, that never get a
+ * name, and that only a reference count keeps open, as netCDF does. */
 static void nameless_datasets(const char *folder)
 {
     char path[4096];

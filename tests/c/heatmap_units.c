@@ -32,7 +32,7 @@ static void call(bool writing, int64_t bytes, double t0, double t1)
     heat_add(&heat, HEATMAP_POSIX, writing, bytes, t0, t1);
 }
 
-/* Bytes written in a bin, and that all others have together `rest`. */
+/* Checks the bytes written in a bin, and that all other bins together hold `rest`. */
 static void expect(int bin, int64_t bytes, int64_t rest)
 {
     int64_t sum = 0;
@@ -45,7 +45,7 @@ static void expect(int bin, int64_t bytes, int64_t rest)
 static void bytes_are_spread_over_the_time_of_the_call(void)
 {
     call(true, 7, 0.01, 0.02);
-    call(true, 1001, 0.05, 0.25); /* a quarter, a half and a quarter of its time */
+    call(true, 1001, 0.05, 0.25); /* The bins get a quarter, a half and a quarter of the time. */
     call(false, 5, 0.26, 0.27);
     heat_flush(&heat, HEATMAP_POSIX);
     heat = (struct heat){0};
@@ -58,7 +58,7 @@ static void bytes_are_spread_over_the_time_of_the_call(void)
 static void bins_are_merged_in_pairs_when_time_goes_beyond(void)
 {
     struct heat late = {0};
-    call(true, 3, 19.95, 19.96); /* stays with its file until the other file has made all bins wider */
+    call(true, 3, 19.95, 19.96); /* Stays with its file until the other file has widened all bins. */
     heat_add(&late, HEATMAP_POSIX, true, 9, 70.0, 70.0);
     MUST(map.width == 0.4);
     call(true, 2, 19.97, 19.98);
@@ -69,8 +69,8 @@ static void bins_are_merged_in_pairs_when_time_goes_beyond(void)
     expect(175, 9, 1013);
 }
 
-/* Times of this rank run half as fast as the job's, which is 2 s older: 0.4 s here are 0.8 s there, and what
- * lay in 0 to 0.4 s lies in 2 to 2.8 s. */
+/* This rank's clock runs half as fast as the job's, which started 2 s earlier: 0.4 s here are 0.8 s there,
+ * and what lay in 0 to 0.4 s lies in 2 to 2.8 s. */
 static void all_ranks_have_the_bins_of_the_job(void)
 {
     const struct timeline line = {.factor = 2, .shift = 2, .end = 142.5};

@@ -1,4 +1,4 @@
-/* Preloaded behind the profiler: by this clock of MPI, a minute passes in a second. */
+/* Preloaded behind the profiler: makes MPI's clock run a minute in each second. */
 #include <time.h>
 
 double PMPI_Wtime(void)

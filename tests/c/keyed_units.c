@@ -28,7 +28,7 @@ struct key {
 static const struct key OTHER = {UINT64_MAX, 0};
 static const struct keyed_shape SHAPE = {sizeof(struct key), sizeof(int64_t), 1000000, true, NULL};
 static const struct keyed_shape SMALL = {sizeof(struct key), sizeof(int64_t), 10, false, &OTHER};
-/* For those who may wait. */
+/* Looks a key up in a thread that may wait. */
 static const struct keyed_shape PATIENT = {sizeof(struct key), sizeof(int64_t), 1000000, false, NULL};
 static struct keyed shared;
 
@@ -147,7 +147,7 @@ static bool is_even(const void *key, const void *value)
     return ((const struct key *)key)->b % 2 == 0;
 }
 
-/* The memory of 40 rows, where the pointer of the 20th is damaged in some way. */
+/* Makes 40 rows and damages the pointer of the 20th in some way. */
 static uint64_t rows_left(void (*damage)(struct keyed_row *row), bool (*sound)(const void *, const void *))
 {
     enum { ROWS = 40, ROW = 80 };
@@ -219,7 +219,7 @@ static void keeps_the_largest(void)
     buffer_free(&rows);
 }
 
-/* Rows that ask for cache lines of their own begin one, and the next row begins another, also at a slab's
+/* Rows that ask for their own cache lines begin one, and the next row begins another, also at a slab's
  * end. */
 static void lines_are_apart(void)
 {

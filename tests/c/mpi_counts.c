@@ -11,7 +11,7 @@
 
 enum { LONGEST = 1 << 17 };
 
-/* Rank 0 to rank 1, in every way. */
+/* Sends from rank 0 to rank 1 with every kind of call. */
 static void send_all(char *buffer, double *numbers)
 {
     MPI_Status status;
@@ -39,7 +39,7 @@ static void send_all(char *buffer, double *numbers)
     expect("Sendrecv", 1, 64, 160, 1), to(1, 64), from(1, 160);
 }
 
-/* Rank 1 from rank 0, in every way. */
+/* Receives on rank 1 from rank 0 with every kind of call. */
 static void receive_all(char *buffer, double *numbers)
 {
     MPI_Status status;
@@ -91,7 +91,8 @@ static void point_to_point(void)
     expect("Buffer_detach", 1, 0, 0, 0);
 }
 
-/* A ring where every rank posts two receives and two sends, completed in each of the ways. */
+/* Exchanges messages in a ring: every rank posts two receives and two sends, completed with each kind of
+ * call. */
 static void completions(void)
 {
     char in[2][500], out[500];
@@ -250,7 +251,7 @@ static void immediate(void)
     expect("Ialltoall", 1, 32, 32, 1), expect("Wait", 1, 0, 0, 0);
 }
 
-/* Even and odd ranks on the two sides of a communicator. */
+/* Connects even and odd ranks by an intercommunicator. */
 static void between_halves(MPI_Comm half)
 {
     MPI_Comm inter;
@@ -274,8 +275,8 @@ static void between_halves(MPI_Comm half)
     expect("Comm_free", 1, 0, 0, 0);
 }
 
-/* Ranks of smaller communicators are those of the world in the table of peers; derived types have their size.
- */
+/* In the table of peers, ranks of smaller communicators have their numbers in MPI_COMM_WORLD, and derived
+ * types their size. */
 static void communicators(void)
 {
     MPI_Comm half, reversed, copy, cart;

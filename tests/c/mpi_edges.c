@@ -58,8 +58,8 @@ static void every_access(MPI_Win win, int target, int peer)
     expect("Get", 1, 0, 0, 0), expect("Win_flush", 1, 0, 0, 0), expect("Win_flush_local", 1, 0, 0, 0);
 }
 
-/* Windows of the world, of all ranks in opposite order, and of two halves: each may have the handle of the
- * one before it. */
+/* Makes windows of the world, of all ranks in opposite order, and of two halves; each may get the handle of
+ * the previous one. */
 static void windows(void)
 {
     const struct {
@@ -109,7 +109,7 @@ static void posted_windows(void)
     MPI_Group_free(&all);
 }
 
-/* A line has ends: two of its ranks have one neighbour. What would go beyond is no message. */
+/* At the ends of a line a rank has only one neighbour; the missing neighbour gets no message. */
 static void lines(void)
 {
     int size[1] = {RANKS}, open[1] = {0}, data[8] = {0}, found[8], counts[2] = {2, 3}, places[2] = {0, 4};
@@ -138,7 +138,7 @@ static void lines(void)
     expect("Comm_free", 1, 0, 0, 0);
 }
 
-/* Each sends to the next and the one after that, and hears of the two before it; rank 0 to itself, too. */
+/* Each rank sends to the next two ranks and receives from the previous two; rank 0 also sends to itself. */
 static void directed(void)
 {
     int in_of[3] = {left, (rank + 2) % RANKS, 0}, out_of[3] = {right, (rank + 2) % RANKS, 0};
@@ -198,7 +198,7 @@ static void given_up(void)
     together();
 }
 
-/* Too late to be cancelled: the message to be received is here, the one sent has been received. */
+/* These requests are cancelled too late: one message has arrived, the other has been received. */
 static void cancelled_in_vain(void)
 {
     MPI_Request request;
@@ -218,7 +218,7 @@ static void cancelled_in_vain(void)
     expect("Cancel", 1, 0, 0, 0), expect("Wait", 1, 0, 0, 0);
 }
 
-/* The call that completes an active receive among requests that are none or inactive. */
+/* Completes an active receive among requests that are null or inactive. */
 static void inactive(void)
 {
     int index, flag, done, indices[4];
@@ -241,7 +241,7 @@ static void inactive(void)
     for (int open = 3; open > 0; open--) {
         MPI_Waitany(4, request, &index, MPI_STATUS_IGNORE);
         expect("Waitany", 1, 0, index == 1 ? 23 : 0, 0);
-        if (index == 1) /* Intel MPI names another one */
+        if (index == 1) /* Intel MPI returns another index. */
             from(left, 23);
     }
     for (int i = 1; i < 4; i++)
@@ -249,7 +249,7 @@ static void inactive(void)
     expect("Request_free", 3, 0, 0, 0);
 }
 
-/* To ask is not to complete. */
+/* Testing a request does not complete it. */
 static void asked(void)
 {
     MPI_Request request;
@@ -263,7 +263,8 @@ static void asked(void)
     expect("Wait", 1, 0, 29, 0), from(left, 29);
 }
 
-/* Received as part of a larger type, as packed bytes, as a type of nothing, of many or in a strange order. */
+/* Receives messages as part of a larger type, as packed bytes, with an empty type, with many types or in an
+ * unusual order. */
 static void types(void)
 {
     struct both {
@@ -295,7 +296,7 @@ static void types(void)
     MPI_Type_free(&pair), MPI_Type_free(&empty), MPI_Type_free(&far);
 }
 
-/* Calls that begin in place. */
+/* Starts calls in place. */
 static void in_place(void)
 {
     int many[16] = {0}, counts[RANKS] = {1, 2, 3, 4}, places[RANKS] = {0, 1, 3, 6},
@@ -344,7 +345,7 @@ static void in_place_at_once(void)
     expect("Ialltoall", 1, 32, 32, 1), expect("Wait", 5, 0, 0, 0);
 }
 
-/* Two groups, of three ranks and of one; ranks of the larger one in opposite order. */
+/* Uses two groups, of three ranks and of one; the larger one has its ranks in opposite order. */
 static void between(void)
 {
     int side = rank == 2, many[16] = {0}, found[16], here = side ? 1 : 3, there = RANKS - here;

@@ -98,7 +98,7 @@ static void too_long(void)
     }
 }
 
-/* One of four is too long: the others have arrived. */
+/* One of four messages is too long; the others arrive. */
 static void among_others(void)
 {
     static const int bytes[4] = {4, 6, 30, 8};

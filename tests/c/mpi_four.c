@@ -95,7 +95,7 @@ static void exchange_at_once(void)
     MPI_Isendrecv_replace(out, 17, MPI_CHAR, right, 32, left, 32, MPI_COMM_WORLD, &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     expect("Isendrecv_replace", 1, 17, 0, 1), expect("Wait", 1, 0, 17, 0), to(right, 17), from(left, 17);
-#ifdef OPEN_MPI /* others do not say how much came, nor from whom */
+#ifdef OPEN_MPI /* Other libraries do not report the size and the sender. */
     MPI_Isendrecv(out, 5 + rank, MPI_CHAR, right, 33, in, 64, MPI_CHAR, MPI_ANY_SOURCE, 33, MPI_COMM_WORLD,
                   &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
@@ -113,7 +113,7 @@ static void exchange_at_once(void)
 
 #ifdef HAS_LARGE_COUNTS
 
-/* Each counts as its function without _c. */
+/* Each call counts as its function without _c. */
 static void large_counts(void)
 {
     static int out[64], in[64];
@@ -143,7 +143,7 @@ static void large_counts(void)
     expect("Request_free", 1, 0, 0, 0);
 }
 
-/* More data than an int can count, which nobody has to touch: 3 GiB to nobody, and of a reduction on one
+/* Moves more data than an int can count without touching it: 3 GiB to MPI_PROC_NULL, and a reduction on one
  * rank. */
 static void more_than_an_int(void)
 {
@@ -158,7 +158,7 @@ static void more_than_an_int(void)
 
 #if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1)
 
-/* A look at requests completes none: what arrived is counted once, by the wait. */
+/* Testing requests completes none: arrived messages are counted once, by the wait. */
 static void looked_at(void)
 {
     char in[64], out[64] = {0};
@@ -180,7 +180,7 @@ static void looked_at(void)
     expect("Waitall", 1, 0, 23, 0), from(left, 23);
 }
 
-/* Buffers of the process, of a communicator and of a session: whoever flushes or detaches one waits. */
+/* Uses buffers of the process, of a communicator and of a session; flushing or detaching a buffer waits. */
 static void buffers(void)
 {
     char attached[1 << 12];

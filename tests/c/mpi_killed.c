@@ -10,14 +10,14 @@
 
 static void make(const char *name) { close(open(name, O_CREAT | O_WRONLY, 0644)); }
 
-/* Returns when somebody has made the file, or after a quarter of an hour. */
+/* Waits until another process has made the file, for a quarter of an hour at most. */
 static void wait_for(const char *name)
 {
     for (int i = 0; i < 45000 && access(name, F_OK) != 0; i++)
         usleep(20000);
 }
 
-/* Says that all ranks are this far, behind their last MPI call; returns when somebody makes the file "go". */
+/* Reports that all ranks have made their last MPI call; returns when the file "go" exists. */
 static void wait_for_the_end(int rank, int ranks)
 {
     char name[32];

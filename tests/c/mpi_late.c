@@ -15,7 +15,7 @@ static double now(void)
     return time.tv_sec + 1e-9 * time.tv_nsec;
 }
 
-/* All ranks read the clock of one machine. */
+/* All ranks read the same machine's clock. */
 static void say_early(const double begin[CALLS], int rank)
 {
     double last[CALLS], early = 0, all[MOST_RANKS];

@@ -1,4 +1,4 @@
-/* Begins and ends, and opens nothing. */
+/* Starts and ends MPI without opening a file. */
 #include <mpi.h>
 
 int main(int argc, char **argv)

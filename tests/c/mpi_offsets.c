@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A view: HEAD bytes, then three blocks of together ITEMS items in the place of EXTENT, again and again. */
+/* A file view: HEAD bytes, then three blocks with ITEMS items in total within EXTENT, repeated. */
 enum { HEAD = 100, ITEM = 8, ITEMS = 5, EXTENT = 9 };
 static const int lengths[3] = {2, 1, 2}, places[3] = {0, 5, 7}, within[ITEMS] = {0, 1, 5, 7, 8};
 
@@ -20,7 +20,7 @@ static void must(int code)
         MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-/* Where item n of the view lies in the file. */
+/* Returns the file offset of item n of the view. */
 static long long place(long long n)
 {
     return HEAD + 1000LL * rank + (n / ITEMS * EXTENT + within[n % ITEMS]) * ITEM;
@@ -76,7 +76,8 @@ static void without_a_view(MPI_File file)
     expect("read", -1, 1);
 }
 
-/* A rank that takes no part: MPI libraries divide by the size of its file type when asked for a place. */
+/* This rank takes no part, because MPI libraries divide by the size of its file type when they compute an
+ * offset. */
 static void through_an_empty_view(MPI_File file)
 {
     MPI_Datatype nothing;

@@ -9,7 +9,7 @@
 
 enum { BLOCK = 512, THREADS = 4, TURNS = 12, LONGEST = 1 << 17 };
 
-/* The same numbers on every rank and thread that starts from the same seed. */
+/* Random numbers that are equal on every rank and thread with the same seed. */
 struct dice {
     unsigned long long state;
 };
@@ -20,7 +20,7 @@ static int throw(struct dice * dice, int sides)
     return (int)((dice->state >> 33) % (unsigned)sides);
 }
 
-/* --- one-sided --- */
+/* --- one-sided accesses --- */
 
 /* The datatypes, made of doubles: one, three in a row, every second of eight. */
 enum { TYPES = 3 };
@@ -91,7 +91,8 @@ static void with_request(struct access a, MPI_Win win)
     expect("Wait", 1, 0, 0, 0);
 }
 
-/* A few accesses to this target, or to any with -1; those with requests are for passive targets alone. */
+/* Makes a few accesses to this target, or to any target with -1; only passive targets get accesses with
+ * requests. */
 static void accesses(struct dice *own, int target, int passive, MPI_Win win)
 {
     for (int left = throw(own, 6); left > 0; left--) {
@@ -132,7 +133,7 @@ static void all_locked(struct dice *own, MPI_Win win)
     expect("Win_flush_all", 1, 0, 0, 0);
 }
 
-/* Each exposes its window to the next rank. */
+/* Each rank exposes its window to the next rank. */
 static void posted(struct dice *own, MPI_Win win)
 {
     int right = (rank + 1) % RANKS, left = (rank + RANKS - 1) % RANKS;
@@ -168,14 +169,14 @@ static void one_sided(unsigned long long seed)
     expect("Win_free", 1, 0, 0, 0);
 }
 
-/* --- threads --- */
+/* --- messages of threads --- */
 
 /* One message of a thread: the way it goes, its bytes, and whether its receiver names the sender. */
 struct turn {
     int way, size, from_any;
 };
 
-/* A thread talks to that of the same number on the partner, which is the tag of their messages. */
+/* A thread exchanges messages with the thread of the same number on the partner; the number is the tag. */
 struct thread {
     unsigned long long seed;
     int number, partner;
@@ -259,7 +260,7 @@ static void expect_received(const struct thread *t, struct turn turn)
     expect(ends[turn.way], 1, 0, turn.size, 0), from(t->partner, turn.size);
 }
 
-/* Both partners throw the same dice for the messages of both directions. */
+/* Both partners draw the same random numbers for both directions. */
 static void plan(struct thread *t)
 {
     static const int edges[] = {0, 15, 16, 255, 256, 4096, 65536, LONGEST};

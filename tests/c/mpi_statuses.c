@@ -10,7 +10,7 @@ static MPI_Status statuses[MANY];
 static MPI_Request requests[MANY];
 static int in[MANY], out[MANY], flag, at, done, indices[MANY];
 
-/* Those that are no longer as they were. */
+/* Prints the fields that have changed. */
 static void show(const char *call)
 {
     MPI_Status untouched;

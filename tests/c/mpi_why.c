@@ -36,7 +36,7 @@ static void persistent(MPI_Comm comm)
     messages += ROUNDS * ranks;
 }
 
-/* Rank 0 takes the messages of all others in the order in which they come, after a look. */
+/* Rank 0 receives the messages of all others in the order of arrival, after a probe. */
 static void gathered(MPI_Comm comm)
 {
     MPI_Status status;
@@ -88,7 +88,7 @@ int main(int argc, char **argv)
     MPI_Comm_dup(MPI_COMM_WORLD, &twin);
     MPI_Comm_dup(MPI_COMM_WORLD, &other);
     MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &half);
-    /* Rank 0 uses the two duplicates in another order than the others do at first. */
+    /* Rank 0 first uses the two duplicates in another order than the other ranks. */
     MPI_Request requests[2];
     if (rank == 0) {
         MPI_Isend(big, 1, MPI_CHAR, 1, 8, other, &requests[0]);

@@ -115,7 +115,7 @@ static void formatted(const char *folder)
         formatted_list(fds[i], i % 2, "%d", 56789);
         written += 10;
     }
-    closefrom(fds[3]); /* the highest */
+    closefrom(fds[3]); /* The highest descriptor. */
     for (int i = 0; i < 4; i++) {
         need(i == 3 || close(fds[i]) == 0, "close");
         need(unlink(name[i]) == 0, "unlink");
@@ -130,7 +130,7 @@ static void layout(const char *path)
     need(memcmp(followed, own, (size_t)bytes) == 0, "both layouts");
 }
 
-/* All calls that tell the kind of file system give the same answer. */
+/* Checks that all calls that tell the kind of file system agree. */
 static void file_system(const char *path)
 {
     struct statfs of_path, of_fd;
@@ -143,7 +143,7 @@ static void file_system(const char *path)
     close(fd);
 }
 
-/* Left open, so that its bytes leave the buffer only when the program ends. */
+/* The stream stays open, so that its bytes leave the buffer only when the program ends. */
 static void left_open(const char *path)
 {
     FILE *file = fopen(path, "w");

@@ -32,7 +32,7 @@ static MPI_Offset *const COUNTS[2] = {(MPI_Offset[]){1, 2, 3}, (MPI_Offset[]){1,
 static double data[4 * RECORD];
 static int line[8];
 
-/* `var` has two records afterwards: 2 x 6 x 4 doubles. */
+/* Afterwards `var` has two records: 2 x 6 x 4 doubles. */
 static void collective(int nc, int var)
 {
     CHECK(ncmpi_put_vara_double_all(nc, var, ALL_START, ALL_COUNT, data));
@@ -67,7 +67,7 @@ static void nonblocking(int nc, int var)
     CHECK(ncmpi_buffer_detach(nc));
 }
 
-/* `fixed` has eight ints. */
+/* The variable `fixed` has eight ints. */
 static void independent(int nc, int fixed)
 {
     MPI_Offset at = 3;
@@ -80,7 +80,7 @@ static void independent(int nc, int fixed)
     CHECK(ncmpi_end_indep_data(nc));
 }
 
-/* Several variables in one call: `field` of 2 x 6 x 4 doubles, `one` and `two` of eight ints. */
+/* Moves several variables in one call: `field` has 2 x 6 x 4 doubles, `one` and `two` have eight ints. */
 static void move_several(int nc, int field, int one, int two)
 {
     int twice[2] = {field, field}, mixed[2] = {field, one}, both[2] = {one, two}, other[8] = {0};

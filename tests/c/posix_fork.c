@@ -15,7 +15,7 @@
 
 static char data[100] __attribute__((aligned(8)));
 
-/* Writes at [begin, begin + 100), first opened by this process or inherited. */
+/* Expects writes at [begin, begin + 100); the file was first opened by this process, or inherited. */
 static void expect_write(const char *name, int opens, long long end)
 {
     expect_posix_file(name);
@@ -62,7 +62,7 @@ static void by_vfork(int fd)
     MUST(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-/* Root may have as many processes as it likes, so be somebody else for a moment. */
+/* Root has no limit of processes, so the test acts as another user for a moment. */
 static void by_no_vfork(void)
 {
     struct rlimit none = {0, 0};
@@ -76,7 +76,7 @@ static void by_no_vfork(void)
     MUST(!root || setresuid(0, 0, 0) == 0);
 }
 
-/* Enough files that its parent's spool would have to grow. */
+/* Opens so many files that the parent's spool would have to grow. */
 static int unheard(void *nothing)
 {
     char name[32];
@@ -96,7 +96,7 @@ static void by_clone(const char *how)
     pid_t (*without_handlers)(void) = NULL;
     int status;
     pid_t child = -1;
-    *(void **)&without_handlers = dlsym(RTLD_DEFAULT, "_Fork"); /* glibc 2.34 */
+    *(void **)&without_handlers = dlsym(RTLD_DEFAULT, "_Fork"); /* Exists since glibc 2.34. */
     if (strcmp(how, "clone") == 0)
         child = clone(unheard, stack + sizeof stack, SIGCHLD, NULL);
     else if (strcmp(how, "clone3_by_number") == 0)
@@ -128,7 +128,7 @@ int main(int count, char **argument)
     dprintf(1, "PROCESS %d\n", (int)getpid());
     expect_write("fork.dat", 1, 100);
     if (strcmp(how, "stderr_closed") == 0) {
-        /* another file takes the number of standard error: no message may land in it */
+        /* Another file takes the number of standard error; no message may be written to it. */
         MUST(close(2) == 0 && open("not_stderr", O_CREAT | O_RDWR, 0600) == 2);
     } else if (strcmp(how, "_exit") == 0) {
         _exit(3);

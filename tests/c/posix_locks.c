@@ -33,7 +33,7 @@ static int set(int fd, enum way way, short type, int waits)
     return type == F_UNLCK ? lockf64(fd, command, 0) : lockf(fd, command, 0);
 }
 
-/* Holds the lock in a child until 300 ms after the parent was told that it is held. */
+/* Holds the lock in a child for 300 ms after the parent was told of it. */
 static pid_t hold(enum way way)
 {
     int ends[2];

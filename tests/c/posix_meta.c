@@ -33,7 +33,7 @@ static void attributes(void)
     MUST(__fxstatat(STAT_VERSION, AT_FDCWD, "meta.dat", &info, 0) == 0);
     MUST(__fxstatat64(STAT_VERSION, AT_FDCWD, "meta.dat", &info64, 0) == 0);
     MUST(stat("missing", &info) == -1 && errno == ENOENT);
-    MUST(stat(".", &info) == 0); /* a folder is not counted */
+    MUST(stat(".", &info) == 0); /* Folders are not counted. */
     MUST(ftruncate(fd, 4096) == 0);
     MUST(mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0) != MAP_FAILED);
     MUST(mmap64(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0) != MAP_FAILED);
@@ -72,7 +72,7 @@ static void renames(void)
     }
     expect_posix_file("new.dat");
     EXPECT("POSIX_RENAME_TARGETS", 3);
-    EXPECT("POSIX_RENAMED_FROM", -1); /* the id of old.dat, checked by the harness through the names */
+    EXPECT("POSIX_RENAMED_FROM", -1); /* The id of old.dat; the harness checks it through the names. */
 }
 
 /* After closedir, the number of the folder's descriptor may belong to another file. */

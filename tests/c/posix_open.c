@@ -96,7 +96,7 @@ static void duplicates(void)
     EXPECT("POSIX_MAX_WRITE_TIME_SIZE", 8);
 }
 
-/* Descriptors that were closed in other ways are forgotten. */
+/* Checks that descriptors closed in other ways are forgotten. */
 static void forgotten(void)
 {
     int first = open("range.dat", O_CREAT | O_RDWR, 0600), pipes[2];

@@ -5,7 +5,7 @@ enum { ODD_SIZES = 40 };
 
 static char data[8192] __attribute__((aligned(4096)));
 
-/* Four strides; the fifth, seen once, does not show. */
+/* Uses four strides; a fifth one occurs once and must not be listed. */
 static void strides(void)
 {
     static const struct {
@@ -20,7 +20,7 @@ static void strides(void)
             offset += 50 + STEP[i].gap;
             MUST(pwrite(fd, data, 50, offset) == 50);
         }
-    MUST(pwrite(fd, data, 50, 0) == 50); /* backwards: neither sequential nor a stride */
+    MUST(pwrite(fd, data, 50, 0) == 50); /* A backward access is neither sequential nor a stride. */
     MUST(close(fd) == 0);
     expect_posix_file("strides.dat");
     EXPECT("POSIX_OPENS", 1);
@@ -44,7 +44,7 @@ static void strides(void)
     EXPECT("POSIX_STRIDE4_COUNT", 2);
 }
 
-/* More different sizes than are tracked come first; the most common one is found all the same. */
+/* First come more sizes than are tracked; the most common size must be found all the same. */
 static void late_favourite(void)
 {
     long long bytes = 0;
@@ -64,7 +64,7 @@ static void late_favourite(void)
     EXPECT("POSIX_SIZE_WRITE_1K_10K", 1000);
     EXPECT("POSIX_ACCESS1_ACCESS", 4096);
     EXPECT("POSIX_ACCESS1_COUNT", 1000);
-    for (int i = 2; i <= 4; i++) { /* which of the sizes that occurred once are shown is not promised */
+    for (int i = 2; i <= 4; i++) { /* Any of the sizes that occurred once may be listed. */
         char counter[64];
         snprintf(counter, sizeof counter, "POSIX_ACCESS%d_ACCESS", i);
         EXPECT(counter, -1);

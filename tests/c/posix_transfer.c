@@ -13,7 +13,7 @@ extern int __vdprintf_chk(int fd, int fortify, const char *format, va_list list)
 
 static char data[4096] __attribute__((aligned(4096)));
 
-/* 2 calls at the position and 6 at offsets, 64 bytes each, all to the first 512 bytes. */
+/* Writes 64 bytes by 2 calls at the position and 6 at offsets, all to the first 512 bytes. */
 static void write_all(int fd)
 {
     struct iovec two[2] = {{data, 32}, {data + 32, 32}};
@@ -41,7 +41,7 @@ static void read_all(int fd)
     MUST(preadv(fd, two, 2, 448) == 64);
     MUST(preadv64(fd, two, 2, 0) == 64);
     MUST(preadv2(fd, two, 2, 64, 0) == 64);
-    MUST(preadv64v2(fd, two, 2, -1, 0) == 64); /* -1: at the position, which is 192 */
+    MUST(preadv64v2(fd, two, 2, -1, 0) == 64); /* Offset -1 means the position, which is 192. */
     MUST(lseek64(fd, 0, SEEK_END) == 512);
     MUST(read(fd, data, 64) == 0);
 }
@@ -51,7 +51,7 @@ static void calls(void)
     int fd = open("calls.dat", O_CREAT | O_RDWR, 0600);
     write_all(fd);
     read_all(fd);
-    MUST(pread(fd, data + 1, 64, 0) == 64); /* not aligned in memory */
+    MUST(pread(fd, data + 1, 64, 0) == 64); /* The memory is not aligned. */
     MUST(read(-1, data, 64) == -1 && errno == EBADF);
     MUST(close(fd) == 0);
     expect_posix_file("calls.dat");
@@ -66,24 +66,24 @@ static void calls(void)
     EXPECT("POSIX_MAX_BYTE_WRITTEN", 511);
     EXPECT("POSIX_CONSEC_WRITES", 7);
     EXPECT("POSIX_SEQ_WRITES", 7);
-    EXPECT("POSIX_CONSEC_READS", 7 + 1);  /* up to 448, then 64 after 0 */
-    EXPECT("POSIX_SEQ_READS", 7 + 1 + 2); /* and 192 after 64, 512 after 192 */
+    EXPECT("POSIX_CONSEC_READS", 7 + 1);  /* The position grows up to 448; then 64 follows 0. */
+    EXPECT("POSIX_SEQ_READS", 7 + 1 + 2); /* The offset 192 follows 64, and 512 follows 192. */
     EXPECT("POSIX_STRIDE1_STRIDE", 512 - 256);
     EXPECT("POSIX_STRIDE1_COUNT", 1);
     EXPECT("POSIX_STRIDE2_STRIDE", 192 - 128);
     EXPECT("POSIX_STRIDE2_COUNT", 1);
     EXPECT("POSIX_RW_SWITCHES", 1);
     EXPECT("POSIX_MEM_NOT_ALIGNED", 1);
-    EXPECT("POSIX_FILE_NOT_ALIGNED", 7 + 10); /* every offset but 0 */
+    EXPECT("POSIX_FILE_NOT_ALIGNED", 7 + 10); /* Every offset except 0 is unaligned. */
     EXPECT("POSIX_SIZE_READ_0_100", 13);
     EXPECT("POSIX_SIZE_WRITE_0_100", 8);
     EXPECT("POSIX_ACCESS1_ACCESS", 64);
     EXPECT("POSIX_ACCESS1_COUNT", 20);
     EXPECT("POSIX_MAX_WRITE_TIME_SIZE", 64);
-    EXPECT("POSIX_MAX_READ_TIME_SIZE", -1); /* 64, or 0 if the read at the end was the longest */
+    EXPECT("POSIX_MAX_READ_TIME_SIZE", -1); /* The size is 64, or 0 if the read at the end was the longest. */
 }
 
-/* The bounds belong to the lower bucket. The file is sparse: only reads are large. */
+/* A bound belongs to the lower bucket. The file is sparse, so that only reads are large. */
 static void buckets(void)
 {
     static const long long BOUND[] = {100, 1024, 10240, 102400, 1048576, 4194304, 10485760, 104857600};
@@ -111,7 +111,7 @@ static void buckets(void)
         snprintf(counter, sizeof counter, "POSIX_SIZE_READ_%s", NAME[i]);
         EXPECT(counter, i == 0 || i == bounds ? 1 : 2);
     }
-    for (int i = 0; i < 4; i++) { /* all sizes occur once: the larger ones are shown */
+    for (int i = 0; i < 4; i++) { /* All sizes occur once, so the larger ones are listed. */
         snprintf(counter, sizeof counter, "POSIX_ACCESS%d_ACCESS", i + 1);
         EXPECT(counter, BOUND[bounds - 1 - i / 2] + 1 - i % 2);
         snprintf(counter, sizeof counter, "POSIX_ACCESS%d_COUNT", i + 1);
@@ -120,7 +120,7 @@ static void buckets(void)
     EXPECT("POSIX_MAX_READ_TIME_SIZE", -1);
 }
 
-/* Appending writes land at the end of the file, wherever the position was. */
+/* Appending writes go to the end of the file, whatever the position is. */
 static void append(void)
 {
     int fd = open("append.dat", O_CREAT | O_WRONLY, 0600);
@@ -138,7 +138,7 @@ static void append(void)
     EXPECT("POSIX_SEEKS", 1);
     EXPECT("POSIX_BYTES_WRITTEN", 1048);
     EXPECT("POSIX_MAX_BYTE_WRITTEN", 1047);
-    EXPECT("POSIX_SEQ_WRITES", 2); /* opening forgets the last byte, so 1000 is behind 0 */
+    EXPECT("POSIX_SEQ_WRITES", 2); /* Opening resets the last byte, so 1000 follows 0. */
     EXPECT("POSIX_CONSEC_WRITES", 1);
     EXPECT("POSIX_FILE_NOT_ALIGNED", 2);
     EXPECT("POSIX_SIZE_WRITE_0_100", 2);
@@ -161,7 +161,7 @@ static void by_list(int fd, const char *format, ...)
     va_end(list);
 }
 
-/* A print to a descriptor is a write; one of nothing is none. */
+/* A print to a descriptor is a write; an empty print is none. */
 static void print(void)
 {
     int fd = open("print.dat", O_CREAT | O_WRONLY, 0600);

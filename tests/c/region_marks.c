@@ -67,7 +67,7 @@ static void nested(void)
         iolens_region_end(INNER);
         iolens_region_end(OUTER);
     }
-    iolens_region_begin(INNER, "inner"); /* outside of OUTER: another region */
+    iolens_region_begin(INNER, "inner"); /* Outside of OUTER this is another region. */
     iolens_region_end(INNER);
     recurse(3);
 }
@@ -89,7 +89,7 @@ static void wrong(void)
     iolens_region_end(OUTER);
 }
 
-/* A descriptor that is closed and one that moves while nothing is counted. */
+/* While nothing is counted, one descriptor is closed and another one moves. */
 static void off(void)
 {
     char data[64] = "";
@@ -130,7 +130,7 @@ static void child(void)
     iolens_region_begin(OUTER, "outer");
     pid_t pid = fork();
     if (pid == 0) {
-        iolens_region_end(OUTER); /* begun by its parent: no error */
+        iolens_region_end(OUTER); /* The parent began this region, so ending it is no error. */
         iolens_region_begin(CHILD, "child");
         write_bytes("child.txt", 1);
         iolens_region_end(CHILD);

@@ -1,5 +1,5 @@
-/* How requests under way are remembered: however many there are, few entries are looked at to find one.
- * Prints a line for each thing that is wrong; exit code 1 when there is one. */
+/* Tests the table of pending requests: a search looks at few entries, however many there are. Prints a line
+ * for each fault; exit code 1 if there is one. */
 #include <stdio.h>
 
 #include "../../profiler/src/mpi/requests.c"
@@ -18,7 +18,7 @@ static void must(bool right, const char *what)
         printf("%s\n", what);
 }
 
-/* Returns request handles that lie side by side, as objects of a library do, or count up, as numbers do. */
+/* Returns handles that lie side by side like objects, or count up like numbers. */
 static MPI_Request handle_of(long i, long apart) { return (MPI_Request)(uintptr_t)(0x4c000000L + i * apart); }
 
 static long longest_chain(void)
@@ -43,7 +43,7 @@ static void many(long apart)
 {
     struct request found;
     put(0, apart, 1);
-    put(0, apart, 2); /* the library gave the handle to another one */
+    put(0, apart, 2); /* The library reuses the handle for another request. */
     for (long i = 1; i < MANY; i++)
         put(i, apart, 1);
     must(longest_chain() <= FEW_ENTRIES, "many entries are looked at to find one");

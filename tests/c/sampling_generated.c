@@ -42,7 +42,7 @@ static void busy(void)
     span = now() - begin;
 }
 
-/* Earlier names of the same places, lines of no use, a name longer than is kept, and one cut off. */
+/* Earlier names of the same addresses, invalid lines, a name that is too long, and one cut off. */
 static void name(FILE *map, const char *code)
 {
     fprintf(map, "%lx %x earlier\n", (long)code, 2 * ROOM);

@@ -30,7 +30,7 @@ static void *brief(void *argument)
     return argument;
 }
 
-/* A thousand, one after the other, and many at a time. */
+/* Starts a thousand threads one after the other, and then many at a time. */
 static int threads(void)
 {
     enum { AT_ONCE = 50, ROUNDS = 20 };
@@ -102,7 +102,8 @@ __attribute__((noinline)) static int overflow(int depth)
     return overflow(depth + 1) + room[0];
 }
 
-/* Handlers that jump out of whatever they interrupt, on the stack of their own where that is full. */
+/* Signal handlers jump out of any code that they interrupt; if the stack is full they run on their own
+ * stack. */
 static int signals(void)
 {
     static char other[65536];
@@ -155,7 +156,7 @@ static int cancelled(void)
     return 0;
 }
 
-/* Timers and what is pending end with the program; the one that follows is sampled from its begin. */
+/* Timers and pending signals end with the program; the program that follows is sampled from its begin. */
 static int becomes(char **argv, int left)
 {
     char text[16];

@@ -1,5 +1,5 @@
-/* A program that is sampled must not notice: waits for asynchronous calls end when one has, and no earlier.
- * Prints a line for each difference; exit code 1 when there is one. */
+/* Tests that sampling does not change waits for asynchronous calls: they end when a call completes, and no
+ * earlier. Prints a line for each difference; exit code 1 if there is one. */
 #include <errno.h>
 #include <libaio.h>
 #include <liburing.h>
@@ -23,7 +23,7 @@ static void check(const char *name, int got)
     failures++;
 }
 
-/* Something that ends after a while. */
+/* Starts a call that completes after a while. */
 static void begin(int submitted)
 {
     static struct __kernel_timespec time = {.tv_nsec = MS * NS};
@@ -60,7 +60,7 @@ static void of_liburing(void)
     struct __kernel_timespec limit = {.tv_sec = 100};
     sigset_t none;
     sigemptyset(&none);
-    WAITS(io_uring_wait_cqe(&ring, &one), 1); /* which is __io_uring_get_cqe */
+    WAITS(io_uring_wait_cqe(&ring, &one), 1); /* This function is __io_uring_get_cqe. */
     WAITS(io_uring_wait_cqes(&ring, &one, 1, NULL, &none), 1);
     WAITS(io_uring_submit_and_wait(&ring, 1), 0);
     WAITS(io_uring_enter(ring.ring_fd, 0, 1, IORING_ENTER_GETEVENTS, &none), 1);

@@ -1,5 +1,5 @@
-/* A program that is sampled must not notice: what is to move as a whole does, however long it waits, unless a
- * signal of the program's own ends it. Prints a line for each difference; exit code 1 when there is one. */
+/* Tests that sampling does not change transfers: each moves all its bytes, however long it waits, unless a
+ * signal of the program ends it. Prints a line for each difference; exit code 1 if there is one. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -114,7 +114,7 @@ static void slow_reader(const char *name, long (*move)(int), int is_socket)
 
 static void on_signal(int number) { (void)number; }
 
-/* A signal of the program's own ends the call when the pipe is full; nothing is read before it has ended. */
+/* A signal of the program ends the call when the pipe is full; nothing is read before that. */
 static void interrupted(int flags)
 {
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = flags};
@@ -143,7 +143,7 @@ static void interrupted(int flags)
     check("its reader", status, 0);
 }
 
-/* The first waits until there is something to copy. */
+/* The first call waits until there are bytes to copy. */
 static void between_pipes(void)
 {
     int from[2], to[2];
@@ -173,7 +173,7 @@ static int unnamed(void)
     return fd;
 }
 
-/* Also when these are known to be regular files. */
+/* The same with descriptors that are known to be regular files. */
 static void between_files(void)
 {
     int from = unnamed(), to = unnamed();

@@ -1,5 +1,5 @@
-/* A program that is sampled must not notice: no wait ends early, and all signals are the program's own.
- * Prints a line for each difference; exit code 1 when there is one. */
+/* Tests that sampling does not change waits: none ends early, and all signals are the program's own. Prints a
+ * line for each difference; exit code 1 if there is one. */
 #include <aio.h>
 #include <errno.h>
 #include <poll.h>
@@ -111,7 +111,7 @@ static void times(void)
 }
 
 /* When the other thread sends what is waited for, this one may not wait yet: any time is right. */
-/* When a wait that begins now is to end. */
+/* Returns the time at which a wait that begins now must end. */
 static struct timespec end_by(clockid_t clock)
 {
     struct timespec end;
@@ -122,7 +122,7 @@ static struct timespec end_by(clockid_t clock)
     return end;
 }
 
-/* A socket that nothing comes from, and that takes no more. */
+/* A socket from which nothing comes and that accepts no more data. */
 static void sockets_with_limits(int fd)
 {
     struct timeval limit = {0, MS * 1000};
@@ -159,7 +159,7 @@ static void sockets_with_limits(int fd)
     CHECK("connect", connect(connecting, (struct sockaddr *)&name, bytes), -1);
 }
 
-/* These report that their time is over as an error. */
+/* These calls report their time-out as an error. */
 static void time_limits(void)
 {
     struct timeval limit = {0, MS * 1000};
@@ -215,8 +215,8 @@ static void other_kinds_of_threads(void)
     }
 }
 
-/* These end with a signal of the program's own, and with no other. The one that comes before the pause is
- * followed by another. */
+/* These waits end only with a signal of the program. The signal before the pause is followed by another
+ * one. */
 static void signals(void)
 {
     sigset_t all, empty, old;
@@ -285,7 +285,7 @@ static void alarms_end_reads(void)
     }
 }
 
-/* Nobody knows where the thread was meanwhile; no signal of ours waits for it. */
+/* Nobody knows where the thread was meanwhile; no signal of the sampler waits for it. */
 static void out_of_reach(void)
 {
     sigset_t all, old, waiting;

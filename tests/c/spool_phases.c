@@ -1,4 +1,4 @@
-/* Transfers on some files, stops, then more on these and on new ones, and stops again. */
+/* Transfers bytes on some files and stops, then transfers more on these and on new files, and stops again. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>

@@ -73,9 +73,10 @@ static void reading(void)
     MUST(fclose(f) == 0 && (f = fopen("read.txt", "r")));
     MUST(fread(memory, 5, 2, f) == 2 && fread_unlocked(memory, 1, 10, f) == 10);
     MUST(__fread_chk(memory, 16, 1, 10, f) == 10 && __fread_unlocked_chk(memory, 16, 1, 10, f) == 10);
-    MUST(fgetc(f) == '1' && ungetc('1', f) == '1' && fgetc(f) == '1'); /* the same byte twice */
+    MUST(fgetc(f) == '1' && ungetc('1', f) == '1' && fgetc(f) == '1'); /* Reads the same byte twice. */
     MUST(fgetc_unlocked(f) == '2' && getc(f) == '3' && getc_unlocked(f) == ' ');
-    MUST(_IO_getc(f) == 'a' && getw(f) != EOF && fgets(memory, 16, f)); /* "bcde" and the end of the line */
+    /* Reads "bcde" and the end of the line. */
+    MUST(_IO_getc(f) == 'a' && getw(f) != EOF && fgets(memory, 16, f));
     MUST(fgets(memory, 16, f) && fgets_unlocked(memory, 16, f));
     MUST(__fgets_chk(memory, 16, 16, f) && __fgets_unlocked_chk(memory, 16, 16, f));
     MUST(getline(&line, &size, f) == 10 && getdelim(&line, &size, ' ', f) == 4);
@@ -89,7 +90,7 @@ static void reading(void)
     EXPECT("STDIO_BYTES_WRITTEN", 200);
     EXPECT("STDIO_MAX_BYTE_WRITTEN", 199);
     EXPECT("STDIO_READS", 4 + 6 + 2 + 4 + 3 + 2);
-    EXPECT("STDIO_BYTES_READ", 120); /* 40 + 11 + 40 + 20, then "123" and " abcde" */
+    EXPECT("STDIO_BYTES_READ", 120); /* The sum of 40 + 11 + 40 + 20, then "123" and " abcde". */
     EXPECT("STDIO_MAX_BYTE_READ", 118);
     EXPECT("STDIO_SEEKS", 1);
 }
@@ -119,7 +120,7 @@ static void crossings(void)
     int fd = open("cross.dat", O_CREAT | O_RDWR, 0600);
     FILE *f = fdopen(fd, "w");
     MUST(f && fputs("12345", f) >= 0 && fclose(f) == 0);
-    int again = open("/dev/null", O_WRONLY); /* the number of the closed descriptor is another file's now */
+    int again = open("/dev/null", O_WRONLY); /* Another file now has the number of the closed descriptor. */
     MUST(again == fd && write(again, "no", 2) == 2 && close(again) == 0);
     f = fopen("cross.dat", "a");
     MUST(f && fputs("67", f) >= 0 && fileno(f) >= 0 && fileno(f) >= 0);
@@ -175,7 +176,7 @@ static void standard(void)
     EXPECT("STDIO_FLUSHES", 1);
     EXPECT("STDIO_BYTES_WRITTEN", 5 + 2 + 12);
     EXPECT("STDIO_MAX_BYTE_WRITTEN", 18);
-    MUST(getchar() == '1' && getchar_unlocked() == '2'); /* standard input holds "12345 word" */
+    MUST(getchar() == '1' && getchar_unlocked() == '2'); /* Standard input contains "12345 word". */
     MUST(scanf("%d", &number) == 1 && number == 345 && list_scan(1, NULL, "%15s", word) == 1);
     dprintf(1, "FILE <STDIN>\n");
     EXPECT("STDIO_OPENS", 1);

@@ -34,7 +34,7 @@ static int list_scan(FILE *stream, const wchar_t *format, ...)
     return got;
 }
 
-/* Asks past the C library, so that no record has it. */
+/* Asks the kernel directly, so that no record has the call. */
 static long long size_of(const char *path)
 {
     struct statx info;
@@ -78,7 +78,7 @@ static void expect_read(const char *name)
     EXPECT("STDIO_MAX_BYTE_READ", size_of(name) - 1);
 }
 
-/* In a locale where each character is one byte, for the standard output is a pipe, which has no position. */
+/* Uses a locale where each character is one byte, because standard output is a pipe without a position. */
 static void expect_standard(void)
 {
     int number = 0;
@@ -93,7 +93,7 @@ static void expect_standard(void)
     EXPECT("STDIO_FLUSHES", 1);
     EXPECT("STDIO_BYTES_WRITTEN", 2 + 12);
     EXPECT("STDIO_MAX_BYTE_WRITTEN", 13);
-    MUST(getwchar() == L'1' && getwchar_unlocked() == L'2'); /* standard input holds "12345 word" */
+    MUST(getwchar() == L'1' && getwchar_unlocked() == L'2'); /* Standard input contains "12345 word". */
     MUST(wscanf(L"%d", &number) == 1 && number == 345 && list_scan(NULL, L"%15ls", word) == 1);
     dprintf(1, "FILE <STDIN>\n");
     EXPECT("STDIO_OPENS", 1);

@@ -24,7 +24,7 @@ static double now(clockid_t clock)
     return time.tv_sec + 1e-9 * time.tv_nsec;
 }
 
-/* Works until the calling thread has used this much processor time more. */
+/* Works until the calling thread has used this much more processor time. */
 static void work(double processor)
 {
     double end = now(CLOCK_THREAD_CPUTIME_ID) + processor;
@@ -59,7 +59,7 @@ static void polls(int timeout)
             poll(&end_of_pipe, 1, timeout);
 }
 
-/* One thread after the other works while all others wait for the lock to be theirs. */
+/* One thread after the other works while all others wait for the lock. */
 static void *take_turns(void *number)
 {
     int mine = (int)(long)number, rounds = (int)(seconds / THREADS / (1e-6 * TURN_US));
@@ -93,7 +93,7 @@ static void parent(void)
     wait(NULL);
 }
 
-/* The first thread has little to do, the second one most. */
+/* The first thread has least work, the second one most. */
 static void openmp(void)
 {
 #pragma omp parallel for schedule(static, 1) num_threads(2)

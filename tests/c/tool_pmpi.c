@@ -1,5 +1,5 @@
-/* A tool on MPI's profiling interface: it defines a few MPI_ functions, calls PMPI_ behind them, and says in
- * MPI_Finalize how often they were called on this rank. Linked or preloaded. */
+/* A tool on MPI's profiling interface, linked or preloaded: it wraps a few MPI_ functions and prints in
+ * MPI_Finalize how often they were called on this rank. */
 #include <mpi.h>
 #include <stdio.h>
 

@@ -72,7 +72,7 @@ void recursive(int depth)
     sum++;
 }
 
-/* Has no end. */
+/* This call never returns. */
 void jumps(int depth)
 {
     touch_fresh(1);
@@ -82,7 +82,7 @@ void jumps(int depth)
     longjmp(back, 1);
 }
 
-/* Only the outermost has an end. */
+/* Only the outermost call returns. */
 void jumps_to_itself(int depth)
 {
     touch_fresh(10);

@@ -11,7 +11,7 @@
 #include "../../profiler/src/unwind/unwind.h"
 #include "../../profiler/src/runtime/thread_room.h"
 
-/* The unwinder alone, without the rest of the library. */
+/* Links the unwinder without the rest of the library. */
 void *thread_room(struct thread_rooms *rooms, void **mine) { return *mine = calloc(1, rooms->bytes); }
 
 enum { MOST = 64 };
@@ -32,7 +32,8 @@ static void on_signal(int number, siginfo_t *info, void *context)
     caught = 1;
 }
 
-/* The return addresses that the functions themselves know are among the frames, in this order. */
+/* Checks that the return addresses which the functions themselves know are among the frames, in this
+ * order. */
 static void compare(const char *name)
 {
     int at = 0;
@@ -112,8 +113,7 @@ __attribute__((noinline)) static int deep(int depth)
     return kept;
 }
 
-/* Interrupted anywhere, also in the first instructions of functions and in the stubs of the dynamic linker.
- */
+/* Interrupts functions anywhere, also in their first instructions and in the stubs of the dynamic linker. */
 static volatile sig_atomic_t whole, all;
 static void on_alarm(int number, siginfo_t *info, void *context)
 {
@@ -152,7 +152,7 @@ static void anywhere(void)
     }
 }
 
-/* With an argument the handler remembers what the tables said. */
+/* With an argument the handler remembers rules from the tables. */
 int main(int count, char **argument)
 {
     struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO};
@@ -194,7 +194,7 @@ int main(int count, char **argument)
                            stack, frames, MOST);
     expected[expected_count++] = (uintptr_t)__builtin_return_address(0);
     compare("from a function");
-    for (int turn = 0; turn < 2; turn++) { /* by the tables, then as remembered */
+    for (int turn = 0; turn < 2; turn++) { /* First by the tables, then by remembered rules. */
         struct unwinding walk = unwind_begin((uintptr_t)__builtin_return_address(0),
                                              (uintptr_t)__builtin_frame_address(0), stack);
         found = (struct unwound){0};

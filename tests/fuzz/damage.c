@@ -34,7 +34,7 @@ static uint64_t chance(struct target *target)
 
 static size_t below(struct target *target, size_t limit) { return limit ? chance(target) % limit : 0; }
 
-/* Offset of a word to damage: mostly one of those in use. */
+/* Returns the offset of a word to damage, usually one that is in use. */
 static size_t word(struct target *target)
 {
     const struct seed *seed = target->seed;
@@ -48,7 +48,7 @@ static void put(struct target *target, size_t at, const void *bytes, size_t coun
     memcpy(target->bytes + at, bytes, count);
 }
 
-/* An address in the spool, or just outside of it. */
+/* Returns an address in the spool, or just outside of it. */
 static uint64_t address(struct target *target)
 {
     uint64_t base = ((const struct spool_header *)target->seed->bytes)->base;
@@ -96,7 +96,7 @@ static void step(struct target *target)
     }
 }
 
-/* Somebody who damages a spool on purpose would make the checksum fit as well. */
+/* Someone who damages a spool on purpose would also adjust the checksum. */
 static void mend_checksum(struct target *target)
 {
     struct spool_header *header = (struct spool_header *)target->bytes;

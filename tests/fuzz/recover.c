@@ -36,13 +36,14 @@ enum {
 
 struct fuzz {
     struct seed *seed;
-    unsigned char **work; /* of each seed: its damaged copy, mapped from a file */
+    unsigned char **work; /* For each seed its damaged copy, mapped from a file. */
     char (*path)[PATH_BYTES];
     char log[PATH_BYTES];
     size_t seeds;
     uint64_t first, count;
-    volatile uint64_t *at;             /* the number at work, and... */
-    volatile uint64_t *made, *refused; /* ...what came of those before; all in shared memory */
+    volatile uint64_t *at; /* The number at which the child works. */
+    /* Number of logs made and of spools refused before it; all in shared memory. */
+    volatile uint64_t *made, *refused;
 };
 
 __attribute__((visibility("default"))) const char *__asan_default_options(void);
@@ -50,7 +51,7 @@ __attribute__((visibility("default"))) const char *__ubsan_default_options(void)
 const char *__asan_default_options(void) { return "exitcode=77:detect_leaks=0:allocator_may_return_null=1"; }
 const char *__ubsan_default_options(void) { return "print_stacktrace=1:halt_on_error=1:exitcode=77"; }
 
-/* Two more ranks that hold exactly what this one holds. */
+/* Adds two more ranks with the same contents as this one. */
 static int mirror_allreduce(void *buffer, size_t count, enum iolens_type type, enum iolens_op op)
 {
     for (size_t i = 0; op == IOLENS_SUM && i < count; i++) {
@@ -98,7 +99,7 @@ static void recover(const char *spool, const char *log, bool mirrored)
     finish_log(iolens.transport, written);
 }
 
-/* The place of the next spool. */
+/* Returns the place of the next spool. */
 static void give_back(const unsigned char *work, size_t size)
 {
     const struct spool_header *header = (const struct spool_header *)work;
@@ -127,7 +128,7 @@ static void attempt(const struct fuzz *fuzz, uint64_t number)
         _exit(TOO_MUCH_MEMORY);
 }
 
-/* A block in a process of its own. Returns the number after the last one that was tried. */
+/* Runs a block in a process of its own. Returns the number after the last one that was tried. */
 static uint64_t run_block(const struct fuzz *fuzz, uint64_t first, uint64_t end, int *failures)
 {
     const struct itimerval limit = {.it_value.tv_sec = BLOCK_SECONDS};

@@ -4,7 +4,7 @@
 
 #include "run.h"
 
-/* Collective. */
+/* Collective. Prints the results and writes the JSON. */
 void report(Run *run);
 
 #endif

@@ -14,13 +14,14 @@ typedef struct Run {
     MPI_Comm comm;
     int rank, ranks;
     char path[PATH_MAX];
-    uint64_t *data; /* of one transfer */
+    uint64_t *data; /* Data of one transfer. */
     int64_t words;
     Trouble trouble;
     TwoPhase file;
     Hints effective;
-    double write_seconds, read_seconds, total_seconds; /* of this rank, from open to close; all */
-    long long wrong;                                   /* words of all ranks that are not what was written */
+    /* Seconds on this rank from open to close: writing, reading, all. */
+    double write_seconds, read_seconds, total_seconds;
+    long long wrong; /* Number of words on all ranks that differ from the written ones. */
     ResultFile looked_at;
 } Run;
 

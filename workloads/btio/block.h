@@ -25,7 +25,7 @@ void blocks_of(const lanes u[COMPONENTS], const Metric *metric, double dt, Block
 void eliminate(const Blocks *before, const Blocks *here, const Blocks *after, const lanes r[COMPONENTS],
                const Row previous, Row row);
 
-/* w_g from the eliminated row and w_{g+1}. */
+/* Computes w_g from the eliminated row and w_{g+1}. */
 void substitute(const Row row, const lanes next[COMPONENTS], lanes w[COMPONENTS]);
 
 #endif

@@ -11,7 +11,7 @@ enum { COMPONENTS = 5, POINT_BYTES = COMPONENTS * sizeof(double), PUBLISHED_WRIT
 
 typedef struct Class {
     char letter;
-    int size, steps; /* grid points in each direction; time steps */
+    int size, steps; /* Grid points in each direction, and number of time steps. */
     double dt;
     double residual[COMPONENTS];   /* RMS norms of the residual after the last step */
     double error[COMPONENTS];      /* RMS norms of the solution error after the last step */
@@ -19,10 +19,10 @@ typedef struct Class {
     bool has_dump_error;
 } Class;
 
-/* NULL when there is no such class. */
+/* Returns the class with this name, or NULL. */
 const Class *class_named(const char *name);
 
-/* The class with this grid, and with this many steps unless `steps` is 0; NULL when there is none. */
+/* Returns the class with this grid and, unless `steps` is 0, with this many steps; NULL if there is none. */
 const Class *class_like(const int grid[3], int steps);
 
 #endif

@@ -10,19 +10,20 @@
 #include <mpi.h>
 
 typedef struct Config {
-    const char *class_name; /* as given; after config_settle the recognised class or "U" */
+    const char *class_name; /* The class as given; after config_settle the recognised class or "U". */
     int grid[3];
     int steps;
     double dt;
     int write_interval,
-        read_interval; /* steps between dumps; dumps between read-backs, 0: after the run only */
+        /* Steps between dumps; and dumps between read-backs, 0 for a single read-back after the run. */
+        read_interval;
     const char *method, *mpiio_driver, *directory;
     const char *hints_file, *json, *input;
     Hints hints;
     bool io_only, write_only, verify_only, cold_read, keep, fsync, print_norms, help;
-    bool input_ignored;      /* inputbt.data lies there, but the options name another problem */
+    bool input_ignored;      /* The file inputbt.data exists, but the options choose another problem. */
     bool collbuf_from_input; /* the input file had NPB's line for collective buffering */
-    int collbuf[2];          /* nodes, bytes */
+    int collbuf[2];          /* Number of collective buffering nodes, and buffer size in bytes. */
 } Config;
 
 extern const OptionTable BTIO_OPTIONS;
@@ -34,7 +35,7 @@ void config_read(Config *config, int argc, char **argv, MPI_Comm comm);
 /* Returns true if the bundled writer does the collective transfers. */
 bool config_lustre_like(const Config *config);
 
-/* Dumps that a run makes. */
+/* Returns how many dumps a run makes. */
 int dump_count(const Config *config);
 
 #endif

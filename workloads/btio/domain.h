@@ -17,42 +17,43 @@ enum { GHOSTS = 2, SMALLEST_CELL = 3, SMALLEST_GRID = 6 };
 
 typedef struct Cell {
     int coordinate[3];
-    int low[3], size[3];  /* global index of the first own point; own points in each direction */
-    int begin[3], end[3]; /* local half-open range of the points that are not on the boundary of the grid */
+    /* Global index of the first own point, and number of own points, in each direction. */
+    int low[3], size[3];
+    int begin[3], end[3]; /* Local half-open range of the points that are not on the boundary of the grid. */
     ptrdiff_t stride[3];  /* doubles from a point to its neighbour */
     ptrdiff_t component;  /* doubles from a component to the next */
-    ptrdiff_t origin;     /* doubles in front of the first own point */
-    ptrdiff_t doubles;    /* of a whole field */
+    ptrdiff_t origin;     /* Doubles before the first own point. */
+    ptrdiff_t doubles;    /* Doubles of a whole field. */
     double *u, *rhs, *forcing;
 } Cell;
 
 typedef struct Domain {
     MPI_Comm comm;
     int rank, ranks;
-    int edge; /* p: cells along each direction, and cells of each rank */
+    int edge; /* Number of cells along each direction, and of each rank (p). */
     int grid[3];
-    Cell *cells;             /* [edge] */
-    int *slice;              /* [3][edge]: own cell at each coordinate of a direction */
+    Cell *cells;             /* Array of `edge` cells. */
+    int *slice;              /* For each direction and coordinate, the own cell there: [3][edge]. */
     int before[3], after[3]; /* ranks of the neighbours; the same for all cells */
-    long long points;        /* own points */
+    long long points;        /* Number of own points. */
 } Domain;
 
-/* Integer square root of `ranks` when that is a square number, else 0. */
+/* Returns the square root of `ranks` if that is a whole number, else 0. */
 int square_edge(int ranks);
 
-/* Lays out the cells, without fields. `grid` is large enough for the ranks. */
+/* Lays out the cells, without fields. `grid` must be large enough for the ranks. */
 void domain_lay_out(Domain *domain, const int grid[3], MPI_Comm comm);
 
-/* Lays out the cells and allocates u, and with `solver` rhs and forcing too. */
+/* Lays out the cells and allocates u; with `solver` also rhs and forcing. */
 void domain_make(Domain *domain, const int grid[3], bool solver, MPI_Comm comm);
 
-/* Own cell at position `at` along `direction`. */
+/* Returns the own cell at position `at` along `direction`. */
 Cell *domain_slice(const Domain *domain, int direction, int at);
 
 /* Fills u with 1, so that ghost points that are never exchanged cause no division by zero. */
 void domain_clear(const Domain *domain);
 
-/* Address of component 0 at a local point of a field. */
+/* Returns the address of component 0 at a local point of a field. */
 static inline double *point_of(const Cell *cell, double *field, int x, int y, int z)
 {
     return field + x * cell->stride[0] + y * cell->stride[1] + z * cell->stride[2];

@@ -8,12 +8,12 @@
 #include "domain.h"
 
 typedef struct Exact {
-    double (*term[3])[COMPONENTS]; /* [grid points of the direction] */
+    double (*term[3])[COMPONENTS]; /* One array per direction, with an entry for each grid point. */
 } Exact;
 
 void exact_make(Exact *exact, const int grid[3]);
 
-/* The exact solution at a global grid point. */
+/* Returns the exact solution at a global grid point. */
 void exact_at(const Exact *exact, int x, int y, int z, double u[COMPONENTS]);
 
 /* Fills u with the exact solution on every own point. */

@@ -5,13 +5,14 @@
 #include "domain.h"
 
 typedef struct Exchange {
-    double *send[6], *receive[6]; /* direction * 2 + (0: to or from before, 1: after) */
-    int doubles[6];               /* of either; a neighbour's planes are as large as one's own */
+    /* Index: direction * 2, plus 0 for the neighbour before or 1 for the one after. */
+    double *send[6], *receive[6];
+    int doubles[6]; /* Size of both buffers; a neighbour's planes have the size of one's own. */
 } Exchange;
 
 void exchange_make(Exchange *exchange, const Domain *domain);
 
-/* Fills the ghost points of u that have an owner. Collective. */
+/* Fills the ghost points of u from the ranks that own these points. Collective. */
 void exchange_ghosts(const Exchange *exchange, const Domain *domain);
 
 #endif

@@ -4,12 +4,12 @@
 
 #include "config.h"
 
-/* The values that rank 0 found, in a layout for a broadcast. */
+/* Values that rank 0 read, in the form of a broadcast. */
 typedef struct Input {
     int steps, grid[3];
     double dt;
-    int write_interval, read_interval; /* 0: not given */
-    int collbuf[2], has_collbuf;       /* nodes and bytes, when the fifth line is there */
+    int write_interval, read_interval; /* Intervals of dumps and of read-backs; 0 if not given. */
+    int collbuf[2], has_collbuf;       /* Number of nodes and bytes, if the file has a fifth line. */
 } Input;
 
 /* Reads the file at `path`, which must exist. Called by one rank. */

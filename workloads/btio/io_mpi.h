@@ -4,10 +4,11 @@
 
 #include "store.h"
 
-/* Opens with the hints, and sets the view with them again, because some libraries use them only there. */
+/* Opens the file with the hints and sets the view with the same hints, because some libraries use them only
+ * there. */
 void mpi_open(Store *store, bool writing, MPI_Datatype etype, MPI_Datatype view);
 
-/* Notes a failed transfer, and one that moved fewer than `wanted` items of `type`. */
+/* Notes a failed transfer, or one that moved fewer than `wanted` items of `type`. */
 void mpi_moved(Store *store, int code, const MPI_Status *status, MPI_Datatype type, int wanted,
                const char *verb);
 

@@ -4,10 +4,10 @@
 
 #include "store.h"
 
-/* A shared file is created by rank 0 before the others open it. */
+/* Opens a shared file, which rank 0 creates before the others open it. */
 void posix_open(Store *store, bool writing);
 
-/* Moves all of `bytes` at `offset`; one call unless the kernel moves less. Notes what keeps it from that. */
+/* Moves all `bytes` at `offset`, by one call unless the kernel moves less. Notes the reason of a failure. */
 void posix_write(Store *store, const void *from, size_t bytes, long long offset);
 void posix_read(Store *store, void *to, size_t bytes, long long offset);
 

@@ -13,7 +13,7 @@ enum { LANES = 4 };
 
 typedef double lanes __attribute__((vector_size(LANES * sizeof(double))));
 
-/* The same at any address. */
+/* A vector at any address, aligned or not. */
 typedef double lanes_anywhere
     __attribute__((vector_size(LANES * sizeof(double)), aligned(sizeof(double)), may_alias));
 

@@ -17,7 +17,7 @@ typedef struct Pattern Pattern;
 typedef struct PatternMethod {
     const char *name, *number, *title, *file;
     bool through_mpi;
-    void (*open)(Pattern *pattern, bool writing); /* collective; NULL: not built in */
+    void (*open)(Pattern *pattern, bool writing); /* Collective; NULL if the method was not compiled in. */
     void (*move)(Pattern *pattern, int dump, bool writing);
     void (*close)(Pattern *pattern);
 } PatternMethod;
@@ -25,21 +25,21 @@ typedef struct PatternMethod {
 struct Pattern {
     const PatternMethod *method;
     const Domain *domain;
-    int dumps; /* in the file */
+    int dumps; /* Dumps in the file. */
     bool per_cell;
     MPI_Info info;
     char path[PATH_MAX];
-    double *field;       /* [cell][padded], see above */
-    int padded[3];       /* points of a cell's array along x, y, z */
-    MPI_Datatype point;  /* the five components */
-    MPI_Datatype *cells; /* [edge] own points of a cell within its array */
-    MPI_Datatype all;    /* own points of all cells within the field */
-    MPI_Datatype view;   /* MPI methods: where those stand in one dump of the file */
+    double *field;       /* Array [cell][padded]. */
+    int padded[3];       /* Size of a cell's array along x, y, z. */
+    MPI_Datatype point;  /* Type of a point: five components. */
+    MPI_Datatype *cells; /* For each cell, a type of its own points within its array. */
+    MPI_Datatype all;    /* Type of the own points of all cells within the field. */
+    MPI_Datatype view;   /* MPI methods: type of the own points within one dump of the file. */
     MPI_File file;
-    int nc, variable, *requests; /* PnetCDF methods */
+    int nc, variable, *requests; /* PnetCDF methods: file, variable and requests. */
     double setup_seconds, post_seconds, wait_seconds;
-    long long calls; /* data calls since the file was opened */
-    Hints effective; /* what the library says of the open file */
+    long long calls; /* Number of data calls since the file was opened. */
+    Hints effective; /* Hints that the library reports for the open file. */
     Trouble trouble;
 };
 
@@ -50,23 +50,23 @@ extern const char PATTERN_METHOD_NAMES[];
 /* Returns the method with this name or number; NULL if there is none. */
 const PatternMethod *pattern_method_named(const char *name);
 
-/* Takes memory and makes the types of the field. Collective. */
+/* Allocates memory and makes the types of the field. Collective. */
 void pattern_make(Pattern *pattern, const PatternConfig *config, const Domain *domain);
 void pattern_free(Pattern *pattern);
 
-/* First double of a cell's array. */
+/* Returns the first double of a cell's array. */
 double *pattern_cell(const Pattern *pattern, int cell);
 
-/* Fills the own points with the values of `dump`; ghost points keep theirs. */
+/* Fills the own points with the values of `dump`; ghost points keep their values. */
 void pattern_fill(const Pattern *pattern, int dump);
 
-/* Makes every value one that no dump has. */
+/* Sets every value to one that no dump has. */
 void pattern_spoil(const Pattern *pattern);
 
-/* Own points that do not have the values of `dump`, in components. */
+/* Returns the number of components of own points that differ from the values of `dump`. */
 long long pattern_differences(const Pattern *pattern, int dump);
 
-/* One run from command line to exit status. */
+/* Runs the pattern from the command line to the exit status. */
 int pattern_main(int argc, char **argv, MPI_Comm comm);
 
 #endif

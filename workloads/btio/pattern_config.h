@@ -14,13 +14,13 @@ typedef struct PatternConfig {
     int grid[3], dumps;
     Hints hints;
     bool per_cell, no_check, keep, help;
-    bool writes, reads; /* the operation, taken apart */
+    bool writes, reads; /* The phases that the operation consists of. */
 } PatternConfig;
 
 extern const OptionTable PATTERN_OPTIONS;
 
-/* True when the command line asks for this pattern and not for the solver: a file in front, one of its
- * methods, or, without any argument, a five-line ./inputbt.data. Collective. */
+/* Returns true if the command line asks for this pattern and not for the solver: by a file as first argument,
+ * by one of its methods or, without any argument, by a five-line ./inputbt.data. Collective. */
 bool pattern_wanted(int argc, char **argv, MPI_Comm comm);
 
 /* Parses, reads the input and hints files and checks. Ends the program on bad input or --help. Collective. */

@@ -7,18 +7,18 @@
 
 enum { DIRECTORY_LONGEST = 512 };
 
-/* The values that rank 0 found, in a layout for a broadcast. */
+/* Values that rank 0 read, in the form of a broadcast. */
 typedef struct PatternInput {
-    char operation; /* w or r */
+    char operation; /* Either w or r. */
     char method[16];
     int dumps, grid[3];
     char directory[DIRECTORY_LONGEST + 1];
 } PatternInput;
 
-/* The file at `path` is there and begins with w or r. */
+/* Returns true if the file at `path` exists and begins with w or r. */
 bool pattern_input_like(const char *path);
 
-/* Called by one rank. */
+/* Reads the file. Called by one rank. */
 PatternInput pattern_input_read(const char *path, Trouble *trouble);
 
 #endif

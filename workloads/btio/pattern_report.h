@@ -9,14 +9,14 @@ typedef struct PatternReport {
     const Pattern *pattern;
     int count;
     const Operation *operations;
-    ResultFile file;             /* after the last operation */
-    const char *status, *detail; /* of the verification */
+    ResultFile file;             /* Facts about the file after the last operation. */
+    const char *status, *detail; /* Result of the verification and its explanation. */
 } PatternReport;
 
-/* The block of one operation. Called by rank 0. */
+/* Prints the block of one operation. Called by rank 0. */
 void pattern_print(const PatternReport *report, const Operation *operation);
 
-/* Writes --json. Collective; notes what goes wrong. */
+/* Writes the file of --json. Collective; notes errors. */
 void pattern_json(const PatternReport *report, Trouble *trouble);
 
 #endif

@@ -5,14 +5,15 @@
 #include "pattern.h"
 #include "result.h"
 
-/* Seconds over the ranks. */
+/* Times in seconds over the ranks. */
 typedef struct Operation {
     bool writing;
-    Spread total;             /* from before the file is opened until it is closed, without what follows */
-    Spread setup, post, wait; /* opening; the calls of all dumps; waiting for nonblocking ones */
-    Spread transfer;          /* post and wait */
-    long long calls;          /* data calls of a rank */
-    long long wrong; /* values read that are not what was written, of all ranks; 0 when not looked at */
+    Spread total;             /* From before the file is opened until it is closed. */
+    Spread setup, post, wait; /* Opening; the calls of all dumps; waiting for nonblocking calls. */
+    Spread transfer;          /* The calls and the waiting. */
+    long long calls;          /* Number of data calls of a rank. */
+    /* Number of values on all ranks that differ from the written ones; 0 without a comparison. */
+    long long wrong;
 } Operation;
 
 /* Performs one operation and removes the file when it fails; ends the program then. Collective. */

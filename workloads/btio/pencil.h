@@ -12,29 +12,29 @@
  * `side`, layers of lines in direction `layer`. */
 typedef struct Sweep {
     int along, side, layer;
-    int order[COMPONENTS]; /* component of the field that stands at each place of a pencil */
+    int order[COMPONENTS]; /* The field's component for each place of a pencil. */
 } Sweep;
 
 extern const Sweep SWEEPS[3];
 
-/* A pencil's place in a cell: local indices of its first line. */
+/* Place of a pencil in a cell: local indices of its first line. */
 typedef struct Place {
     int side, layer;
 } Place;
 
-/* Number of pencils that cover the lines in the interior of the grid, and the place of each. */
+/* Return the number of pencils that cover the lines inside the grid, and the place of each. */
 int pencil_count(const Cell *cell, const Sweep *sweep);
 Place pencil_place(const Cell *cell, const Sweep *sweep, int index);
 
-/* Rows [first, first + rows) along the line. Lanes past the interior hold whatever lies there. */
+/* Loads rows [first, first + rows) along the line. Lanes beyond the interior get arbitrary values. */
 void pencil_load(const Cell *cell, const Sweep *sweep, Place place, double *field, int first, int rows,
                  lanes (*out)[COMPONENTS]);
 
-/* Asks for what the next load of that pencil will touch at about this row. Steps across rows and planes are
- * too long for the hardware to foresee. */
+/* Prefetches the data that the next load of that pencil needs at about this row, because the hardware cannot
+ * foresee steps across rows and planes. */
 void pencil_prefetch(const Cell *cell, const Sweep *sweep, Place place, const double *field, int row);
 
-/* Stores the interior lanes. */
+/* Stores the lanes of the interior. */
 void pencil_store(const Cell *cell, const Sweep *sweep, Place place, double *field, int first, int rows,
                   const lanes (*in)[COMPONENTS]);
 

@@ -1,4 +1,4 @@
-/* The parts of a run, marked for a profiler that may be there (iolens.h). */
+/* Marks the phases of a run for the profiler, if it is present (iolens.h). */
 #ifndef BTIO_PHASES_H
 #define BTIO_PHASES_H
 

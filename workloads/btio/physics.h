@@ -9,19 +9,21 @@
 
 #include "lanes.h"
 
-#define GAMMA              1.4                  /* c1 */
-#define GAMMA_1            0.4                  /* c2 */
-#define VISCOSITY          0.1                  /* c3 c4 */
-#define CONDUCTIVITY       0.196                /* c1 c5 c3 c4 */
-#define NORMAL_VISCOSITY   (0.4 / 3.0)          /* 4/3 c3 c4 */
-#define SHEAR_HEATING      (0.1 * (1.0 - 1.96)) /* c3 c4 (1 - c1 c5), with the kinetic energy */
-#define NORMAL_HEATING     (0.1 / 6.0)          /* c3 c4 / 6, with the square of the normal velocity */
+#define GAMMA            1.4         /* c1 */
+#define GAMMA_1          0.4         /* c2 */
+#define VISCOSITY        0.1         /* The factor c3 c4 of NPB. */
+#define CONDUCTIVITY     0.196       /* The factor c1 c5 c3 c4 of NPB. */
+#define NORMAL_VISCOSITY (0.4 / 3.0) /* The factor 4/3 c3 c4 of NPB. */
+/* The factor c3 c4 (1 - c1 c5) of NPB, for the kinetic energy. */
+#define SHEAR_HEATING (0.1 * (1.0 - 1.96))
+/* The factor c3 c4 / 6 of NPB, for the square of the normal velocity. */
+#define NORMAL_HEATING     (0.1 / 6.0)
 #define FOURTH_DISSIPATION 0.25 /* a quarter of the largest second-order dissipation; not scaled by h */
 
-/* Along one direction: h = 1/(points - 1). */
+/* Constants along one direction, where h = 1/(points - 1). */
 typedef struct Metric {
-    double inverse_h2, inverse_2h; /* t1, t2 */
-    double dissipation;            /* d, of second order; the same for all components */
+    double inverse_h2, inverse_2h; /* NPB's t1 and t2. */
+    double dissipation;            /* Second-order dissipation d, the same for all components. */
 } Metric;
 
 static inline Metric metric_of(int direction, int points)
@@ -31,7 +33,7 @@ static inline Metric metric_of(int direction, int points)
     return (Metric){cells * cells, 0.5 * cells, dissipation[direction]};
 }
 
-/* Velocities along and across the line, energy per mass, kinetic energy per mass. */
+/* Velocities along and across the line; total and kinetic energy per mass. */
 typedef struct Primitive {
     lanes inverse_density, normal, across[2], energy, kinetic;
 } Primitive;

@@ -4,13 +4,13 @@
 
 #include "verify.h"
 
-/* Seconds over the ranks; gathered once the run is over. Collective. */
+/* Times in seconds over the ranks, gathered after the run. Collective. */
 typedef struct Measured {
     Spread total, io, verify;
-    double megabytes;                  /* 10^6 bytes written in all dumps */
-    double mops;                       /* nominal million operations per second; NaN without the solver */
-    double *dump_seconds;              /* [dumps] maximum over ranks */
-    long long write_calls, read_calls; /* maximum over ranks */
+    double megabytes;     /* Size of all dumps in 10^6 bytes. */
+    double mops;          /* Millions of operations per second by NPB's count; NaN without the solver. */
+    double *dump_seconds; /* For each dump the maximum over the ranks. */
+    long long write_calls, read_calls; /* Maximum over the ranks. */
 } Measured;
 
 Measured report_measure(Run *run);
@@ -19,7 +19,7 @@ void report_header(const Run *run);
 void report_statistics(const Run *run, const Measured *measured);
 void report_footer(const Run *run, const Measured *measured, const Verdict *verdict);
 
-/* Writes --json, when asked. Collective; notes what goes wrong. */
+/* Writes the file of --json if requested. Collective; notes errors. */
 void report_json(Run *run, const Measured *measured, const Verdict *verdict, Trouble *trouble);
 
 #endif

@@ -1,11 +1,12 @@
-/* The explicit part: rhs = dt * (forcing + L_x(u) + L_y(u) + L_z(u)) on the interior points of the grid. */
+/* The explicit part of a time step: rhs = dt * (forcing + L_x(u) + L_y(u) + L_z(u)) on the interior points of
+ * the grid. */
 #ifndef BTIO_RHS_H
 #define BTIO_RHS_H
 
 #include "exact.h"
 #include "exchange.h"
 
-/* Needs the ghost points of u. */
+/* Computes rhs; the ghost points of u must be filled. */
 void compute_rhs(const Domain *domain, double dt);
 
 /* Sets the forcing for which the exact solution is stationary: minus the discrete operator applied to it.

@@ -1,4 +1,4 @@
-/* One run: time steps, dumps and read-backs, and what was measured on the way. */
+/* One run: time steps, dumps and read-backs, and the measured times. */
 #ifndef BTIO_RUN_H
 #define BTIO_RUN_H
 
@@ -16,32 +16,36 @@ typedef struct Run {
     Exchange exchange;
     Solver solver;
     Store store;
-    int dumps, written, in_file, read; /* planned; so far; since the file was begun anew; read back */
-    double total_seconds;              /* steps, dumps and close; this rank */
+    /* Dumps: planned; written so far; in the file since it was last emptied; read back. */
+    int dumps, written, in_file, read;
+    double total_seconds; /* Seconds of steps, dumps and close on this rank. */
     double io_seconds,
-        verify_seconds;   /* dumps and close (with read-backs in between); read-back afterwards */
-    double norm_seconds;  /* norms taken within the steps, not part of total_seconds */
-    double *dump_seconds; /* [dumps] */
+        /* Seconds of dumps, close and read-backs in between; seconds of the read-back afterwards. */
+        verify_seconds;
+    double norm_seconds;  /* Seconds of norms within the steps, which total_seconds leaves out. */
+    double *dump_seconds; /* Seconds of each dump. */
     long long write_calls, read_calls;
-    double (
-        *memory)[COMPONENTS]; /* [dumps] error norms when written, where they are the reference; else NULL */
-    double error_sum[COMPONENTS]; /* of the dumps read back */
-    int wrong_dump;               /* first one (from 1) that is not what was written; 0: none */
-    long long wrong_values;       /* with io_only: of all dumps and ranks */
-    double cached; /* part of the file that a node held before the read-back, the most of all; NaN: unknown */
-    ResultFile file; /* this rank's, as it stood after the last dump */
+    double(
+        /* For each dump the error norms when it was written, if they are the reference; else NULL. */
+        *memory)[COMPONENTS];
+    double error_sum[COMPONENTS]; /* Sum over the dumps that were read back. */
+    int wrong_dump;               /* The first dump (from 1) that differs from the written one; 0: none. */
+    long long wrong_values;       /* With io_only: number of wrong values in all dumps on all ranks. */
+    /* Largest part of the file that a node had in memory before the read-back; NaN: unknown. */
+    double cached;
+    ResultFile file; /* Facts about this rank's file after the last dump. */
 } Run;
 
-/* Lays out and fills the fields, and takes one untimed step. Collective, as is all below. */
+/* Lays out and fills the fields, and takes one untimed step. This call and all below are collective. */
 void run_prepare(Run *run, const Config *config, MPI_Comm comm);
 
-/* The timed part. */
+/* Runs the timed part. */
 void run_steps(Run *run);
 
-/* Reads every dump back, unless the read interval has done so already. u is the last dump then. */
+/* Reads every dump back, unless the read interval has already done so. Afterwards u is the last dump. */
 void run_read_back(Run *run);
 
-/* The run makes dumps. */
+/* Returns true if the run makes dumps. */
 bool run_has_io(const Run *run);
 
 /* Prints a line on rank 0. */

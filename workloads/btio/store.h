@@ -16,11 +16,11 @@ typedef struct Store Store;
 
 typedef struct Method {
     const char *name;
-    const char *title;                        /* as NPB prints it */
-    bool own_file;                            /* each process has a file of its own */
-    void (*open)(Store *store, bool writing); /* NULL: no I/O at all. Collective */
-    void (*write)(Store *store, int dump);    /* from store->buffer */
-    void (*read)(Store *store, int dump);     /* into store->buffer */
+    const char *title;                        /* Name that NPB prints. */
+    bool own_file;                            /* Each process has its own file. */
+    void (*open)(Store *store, bool writing); /* Collective. NULL: the method does no I/O. */
+    void (*write)(Store *store, int dump);    /* Writes a dump from store->buffer. */
+    void (*read)(Store *store, int dump);     /* Reads a dump into store->buffer. */
     void (*close)(Store *store);
 } Method;
 
@@ -31,41 +31,41 @@ struct Store {
     const Domain *domain;
     MPI_Info info;
     const Hints *hints;
-    bool flush;    /* before the next close */
-    bool borrowed; /* an earlier run's file, never removed */
+    bool flush;    /* Flush the file before the next close. */
+    bool borrowed; /* The file belongs to an earlier run and is never removed. */
     char path[PATH_MAX];
-    double *buffer;  /* one dump of this rank: own cells one after the other, each [z][y][x][component] */
-    long long calls; /* reads or writes since the file was opened */
+    double *buffer;  /* One dump of this rank: its cells one after the other, each as [z][y][x][component]. */
+    long long calls; /* Number of reads or writes since the file was opened. */
     Trouble trouble;
-    Hints effective;              /* what the open file reported */
-    MPI_File file;                /* full, simple */
-    MPI_Datatype point, cells;    /* full: etype and file type */
-    int descriptor;               /* epio, fortran */
-    char *record;                 /* epio: a cell with its markers */
-    struct TwoPhaseRows *through; /* full, lustre-like */
+    Hints effective;              /* Hints that the open file reported. */
+    MPI_File file;                /* Used by the methods full and simple. */
+    MPI_Datatype point, cells;    /* Method full: etype and file type. */
+    int descriptor;               /* Used by the methods epio and fortran. */
+    char *record;                 /* Method epio: a cell with its record markers. */
+    struct TwoPhaseRows *through; /* Used by method full with the lustre-like driver. */
 };
 
 extern const Method METHOD_FULL, METHOD_SIMPLE, METHOD_EPIO, METHOD_FORTRAN;
-extern const Method METHOD_TWO_PHASE; /* full with --mpiio-driver lustre-like */
+extern const Method METHOD_TWO_PHASE; /* The method full with --mpiio-driver lustre-like. */
 extern const char METHOD_NAMES[];
 
 const Method *method_named(const char *name);
 
 void store_make(Store *store, const Config *config, const Domain *domain);
 
-/* Removes what an earlier run left, then creates the file. Collective. */
+/* Removes files of an earlier run, then creates the file. Collective. */
 void store_create(Store *store);
 
-/* Opens what is there for reading only; it must hold `dumps` dumps. Collective. */
+/* Opens an existing file for reading; it must hold `dumps` dumps. Collective. */
 void store_reopen(Store *store, int dumps);
 
-/* Collective. */
+/* Closes the file. Collective. */
 void store_close(Store *store);
 
-/* Removes the data files, if they are this run's. Collective. */
+/* Removes the data files if this run created them. Collective. */
 void store_remove(Store *store);
 
-/* Ends the program, the run's data files removed, when any rank has had trouble. Collective. */
+/* If any rank noted trouble, removes the run's data files and ends the program. Collective. */
 void store_check(Store *store);
 
 /* Copies u plus `shift` of all own points into the buffer. */
@@ -74,10 +74,10 @@ void store_pack(Store *store, double shift);
 /* Copies the buffer to u. */
 void store_unpack(const Store *store);
 
-/* Number of values in the buffer that are not exactly u plus `shift`, on this rank. */
+/* Returns the number of values in the buffer, on this rank, that are not exactly u plus `shift`. */
 long long store_differences(const Store *store, double shift);
 
-/* First point of a row of a cell, counted in the file from the start of dump 0. */
+/* Returns the first point of a cell's row, counted from the begin of dump 0 in the file. */
 long long file_point(const Domain *domain, const Cell *cell, int y, int z, int dump);
 
 #endif

@@ -1,4 +1,4 @@
-/* Is the result right? Against NPB's published norms, or against what was in memory when each dump was
+/* Verifies the result with NPB's published norms, or with those that were in memory when each dump was
  * written. */
 #ifndef BTIO_VERIFY_H
 #define BTIO_VERIFY_H
@@ -7,18 +7,18 @@
 
 typedef enum { VERIFY_SUCCESSFUL, VERIFY_UNSUCCESSFUL, VERIFY_NOT_PERFORMED } VerifyStatus;
 
-/* NPB's accuracy, relative: as near an answer must come to the reference. */
+/* NPB's relative accuracy: largest allowed distance from the reference. */
 #define VERIFY_EPSILON 1.0e-8
 
-/* The RMS norms that the run ended with. */
+/* RMS norms at the end of the run. */
 typedef struct Answer {
-    bool known; /* false where nothing was computed (--io-only) */
+    bool known; /* False if nothing was computed (--io-only). */
     double residual[COMPONENTS], error[COMPONENTS];
 } Answer;
 
 typedef struct Verdict {
     VerifyStatus status;
-    char detail[256]; /* empty: nothing to add */
+    char detail[256]; /* Empty if there is nothing to explain. */
     Answer answer;
 } Verdict;
 

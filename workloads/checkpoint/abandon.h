@@ -1,11 +1,11 @@
-/* Unfinished files of a job that its launcher ends: removed on SIGTERM, SIGINT and SIGHUP, which then take
- * their course. */
+/* Removes unfinished files of a job that its launcher ends, on SIGTERM, SIGINT and SIGHUP; the signal then
+ * takes its usual effect. */
 #ifndef CHECKPOINT_ABANDON_H
 #define CHECKPOINT_ABANDON_H
 
 void abandon_add(const char *path);
 
-/* Nothing is to be removed any more: the files are complete, or removed already. */
+/* Cancels the removal: the files are complete, or already removed. */
 void abandon_none(void);
 
 #endif

@@ -9,48 +9,49 @@
 
 /* The problem in MAPL's flags and resource files; all zero if none was given. */
 typedef struct Problem {
-    int nx, ny;   /* ranks along i and j of each face; with --mode, nx is the edge of a face */
-    int im_world; /* cells along the edge of a face */
-    int lm;       /* levels */
-    int io_ranks; /* writers or readers */
-    int arrays;   /* 3-D fields */
-    int trials;   /* 0: as many as the original would make */
-    bool split;   /* one file for each writer */
-    bool whole;   /* a whole field in one gather, not one level */
-    bool barrier; /* between gather and write, or after each scatter */
-    bool no_io;   /* move data between ranks only */
-    bool binary;  /* Fortran's sequential records in place of netCDF-4 */
+    int nx, ny;   /* Ranks along i and j of each face; with --mode nx is the edge of a face. */
+    int im_world; /* Cells along the edge of a face. */
+    int lm;       /* Number of levels. */
+    int io_ranks; /* Number of writers or readers. */
+    int arrays;   /* Number of 3-D fields. */
+    int trials;   /* Number of trials; 0: as many as the original would make. */
+    bool split;   /* Each writer has its own file. */
+    bool whole;   /* A gather moves a whole field, not one level. */
+    bool barrier; /* A barrier separates gather and write, or follows each scatter. */
+    bool no_io;   /* Data only moves between ranks. */
+    bool binary;  /* The files are Fortran's sequential records, not netCDF-4. */
     bool static_data;
     bool no_chunking;
-    bool extra_info; /* two more hints */
+    bool extra_info; /* Sets two more hints. */
 } Problem;
 
 typedef struct Config {
     Problem problem;
-    const char *mode, *file_type; /* kernels; NULL: the simulator itself */
+    const char *mode, *file_type; /* Mode and file type of a kernel; NULL: the simulator itself. */
     const char *config_file, *directory, *hints_file, *json;
     Hints hints;
     bool original_hints, collective;
     bool
-        both; /* the other direction too, not timed: reading back what was written, or writing what is read */
-    bool cold; /* the nodes forget the files before each read */
+        /* Also runs the other direction untimed: reads what was written, or first writes what is read. */
+        both;
+    bool cold; /* The nodes drop the files from memory before each read. */
     bool remove, help;
 } Config;
 
-typedef enum { KEY_COUNT, KEY_TRUTH, KEY_FALSEHOOD /* `.false.` sets the flag */ } KeyKind;
+typedef enum { KEY_COUNT, KEY_TRUTH, KEY_FALSEHOOD /* The value `.false.` sets the flag. */ } KeyKind;
 
 /* A key of the resource file. */
 typedef struct Key {
     const char *name;
     KeyKind kind;
-    size_t offset; /* of the field in Problem */
+    size_t offset; /* Offset of the field in Problem. */
     bool required;
 } Key;
 
 typedef struct Program {
     const char *name;
     bool reads;
-    const char *resource_file; /* read when no option names a problem */
+    const char *resource_file; /* Read if no option names a problem. */
     const OptionTable *options;
     const Key *keys;
     int key_count;

@@ -17,24 +17,24 @@ typedef struct Block {
 
 typedef struct Cube {
     MPI_Comm world, group;
-    MPI_Comm io; /* of the writers; MPI_COMM_NULL on all others */
+    MPI_Comm io; /* Communicator of the writers; MPI_COMM_NULL on all other ranks. */
     int rank, ranks;
     int edge, latitudes, levels;
-    int nx, group_rows, first_row; /* rows of the own group */
-    Block *columns;                /* [nx] in longitude */
-    Block *rows;                   /* [6 NY] in latitude */
-    Block own[2];                  /* of this rank: longitude, latitude */
-    Block group_latitudes;         /* of the own group, all longitudes */
+    int nx, group_rows, first_row; /* Sizes of this rank's group, and its first row. */
+    Block *columns;                /* For each of nx columns its part in longitude. */
+    Block *rows;                   /* For each of 6 NY rows its part in latitude. */
+    Block own[2];                  /* Longitudes and latitudes of this rank. */
+    Block group_latitudes;         /* Latitudes of this rank's group, at all longitudes. */
     int group_number, groups;
 } Cube;
 
-/* Collective. */
+/* Collective. Lays out the cube. */
 void cube_make(Cube *cube, const Problem *problem, MPI_Comm world);
 
-/* This rank writes, or reads, for its group. */
+/* Returns true if this rank writes, or reads, for its group. */
 bool cube_has_io(const Cube *cube);
 
-/* Latitudes of a group. */
+/* Returns the latitudes of a group. */
 Block cube_latitudes(const Cube *cube, int group);
 
 #endif

@@ -5,20 +5,21 @@
 
 #include "cube.h"
 
-/* Cells of this rank in one level. */
+/* Returns the number of this rank's cells in one level. */
 size_t field_cells(const Cube *cube);
 
-/* Fills this rank's part of an array, [level][latitude][longitude]. Static data is the number of the rank. */
+/* Fills this rank's part of an array, [level][latitude][longitude]. With static data every value is the
+ * rank's number. */
 void field_fill(const Cube *cube, int array, bool static_data, float *part);
 
-/* The first cell that is not what field_fill would put there. */
+/* The first cell that differs from the value of field_fill. */
 typedef struct Wrong {
     long long count;
-    int array, level, latitude, longitude; /* counted from 1, as MAPL does */
+    int array, level, latitude, longitude; /* All are counted from 1, as in MAPL. */
     float found, expected;
 } Wrong;
 
-/* Adds this rank's wrong cells of an array. */
+/* Adds the wrong cells in this rank's part of an array. */
 void field_check(const Cube *cube, int array, bool static_data, const float *part, Wrong *wrong);
 
 #endif

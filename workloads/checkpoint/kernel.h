@@ -8,7 +8,7 @@
 
 void kernel_check(const Config *config, int ranks, Trouble *trouble);
 
-/* Returns the exit status. Collective. */
+/* Runs a kernel and returns the exit status. Collective. */
 int kernel_run(const Program *program, const Config *config, MPI_Comm world);
 
 #endif

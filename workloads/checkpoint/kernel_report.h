@@ -15,12 +15,12 @@ typedef struct KernelMode {
 typedef struct Kernel {
     const Config *config;
     const KernelMode *mode;
-    MPI_Comm world, group, writers; /* writers: MPI_COMM_NULL elsewhere */
-    int rank, ranks, members;       /* members of the own group */
+    MPI_Comm world, group, writers; /* `writers` is MPI_COMM_NULL on other ranks. */
+    int rank, ranks, members;       /* `members` is the size of this rank's group. */
     bool writes;
-    long long packet_cells, own_cells; /* of a writer; given by each rank */
+    long long packet_cells, own_cells; /* Cells of a writer's packet, and cells that each rank gives. */
     float *packet, *own;
-    int *counts, *starts; /* [members] */
+    int *counts, *starts; /* For each member of the group. */
     char path[PATH_MAX + 16];
     long long wrong_values;
 } Kernel;
@@ -33,7 +33,7 @@ typedef struct KernelTimes {
 void kernel_report_header(const Kernel *kernel);
 void kernel_report_row(const Kernel *kernel, const KernelTimes *times);
 
-/* Collective. */
+/* Collective. Prints the rows and writes the JSON. */
 void kernel_report_json(const Kernel *kernel, const Program *program, const KernelTimes *times,
                         Trouble *trouble);
 

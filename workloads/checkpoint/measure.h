@@ -6,24 +6,25 @@
 #include "result.h"
 #include "run.h"
 
-/* Mean and population deviation, sqrt(sum (x - mean)^2 / n), over trials. NAN where it was not measured. */
+/* Mean and population deviation, sqrt(sum (x - mean)^2 / n), over trials; NAN if not measured. */
 typedef struct Statistic {
     double mean, deviation;
 } Statistic;
 
-/* On rank 0. Times are sums over all trials, in seconds. */
+/* Results on rank 0. Times are sums over all trials, in seconds. */
 typedef struct Measured {
-    double megabytes;    /* of one trial */
-    double *real, *file; /* [trials], MB/s: volume / time between barriers; and
-                            writers * mean bytes / mean time in calls, over writers */
+    double megabytes; /* Size of one trial's data. */
+    /* For each trial a throughput in MB/s: volume / time between barriers; and writers * mean bytes / mean
+     * time in calls, over the writers. */
+    double *real, *file;
     Statistic real_statistic, file_statistic;
-    Spread io, mpi;           /* of a writer, over writers */
-    Spread open, move, close; /* over all ranks */
-    Spread total;             /* open + move + close */
+    Spread io, mpi;           /* Times of a writer, over the writers. */
+    Spread open, move, close; /* Times over all ranks. */
+    Spread total;             /* Sum of open, move and close. */
     long long wrong_values;
 } Measured;
 
-/* Collective. */
+/* Collective. Computes the results. */
 Measured measure(const Run *run);
 
 #endif

@@ -5,8 +5,8 @@
 
 #include "config.h"
 
-/* Fills in what the file names. Upper and lower case are alike. Warns of a key that is unknown or given
- * again; a missing required key or a value of the wrong kind is trouble. Called by one rank. */
+/* Fills in the values that the file has. Upper and lower case are equal. Warns of keys that are unknown or
+ * repeated; missing required keys and values of a wrong kind are errors. Called by one rank. */
 void resource_read(const char *path, const Program *program, Problem *problem, Trouble *trouble);
 
 #endif

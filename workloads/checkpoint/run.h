@@ -1,5 +1,5 @@
-/* One run of a simulator: trials of opening, moving every array, and closing, and what was measured on the
- * way. */
+/* One run of a simulator: trials in which it opens files, moves every array and closes them, and the measured
+ * times. */
 #ifndef CHECKPOINT_RUN_H
 #define CHECKPOINT_RUN_H
 
@@ -7,11 +7,11 @@
 #include "slab.h"
 #include "store.h"
 
-/* Seconds. The first four lie between barriers, so that all ranks have nearly the same. */
+/* Times in seconds. The first four lie between barriers, so all ranks have nearly equal ones. */
 typedef struct Trial {
     double open, move, close, total;
-    double io, mpi; /* this rank's calls of netCDF or read and write; of gather or scatter */
-    double bytes;   /* that this rank wrote or read */
+    double io, mpi; /* This rank's time in netCDF or in read and write; and in gather or scatter. */
+    double bytes;   /* Bytes that this rank wrote or read. */
 } Trial;
 
 typedef struct Run {
@@ -20,19 +20,19 @@ typedef struct Run {
     Cube cube;
     Slab slab;
     Store store;
-    float *fields; /* [arrays][levels][cells of this rank] */
-    Trial *trials; /* [problem.trials] */
-    double cached; /* part of a file that a node held before a trial, the most; NaN: unknown */
+    float *fields; /* Array [arrays][levels][cells of this rank]. */
+    Trial *trials; /* Results of each trial. */
+    double cached; /* Largest part of a file that a node had in memory before a trial; NaN: unknown. */
     bool checked;
-    Wrong wrong; /* this rank's */
+    Wrong wrong; /* This rank's wrong cells. */
 } Run;
 
 void run_prepare(Run *run, const Config *config, const Program *program, MPI_Comm world);
 
-/* All trials, and what --check or --make asks for around them. Ends the program on trouble. */
+/* Runs all trials, and the steps that --check or --make add. Ends the program on trouble. */
 void run_trials(Run *run);
 
-/* Volume of all arrays in bytes. */
+/* Returns the size of all arrays in bytes. */
 double run_bytes(const Run *run);
 
 #endif

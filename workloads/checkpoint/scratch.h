@@ -4,7 +4,8 @@
 
 #include "fail.h"
 
-/* netCDF-4 with one variable, or one sequential Fortran record. A binary file must not be there before. */
+/* Writes netCDF-4 with one variable, or one sequential Fortran record. A binary file must not exist
+ * before. */
 void scratch_write(const char *path, bool netcdf, const float *packet, size_t cells, Trouble *trouble);
 
 #endif

@@ -1,4 +1,4 @@
-/* A simulator from options to exit status. */
+/* Runs a simulator, from its options to the exit status. */
 #ifndef CHECKPOINT_SIMULATE_H
 #define CHECKPOINT_SIMULATE_H
 

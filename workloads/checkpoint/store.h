@@ -17,12 +17,12 @@ enum { FORTRAN_RECORD_MAX = INT_MAX - 8 };
 typedef struct Store Store;
 
 typedef struct Format {
-    bool present;   /* in this build */
-    bool ends_well; /* files can be closed after a failed write */
+    bool present;   /* This build has the file type. */
+    bool ends_well; /* Files can be closed after a failed write. */
     const char *suffix;
-    void (*open)(Store *store, bool writing); /* collective over the writers, as is close */
+    void (*open)(Store *store, bool writing); /* Collective over the writers, like close. */
     void (*move)(Store *store, bool writing, int array, int level,
-                 float *slab); /* store->levels from level */
+                 float *slab); /* Moves store->levels levels, beginning with `level`. */
     void (*close)(Store *store);
 } Format;
 
@@ -32,43 +32,43 @@ struct Store {
     const Problem *problem;
     const Cube *cube;
     MPI_Info info;
-    bool collective; /* netCDF: collective access */
+    bool collective; /* netCDF: collective access. */
     char path[PATH_MAX];
-    Block latitudes;    /* of this writer, in its file */
-    int file_latitudes; /* of the whole file */
-    int levels;         /* in one move */
+    Block latitudes;    /* Latitudes of this writer in its file. */
+    int file_latitudes; /* Latitudes of the whole file. */
+    int levels;         /* Levels in one move. */
     int files;
-    bool opened, writing; /* what it is open for, or was last */
-    bool begun;           /* files of this run are there */
-    long long calls;      /* moves so far */
+    bool opened, writing; /* The file is open; and for what it is or was last open. */
+    bool begun;           /* Files of this run exist. */
+    long long calls;      /* Moves so far. */
     Trouble trouble;
-    int id; /* netCDF's, or a file descriptor */
+    int id; /* netCDF's id, or a file descriptor. */
 };
 
 extern const Format FORMAT_NETCDF, FORMAT_BINARY;
 
-/* Path of writer `number`'s file, the same for all where it is shared. */
+/* Returns the path of writer `number`'s file, or of the shared file. */
 void store_path(const Store *store, int number, char path[PATH_MAX]);
 
-/* Collective over all ranks, and ends the program on bad names. */
+/* Makes the store. Collective over all ranks; ends the program if a name is invalid. */
 void store_make(Store *store, const Config *config, const Cube *cube);
 
-/* Before the first file is opened: ends the program where the data does not fit. Collective over all ranks.
- */
+/* Ends the program if the data does not fit on the disk; called before the first file is opened. Collective
+ * over all ranks. */
 void store_ready(Store *store, bool writing);
 
 void store_open(Store *store, bool writing);
 void store_move(Store *store, bool writing, int array, int level, float *slab);
 void store_close(Store *store);
 
-/* Removes the file of one writer and aborts the job; for a writer on which others wait inside a library. */
+/* Removes the file of one writer and aborts the job, because the other writers wait inside a library. */
 _Noreturn void store_abandon(const Store *store);
 
 /* Removes the data files. Collective over all ranks. */
 void store_remove(Store *store);
 
-/* Ends the program, files that this run wrote removed, when any rank has trouble. Collective over all ranks.
- */
+/* If any rank noted trouble, removes the files that this run wrote and ends the program. Collective over all
+ * ranks. */
 void store_check(Store *store);
 
 #endif

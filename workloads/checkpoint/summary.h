@@ -4,10 +4,10 @@
 
 #include "measure.h"
 
-/* Collective; prints on rank 0. `seconds` is the program's time so far. */
+/* Collective; prints on rank 0. `seconds` is the program's run time so far. */
 void summary_print(const Run *run, const Measured *measured, double seconds);
 
-/* Collective. Writes the JSON where --json asks for it. */
+/* Collective. Writes the JSON file of --json. */
 void summary_json(const Run *run, const Measured *measured, double seconds, Trouble *trouble);
 
 /* `successful`, `unsuccessful` or `not performed`, and the reason in `detail`. Collective: the place of a

@@ -10,11 +10,11 @@ enum { LIMITS_MAX = 16, CHOSEN_MAX = 16 };
 typedef struct Config {
     const char *names, *sizes, *datatype, *limit_list, *json;
     int iterations;
-    int64_t memory; /* bytes of buffers a rank */
+    int64_t memory; /* Bytes of buffers on each rank. */
     bool pingpong, oversubscribed, help;
     const Operation *chosen[CHOSEN_MAX];
     int chosen_count;
-    int64_t smallest, largest; /* bytes of a message */
+    int64_t smallest, largest; /* Smallest and largest message in bytes. */
     int64_t limits[LIMITS_MAX];
     int limit_count;
     const Element *element;
@@ -22,7 +22,8 @@ typedef struct Config {
 
 extern const OptionTable COLLECTIVES_OPTIONS;
 
-/* Parses and checks. Ends the program on bad input or --help. Collective: every rank gets the same. */
+/* Parses and checks the options. Ends the program on bad input or --help. Collective: every rank gets the
+ * same. */
 void config_read(Config *config, int argc, char **argv, MPI_Comm comm);
 
 #endif

@@ -1,4 +1,5 @@
-/* Control variables of the MPI library in effect in this process, through the MPI tools interface. */
+/* Control variables of the MPI library that are in effect in this process, read by the MPI tools
+ * interface. */
 #ifndef COLLECTIVES_LIBRARY_H
 #define COLLECTIVES_LIBRARY_H
 
@@ -8,8 +9,8 @@ typedef struct Variable {
     char name[VARIABLE_TEXT], value[VARIABLE_TEXT];
 } Variable;
 
-/* Those that decide between algorithms and protocols, at most `room`; returns their number. Between MPI_Init
- * and MPI_Finalize. */
+/* Reads the variables that decide between algorithms and protocols, at most `room`; returns their number.
+ * Must be called between MPI_Init and MPI_Finalize. */
 int library_variables(Variable *list, int room);
 
 #endif

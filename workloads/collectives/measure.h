@@ -5,10 +5,11 @@
 #include "latency.h"
 #include "operations.h"
 
-/* `wanted`, or by message size where that is 0: 1000 up to 8192 bytes, 100 above. */
+/* Returns the number of calls: `wanted`, or if that is 0, 1000 for messages up to 8192 bytes and 100
+ * above. */
 int iterations_of(int wanted, long long bytes);
 
-/* Collective. A tenth as many untimed calls go before; a barrier outside the clock follows each call. */
+/* Collective. Times the calls after a tenth as many untimed ones; an untimed barrier follows each call. */
 Latency measure(const Operation *operation, const Element *element, long long bytes, int iterations,
                 MPI_Comm comm);
 

@@ -7,11 +7,11 @@
 #include <stddef.h>
 
 typedef struct Element {
-    const char *name, *title; /* of the option, and MPI's */
-    size_t size;              /* bytes */
+    const char *name, *title; /* Name in options, and MPI's name. */
+    size_t size;              /* Size of an element in bytes. */
 } Element;
 
-/* "char" or "double"; NULL for another name. */
+/* Returns the type "char" or "double"; NULL for another name. */
 const Element *element_named(const char *name);
 
 /* One operation on one message size. A block is one message: `count` elements. */
@@ -22,37 +22,39 @@ typedef struct Exchange {
     MPI_Datatype type;
     int count;
     void *send, *receive;
-    int *counts, *places; /* of the blocks, for the operations with vectors of them */
+    int *counts, *places; /* Counts and places of the blocks, for operations that need them. */
 } Exchange;
 
 typedef struct Operation {
-    const char *name;                   /* MPI's, without MPI_ */
-    bool sends_blocks, receives_blocks; /* one for each rank instead of one */
+    const char *name; /* MPI's name without MPI_. */
+    /* The operation has one block for each rank instead of a single one. */
+    bool sends_blocks, receives_blocks;
     bool reduces, to_root, from_root;
-    bool empty; /* no message at all */
+    bool empty; /* The operation has no message. */
     void (*call)(const Exchange *exchange);
 } Operation;
 
 extern const Operation OPERATIONS[];
 extern const int OPERATION_COUNT;
 
-/* NULL when there is none of this name, whatever the case of its letters. */
+/* Returns the operation of this name in any case; NULL if there is none. */
 const Operation *operation_named(const char *name, size_t length);
 
-/* Bytes of both buffers for messages of `size` bytes. */
+/* Returns the bytes of both buffers for messages of `size` bytes. */
 size_t operation_memory(const Operation *operation, int ranks, size_t size);
 
-/* Buffers for messages of `size` bytes; freed by exchange_free(). */
+/* Allocates buffers for messages of `size` bytes; exchange_free() frees them. */
 Exchange exchange_make(const Operation *operation, const Element *element, size_t size, MPI_Comm comm);
 void exchange_free(Exchange *exchange);
 
-/* The data to send, and garbage where the result will be. */
+/* Fills in the data to send, and garbage where the result will be. */
 void exchange_fill(const Operation *operation, const Exchange *exchange);
 
-/* Element `k` of the message between two ranks: differs between neighbours in each of the three. */
+/* Returns element `k` of the message between two ranks; it differs between neighbouring values of each
+ * argument. */
 unsigned char pattern(int sender, int receiver, long k);
 
-/* Elements of this rank's result that are not what they must be. */
+/* Returns the number of wrong elements in this rank's result. */
 long long exchange_errors(const Operation *operation, const Exchange *exchange);
 
 #endif

@@ -1,4 +1,4 @@
-/* Half the round trip of a message between two ranks. */
+/* Measures half the round trip of a message between two ranks. */
 #ifndef COLLECTIVES_PINGPONG_H
 #define COLLECTIVES_PINGPONG_H
 
@@ -6,14 +6,14 @@
 
 typedef struct Manner {
     const char *name;
-    bool posted; /* each receive is posted before the peer sends; else after the message has arrived */
+    bool posted; /* Each receive is posted before the peer sends; else after the message has arrived. */
 } Manner;
 
 enum { MANNER_COUNT = 2 };
 extern const Manner MANNERS[MANNER_COUNT];
 
-/* Collective over the two ranks of `comm`. Average, minimum, maximum and percentiles are over the iterations,
- * as rank 0 sees them. */
+/* Collective over the two ranks of `comm`. Average, minimum, maximum and percentiles are over the iterations
+ * on rank 0. */
 Latency pingpong(const Manner *manner, long long bytes, int iterations, MPI_Comm comm);
 
 #endif

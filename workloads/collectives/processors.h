@@ -6,12 +6,12 @@
 #include <stdbool.h>
 
 typedef struct Crowd {
-    int ranks, processors; /* of the node where there are fewest processors for its ranks */
+    int ranks, processors; /* Ranks and processors of the node that has fewest processors for its ranks. */
     int nodes;
     bool oversubscribed;
 } Crowd;
 
-/* Collective. Processors are those that the ranks of a node may run on, all taken together. */
+/* Collective. Counts the processors on which the ranks of a node may run. */
 Crowd crowd_of(MPI_Comm comm);
 
 #endif

@@ -8,12 +8,12 @@
 
 void report_header(const Run *run);
 
-/* The row, after a header when its operation is another one than the row's before. */
+/* Prints the row, after a header if the previous row had another operation. */
 void report_latency(const Run *run, const Latency *latency);
 
 void report_footer(const Run *run);
 
-/* Collective. */
+/* Collective. Prints the results and writes the JSON. */
 void report_json(const Run *run, Trouble *trouble);
 
 #endif

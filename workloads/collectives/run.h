@@ -16,19 +16,19 @@ typedef struct Run {
     Selection selection;
     int variable_count;
     Variable variables[VARIABLES_MAX];
-    long long eager;     /* bytes, as eager_observed() found it; 0 when nobody looked */
-    int count, capacity; /* of the latencies */
+    long long eager;     /* Bytes that eager_observed() found; 0 if it was not called. */
+    int count, capacity; /* Number of latencies, and room for them. */
     Latency *latencies;
-    double total_seconds; /* of all measurements */
+    double total_seconds; /* Seconds of all measurements. */
 } Run;
 
-/* Called by every rank, each time a latency is known. */
+/* Called by every rank after each measured latency. */
 typedef void (*Told)(const Run *run, const Latency *latency);
 
-/* Each chosen operation at each size, or the ping-pong. Collective. */
+/* Measures each chosen operation at each size, or the ping-pong. Collective. */
 void run_all(Run *run, Told tell);
 
-/* Wrong elements of all measurements. */
+/* Returns the number of wrong elements in all measurements. */
 long long run_errors(const Run *run);
 
 #endif

@@ -16,16 +16,18 @@ typedef struct Component {
     int priority;
 } Component;
 
-/* Enabled for MPI_COMM_WORLD, highest priority first: an operation goes to the first that has it. */
+/* The components that are enabled for MPI_COMM_WORLD, highest priority first; the first one that has an
+ * operation performs it. */
 typedef struct Selection {
     int count;
     Component list[COMPONENTS_MAX];
 } Selection;
 
-/* The selection in such words. */
+/* Parses the selection from the library's messages. */
 Selection selection_parse(const char *words);
 
-/* Catches standard error until selection_end(), or the end of the process. Before MPI_Init. */
+/* Captures standard error until selection_end(), or the end of the process. Must be called before
+ * MPI_Init. */
 void selection_begin(void);
 Selection selection_end(void);
 

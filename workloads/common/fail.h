@@ -8,17 +8,17 @@
 
 enum { EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
-/* Called by every rank with the same outcome: rank 0 says it on standard error, MPI is finalised, all exit.
- */
+/* Ends the program with a message of rank 0 on standard error. Every rank must call this with the same
+ * outcome. */
 _Noreturn void fail(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Called by one rank alone, for what the others cannot know: says it and aborts the job. */
+/* Ends the job with a message of this rank, for errors that other ranks cannot know. */
 _Noreturn void fail_alone(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* `count * size` zeroed bytes aligned for vectors; ends the job when there are none. Freed with free(). */
+/* Returns `count * size` zeroed bytes aligned for vectors; ends the job without memory. Freed with free(). */
 void *allocate(size_t count, size_t size);
 
-/* The first thing that went wrong on a rank. Start with all zero. */
+/* The first error on a rank. Must be zeroed at the start. */
 typedef struct Trouble {
     bool any;
     char text[1024];
@@ -26,14 +26,14 @@ typedef struct Trouble {
 
 void trouble_note(Trouble *trouble, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Notes "<what> <file>: <the MPI library's words>" when `code` is an MPI error. */
+/* Notes "<what> <file>: <message of the MPI library>" if `code` is an MPI error. */
 void trouble_note_mpi(Trouble *trouble, int code, const char *what, const char *file);
 
-/* Adds how much is free on the file system of `path`: MPI libraries hide the reason of a failed write, and
- * the most frequent one is a full file system. */
+/* Adds the free space on the file system of `path`, because MPI libraries hide the reason of a failed write,
+ * most often a full file system. */
 void trouble_add_space(Trouble *trouble, const char *path);
 
-/* Collective: true when any rank has trouble; then every rank has the text of the lowest such rank. */
+/* Collective: returns true if any rank has trouble; then every rank gets the text of the lowest such rank. */
 bool trouble_shared(Trouble *trouble, MPI_Comm comm);
 
 #endif

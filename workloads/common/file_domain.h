@@ -7,33 +7,34 @@
 
 /* Kinds of alignment, with the numbers of Cray MPICH's MPICH_MPIIO_CB_ALIGN. */
 typedef enum {
-    DOMAINS_EVEN,    /* the range divided evenly, whatever the stripes */
-    DOMAINS_ALIGNED, /* its inner edges moved to the nearest stripe boundary: one aggregator per stripe and
-                      * call
-                      */
-    DOMAINS_BOUND,   /* stripe k always belongs to aggregator k mod n, one stripe in each round, which is what
-                      * ROMIO's Lustre driver does */
+    DOMAINS_EVEN, /* Divides the range evenly, whatever the stripes are. */
+    /* Moves inner edges to the nearest stripe boundary, so that each stripe has one aggregator in a call. */
+    DOMAINS_ALIGNED,
+    /* Stripe k always belongs to aggregator k mod n, one stripe in each round, as in ROMIO's Lustre
+     * driver. */
+    DOMAINS_BOUND,
     DOMAINS_COUNT,
 } DomainKind;
 
 typedef struct Span {
-    int64_t begin, end; /* nothing when end <= begin */
+    int64_t begin, end; /* Empty if end <= begin. */
 } Span;
 
 typedef struct FileDomains {
     DomainKind kind;
     int aggregators;
     int64_t stripe_size;
-    int64_t buffer_size; /* most that an aggregator moves in a round; bound stripes have their own size */
-    Span range;          /* from the first to behind the last byte of all ranks */
+    /* Largest number of bytes that an aggregator moves in a round; bound stripes have their own size. */
+    int64_t buffer_size;
+    Span range; /* From the first byte of all ranks to behind the last one. */
 } FileDomains;
 
-/* Aggregators in use when `wanted` are asked for. Bound stripes need as many as divide the stripe count, so
- * that none serves two aggregators, or, up to `per_stripe` for each target, a multiple of it. A stripe count
- * of 0 (unknown) sets no limit. */
+/* Returns the number of aggregators if `wanted` are requested. With bound stripes the number divides the
+ * stripe count, so that no stripe has two aggregators, or is a multiple of it with up to `per_stripe` for
+ * each target. A stripe count of 0 (unknown) sets no limit. */
 int domains_aggregators(DomainKind kind, int wanted, int stripe_count, int per_stripe);
 
-/* Rounds until every aggregator is through. */
+/* Returns the number of rounds until every aggregator has finished. */
 int64_t domains_rounds(const FileDomains *domains);
 
 /* Returns the bytes that an aggregator moves in a round. The spans of all aggregators and rounds cover the

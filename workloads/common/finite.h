@@ -1,5 +1,5 @@
-/* isfinite and isnan that also work if the compiler was told that there are no such numbers (-Ofast,
- * -ffast-math): an unknown value is a NAN here. */
+/* isfinite and isnan for programs compiled with -Ofast or -ffast-math, which assume that NaN and infinity do
+ * not occur; here NAN is an unknown value. */
 #ifndef COMMON_FINITE_H
 #define COMMON_FINITE_H
 

@@ -1,4 +1,5 @@
-/* MPI-IO hints: from `key=value` words and hints files to an MPI_Info, and back from an open file. */
+/* MPI-IO hints: converts `key=value` words and hints files to an MPI_Info, and reads the hints of an open
+ * file. */
 #ifndef COMMON_HINTS_H
 #define COMMON_HINTS_H
 
@@ -14,26 +15,26 @@ typedef struct Hint {
 
 typedef struct Hints {
     int count;
-    Hint *list; /* room for HINTS_MAX, taken at the first hint */
+    Hint *list; /* Room for HINTS_MAX hints, allocated with the first one. */
 } Hints;
 
-/* One hint `key=value`; a later value replaces an earlier one. A size such as 16M or 4KiB becomes bytes,
- * since MPI libraries read the digits and drop the letter. */
+/* Adds a hint `key=value`; a later value replaces an earlier one. A size such as 16M or 4KiB becomes bytes,
+ * because MPI libraries read the digits and ignore the letter. */
 void hints_add(Hints *hints, const char *text, Trouble *trouble);
 
-/* The same in two words. */
+/* Adds a hint that is given as key and value. */
 void hints_put(Hints *hints, const char *key, const char *value, Trouble *trouble);
 
-/* A hints file: `key=value` or `key value` on each line, # begins a comment. */
+/* Reads a hints file: `key=value` or `key value` on each line; # begins a comment. */
 void hints_read(Hints *hints, const char *path, Trouble *trouble);
 
-/* Those of `more`, over the ones of the same keys that are there. */
+/* Adds the hints of `more`, which replace those of the same keys. */
 void hints_put_all(Hints *hints, const Hints *more, Trouble *trouble);
 
-/* A hints file below the hints that are there, so that --hint can change one of the file. */
+/* Reads a hints file without replacing existing hints, so that --hint overrides the file. */
 void hints_read_below(Hints *hints, const char *path, Trouble *trouble);
 
-/* MPI_INFO_NULL when there are none. */
+/* Returns the hints as MPI_Info; MPI_INFO_NULL if there are none. */
 MPI_Info hints_info(const Hints *hints);
 
 void hints_of_info(Hints *hints, MPI_Info info);

@@ -8,14 +8,14 @@
 
 typedef struct Json {
     FILE *out;
-    bool begun; /* something stands before, in the innermost open bracket */
+    bool begun; /* The innermost open bracket already has a value. */
 } Json;
 
-void json_open(Json *json, const char *key, char bracket);      /* '{' or '[' */
-void json_close(Json *json, char bracket);                      /* '}' or ']' */
-void json_text(Json *json, const char *key, const char *value); /* NULL becomes null */
+void json_open(Json *json, const char *key, char bracket);      /* The bracket is '{' or '['. */
+void json_close(Json *json, char bracket);                      /* The bracket is '{' or '['. */
+void json_text(Json *json, const char *key, const char *value); /* Writes null for NULL. */
 void json_integer(Json *json, const char *key, long long value);
-void json_real(Json *json, const char *key, double value); /* what is not finite becomes null */
+void json_real(Json *json, const char *key, double value); /* Writes null for a value that is not finite. */
 void json_truth(Json *json, const char *key, bool value);
 void json_null(Json *json, const char *key);
 

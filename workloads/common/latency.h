@@ -12,9 +12,9 @@ typedef struct Latency {
     const char *operation;
     long long bytes;
     double average, minimum, maximum;
-    double p50, p99; /* nearest rank */
+    double p50, p99; /* Percentiles by nearest rank. */
     int iterations;
-    long long errors; /* wrong elements or items, on all ranks; not in the JSON */
+    long long errors; /* Wrong elements or items on all ranks; not part of the JSON. */
 } Latency;
 
 /* Summarises `seconds[iterations]` of calls that all ranks make together: the percentiles are over the

@@ -3,8 +3,8 @@
 #define COMMON_LAYOUT_H
 
 typedef struct Layout {
-    int stripe_count; /* 0: unknown, or a file system without stripes */
-    long stripe_size; /* bytes */
+    int stripe_count; /* Number of stripes; 0 if unknown, or if the file system has none. */
+    long stripe_size; /* Size of a stripe in bytes. */
 } Layout;
 
 Layout layout_of(const char *path);

@@ -13,49 +13,49 @@
 #include <stdint.h>
 
 typedef enum {
-    OPTION_FLAG,  /* bool */
-    OPTION_COUNT, /* int, not negative */
+    OPTION_FLAG,  /* Target: bool. */
+    OPTION_COUNT, /* Target: int, not negative. */
     OPTION_INT,   /* int */
-    OPTION_SIZE,  /* int64_t, bytes, not negative; k m g t are powers of 1024 */
-    OPTION_REAL,  /* double, positive */
-    OPTION_TEXT,  /* const char * */
-    OPTION_GRID,  /* int[3], written NX,NY,NZ */
-    OPTION_TALLY, /* int: how often the flag is given */
-    OPTION_SET,   /* key=value,... sets other options by name; has no field */
-    OPTION_HINT,  /* Hints, one key=value each time; not a parameter in the JSON */
+    OPTION_SIZE,  /* Target: int64_t in bytes, not negative; k m g t are powers of 1024. */
+    OPTION_REAL,  /* Target: double, positive. */
+    OPTION_TEXT,  /* Target: const char *. */
+    OPTION_GRID,  /* Target: int[3], written NX,NY,NZ. */
+    OPTION_TALLY, /* Target: int, the number of times that the flag is given. */
+    OPTION_SET,   /* The value key=value,... sets other options by name; no target. */
+    OPTION_HINT,  /* Target: Hints, one key=value each time; not a parameter in the JSON. */
 } OptionKind;
 
 typedef struct Option {
     const char *name;
     OptionKind kind;
-    size_t offset; /* of the field in the configuration */
+    size_t offset; /* Offset of the target in the configuration. */
     const char *argument;
     const char *help;
-    char letter;      /* of the short form, or 0 */
-    const char *also; /* further long names, separated by blanks, or NULL */
+    char letter;      /* Letter of the short form, or 0. */
+    const char *also; /* Other long names, separated by blanks, or NULL. */
 } Option;
 
 typedef struct OptionTable {
     const Option *options;
     int count;
-    const char *usage; /* what stands before the list in --help */
-    const char *notes; /* what stands behind it */
+    const char *usage; /* Text before the list of options in --help. */
+    const char *notes; /* Text behind the list of options. */
 } OptionTable;
 
-/* Bytes of "47008", "16M", "1g": false when the text is no size or too large. */
+/* Parses sizes like "47008", "16M", "1g" to bytes; returns false for an invalid or too large size. */
 bool options_size(const char *text, int64_t *bytes);
 
-/* One `name value` pair as from a file, the name without dashes. */
+/* Handles one `name value` pair, as from a file; the name has no dashes. */
 void options_set(const OptionTable *table, const char *name, const char *value, void *config,
                  Trouble *trouble);
 
-/* Fills `config`; notes the first thing that is wrong. */
+/* Fills `config`; notes the first error. */
 void options_parse(const OptionTable *table, int argc, char **argv, void *config, Trouble *trouble);
 
-/* Called by every rank: rank 0 prints what the options mean, MPI is finalised, all exit with success. */
+/* Prints the help on rank 0, ends MPI, and exits with success. Called by every rank. */
 _Noreturn void options_help(const OptionTable *table, const void *defaults, MPI_Comm comm);
 
-/* One member for each option, dashes turned to underscores. */
+/* Writes one member for each option; dashes become underscores. */
 void options_json(const OptionTable *table, const void *config, Json *json);
 
 #endif

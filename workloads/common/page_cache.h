@@ -1,4 +1,4 @@
-/* Removes a file from the nodes' memory, so that it is read from storage. */
+/* Removes a file from the nodes' page caches, so that it is read from storage. */
 #ifndef COMMON_PAGE_CACHE_H
 #define COMMON_PAGE_CACHE_H
 

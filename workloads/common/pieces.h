@@ -1,4 +1,4 @@
-/* Runs of bytes of a file, and a rank's request made of them. */
+/* Pieces of a file (runs of bytes), and a rank's request that consists of pieces. */
 #ifndef COMMON_PIECES_H
 #define COMMON_PIECES_H
 
@@ -11,7 +11,7 @@ typedef struct Piece {
     int64_t offset, bytes;
 } Piece;
 
-/* A rank's pieces in a call, in the order of the file; piece i begins at place[i] of the data. */
+/* A rank's pieces in a call, in the order of the file; the data of piece i begins at place[i]. */
 typedef struct Request {
     const Piece *pieces;
     size_t count;
@@ -25,11 +25,11 @@ typedef struct Share {
     int pieces, bytes;
 } Share;
 
-/* Writes what of the request lies in `span` to `out` and returns where its data begins, NULL when there is
- * none. */
+/* Writes the part of the request in `span` to `out` and returns the begin of its data; NULL if that part is
+ * empty. */
 char *pieces_clip(const Request *request, Span span, Piece *out, Share *share);
 
-/* Sorts the pieces and joins those that touch or overlap; returns how many are left. */
+/* Sorts the pieces and joins those that touch or overlap; returns the remaining number. */
 int pieces_join(Piece *pieces, int count);
 
 #endif

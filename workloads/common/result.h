@@ -11,10 +11,10 @@
 /* One time over the ranks, in seconds. */
 typedef struct Spread {
     double min, mean, max;
-    double harmonic_mean; /* ranks with time 0 add nothing to the sum of 1/t; 0 when all are 0 */
+    double harmonic_mean; /* Ranks with time 0 add nothing to the sum of 1/t; 0 if all times are 0. */
 } Spread;
 
-/* Collective. */
+/* Collective. Computes the spread of a time over the ranks. */
 Spread spread_over_ranks(double seconds, MPI_Comm comm);
 
 typedef struct Phase {
@@ -29,7 +29,7 @@ typedef struct ResultFile {
     Layout layout;
 } ResultFile;
 
-/* Looks at a file that is still there. */
+/* Reads the facts about an existing file. */
 ResultFile result_file(const char *path);
 
 typedef struct Result {
@@ -37,21 +37,22 @@ typedef struct Result {
     const OptionTable *options;
     const void *config;
     int ranks, nodes;
-    const char *component; /* what moved the data; NULL: the MPI library's MPI-IO */
+    const char *component; /* Library that moved the data; NULL: the MPI library's MPI-IO. */
     Hints requested, effective;
     int file_count, phase_count;
     const ResultFile *files;
     const Phase *phases;
     double total_seconds;
-    const char *status, *detail; /* of the verification */
+    const char *status, *detail; /* Result of the verification and its explanation. */
     void (*extra)(Json *json, const void *data);
     const void *extra_data;
 } Result;
 
-/* Number of nodes that the ranks of `comm` run on. Collective. */
+/* Returns the number of nodes on which the ranks of `comm` run. Collective. */
 int count_nodes(MPI_Comm comm);
 
-/* Writes to `path` (aside, then renamed), or to standard output when it is "-". Called by one rank. */
+/* Writes the JSON to `path` (to another name, then renamed), or to standard output if it is "-". Called by
+ * one rank. */
 void result_write(const Result *result, const char *path, Trouble *trouble);
 
 #endif

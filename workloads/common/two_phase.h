@@ -14,7 +14,7 @@
 #include "pieces.h"
 #include "write_log.h"
 
-/* The `io_component` of a result whose data went this way. */
+/* The `io_component` of results whose data this method moved. */
 #define TWO_PHASE_COMPONENT "two-phase"
 
 typedef struct TwoPhase {
@@ -22,25 +22,25 @@ typedef struct TwoPhase {
     int rank, ranks;
     const char *path;
     int descriptor;
-    int candidates;      /* ranks that may be aggregators */
-    FileDomains domains; /* of the latest call; its aggregators are the first of the candidates */
-    int stripe_count;    /* 0: unknown */
+    int candidates;      /* Number of ranks that may be aggregators. */
+    FileDomains domains; /* Domains of the latest call; its aggregators are the first of the candidates. */
+    int stripe_count;    /* Number of stripes; 0 if unknown. */
     int64_t calls;
-    char *buffer; /* an aggregator's, of `room` bytes */
+    char *buffer; /* An aggregator's buffer of `room` bytes. */
     int64_t room;
     Trouble *trouble;
-    WriteLog writes; /* of this rank; writes_free it when it was read */
+    WriteLog writes; /* Writes of this rank; writes_free frees them after use. */
 } TwoPhase;
 
-/* Notes a hint that is used and has no valid value; opening the file would note it, too. */
+/* Notes a hint whose value is invalid; opening the file would note it as well. */
 void two_phase_check_hints(const Hints *hints, Trouble *trouble);
 
-/* Opens the file, creating it for writing. `path` and `trouble` must outlive it. */
+/* Opens the file and creates it for writing. `path` and `trouble` must exist as long as the file is open. */
 void two_phase_open(TwoPhase *file, const char *path, bool writing, DomainKind kind, const Hints *hints,
                     MPI_Comm comm, Trouble *trouble);
 
-/* Moves this rank's pieces, whose data lies in `data` one behind the other. Pieces are in the order of the
- * file and do not overlap; there may be none. */
+/* Moves this rank's pieces, whose data follow one another in `data`. Pieces are in the order of the file and
+ * do not overlap; there may be none. */
 void two_phase_write(TwoPhase *file, const Piece *pieces, size_t count, const void *data);
 void two_phase_read(TwoPhase *file, const Piece *pieces, size_t count, void *data);
 
@@ -48,10 +48,10 @@ void two_phase_read(TwoPhase *file, const Piece *pieces, size_t count, void *dat
  * is the number of candidates, some of which may get no work from stripe-bound domains. */
 void two_phase_hints(const TwoPhase *file, Hints *hints);
 
-/* Flushes what this rank wrote to storage. */
+/* Flushes the data that this rank wrote to storage. */
 void two_phase_sync(TwoPhase *file);
 
-/* Flushes to storage first when asked to. The log of writes stays. */
+/* Closes the file, after a flush if requested. The log of writes stays. */
 void two_phase_close(TwoPhase *file, bool flush);
 
 #endif

@@ -5,10 +5,10 @@
 
 #include "fail.h"
 
-/* Notes "--<option>: cannot write into <folder>" and why when files cannot be made in it. */
+/* Notes "--<option>: cannot write into <folder>" and the reason if no file can be made in the folder. */
 void writable_folder(const char *option, const char *folder, Trouble *trouble);
 
-/* The same of the folder of a file; NULL and "-", which is standard output, are always good. */
+/* Checks the folder of a file; NULL and "-" (standard output) are always valid. */
 void writable_file(const char *option, const char *file, Trouble *trouble);
 
 #endif

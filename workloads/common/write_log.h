@@ -8,9 +8,10 @@
 
 #include <stdint.h>
 
-/* A run of bytes that an aggregator wrote at once. */
+/* A run of bytes that an aggregator wrote in one call. */
 typedef struct AggregatorWrite {
-    int64_t call, round; /* of the collective calls on the open file; of this call's rounds */
+    /* Number of the collective call on the open file, and number of the round in that call. */
+    int64_t call, round;
     int64_t aggregator, rank;
     int64_t offset, bytes;
 } AggregatorWrite;
@@ -22,26 +23,29 @@ typedef struct WriteLog {
 
 void writes_note(WriteLog *log, const AggregatorWrite *write);
 
-/* Collective: on rank 0 the writes of all ranks in the order of call, round and offset; empty on others. */
+/* Collective: rank 0 gets the writes of all ranks in the order of call, round and offset; other ranks get
+ * none. */
 WriteLog writes_gather(const WriteLog *own, MPI_Comm comm);
 
 void writes_free(WriteLog *log);
 
-/* One line for each write: call,round,aggregator,rank,offset,bytes. Written aside, then renamed. */
+/* Writes one line for each write: call,round,aggregator,rank,offset,bytes. Uses another name, then renames
+ * the file. */
 void writes_save(const WriteLog *log, const char *path, Trouble *trouble);
 
-/* The sharing of units of the file: its stripes, or the objects in which they lie. */
+/* How aggregators share the units of a file: its stripes, or the objects in which they lie. */
 typedef struct Sharing {
     int64_t units;
-    int64_t most;    /* distinct aggregators of the unit that has most */
-    double mean;     /* distinct aggregators for each unit */
-    int64_t changes; /* times that a unit's next write came from another aggregator */
+    int64_t most;    /* Largest number of distinct aggregators of a unit. */
+    double mean;     /* Mean number of distinct aggregators of a unit. */
+    int64_t changes; /* Number of times that a unit's next write came from another aggregator. */
 } Sharing;
 
-/* `objects` 0: of stripes; else of that many objects, to which stripes go in turn. */
+/* Computes the sharing of stripes if `objects` is 0, else of this many objects, to which stripes are assigned
+ * in turn. */
 Sharing writes_sharing(const WriteLog *log, int64_t stripe_size, int64_t objects, int aggregators);
 
-/* Writes that begin or end within a stripe. */
+/* Returns the number of writes that begin or end within a stripe. */
 int64_t writes_unaligned(const WriteLog *log, int64_t stripe_size);
 
 #endif

@@ -4,23 +4,23 @@
 
 #include "settings.h"
 
-/* One file as a task sees it. */
+/* A file from the point of view of one task. */
 typedef struct Target {
     const Settings *settings;
     const char *path;
-    MPI_Comm comm; /* of the tasks that share the file: all of the test, or this one alone */
-    int place;     /* of the blocks that this task moves, among the tasks of the file */
-    int sharers;   /* tasks of the file */
-    bool writing;  /* also creates */
+    MPI_Comm comm; /* Tasks that share the file: all of the test, or this one alone. */
+    int place;     /* This task's number among the tasks of the file, which decides its blocks. */
+    int sharers;   /* Number of tasks of the file. */
+    bool writing;  /* Opened for writing, and created if missing. */
     Hints effective;
 } Target;
 
 typedef struct Api {
     const char *name;
-    bool collective; /* has collective calls */
-    /* Each function notes what went wrong. `open` returns what the others are given. */
+    bool collective; /* The interface has collective calls. */
+    /* Each function notes its errors. `open` returns the handle for the other functions. */
     void *(*open)(Target *target, Trouble *trouble);
-    /* `bytes` at `offset` of the file; true when all of them were moved. */
+    /* Moves `bytes` at `offset` of the file; returns true if all were moved. */
     bool (*transfer)(void *file, const Target *target, char *buffer, int64_t bytes, int64_t offset,
                      Trouble *trouble);
     void (*sync)(void *file, const Target *target, Trouble *trouble);
@@ -28,13 +28,13 @@ typedef struct Api {
     void (*remove)(const char *path, Trouble *trouble);
 } Api;
 
-/* NULL when this ior was built without it. */
+/* NULL if ior was built without this interface. */
 const Api *api_named(const char *name);
 
-/* The named interface, with the driver that the settings ask for. */
+/* Returns the named interface, with the driver that the settings ask for. */
 const Api *api_of(const Settings *settings);
 
-/* "POSIX, MPIIO, ..." */
+/* Returns the names "POSIX, MPIIO, ...". */
 const char *api_names(void);
 
 void api_unlink(const char *path, Trouble *trouble);

@@ -6,20 +6,20 @@
 #include "plan.h"
 #include "result.h"
 
-/* The test, task and buffers of a phase. */
+/* Test, task and buffers of a phase. */
 typedef struct Job {
     const Settings *settings;
     const Api *api;
     Team team;
     int repetition;
-    int64_t *done; /* by place: transfers that were written, the rest cannot be read */
+    int64_t *done; /* For each place the number of transfers that were written; only these can be read. */
     char *buffer, *expected;
-    double cached;    /* part of the data that a node held before it was read, the most; NaN: unknown */
-    Hints effective;  /* of the latest open */
-    FILE *operations; /* of savePerOpDataCSV, or NULL */
+    double cached;    /* Largest part of the data that a node had in memory before reading; NaN: unknown. */
+    Hints effective;  /* Hints that the latest open reported. */
+    FILE *operations; /* File of savePerOpDataCSV, or NULL. */
 } Job;
 
-/* Seconds by MPI_Wtime; all tasks' extremes, as IOR reduces them. */
+/* Seconds by MPI_Wtime: the extremes over all tasks, as IOR computes them. */
 typedef struct Clocks {
     double open_start, open_stop, move_start, move_stop, close_start, close_stop;
 } Clocks;
@@ -27,20 +27,20 @@ typedef struct Clocks {
 typedef struct Outcome {
     Step step;
     int repetition;
-    double bandwidth; /* bytes / s */
+    double bandwidth; /* In bytes / s. */
     double per_second, latency, open, move, close, total;
     int64_t bytes, fewest,
-        most; /* moved by all; transfers of the tasks with the fewest and most at the deadline */
-    double wall_seconds, wall_bytes; /* at the deadline: seconds, mean bytes of a task; 0 without one */
-    int64_t errors;                  /* wrong words found by all */
-    Spread seconds;                  /* of a task from its open to its close */
+        most; /* Bytes moved by all tasks; fewest and most transfers of a task at the deadline. */
+    double wall_seconds, wall_bytes; /* Seconds, and mean bytes of a task, at the deadline; 0 without one. */
+    int64_t errors;                  /* Number of wrong words that all tasks found. */
+    Spread seconds;                  /* Seconds of each task from its open to its close. */
 } Outcome;
 
-/* Collective over the team. Wrong data is told on standard error by the task that finds it, at most five
- * times. `mine` gets this task's own clocks. */
+/* Runs a phase. Collective over the team. The task that finds wrong data reports it on standard error, at
+ * most five times. `mine` gets this task's own times. */
 Outcome phase_run(Job *job, Step step, Clocks *mine, Trouble *trouble);
 
-/* The path of the file that holds the data of task `owner`. */
+/* Returns the path of the file with the data of task `owner`. */
 void phase_path(const Job *job, int owner, char *path, size_t room);
 
 #endif

@@ -6,12 +6,12 @@
 
 /* The tasks of a test and where they run. */
 typedef struct Team {
-    MPI_Comm comm; /* MPI_COMM_NULL on ranks that stay idle */
+    MPI_Comm comm; /* MPI_COMM_NULL on ranks that stay idle. */
     int rank, tasks, nodes, per_node;
-    bool by_block; /* consecutive ranks share a node */
+    bool by_block; /* Consecutive ranks share a node. */
 } Team;
 
-/* Collective over `all`. */
+/* Assigns the tasks. Collective over `all`. */
 Team team_make(const Settings *settings, MPI_Comm all);
 void team_free(Team *team);
 
@@ -20,7 +20,7 @@ typedef struct Plan {
     const Settings *settings;
     int64_t count, pieces;
     int sharers;
-    int64_t *order; /* NULL: as they lie in the file */
+    int64_t *order; /* Order of the transfers; NULL: the order of the file. */
 } Plan;
 
 Plan plan_make(const Settings *settings, int sharers, int place);
@@ -31,7 +31,7 @@ int64_t plan_offset(const Plan *plan, int64_t i, int64_t piece, int place);
 
 typedef enum { STEP_WRITE, STEP_CHECK_WRITE, STEP_READ, STEP_CHECK_READ } Step;
 
-/* The task whose data this one moves in this step of repetition `repetition`. Collective. */
+/* Returns the task whose data this one moves in this step of repetition `repetition`. Collective. */
 int plan_partner(const Settings *settings, const Team *team, Step step, int repetition);
 
 #endif

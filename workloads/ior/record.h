@@ -4,7 +4,7 @@
 
 #include "test.h"
 
-/* Called by rank 0 alone. */
+/* Writes the result JSON. Called by rank 0 alone. */
 void record_write(const Test *test, const char *path, Trouble *trouble);
 
 #endif

@@ -4,9 +4,8 @@
 
 #include "settings.h"
 
-/* The tests of the script. Each one starts from what was in force at the one before it; the first from
- * `base`.
- */
+/* Reads the tests of a script. Each test starts from the settings of the previous one; the first starts from
+ * `base`. */
 Tests script_read(const char *path, const Settings *base, Trouble *trouble);
 
 #endif

@@ -29,8 +29,8 @@ typedef struct Tests {
 
 extern const OptionTable IOR_OPTIONS;
 
-/* The tests that the command line and its script ask for, checked for `ranks` ranks. Collective; ends the
- * program with status 2 when something is wrong, with 0 after --help. */
+/* Returns the tests of the command line and its script, checked for `ranks` ranks. Collective; ends the
+ * program with status 2 on an error, with 0 after --help. */
 Tests settings_read(int argc, char **argv, MPI_Comm comm);
 
 #endif

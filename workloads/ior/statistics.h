@@ -3,12 +3,12 @@
 #define IOR_STATISTICS_H
 
 typedef struct Typical {
-    double least, most, mean, deviation; /* deviation: of the population */
-    double median, low, high;            /* interval of the median at 95 %; NAN below six values */
+    double least, most, mean, deviation; /* `deviation` is that of the population. */
+    double median, low, high;            /* Median and its 95 % interval; NAN below six values. */
 } Typical;
 
-/* Sorts `values`. The interval is that of order statistics (Conover, Practical Nonparametric
- * Statistics, 3.2). */
+/* Computes the statistics and sorts `values`. The interval is that of order statistics (Conover, Practical
+ * Nonparametric Statistics, 3.2). */
 Typical typical_of(double *values, int count);
 
 #endif

@@ -1,11 +1,11 @@
-/* Making a file with a stripe layout of its own. */
+/* Creates a file with its own stripe layout. */
 #ifndef IOR_STRIPING_H
 #define IOR_STRIPING_H
 
 #include "api.h"
 
-/* The first task of a file creates it with the layout that the settings ask for, through the lustre.lov
- * extended attribute; nothing when they ask for none. Collective over the file's tasks. */
+/* Creates the file, on its first task, with the layout in the settings, by the lustre.lov extended attribute;
+ * does nothing without such settings. Collective over the file's tasks. */
 void striping_create(const Target *target, Trouble *trouble);
 
 #endif

@@ -1,4 +1,4 @@
-/* One test: its repetitions, each a sequence of phases, and what they measured. */
+/* One test: its repetitions, each a sequence of phases, and the measured results. */
 #ifndef IOR_TEST_H
 #define IOR_TEST_H
 
@@ -6,7 +6,7 @@
 
 typedef struct Row {
     Outcome outcome;
-    bool is_removal; /* then only `total` of the outcome counts */
+    bool is_removal; /* Then only `total` of the outcome is valid. */
 } Row;
 
 typedef struct Test {
@@ -15,16 +15,16 @@ typedef struct Test {
     int number;
     int count;
     Row *rows;
-    int64_t errors; /* wrong transfers found */
-    int checks;     /* phases that compared */
-    double cached;  /* as in Job */
+    int64_t errors; /* Number of wrong transfers that were found. */
+    int checks;     /* Number of phases that compared data. */
+    double cached;  /* Largest part of the data that a node had in memory before reading; NaN: unknown. */
     Hints effective;
-    ResultFile file; /* the first task's, looked at while it was there */
+    ResultFile file; /* Facts about the first task's file, read while it existed. */
 } Test;
 
 typedef void Reporter(const Test *test, const Row *row);
 
-/* Collective over the tasks of `team`. `report` is called by the first task after each phase. */
+/* Runs the test. Collective over the tasks of `team`. The first task calls `report` after each phase. */
 Test test_run(const Settings *settings, const Team *team, int number, Reporter *report, Trouble *trouble);
 
 #endif

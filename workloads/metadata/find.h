@@ -1,4 +1,4 @@
-/* Looking for files by name, size and age in a whole tree, with all ranks. */
+/* Searches files by name, size and age in a whole tree, with all ranks. */
 #ifndef METADATA_FIND_H
 #define METADATA_FIND_H
 
@@ -6,10 +6,10 @@
 #include "fail.h"
 
 typedef struct Findings {
-    long long files, found; /* on all ranks */
+    long long files, found; /* Numbers of files seen and found, on all ranks. */
 } Findings;
 
-/* Every rank lists all folders and looks at its share of the files, by their names. Collective. */
+/* Every rank lists all folders and inspects its share of the files, chosen by their names. Collective. */
 Findings find_below(const Config *config, MPI_Comm comm, Trouble *trouble);
 
 #endif

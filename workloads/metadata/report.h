@@ -7,7 +7,7 @@
 void report_header(const Run *run, int nodes);
 void report_table(const Run *run);
 
-/* Collective. */
+/* Collective. Prints the results and writes the JSON. */
 void report_json(const Run *run, int nodes, Trouble *trouble);
 
 #endif

@@ -19,8 +19,9 @@ struct key {
 
 /* The state of the table. */
 struct state {
-    struct keyed nodes;      /* comes first: validation of a state from a spool looks at the nodes only */
-    _Atomic int64_t crowded; /* counts each call for which there was no room for a new node */
+    /* Must be the first member, because validation of a state from a spool looks only at the nodes. */
+    struct keyed nodes;
+    _Atomic int64_t crowded; /* Number of calls for which there was no room for a new node. */
 };
 
 struct row {
@@ -51,7 +52,7 @@ enum { NODES, CROWDED_RANKS, SUMS };
 
 static int64_t iolens_node_sums[SUMS];
 static char iolens_nodes_lacking[LACKING_BYTES];
-static struct buffer iolens_own_nodes; /* this rank's nodes, by their numbers */
+static struct buffer iolens_own_nodes; /* This rank's nodes in the order of their numbers. */
 
 static void start(void)
 {
@@ -89,7 +90,7 @@ static size_t called_count(void) { return iolens_own_nodes.used / sizeof(struct 
 
 static struct called *called_first(void) { return (struct called *)iolens_own_nodes.data; }
 
-/* The store lists the newest row first; the array is in the order of making. */
+/* The store lists the newest row first; the array has the oldest first. */
 static void list_called(void)
 {
     const struct state *state = table_state_known(TABLE_call_nodes);

@@ -6,7 +6,7 @@
 enum { COMMON_OBJECTS = 1024, COMMON_NODES = 65536 };
 
 static struct {
-    struct buffer common, own, numbers; /* tables; an int32_t for each node */
+    struct buffer common, own, numbers; /* `numbers` has an int32_t for each node. */
     struct chains_called called;
     bool cut;
 } iolens_chains;
@@ -60,7 +60,7 @@ static bool describe(const struct called *called, uint32_t object, struct chain_
     return true;
 }
 
-/* Gives the rank's nodes their numbers in the table; `add` inserts those that the table lacks. */
+/* Finds the numbers of the rank's nodes in the table; `add` inserts nodes that the table lacks. */
 static void number_by(struct chain_table *table, struct chain_index *index, bool add)
 {
     int32_t *number = (int32_t *)iolens_chains.numbers.data;

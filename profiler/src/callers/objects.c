@@ -12,13 +12,14 @@
 
 struct object {
     struct object *older;
-    uint64_t begin, end, bias; /* mapped range, and its difference from addresses in the file */
+    /* Mapped range, and the difference between memory addresses and addresses in the file. */
+    uint64_t begin, end, bias;
     struct chain_object what;
 };
 
 struct objects {
     struct object *newest;
-    uint64_t loaded; /* number of objects ever loaded, as the loader counts */
+    uint64_t loaded; /* Number of objects ever loaded, as the loader counts them. */
 };
 
 struct row {

@@ -6,25 +6,25 @@
 
 enum {
     WORD = sizeof(uint64_t),
-    SHORTEST = 3, /* shortest match */
+    SHORTEST = 3, /* Length of the shortest match. */
     LONGEST = 258,
     FIRST_LENGTH = 257,
     LAST_LENGTH = 285,
     LITERALS = 256,
     LENGTHS = LONGEST + 1,
-    HASHED = 4, /* bytes, which a match has at least if it was searched */
+    HASHED = 4, /* A match that was found by a hash has at least this many bytes. */
     HASH_BITS = 12,
     WINDOW = 1 << 15,
     LARGEST_LITERAL_BITS = 9,
-    MOST_OTHER = 32 /* further bytes: header, end of block, checksum, pending bits */
+    MOST_OTHER = 32 /* Bytes besides the data: header, end of block, checksum, pending bits. */
 };
 
-/* Tables that all streams use. Places are counted over all streams, modulo 2^32; the distance tells those of
- * earlier streams. */
+/* Tables for all streams. Positions are counted over all streams, modulo 2^32; the distance shows which
+ * belong to earlier streams. */
 static struct {
     struct pack_code literal[LITERALS], length[LENGTHS];
-    uint32_t next;                   /* place of the next byte */
-    uint32_t latest[1 << HASH_BITS]; /* place of the latest four bytes with a hash */
+    uint32_t next;                   /* Position of the next byte. */
+    uint32_t latest[1 << HASH_BITS]; /* Position of the latest four bytes with each hash. */
 } iolens_pack;
 
 bool pack_takes(size_t row_bytes)
@@ -34,7 +34,7 @@ bool pack_takes(size_t row_bytes)
            *(const char *)&one == 1;
 }
 
-/* Codes are sent with their highest bit first. */
+/* Huffman codes are written with their highest bit first. */
 static struct pack_code reversed(uint32_t code, int count)
 {
     uint32_t bits = 0;
@@ -105,7 +105,7 @@ static void put_literals(struct packer *packer, const unsigned char *bytes, size
         put(packer, iolens_pack.literal[bytes[i]]);
 }
 
-/* Encode `count` bytes that are equal to those one row before: matches, and literals for a short rest. */
+/* Encodes `count` bytes that equal those of the previous row: matches, and literals for a short rest. */
 static void put_same(struct packer *packer, const unsigned char *bytes, size_t count)
 {
     while (count >= SHORTEST) {
@@ -141,7 +141,8 @@ static void put_words(struct packer *packer, const unsigned char *bytes, size_t 
     put_same(packer, bytes + same, count - same);
 }
 
-/* Enters the place of four bytes, and returns how far behind the latest ones with the same hash are. */
+/* Stores the position of four bytes, and returns how far back the latest four bytes with the same hash
+ * are. */
 static uint32_t look_back(const unsigned char *bytes, uint32_t place)
 {
     uint32_t four;
@@ -196,13 +197,14 @@ static void end_codes(struct packer *packer)
 
 void pack_open(struct packer *packer, struct buffer *out, size_t row_bytes)
 {
-    const unsigned char header[] = {0x78, 0x01}; /* window of 32 KiB, fastest */
+    /* Header of a zlib stream: window of 32 KiB, fastest level. */
+    const unsigned char header[] = {0x78, 0x01};
     *packer = (struct packer){.out = out, .row_bytes = row_bytes, .checksum = 1};
     if (iolens_pack.literal[0].count == 0)
         make_codes();
     packer->distance = make_distance((uint32_t)row_bytes);
     buffer_put(out, header, sizeof header);
-    packer->bits = 3; /* last block, fixed codes */
+    packer->bits = 3; /* Header of a block: last block, fixed codes. */
     packer->bit_count = 3;
 }
 

@@ -23,7 +23,7 @@ static uint8_t asks_of(int fd, bool append)
 
 static bool in_range(int fd) { return fd >= 0 && fd < FDS_MAX; }
 
-/* The calls below with "locked" in their name expect fds.lock to be held. */
+/* Functions with "locked" in their name must be called with fds.lock held. */
 
 static void release_locked(struct open_file *open)
 {
@@ -104,7 +104,7 @@ void fds_learn_kind(int fd)
     errno = saved_errno;
 }
 
-/* The file of a descriptor by the kernel's name for it. */
+/* Returns the file of a descriptor by the kernel's name for it. */
 static struct file *named_file(int fd)
 {
     char *path = path_room_take();
@@ -113,8 +113,8 @@ static struct file *named_file(int fd)
     return file;
 }
 
-/* True if the program was given another descriptor of the same file, as by `program >out 2>&1`: both may
- * stand for one open file, and move one position. */
+/* Returns true if the program inherited another descriptor of the same file, as after `program >out 2>&1`.
+ * Both may share one open file and its position. */
 static bool is_given_twice(int fd, const struct stat *info)
 {
     struct stat other;
@@ -125,8 +125,8 @@ static bool is_given_twice(int fd, const struct stat *info)
     return false;
 }
 
-/* True if other descriptors of the file are followed: each may stand for the open file that is about to be
- * added, so the kernel is asked for their positions from now on. */
+/* Returns true if other descriptors of the file are followed. They may share the new open file's position, so
+ * the kernel is asked for the position of all of them from now on. */
 static bool is_followed_elsewhere(const struct file *file)
 {
     bool found = false;

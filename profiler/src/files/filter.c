@@ -56,7 +56,7 @@ static uint32_t modules_named(const char *list)
     return mask;
 }
 
-/* The word behind the last run of blanks, cut off; NULL when there is one word only. */
+/* Cuts off and returns the word behind the last run of blanks; NULL if there is only one word. */
 static char *cut_last_word(char *text)
 {
     char *space = strrchr(text, ' ');
@@ -99,7 +99,7 @@ static void add_pattern(char *text, void *context)
     filter->rules++;
 }
 
-/* "REGEX,... MODULES", modules as a list or *, which is also meant when they are missing. */
+/* Reads "REGEX,... MODULES"; MODULES is a list or *, and * is the default. */
 static void add_rule(char *text, void *context)
 {
     struct making *making = context;
@@ -108,7 +108,7 @@ static void add_rule(char *text, void *context)
     each(text, ",", add_pattern, making);
 }
 
-/* A line of a configuration file: a number of records, then the modules that may have so many. */
+/* Reads a line of a configuration file: a number of records, then the modules to which it applies. */
 static void add_limit(char *text, void *context)
 {
     struct filter *filter = context;

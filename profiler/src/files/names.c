@@ -15,7 +15,7 @@ struct names iolens_names;
 
 static uint64_t id_of(const char *path) { return record_id(path, strlen(path)); }
 
-/* NULL when there is none. Expects the lock to be held. */
+/* Returns the alias of a path, or NULL. The lock must be held. */
 static struct alias *find_locked(uint64_t id)
 {
     struct names *names = &iolens_names;
@@ -177,7 +177,7 @@ void names_resolve(char path[PATH_BYTES])
         snprintf(path, PATH_BYTES, "%s", file->path);
 }
 
-/* Folders without links stay known. */
+/* The list of folders without links is kept. */
 void names_reset(void)
 {
     iolens_names.lock = (struct spin){ATOMIC_FLAG_INIT};

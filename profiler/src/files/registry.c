@@ -103,7 +103,7 @@ bool registry_adopt(struct file *file)
     return true;
 }
 
-/* The file of this id, made when new. */
+/* Returns the file with this id and creates it if it is new. */
 static struct file *make(uint64_t id, const char *absolute, uint32_t skip)
 {
     spool_beat();

@@ -34,7 +34,7 @@ static void read_user(struct identity *identity)
         offsetof(struct identity, field), sizeof(((struct identity *)NULL)->field)                           \
     }
 
-/* The long texts, which fill the end of their room in few processes. */
+/* Long texts of variable length; few processes fill their room. */
 static const struct {
     size_t offset, size;
 } TEXTS[] = {TEXT(text), TEXT(compiler), TEXT(mounts), TEXT(environment)};

@@ -21,7 +21,7 @@ static void before_filter(void)
             "The program restricted its own system calls (seccomp), after which nothing could be recorded.");
 }
 
-/* The C library's clock reads the counter too, so the kernel is asked from now on. */
+/* The C library's clock also reads the counter, so the time comes from a system call from now on. */
 static void before_tsc_is_forbidden(void)
 {
     clock_forbid_tsc(&iolens.clock);

@@ -25,12 +25,13 @@
 #define NS_PER_SECOND 1e9
 
 struct job_times {
-    int64_t start_ns, end_ns; /* since 1970; valid on rank 0 */
-    size_t candidates;        /* files of rank 0 that all ranks might share */
-    bool agree;               /* some rank has data on which the ranks of a module must agree */
+    int64_t start_ns, end_ns; /* Nanoseconds since 1970; valid on rank 0. */
+    size_t candidates;        /* Files of rank 0 that all ranks may share. */
+    bool agree;               /* The ranks of some module must agree on data. */
 };
 
-/* Relative drift of this rank's clock against rank 0's, positive if it ran faster; 0 if not measured. */
+/* Returns the relative drift of this rank's clock against rank 0's, positive if it ran faster; 0 if not
+ * measured. */
 static double drift(const struct clock_offsets *offsets)
 {
     int64_t between = offsets->end.at_ns - offsets->begin.at_ns;
@@ -38,7 +39,7 @@ static double drift(const struct clock_offsets *offsets)
     return measured ? (double)(offsets->end.ns - offsets->begin.ns) / (double)between : 0;
 }
 
-/* Time of the moment that all ranks agreed on, in seconds since this rank began; 0 if there was none. */
+/* Returns the moment that all ranks agreed on, in seconds since this rank began; 0 if there was none. */
 static double zero_of(const struct clock_offsets *offsets)
 {
     double since = (double)(offsets->zero_ns - (int64_t)iolens.clock.base_ns) / NS_PER_SECOND;
@@ -54,9 +55,9 @@ static double program_number(void)
     return (double)(record_id(program, strlen(program)) >> (64 - DBL_MANT_DIG));
 }
 
-/* Put all ranks' times on one clock: that of rank 0, from the begin of the rank that began first. The same
- * call tells all ranks how many ids will come from rank 0, whether modules have to agree on something, and
- * whether ranks run different programs. */
+/* Converts all ranks' times to rank 0's clock, starting when the first rank began. The same call tells all
+ * ranks how many ids rank 0 will send, whether modules have to agree on data, and whether ranks run different
+ * programs. */
 static struct job_times finish_clock(const struct iolens_transport *transport)
 {
     const struct clock_offsets *offsets = &iolens.offsets;
@@ -76,7 +77,8 @@ static struct job_times finish_clock(const struct iolens_transport *transport)
     iolens.timeline = (struct timeline){.factor = factor, .shift = shift, .end = latest[0] + latest[1]};
     iolens.programs_differ = latest[4] > -latest[5];
     int64_t start = clock_start_ns(&iolens.clock) - (int64_t)(shift * 1e9);
-    /* First whole nanosecond after all recorded times, so that no time lies after the end of the job. */
+    /* Returns the first whole nanosecond after all recorded times, so that no time lies after the end of the
+     * job. */
     int64_t end = start + (int64_t)(iolens.timeline.end * 1e9) + 1;
     return (struct job_times){start, end, (size_t)latest[2], latest[3] > 0};
 }
@@ -114,8 +116,8 @@ static void add_modules(struct writer *writer, const struct iolens_transport *tr
     }
 }
 
-/* The log's header. A module is marked partial when it has a region and any rank had to leave out one of
- * its files, or all of them. */
+/* Fills in the log's header. A module is marked partial if it has a region and any rank left out some or all
+ * of its files. */
 static void write_header(struct writer *writer, int names, const int region[MODULE_COUNT])
 {
     struct log_header header = {.version = LOG_VERSION, .magic = LOG_MAGIC};
@@ -157,7 +159,7 @@ static bool read_process(void)
     return spool_freeze();
 }
 
-/* Collective. The regions, and on rank 0 what says where they are. */
+/* Collective. Writes the regions and, on rank 0, the directory of their places. */
 static void write_regions(struct writer *writer, const struct iolens_transport *transport,
                           struct job_times times)
 {

@@ -37,7 +37,7 @@ static int64_t positive(const char *text, int64_t otherwise)
     return text && value > 0 && errno == 0 && *end == '\0' ? value : otherwise;
 }
 
-/* The program may change its folder before the log is written. */
+/* The log's path must be absolute, because the program may change its folder before the log is written. */
 static void make_absolute(const char **path)
 {
     char absolute[PATH_BYTES];
@@ -59,7 +59,7 @@ static void before_fork(void)
     sampling_before_fork();
 }
 
-/* A child starts afresh, with its parent's descriptors and streams. */
+/* A child starts with empty records, but with its parent's descriptors and streams. */
 static void after_fork(void)
 {
     if (!iolens.recorded_at_fork)
@@ -104,16 +104,16 @@ static void write_log(const struct iolens_transport *transport)
         spool_remove();
 }
 
-/* The end of a process that is not in an MPI job: its own log. A job without MPI_Finalize leaves its spools.
- */
+/* Ends a process outside an MPI job by writing its own log. A job without MPI_Finalize leaves its spools
+ * instead. */
 static void finish_alone(void)
 {
     if (iolens_active() && iolens_is_this_process())
         tables_end();
     if (!atomic_exchange(&iolens.wiped.recording, false) || !iolens_is_this_process())
         return;
-    if (iolens_busy) { /* a signal handler that interrupted the recorder ended the program; locks may be held
-                        */
+    /* A signal handler that interrupted the recorder has ended the program, so locks may be held. */
+    if (iolens_busy) {
         if (iolens_spool.header)
             iolens_say("the program ended while the profiler recorded a call, before the log was written; "
                        "`iolens recover --job %d` makes a log of the records in %s",
@@ -170,7 +170,7 @@ __attribute__((constructor)) static void start(void)
         clock_start(&iolens.clock);
         iolens_wipe_in_children();
         pthread_atfork(before_fork, sampling_after_fork, after_fork);
-        at_quick_exit(finish_alone); /* registered first, so called last */
+        at_quick_exit(finish_alone); /* Registered first and therefore called last. */
         iolens.wiped.recording = true;
         iolens_busy = true;
         sampling_start();
@@ -190,8 +190,8 @@ void lifecycle_end(const char *why)
 
 __attribute__((destructor)) static void stop(void) { finish_alone(); }
 
-/* Ends of a process that run no destructors. A child of vfork must leave without touching its parent's
- * memory. Once recording has ended no system call is made that the program did not ask for. */
+/* Handle calls that end a process without destructors. A child of vfork must end without changing its
+ * parent's memory. After recording has ended, no extra system call is made. */
 #define LEAVE(name)                                                                                          \
     IOLENS_EXPORT __attribute__((noreturn)) void name(int status)                                            \
     {                                                                                                        \
@@ -224,7 +224,7 @@ static void mute(void)
     spool_forget();
 }
 
-/* MPI_Init counts as one wait: what it starts is not interrupted. */
+/* MPI_Init counts as one wait: threads and processes that it starts are not interrupted. */
 IOLENS_EXPORT void iolens_pause(bool on)
 {
     static __thread bool held __attribute__((tls_model("initial-exec")));

@@ -11,12 +11,12 @@
 #include "../tables/process_table.h"
 #include "../system/system_call.h"
 
-enum { FEW_SAMPLES = 10 }; /* any child of a shell may be met once or twice on its way to the exec */
+enum { FEW_SAMPLES = 10 }; /* A child of a shell may be sampled once or twice before its exec. */
 
 /* Files that an interpreter reads before the user's program begins, or that a script sources. */
 static const char *const PROGRAM_TEXTS[] = {".sh", ".py", ".pyc", ".pth", "/pyvenv.cfg"};
 
-/* Bytes that a module's record has, all of them and those written alone. */
+/* Bytes in a module's record: those of all transfers, and the written ones. */
 struct moved {
     int64_t all, written;
 };

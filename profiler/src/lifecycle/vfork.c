@@ -21,7 +21,7 @@ __asm__(".pushsection .text\n"
         "    movq iolens_busy@gottpoff(%rip), %rsi\n"
         "    popq %rdi\n"
         "    movb $1, %fs:(%rsi)\n"
-        "    movl $58, %eax\n" /* SYS_vfork; the kernel keeps rdi and rsi */
+        "    movl $58, %eax\n" /* SYS_vfork; the kernel preserves rdi and rsi. */
         "    syscall\n"
         "    pushq %rdi\n"
         "    testl %eax, %eax\n"

@@ -9,7 +9,7 @@
 
 enum { NANO = 1000000000, NAME_BYTES = HOST_BYTES, MOST_PROGRAMS = 64 };
 
-/* Names of all ranks on rank 0, NAME_BYTES each. */
+/* On rank 0: the names of all ranks, NAME_BYTES each. */
 struct names {
     struct buffer all;
     int ranks;
@@ -25,15 +25,15 @@ static void add_text(struct buffer *out, const char *name, const char *value)
     buffer_put(out, ", ", 2);
 }
 
-/* `json` is empty if there was no memory to read the object. */
+/* Adds a JSON object; `json` is empty if there was no memory to read the object. */
 static void add_object(struct buffer *out, const char *name, const char *json)
 {
     buffer_format(out, "\"%s\": ", name);
     buffer_put(out, *json ? json : "{}", *json ? strlen(json) : 2);
 }
 
-/* Adds `list`, the first `most` different names in order of their first rank, and `each`, an index into it
- * for each rank, or -1. */
+/* Adds two lists: `list`, the first `most` different names in order of their first rank; and `each`, for each
+ * rank an index into `list`, or -1. */
 static void add_names(struct buffer *out, const char *list, const char *each, const struct names *names,
                       int most)
 {
@@ -63,7 +63,7 @@ static void add_names(struct buffer *out, const char *list, const char *each, co
     buffer_free(&index);
 }
 
-/* Adds rank 0's process number, its ancestors, and one moment by two clocks; these join the log to other
+/* Adds rank 0's process number, its ancestors, and one moment by two clocks. They connect this log with other
  * logs. */
 static void add_origin(struct buffer *out)
 {
@@ -188,7 +188,7 @@ static void write_object(const struct iolens_transport *transport, const struct 
     buffer_format(out, "}");
 }
 
-/* Collective. Gathers the names of all ranks; longer names are cut. */
+/* Collective. Gathers the names of all ranks; long names are cut. */
 static void gather_names(const struct iolens_transport *transport, const char *own, struct names *names)
 {
     char name[NAME_BYTES] = "";

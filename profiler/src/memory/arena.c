@@ -9,7 +9,7 @@
 
 enum { FIRST_SLAB = 64 * 1024, LARGEST_SLAB = 4 * 1024 * 1024, ALIGNMENT = 16, LINE = 64, PAGE = 4096 };
 
-/* The system call itself, because mmap is a wrapped function. */
+/* Makes the system call itself, because mmap is a wrapped function. */
 void *pages_alloc(size_t bytes)
 {
     long page = system_call(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE,

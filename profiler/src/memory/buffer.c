@@ -11,8 +11,8 @@ enum { FIRST_SIZE = 64 * 1024 };
 
 static _Atomic size_t failures;
 
-/* Zeroed memory of FIRST_SIZE bytes each, kept for the next buffers: a short process has dozens of them, and
- * new pages take more time than what is done in them. */
+/* Zeroed memory of FIRST_SIZE bytes each, kept for the next buffers. A short process has dozens of buffers,
+ * and getting new pages takes longer than filling them. */
 static _Atomic(char *) kept[4];
 
 enum { KEPT = sizeof kept / sizeof *kept };
@@ -94,7 +94,7 @@ void buffer_free(struct buffer *buffer)
     *buffer = (struct buffer){0};
 }
 
-/* Bytes of the UTF-8 sequence that `text` begins with; 0 when it is none. */
+/* Returns the number of bytes of the UTF-8 sequence at the begin of `text`; 0 if there is none. */
 static int utf8_length(const unsigned char *text)
 {
     int length = text[0] < 0x80                      ? 1

@@ -1,4 +1,4 @@
-/* The clocks of the nodes of a job, where they are different ones. */
+/* The table of the nodes' clocks; it has rows only if the nodes have different clocks. */
 #include <math.h>
 #include <string.h>
 
@@ -25,7 +25,7 @@ static const struct column COLUMNS[] = {
     COLUMN(end_uncertainty, "<f8", "s", "largest error of `end_offset`, to either side; NaN: not measured"),
 };
 
-/* Ranks behind the last one for which there is room have none. */
+/* Ranks for which there is no room have no row. */
 static void collect(const struct iolens_transport *transport, struct buffer *rows)
 {
     const struct clock_offsets *offsets = &iolens.offsets;

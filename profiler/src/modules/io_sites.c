@@ -1,4 +1,4 @@
-/* From where the program calls I/O functions, on request (IOLENS_IO_CALLERS). */
+/* The places from which the program calls I/O functions; recorded on request (IOLENS_IO_CALLERS). */
 #include "io_watch.h"
 
 #include <stdlib.h>
@@ -60,7 +60,7 @@ static const struct keyed_shape shape = {.key_bytes = sizeof(struct key),
                                          .most = MOST_ROWS,
                                          .other = &other_key};
 
-static int iolens_io_callers; /* how many are told apart; 0: none */
+static int iolens_io_callers; /* Number of callers that distinguish places; 0: the table is off. */
 
 static void count_site(const struct call *c, const char *module, uint64_t id, int64_t bytes)
 {

@@ -22,12 +22,12 @@ struct row {
     double init_seconds, init_on_core, init_runnable, children_time;
 };
 
-/* The readings that the times of a row are counted from. */
+/* Readings at the start; the times of a row are differences from them. */
 static struct {
-    double user, system, children; /* when recording began */
+    double user, system, children; /* Readings when recording began. */
     struct usage first, before_init;
     double init_began;
-    struct usage init; /* the first thread's, inside MPI_Init */
+    struct usage init; /* Usage by the first thread inside MPI_Init. */
     double init_seconds;
 } iolens_process;
 
@@ -106,8 +106,8 @@ static void initialize(bool begins)
     iolens_process.init_seconds = clock_now(&iolens.clock) - iolens_process.init_began;
 }
 
-/* The memory, the faults and the processor time are those since the process began, whatever program it was
- * before an exec. */
+/* Memory, faults and processor time count from the begin of the process, including programs before an
+ * exec. */
 static void read_usage(void *state)
 {
     struct rusage usage;
@@ -137,7 +137,8 @@ static void read_usage(void *state)
     };
 }
 
-/* `iolens run` asked where this process spends its time, and it ran long enough to tell. */
+/* Returns true if `iolens run` asked where this process spends its time, and the process ran long enough to
+ * tell. */
 static bool matters(void) { return *iolens.settings.run && clock_now(&iolens.clock) >= LEAST_SECONDS; }
 
 static bool is_time_or_unknown(double value) { return isnan(value) || is_measured_time(value); }
@@ -169,7 +170,7 @@ static struct row row_of(int rank)
     return row;
 }
 
-/* All ranks take part in choosing the rows; a rank of which nothing is known has none. */
+/* All ranks take part in choosing the rows; a rank without data contributes none. */
 static void collect(const struct iolens_transport *transport, struct buffer *rows)
 {
     struct row row = row_of(transport->rank);

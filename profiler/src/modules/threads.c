@@ -1,4 +1,4 @@
-/* The threads that each process started: how long they were on a core, and waited for one. */
+/* The table `threads`: for each started thread the time on a core, and the time it waited for one. */
 #include <math.h>
 
 #include "../memory/area.h"
@@ -42,7 +42,7 @@ static int64_t known(const struct lives *lives)
     return !lives ? 0 : lives->started < LIVES_MOST ? lives->started : LIVES_MOST;
 }
 
-/* A thread that had not ended is read now. In the spool of a killed process it is not known what it used. */
+/* Reads threads that have not ended yet. For a killed process their usage is unknown. */
 static void put(struct buffer *rows, const struct life *life, int32_t number, int rank)
 {
     double end = life->end;

@@ -11,11 +11,11 @@ enum { ROUNDS = 2, PATIENCE_SECONDS = 60 };
 
 /* MPI may still use the values of a round after this rank has given up. */
 static struct round {
-    int64_t recorded; /* minimum over the ranks: 1 if all are recorded */
-    int64_t first;    /* minimum over the ranks: the first rank that is recorded */
+    int64_t recorded; /* 1 if all ranks are recorded: the minimum over the ranks. */
+    int64_t first;    /* First recorded rank: the minimum over the ranks. */
 } rounds[ROUNDS];
 
-/* Only non-blocking calls let a rank go on without the others. */
+/* Only non-blocking calls let a rank continue without the others. */
 static bool meet(struct round *round, double seconds)
 {
     MPI_Request request;

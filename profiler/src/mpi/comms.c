@@ -7,14 +7,14 @@
 #include "handles.h"
 #include "heap.h"
 
-enum { CACHED = 16 }; /* a power of two */
+enum { CACHED = 16 }; /* Must be a power of two. */
 
 static int keyval = MPI_KEYVAL_INVALID, windows_keyval = MPI_KEYVAL_INVALID;
 static int world_size;
-static atomic_uint generation = 1; /* changes when a handle may refer to another communicator */
-static int making;                 /* a lock */
+static atomic_uint generation = 1; /* Changes whenever a handle may refer to another communicator. */
+static int making;                 /* A lock. */
 
-/* The handles that a thread used lately. */
+/* Handles that a thread has used recently. */
 struct seen {
     uintptr_t handle;
     struct comm *comm;
@@ -54,7 +54,7 @@ static int forget_window(MPI_Win handle, int key, void *value, void *extra)
     return MPI_SUCCESS;
 }
 
-/* A duplicate is looked at anew. */
+/* A duplicate is examined separately. */
 static int copy_nothing(MPI_Comm handle, int key, void *extra, void *in, void *out, int *copied)
 {
     (void)handle, (void)key, (void)extra, (void)in, (void)out;
@@ -62,7 +62,7 @@ static int copy_nothing(MPI_Comm handle, int key, void *extra, void *in, void *o
     return MPI_SUCCESS;
 }
 
-/* No window is a duplicate of another one. */
+/* Windows cannot be duplicated. */
 static int copy_no_window(MPI_Win handle, int key, void *extra, void *in, void *out, int *copied)
 {
     (void)handle, (void)key, (void)extra, (void)in, (void)out;
@@ -77,7 +77,7 @@ bool comms_start(void)
            pmpi.Win_create_keyval(copy_no_window, forget_window, &windows_keyval, NULL) == MPI_SUCCESS;
 }
 
-/* An array is only kept where the ranks follow no rule. */
+/* An array is stored only if the ranks follow no rule. */
 static void keep_ranks(struct comm *comm, int *world, int count)
 {
     comm->first = world[0];
@@ -207,7 +207,7 @@ struct comm *comm_of(MPI_Comm handle)
     if (handle == mpi.no_comm)
         return NULL;
     struct comm *comm = look_up(handle);
-    if (!comm || comm->said) /* otherwise the communicator is looked up again once recording continues */
+    if (!comm || comm->said) /* Otherwise the communicator is looked up again when recording resumes. */
         *seen = (struct seen){(uintptr_t)handle, comm, now};
     return comm;
 }
@@ -219,9 +219,8 @@ int comm_world_rank(const struct comm *comm, int peer)
     return comm->world ? comm->world[peer] : comm->first + peer * comm->stride;
 }
 
-/* Windows have no communicator to ask for, only its group: what was found out of it is the window's
- * attribute.
- */
+/* MPI cannot tell a window's communicator, only its group, so the facts are stored as an attribute of the
+ * window. */
 static struct comm *make_of_window(MPI_Win win)
 {
     MPI_Group group;

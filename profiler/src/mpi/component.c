@@ -8,9 +8,8 @@
 
 #ifdef OPEN_MPI
 
-/* Open MPI loads the parts that OMPIO writes with (fbtl) when it has chosen OMPIO for a file, and not before;
- * the choice itself loads ROMIO, whoever is chosen. Where components are built into the library, neither is
- * seen. */
+/* Open MPI loads OMPIO's writing components (fbtl) only after it has chosen OMPIO for a file, whereas
+ * choosing always loads ROMIO. If components are built into the library, neither can be detected. */
 struct seen {
     bool ompio;
     char romio[32];
@@ -36,7 +35,7 @@ const char *component_in_use(void)
 
 #else
 
-/* MPICH and what is made of it have ROMIO alone. */
+/* MPICH and its derivatives only have ROMIO. */
 const char *component_in_use(void) { return "romio"; }
 
 #endif

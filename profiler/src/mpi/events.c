@@ -8,7 +8,7 @@
 #include "links.h"
 #include "views.h"
 
-/* Report every key of `info`, as requested by the program or as effective. */
+/* Reports every key of `info`, as requested by the program or as effective. */
 static void report_hints(struct mpi_file file, MPI_Info info, bool requested)
 {
     int keys = 0;
@@ -23,7 +23,8 @@ static void report_hints(struct mpi_file file, MPI_Info info, bool requested)
     }
 }
 
-/* "ufs:/path" names a driver and a path; a colon behind a slash belongs to the name. */
+/* Returns the path without a driver name, as in "ufs:/path"; a colon after a slash belongs to the file
+ * name. */
 static const char *without_driver(const char *path)
 {
     const char *colon = strchr(path, ':');

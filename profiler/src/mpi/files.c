@@ -5,15 +5,15 @@
 
 #define TEXT_OF(number) #number
 #define TEXT(number)    TEXT_OF(number)
-#define SLOTS           4096 /* a power of two; simultaneously open files */
+#define SLOTS           4096 /* Largest number of open files; must be a power of two. */
 #define EMPTY           ((uintptr_t)0)
-#define REMOVED         ((uintptr_t)1) /* keeps the probe sequence whole behind it */
+#define REMOVED         ((uintptr_t)1) /* Marks a free slot; searches must continue behind it. */
 
 static struct {
     _Atomic uintptr_t handle;
     struct mpi_file file;
 } slots[SLOTS];
-static int change; /* a lock */
+static int change; /* A lock. */
 
 static size_t first_slot(uintptr_t handle)
 {

@@ -8,7 +8,7 @@
 
 enum { LONGEST = 8192 };
 
-/* The value may continue behind a colon: up to the next part that has '=', cut there. */
+/* Returns the end of a value. A value may contain colons: it ends at the next part that has '='. */
 static char *cut_value(char *value)
 {
     char *colon = value;
@@ -57,7 +57,7 @@ void given_hints_each(const char *path, void (*tell)(void *context, const char *
     }
 }
 
-/* An MPI_Info under construction. */
+/* An MPI_Info that is being built. */
 struct making {
     MPI_Info info;
     bool failed;

@@ -10,12 +10,12 @@
 struct mpi_handles mpi;
 struct mpi_calls pmpi;
 
-/* Whatever library the program runs writes here: MPICH up to 8192 bytes, Open MPI 256. */
+/* Size of the version text: MPICH writes up to 8192 bytes, Open MPI 256. */
 enum { VERSION_BYTES = 16384 };
 _Static_assert(MPI_MAX_LIBRARY_VERSION_STRING <= VERSION_BYTES, "room for the version of any MPI library");
 static char library[VERSION_BYTES];
 
-/* Words in `kin`: the version text of every library with this ABI contains one of them, whoever its vendor
+/* `kin` has words; the version text of every library with this ABI contains one of them, whoever its vendor
  * is. */
 #if defined(OPEN_MPI)
 #define BUILT_FOR "Open MPI"

@@ -1,4 +1,4 @@
-/* MPI_Init and MPI_Finalize: where a job begins and where its one log is written. */
+/* Wraps MPI_Init and MPI_Finalize: the job begins in the first, and its only log is written in the second. */
 #include "attendance.h"
 #include "comms.h"
 #include "links.h"
@@ -10,7 +10,7 @@
 __thread int mpi_depth;
 static bool attached;
 static bool started;
-static bool all_count; /* MPI is traced on every rank */
+static bool all_count; /* MPI is traced on every rank. */
 
 __attribute__((constructor)) static void attach(void)
 {
@@ -19,7 +19,7 @@ __attribute__((constructor)) static void attach(void)
 
 bool mpi_active(void) { return started && mpi_depth == 0 && iolens_recording(); }
 
-/* Barriers of the recorder's own need all ranks, and some may be left out (IOLENS_RANK_EXCLUDE). */
+/* Timed barriers need all ranks to be recorded, and some may be excluded (IOLENS_RANK_EXCLUDE). */
 static void agree(const struct iolens_transport *transport)
 {
     uint8_t common = (uint8_t)traced_what;
@@ -57,8 +57,8 @@ static void start(double t1)
     iolens_spend(iolens_spent(), seconds);
 }
 
-/* The library's own work in MPI_Finalize cannot be in the log; the time that this rank waited for the last
- * one can. */
+/* The log cannot contain the library's own work in MPI_Finalize, but it has the time that this rank waited
+ * for the last one. */
 static void count_finalize(void *caller)
 {
     struct iolens_mpi_call call = {.function = IOLENS_MPI_Finalize, .caller = (uintptr_t)caller};

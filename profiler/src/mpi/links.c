@@ -13,7 +13,7 @@ static int64_t keep(struct traced *c, const struct iolens_link *link)
 
 static uint32_t id_of(const struct comm *comm) { return comm ? comm->id : 0; }
 
-/* MPI's words for any source and any tag differ between libraries. */
+/* The values for any source and any tag differ between MPI libraries. */
 static int peer_of(const struct comm *comm, int peer)
 {
     if (peer == MPI_ANY_SOURCE)

@@ -5,7 +5,7 @@
 #include "wrap.h"
 #include "traced_kinds.h"
 
-/* Fields that are looked at only when they were set stay as they are. */
+/* Fields that are only read after they were set need not be cleared. */
 static inline void begin(struct traced *c, enum iolens_mpi_function function)
 {
     c->function = function;

@@ -1,5 +1,4 @@
-/* The control variables of MPI_T: what the environment sets of them, and eager limits. Their defaults are
- * not told. */
+/* Control variables of MPI_T: those set by the environment, and eager limits. Defaults are left out. */
 #include <mpi.h>
 
 #ifndef OPEN_MPI
@@ -86,7 +85,7 @@ static bool read_value(int number, struct variable *variable)
     return done;
 }
 
-/* The form of a name that stands in the environment, in `form`; false when none does. */
+/* Writes to `form` the variable's name that the environment has; returns false if it has none. */
 static bool in_environment(const char *name, char form[NAME_BYTES])
 {
     static const char *const prefixes[] = {"MPIR_CVAR_", "MPIR_PARAM_", "MPICH_"};
@@ -97,7 +96,7 @@ static bool in_environment(const char *name, char form[NAME_BYTES])
     return getenv(form) != NULL;
 }
 
-/* The device that MPICH sends through, as its version says: "ch4:ofi"; empty when it does not. */
+/* Returns the device of MPICH from its version text, such as "ch4:ofi"; empty if absent. */
 static void find_device(char *device)
 {
     static const char LABEL[] = "Device:";
@@ -113,7 +112,8 @@ static void find_device(char *device)
     heap_give_back(version);
 }
 
-/* The largest message that is sent at once. Variables of all devices are there, whichever is in use. */
+/* Reports the largest message that is sent eagerly. Variables of all devices exist, whichever device is in
+ * use. */
 static bool is_eager_limit(const char *name, const char *device)
 {
     static const char *const limits[] = {"EAGER_MAX", "EAGER_LIMIT", "EAGER_THRESHOLD", "MAX_EAGER"};
@@ -139,7 +139,7 @@ static void tell(int number, const char *device)
         bind != MPI_T_BIND_NO_OBJECT)
         return;
     bool set = in_environment(variable.name, form), limit = is_eager_limit(variable.name, device);
-    /* Intel MPI has variables that are empty whatever the environment says, which is asked afterwards. */
+    /* Intel MPI has variables that are always empty; their values are then read from the environment. */
     if ((set || limit) && read_value(number, &variable) && *variable.value)
         iolens_mpi_setting(limit ? "eager limit" : "parameter", set ? form : variable.name, variable.value,
                            set ? "environment" : "");

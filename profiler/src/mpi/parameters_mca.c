@@ -18,22 +18,22 @@ enum { PARSABLE = 1, MOST_VARIABLES = 1 << 16, WORD_BYTES = 64, LIST_BYTES = 128
 typedef int count_function(void);
 typedef int dump_function(int variable, char ***lines, int form);
 
-/* Frameworks whose components carry messages and collective calls. */
+/* Frameworks whose components transport messages or implement collective calls. */
 static const char *const FRAMEWORKS[] = {"pml", "mtl", "btl", "smsc", "osc", "coll", "op"};
 enum { FRAMEWORK_COUNT = sizeof FRAMEWORKS / sizeof *FRAMEWORKS };
 
-/* Beginnings of names that the launcher sets. */
+/* Prefixes of names that the launcher sets. */
 static const char *const OTHERS[] = {
     "orte", "ess", "pmix", "prte", "plm", "odls", "oob", "rmaps", "mpi_oversubscribe"};
 
-/* A variable, from its lines `mca:FRAMEWORK:COMPONENT:param:NAME:what:text`. */
+/* A parameter, read from its lines `mca:FRAMEWORK:COMPONENT:param:NAME:what:text`. */
 struct variable {
     char framework[WORD_BYTES], component[WORD_BYTES], name[WORD_BYTES];
     char value[LIST_BYTES], source[WORD_BYTES];
-    bool another; /* name of one */
+    bool another; /* The line has another name. */
 };
 
-/* The next word of a line, which goes on behind it. */
+/* Returns the next word of a line and moves behind it. */
 static const char *take_word(const char *line, char *word)
 {
     size_t length = strcspn(line, ":");
@@ -103,7 +103,7 @@ static void add_component(char lists[FRAMEWORK_COUNT][LIST_BYTES], const struct 
     }
 }
 
-/* True when messages go through btl components, which have eager limits. */
+/* Returns true if messages go through btl components, which have eager limits. */
 static bool tell_components(dump_function *dump, int variables)
 {
     char lists[FRAMEWORK_COUNT][LIST_BYTES] = {0};
@@ -129,7 +129,7 @@ static void tell(const struct variable *variable, bool limits)
                            variable->source);
 }
 
-/* The functions are those of MCA, which all releases from 1.7 on have. */
+/* These functions belong to MCA; all releases from 1.7 on have them. */
 void parameters_of_library(void)
 {
     count_function *count = (count_function *)mpi_symbol("mca_base_var_get_count");

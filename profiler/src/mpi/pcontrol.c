@@ -1,5 +1,4 @@
-/* MPI_Pcontrol, by which a program talks to whatever profiles it. The levels are those of the MPI standard.
- */
+/* MPI_Pcontrol, by which a program controls any profiler. The levels are those of the MPI standard. */
 #include <stdarg.h>
 
 #include "core.h"
@@ -17,7 +16,7 @@ static void obey(int level)
         iolens_record(level == LEVEL_ON);
 }
 
-/* The arguments behind the level belong to another tool: several words are handed on, whatever they are. */
+/* Arguments after the level belong to another tool, so several words are passed on unchanged. */
 #define PCONTROL(name)                                                                                       \
     IOLENS_EXPORT int name(const int level, ...)                                                             \
     {                                                                                                        \

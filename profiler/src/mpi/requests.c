@@ -10,15 +10,15 @@ struct entry {
     struct entry *next;
     uintptr_t handle;
     struct request request;
-    double passed; /* another kind of request has had the handle from then on; 0: none */
+    double passed; /* Time from which the handle belongs to another kind of request; 0: it does not. */
 };
 
-/* One part of the outstanding requests, with its own lock: a hash table that grows with their number. */
+/* One part of the table of pending requests, with its own lock: a hash table that grows. */
 struct shard {
     atomic_flag held;
-    unsigned bits;         /* of the number of chains */
-    size_t entries;        /* in them */
-    struct entry **chains; /* NULL: `first` is the only one */
+    unsigned bits;         /* Logarithm of the number of chains. */
+    size_t entries;        /* Number of entries in the chains. */
+    struct entry **chains; /* NULL while `first` is the only chain. */
     struct entry *first, *spare;
 };
 
@@ -50,7 +50,8 @@ static struct entry **chain_of(struct shard *shard, uintptr_t handle)
 
 static void give_back(struct shard *shard) { atomic_flag_clear_explicit(&shard->held, memory_order_release); }
 
-/* Twice as many chains, in the order that their entries had. Without memory they stay as long as they are. */
+/* Doubles the number of chains and keeps the order of their entries. Without memory the chains stay as they
+ * are. */
 static void grow(struct shard *shard)
 {
     size_t number = (size_t)1 << shard->bits;
@@ -93,7 +94,7 @@ static struct entry **newest(struct shard *shard, uintptr_t handle)
     return place;
 }
 
-/* Take it out. Returns the communicator that it held. */
+/* Removes the entry. Returns the communicator that it referred to. */
 static struct comm *drop(struct shard *shard, struct entry **place)
 {
     struct entry *gone = *place;

@@ -96,7 +96,7 @@ static void end(struct iolens_mpi_call *call)
 SPAWN("MPI_Comm_spawn", wide_Comm_spawn, Comm_spawn)
 SPAWN("PMPI_Comm_spawn", wide_PComm_spawn, Comm_spawn)
 
-/* Several commands, each enclosed. */
+/* Handles several commands, each with its own arguments. */
 struct enclosure {
     char **commands, ***argvs;
     int count;

@@ -21,7 +21,7 @@ void traced_send(struct traced *c, MPI_Comm handle, int dest, int tag, int64_t b
     link_message(c, IOLENS_LINK_SEND, comm, dest, tag, bytes);
 }
 
-/* The request is remembered only if its completion is wanted. */
+/* The request is stored only if its completion is needed. */
 static void remember_post(const struct traced *c, MPI_Request request, int64_t number)
 {
     if (number < 0)
@@ -100,7 +100,7 @@ void traced_post(struct traced *c, MPI_Comm handle, MPI_Request request, int sou
                  (struct request){.kind = REQUEST_RECEIVE, .posted = c->t1, .comm = comm, .number = number});
 }
 
-/* A message handle is remembered like a request, until it is received. */
+/* A message handle is stored like a request, until the message is received. */
 void traced_mprobe(const struct traced *c, MPI_Comm comm, MPI_Message message, bool found)
 {
     if (found)
@@ -136,10 +136,10 @@ void traced_matched_post(struct traced *c, MPI_Request request)
     requests_forget(c->handle, c->t0);
 }
 
-/* The message is gone: it was longer than the buffer, say. */
+/* The message is lost, for example because it was longer than the buffer. */
 void failed_matched(const struct traced *c) { requests_forget(c->handle, c->t0); }
 
-/* A tag of IOLENS_ANY: the parts of a partitioned message, which are not joined to those of the receiver. */
+/* Uses the tag IOLENS_ANY: partitions of a message are not matched with those of the receiver. */
 void traced_send_init(const struct traced *c, MPI_Comm handle, int dest, int tag, int64_t bytes,
                       MPI_Request request)
 {
@@ -185,7 +185,7 @@ void traced_start_all(struct traced *c, int number, const MPI_Request *requests)
         traced_start(c, requests[i]);
 }
 
-/* A completed one has no status to ask for bytes; they are those that were agreed on. */
+/* The status of a completed partitioned receive has no size; the bytes are those agreed on at the start. */
 static void put_agreed(enum request_kind kind, const struct traced *c, MPI_Comm handle, int source,
                        int64_t bytes, MPI_Request request)
 {
@@ -262,7 +262,7 @@ void traced_complete(struct traced *c)
         complete(c, c->handle, &c->request, c->status);
 }
 
-/* A request that failed is gone, and its handle is the next one's. */
+/* A failed request no longer exists, and its handle may belong to the next one. */
 void failed_complete(const struct traced *c, MPI_Request request)
 {
     if (c->known && request == mpi.no_request)
@@ -275,7 +275,7 @@ static void *room(void *few, size_t many, size_t bytes, bool *allocated)
     return *allocated ? heap_take(many * bytes) : few;
 }
 
-/* Handles are taken before the call sets them to the null handle. Without memory the requests are not
+/* Copies the handles before the call sets them to the null handle. Without memory the requests are not
  * followed. */
 void before_complete_many(struct traced *c, int number, const MPI_Request *requests, MPI_Status **statuses,
                           bool one_status)
@@ -308,7 +308,7 @@ static void complete_at(struct traced *c, int at, const MPI_Status *status)
         c->others++;
 }
 
-/* Status i is of the request indices[i]; without indices, of request i. */
+/* Status i belongs to request indices[i] or, without indices, to request i. */
 void traced_complete_many(struct traced *c, int done, const int *indices)
 {
     for (int i = 0; i < done && i < c->number; i++)

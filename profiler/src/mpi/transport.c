@@ -5,7 +5,7 @@
 
 #include "handles.h"
 
-/* MPI counts are ints: longer messages go in pieces. */
+/* MPI counts are ints, so longer messages are split. */
 #define PIECE ((size_t)1 << 30)
 
 static MPI_Comm comm;

@@ -40,7 +40,7 @@ static void add(struct shape *shape, struct iolens_run run, int64_t shift)
         *place = run;
 }
 
-/* Append copies of the other shape, moved by `shift`. */
+/* Appends copies of the other shape, moved by `shift`. */
 static void append(struct shape *shape, const struct shape *other, int64_t shift)
 {
     shape->failed |= other->failed;
@@ -53,7 +53,7 @@ static bool is_piece(const struct iolens_run *run)
     return run->count[0] == 1 && run->count[1] == 1 && run->count[2] == 1;
 }
 
-/* Levels of a run that are groups. */
+/* Returns how many levels of a run are used. */
 static int levels(const struct iolens_run *run)
 {
     int level = LEVELS;
@@ -62,7 +62,7 @@ static int levels(const struct iolens_run *run)
     return level;
 }
 
-/* Group the run; false when it has no level left for that. */
+/* Makes the run a group of copies; returns false if it has no free level. */
 static bool group(struct iolens_run *run, int64_t times, int64_t stride)
 {
     int level = levels(run);
@@ -97,7 +97,7 @@ static int64_t extent_of(MPI_Datatype type)
     return (int64_t)extent;
 }
 
-/* The parts from which a type was made, as MPI_Type_get_contents returns them. */
+/* The arguments with which a type was made, from MPI_Type_get_contents. */
 struct contents {
     int combiner, integers, addresses, types;
     int *integer;
@@ -136,7 +136,7 @@ static bool look_into(MPI_Datatype type, struct contents *contents)
     return false;
 }
 
-/* Blocks of the first type: `blocks` of them, the lengths and displacements as the functions below say. */
+/* Adds `blocks` blocks of the first type, whose lengths and displacements the functions below give. */
 static void add_blocks(const struct contents *contents, const struct shape *inner, int64_t extent,
                        struct shape *shape)
 {
@@ -165,7 +165,8 @@ static void add_struct(const struct contents *contents, int depth, struct shape 
     }
 }
 
-/* Integers: dimensions, then for each its size, the size of the part, where that begins; then the order. */
+/* Integers of a subarray: number of dimensions; for each dimension its size, the part's size and the part's
+ * begin; the order. */
 static void add_subarray(const struct contents *contents, struct shape *inner, int64_t extent,
                          struct shape *shape)
 {
@@ -227,7 +228,7 @@ static void add_named(MPI_Datatype type, struct shape *shape)
 {
     MPI_Count bytes = 0;
     if (pmpi.Type_size_x(type, &bytes) != MPI_SUCCESS || bytes != extent_of(type))
-        shape->failed = true; /* a pair such as MPI_DOUBLE_INT, with a gap */
+        shape->failed = true; /* A pair type with a gap, such as MPI_DOUBLE_INT. */
     else if (bytes > 0)
         add(shape, (struct iolens_run){0, (int64_t)bytes, {1, 1, 1}, {0, 0, 0}}, 0);
 }

@@ -69,8 +69,8 @@ static void free_first(const struct iolens_transport *transport, struct first_ra
     pages_free(first, first_bytes(transport));
 }
 
-/* Collective. Returns the first rank of each clock, on all ranks; NULL without memory on any of them. Its
- * pages are given back by free_first. */
+/* Collective. Returns the first rank of each clock, on all ranks; NULL if any of them lacks memory.
+ * free_first frees the array. */
 static struct first_rank *share_first(const struct iolens_transport *transport, int64_t identity,
                                       int32_t *count)
 {

@@ -18,7 +18,7 @@ enum step {
 static struct {
     const struct iolens_transport *below;
     struct iolens_transport own;
-    size_t failures; /* failed buffers before the first step */
+    size_t failures; /* Number of failed buffers before the first step. */
     int error;
 } iolens_in_step;
 

@@ -2,7 +2,7 @@
 
 #include <stdint.h>
 
-/* Announced size that means that no bytes will follow. The receiver answers whether it has room. */
+/* Announced instead of a size if no bytes will follow. The receiver answers whether it has room. */
 static const size_t NOTHING = SIZE_MAX;
 
 static int receive(const struct iolens_transport *transport, int rank, struct buffer *into)
@@ -26,8 +26,8 @@ static int send(const struct iolens_transport *transport, int rank, const struct
     return has_room ? transport->send(from->data, bytes, rank) : -1;
 }
 
-/* Follows a binomial tree: a rank collects the bytes of 1, 2, 4 … ranks from its own on and sends them to a
- * lower rank. A rank that lost its bytes says so at its turn, because the lower rank waits for it. */
+/* Follows a binomial tree: a rank collects the bytes of 1, 2, 4 … ranks and sends them to a lower rank. A
+ * rank that lost its bytes reports that at its turn, because the lower rank waits for it. */
 int merge_by_messages(const struct iolens_transport *transport, struct buffer *bytes, merge_add_fn *add,
                       const void *context)
 {

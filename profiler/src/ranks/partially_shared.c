@@ -16,8 +16,8 @@ static const double FEW_ENOUGH = 1e-3;
  * Further rounds with other slots separate these cases. */
 struct slots {
     size_t count;
-    int round, places;       /* slots per file */
-    struct buffer mine, all; /* int64: one per slot, then the number of files */
+    int round, places;       /* Number of slots per file. */
+    struct buffer mine, all; /* Arrays of int64: one number per slot, then the number of files. */
 };
 
 static size_t slot_of(const struct slots *slots, uint64_t id, int place)
@@ -120,7 +120,7 @@ int partially_shared_find(const struct iolens_transport *transport, enum module_
 {
     struct slots slots = {0};
     int64_t before = -1;
-    double lone = (double)total; /* largest expected number of remaining files of one rank */
+    double lone = (double)total; /* Largest expected number of one rank's files that remain. */
     for (struct file *file = first_candidate(module); file; file = next_candidate(file, module))
         buffer_put(files, &file, sizeof(struct file *));
     int result = start(total, &slots);

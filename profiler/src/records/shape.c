@@ -72,7 +72,7 @@ static double merged_double(enum merge how, double lower, double higher)
     }
 }
 
-/* Copy who was fastest (slot 0) or slowest (slot 1), with its bytes and time. */
+/* Copies the fastest (slot 0) or slowest (slot 1) rank with its bytes and time. */
 static void take_extreme(const struct record_shape *shape, int slot, const int64_t *from_ints,
                          const double *from, int64_t *ints, double *doubles)
 {
@@ -132,7 +132,7 @@ void shape_put_list(const struct record_shape *shape, void *record, int list, co
     }
 }
 
-/* Sum of squared distances from the mean of two groups together. */
+/* Returns the sum of squared distances from the mean of two groups together. */
 static double merged_squares(double n1, double sum1, double squares1, double n2, double sum2, double squares2)
 {
     double distance = sum1 / n1 - sum2 / n2;

@@ -7,7 +7,7 @@
 #include "config.h"
 #include "../system/say.h"
 
-/* A copy, because the program may change its environment and free what was there. */
+/* Copies the value, because the program may change its environment and free the old text. */
 static const char *lookup(struct arena *memory, const char *variable, const char *alternative,
                           const char *otherwise)
 {

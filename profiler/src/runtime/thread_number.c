@@ -6,7 +6,8 @@
 #include "../system/system_call.h"
 
 static atomic_uint iolens_threads_numbered;
-static __thread uint32_t number_and_one __attribute__((tls_model("initial-exec"))); /* 0: not numbered yet */
+/* 1 + the thread's number; 0 before it has one. */
+static __thread uint32_t number_and_one __attribute__((tls_model("initial-exec")));
 
 uint32_t thread_number(void)
 {

@@ -7,15 +7,15 @@
 #include "context.h"
 
 struct room {
-    struct room *next; /* of the same thread; of an unused one, of the same kind */
+    struct room *next; /* Next room of the same thread; for an unused room, of the same kind. */
     struct thread_rooms *kind;
     void **mine;
     alignas(16) char memory[];
 };
 
 static struct {
-    pthread_key_t key; /* of the first room of a thread */
-    bool has_key;      /* a program may have taken all there are */
+    pthread_key_t key; /* Key of the first room of a thread. */
+    bool has_key;      /* The program may already have used up all keys. */
     pthread_once_t once;
 } iolens_rooms = {.once = PTHREAD_ONCE_INIT};
 
@@ -60,7 +60,7 @@ static struct room *zeroed_room(struct thread_rooms *rooms)
     return room;
 }
 
-/* Have it given back when the thread ends. */
+/* Registers the room, so that it is freed when the thread ends. */
 static bool hand_out(struct room *room, void **mine)
 {
     room->mine = mine;

@@ -7,12 +7,13 @@
 static struct {
     atomic_bool taken[SLOTS_MOST];
     pthread_key_t key;
-    bool has_key; /* a program may have taken all there are */
+    bool has_key; /* The program may already have used up all keys. */
     pthread_once_t once;
 } iolens_slots = {.once = PTHREAD_ONCE_INIT};
 
-static __thread uint32_t own __attribute__((tls_model("initial-exec"))); /* 1 + the number; 0: none yet */
-static __thread bool ends;                                               /* give_back was called once */
+/* 1 + the thread's number; 0 before it has one. */
+static __thread uint32_t own __attribute__((tls_model("initial-exec")));
+static __thread bool ends; /* give_back has been called once. */
 
 /* The destructor runs a second time, after all other cleanup of the thread, which may still use the number.
  */

@@ -10,7 +10,7 @@ static long missing(void)
     return -1;
 }
 
-/* Libraries that a program may load for itself alone, by how their functions' names begin. */
+/* Prefixes of function names, with the libraries that a program may load privately. */
 static const struct {
     const char *functions, *file;
 } API[] = {{"H5", "libhdf5"}, {"ncmpi_", "libpnetcdf"}, {"io_uring_", "liburing"}, {"io_", "libaio"}};

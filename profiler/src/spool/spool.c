@@ -296,7 +296,7 @@ static bool map_again(int fd, int flags)
                                      (off_t)SPOOL_HEADER_BYTES) == (long)place;
 }
 
-/* A mapping that fails may have removed the previous one. */
+/* A failed mapping may have removed the previous one. */
 bool spool_freeze(void)
 {
     int fd = iolens_spool.header ? reopen() : -1;

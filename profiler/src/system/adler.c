@@ -2,7 +2,8 @@
 
 #include <endian.h>
 
-/* The largest prime below 2^16; so many steps of STEP bytes fit 32 bits without a remainder taken. */
+/* The largest prime below 2^16; and the number of steps of STEP bytes after which the sums still fit into 32
+ * bits. */
 enum { PRIME = 65521, STEP = 32, MOST_STEPS = 5552 / STEP };
 
 /* Sums the even bytes of a word, each widened to 16 bits; a multiplication adds the four sums in its highest
@@ -22,7 +23,9 @@ static const unsigned char *add_steps(const unsigned char *at, size_t steps, uin
         uint64_t even = 0, odd = 0, before = 0;
         for (int i = 0; i < STEP; i += 8) {
             uint64_t word;
-            __builtin_memcpy(&word, at + i, sizeof word); /* memcpy is a call: built without builtins */
+            /* Uses the builtin, because the library is compiled without builtins and memcpy would be a
+             * call. */
+            __builtin_memcpy(&word, at + i, sizeof word);
             word = le64toh(word);
             before += even + odd;
             even += word & EVERY_SECOND;

@@ -12,9 +12,8 @@
 static const char *const EXCLUDED[] = {"/etc", "/dev",  "/usr", "/bin",  "/boot", "/lib",
                                        "/opt", "/sbin", "/sys", "/proc", "/var"};
 
-/* Files by which MPI libraries talk to themselves: lock tests, session folders, shared memory. Open MPI 5
- * names its session folders after PRRTE. OMPIO's shared file pointers are named
- * <file>_cid-<number>-<number>.sm. */
+/* Files that MPI libraries use internally: lock tests, session folders, shared memory. Open MPI 5 names its
+ * session folders after PRRTE. OMPIO's shared file pointers are named <file>_cid-<number>-<number>.sm. */
 static const char *const CONTROL[] = {".locktest.",   "/ompi.",          "/openmpi-sessions-",
                                       "/prterun.",    "/prte.",          "/pmix-gds-",
                                       "/sm_segment.", "/vader_segment.", "/mpich_shar_tmp"};
@@ -48,7 +47,7 @@ static bool folder_of(char *out, int dirfd)
     return true;
 }
 
-/* Squeeze "//" and "/./", and resolve "/../" by spelling, in place. */
+/* Squeezes "//" and "/./", and resolves "/../" by spelling, in place. */
 static void squeeze(char *path)
 {
     char *to = path;
@@ -95,7 +94,7 @@ static void up(struct walk *walk)
         continue;
 }
 
-/* Follow the next part, of so many letters. */
+/* Resolves the next part, which has `length` letters. */
 static bool follow(struct walk *walk, size_t length)
 {
     const char *part = walk->rest + walk->at;

@@ -10,9 +10,9 @@
 enum { ROOMS = 64 };
 
 static char rooms[ROOMS][PATH_BYTES];
-static _Atomic uint64_t taken; /* bit i: rooms[i] */
+static _Atomic uint64_t taken; /* Bit i: rooms[i] is in use. */
 
-/* Beyond the usual number a page of its own, which costs two system calls. */
+/* If all rooms are in use, a separate page is mapped, which costs two system calls. */
 char *path_room_take(void)
 {
     uint64_t before = atomic_load_explicit(&taken, memory_order_relaxed);

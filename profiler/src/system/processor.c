@@ -28,9 +28,9 @@ enum {
 static const struct peak {
     const char *vendor;
     unsigned family;
-    const char *vectors; /* feature without which the row does not hold, as on some virtual machines */
+    const char *vectors; /* A CPU feature that the row requires; some virtual machines hide it. */
     int64_t peak;
-    unsigned char models[MODELS]; /* ends with 0; none: all of the family */
+    unsigned char models[MODELS]; /* Ends with 0; an empty list means all models of the family. */
 } PEAKS[] = {
     /* Zen 2 to 4: two units of 256 bits multiply and add at once, as measured of Zen 3 in
      * wlog.flatlib.jp/2024/01/13/ryzen-zen3-vfpbench, which finds no more of it in Zen 4 and no less in

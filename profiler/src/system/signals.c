@@ -23,7 +23,8 @@ struct held_signal signal_hold(int number)
     return held;
 }
 
-/* The system call itself: in sigtimedwait a thread may be cancelled, with the recorder's locks held. */
+/* Makes the system call itself, because sigtimedwait may cancel the thread while it holds the recorder's
+ * locks. */
 void signal_release(const struct held_signal *held)
 {
     const struct timespec at_once = {0, 0};

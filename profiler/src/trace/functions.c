@@ -19,8 +19,8 @@ enum { DEEPEST = 200, NOWHERE = -1 };
 
 struct open {
     uintptr_t frame;
-    struct iolens_called call; /* t0 is 0 where the call is not timed */
-    uint64_t counted;          /* where counters are read, the number of this call; 0: it has no counters */
+    struct iolens_called call; /* `t0` is 0 if the call is not timed. */
+    uint64_t counted;          /* Number of the call if counters are read; 0: it has no counters. */
 };
 
 /* The functions in which the thread is; deeper calls are followed, but not timed. A function that was left by
@@ -40,7 +40,7 @@ __attribute__((noinline)) static struct stack *new_stack(void)
     return iolens_called_room ? iolens_called_room(sizeof(struct stack), &of_thread) : NULL;
 }
 
-/* Returns NULL while nothing is recorded. */
+/* Returns the thread's functions; NULL while nothing is recorded. */
 static struct stack *stack_of_thread(void)
 {
     struct stack *stack = of_thread;
@@ -136,7 +136,7 @@ static void end(const struct stack *stack, int at)
     iolens_called(&open->call, t1, is_outermost(stack, at));
 }
 
-/* An exit that is jumped to, in place of being called, finds the stack as the function's caller left it. */
+/* If an exit hook is jumped to instead of being called, the stack is as the function's caller left it. */
 void __cyg_profile_func_exit(void *function, void *caller)
 {
     uintptr_t frame = (uintptr_t)__builtin_frame_address(0) - (__builtin_return_address(0) == caller);
@@ -186,7 +186,8 @@ static uintptr_t stack_pointer(const void *place)
     return kept;
 }
 
-enum { OWN_WORDS = 2 * sizeof(uintptr_t) }; /* between a function's stack pointer and the frame of its hook */
+/* Words between a function's stack pointer and the frame of its hook. */
+enum { OWN_WORDS = 2 * sizeof(uintptr_t) };
 
 /* longjmp leaves all functions whose frames lie below the stack to which it returns. */
 static void forget_below(const void *place)

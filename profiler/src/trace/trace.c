@@ -16,9 +16,9 @@
 
 #define INITIAL_EXEC __attribute__((tls_model("initial-exec")))
 
-static __thread bool inside INITIAL_EXEC;     /* the thread is in a function of this group */
+static __thread bool inside INITIAL_EXEC;     /* The thread is in a function of this group. */
 static __thread bool resolving INITIAL_EXEC;  /* the loader may call malloc */
-static __thread uintptr_t frame INITIAL_EXEC; /* stack pointer at the call */
+static __thread uintptr_t frame INITIAL_EXEC; /* Stack pointer at the call. */
 static unsigned forks;
 
 struct search {
@@ -27,7 +27,7 @@ struct search {
     void *found;
 };
 
-/* Searches a library that a program loaded for itself alone. */
+/* Searches a library that the program loaded privately. */
 static int search_in(struct dl_phdr_info *info, size_t size, void *context)
 {
     struct search *search = context;
@@ -43,7 +43,7 @@ static int search_in(struct dl_phdr_info *info, size_t size, void *context)
     return 1;
 }
 
-/* Searches everything that the program sees. */
+/* Searches all libraries that are visible to the whole program. */
 static void *find(const char *name)
 {
     void *found = NULL;
@@ -80,8 +80,8 @@ static int holds(struct dl_phdr_info *info, size_t size, void *context)
     return 1;
 }
 
-/* Modules of Python may have libraries of one kind each of its own, which no other sees: first where the
- * caller's object looks. */
+/* Each Python module may have a private library of one kind, so the libraries of the caller's object are
+ * searched first. */
 static void *find_for(const char *name, struct object *caller)
 {
     Dl_info self;
@@ -98,7 +98,7 @@ static void *find_for(const char *name, struct object *caller)
     return search.found;
 }
 
-/* `begin` takes the place, `real` says that it is filled. */
+/* `begin` reserves the slot, and `real` marks it as complete. */
 static void keep(struct traced_function *function, const struct object *caller, void *real)
 {
     for (int i = 0; i < TRACE_CALLERS; i++) {

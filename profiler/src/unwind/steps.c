@@ -11,12 +11,13 @@ enum { STEPS = 256, WORD = sizeof(uintptr_t), KEPT = 6 };
 static const uint8_t kept[KEPT] = {3, REGISTER_FRAME, 12, 13, 14, 15};
 
 struct step {
-    uintptr_t address, object; /* the instruction, and the begin of its object */
-    int32_t frame;             /* the caller's stack pointer is this far from ... */
-    bool by_frame;             /* ... the frame pointer, else the stack pointer */
+    uintptr_t address, object; /* Address of the instruction, and begin of its object file. */
+    int32_t frame;             /* The caller's stack pointer is this far from the frame or stack pointer. */
+    bool by_frame;             /* Measured from the frame pointer, else from the stack pointer. */
     bool outermost;            /* the function has no caller */
-    int16_t saved[KEPT];       /* distance of each from the caller's stack pointer; 0: it is as it was */
-    unsigned gone;             /* unwind_objects_gone at the time when this was read */
+    /* Distance of each saved register from the caller's stack pointer; 0: it was not saved. */
+    int16_t saved[KEPT];
+    unsigned gone; /* Value of unwind_objects_gone when the entry was made. */
 };
 
 struct steps {

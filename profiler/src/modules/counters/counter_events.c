@@ -89,7 +89,7 @@ static const struct group *group_of(const char *word)
     return NULL;
 }
 
-/* False when there is no such event. */
+/* Returns false if there is no such event. */
 static bool add_event(struct event_choice *choice, const char *name)
 {
     for (int event = 0; event < EVENTS; event++) {
@@ -109,7 +109,7 @@ static bool add_event(struct event_choice *choice, const char *name)
     return false;
 }
 
-/* The next word of a text, and where the rest begins; NULL at its end. */
+/* Returns the next word of a text and moves behind it; NULL at the end. */
 static const char *next_word(const char *text, const char *between, char word[WORD_BYTES])
 {
     text += strspn(text, between);

@@ -1,4 +1,4 @@
-/* The table `counters`: what was counted of each process and of each region in it. */
+/* The table `counters`: counter values of each process and of each region in it. */
 #include <stdio.h>
 #include <string.h>
 
@@ -85,8 +85,8 @@ static bool put_regions(struct buffer *rows, const struct counters_state *state,
     return !failed;
 }
 
-/* A count that is missing in one thread of a region is missing in the sum: of rows that are folded the first
- * gives the reason. */
+/* A value that is missing in one thread of a region is missing in the sum, with the reason of the first such
+ * row. */
 static void collect(const struct iolens_transport *transport, struct buffer *rows)
 {
     struct counters_state *state = table_state_known(TABLE_counters);
@@ -101,7 +101,7 @@ static void collect(const struct iolens_transport *transport, struct buffer *row
             ((struct row *)rows->data)[i].value = -1;
 }
 
-/* Whole runs before regions. */
+/* Sorts rows of whole runs before those of regions. */
 static int64_t weight(const void *row)
 {
     const struct row *counted = row;

@@ -1,4 +1,4 @@
-/* Counting begins with the process, and again in a child of fork. */
+/* Starts counting when the process begins, and again in a child of fork. */
 #include <pthread.h>
 
 #include "../../runtime/wrap.h"

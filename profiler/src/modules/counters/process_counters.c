@@ -13,25 +13,26 @@ static struct {
     bool live;
     pid_t pid;
     atomic_uint epoch;
-    bool chosen, off; /* off: not for regions */
+    bool chosen, off; /* `off`: regions are not counted. */
     struct event_choice choice;
     struct counter_set set;
     struct set_reasons reasons;
-    struct migrations migrations; /* when recording began */
-    bool was_paused;              /* after that */
-    struct counts before;         /* recording began; later by what came while it was switched off */
-    struct counts paused;         /* it was switched off */
+    struct migrations migrations; /* Migrations when recording began. */
+    bool was_paused;              /* Recording was switched off after that moment. */
+    /* Values when recording began, increased later by those counted while recording was off. */
+    struct counts before;
+    struct counts paused; /* Values when recording was switched off. */
 } iolens_counters;
 
 unsigned iolens_counters_tracing = IOLENS_TRACE_CALLS;
 
-/* Once it is noted what is counted, migrations have a counter, or a reason why not. */
+/* Must run after the events are chosen; then migrations have a counter, or a reason for having none. */
 static bool is_noted(const struct counters_state *state)
 {
     return state->counted || *state->reasons.of[SET_MIGRATIONS];
 }
 
-/* Stores the counts in a place where a recovery finds them. */
+/* Stores the values in the spool, where a recovery finds them. */
 static struct counters_state *noted_state(void)
 {
     struct counters_state *state = table_state(TABLE_counters);
@@ -115,7 +116,7 @@ struct counters_state *counters_of_regions(void)
     return iolens_counters.live && !iolens_counters.off ? noted_state() : NULL;
 }
 
-/* NULL: this process is not counted. */
+/* Returns the values of this process; NULL if it is not counted. */
 static struct counters_state *read_run(void)
 {
     bool counts_here = iolens_counters.live && iolens_counters.pid == iolens.pid;
@@ -130,7 +131,7 @@ static struct counters_state *read_run(void)
     return state;
 }
 
-/* A look at each thread for its migrations is too much to be taken ten times a second. */
+/* Inspecting each thread for its migrations takes too long to be done ten times a second. */
 void counters_read_so_far(void)
 {
     struct counters_state *state = read_run();

@@ -9,8 +9,8 @@
 #include "process_counters.h"
 
 struct thread_counters {
-    struct thread_counters *next; /* counts of threads that have ended */
-    bool ends;                    /* thread_ends was called once */
+    struct thread_counters *next; /* List of counters of threads that have ended, for reuse. */
+    bool ends;                    /* thread_ends has been called once. */
     struct counter_set set;
 };
 
@@ -19,7 +19,7 @@ static __thread struct thread_counters *of_thread;
 static struct {
     pthread_once_t once;
     pthread_key_t key;
-    bool has_key; /* a program may have taken all there are */
+    bool has_key; /* The program may already have used up all keys. */
     struct spin lock;
     struct thread_counters *free;
 } iolens_thread_counters = {.once = PTHREAD_ONCE_INIT};
@@ -77,7 +77,8 @@ static struct thread_counters *thread_counters(const struct event_choice *choice
     return of_thread;
 }
 
-/* The clock last at a begin and first at an end, so that it holds as little as may be of the reading. */
+/* The clock is read last at the begin and first at the end, so that it includes as little as possible of the
+ * reading. */
 void counters_begin(struct counts *now)
 {
     const struct event_choice *choice = counters_choice();

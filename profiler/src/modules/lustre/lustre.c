@@ -16,16 +16,17 @@ enum { USUAL_BYTES = 2048, LARGEST_BYTES = 65536, MOST_IN_VAIN = 16 };
 struct lustre_state {
     struct spin lock;
     bool composite;
-    int in_vain; /* looks for the component of a transfer that found none */
+    /* How often the layout was read again in vain after a transfer outside all known components. */
+    int in_vain;
     struct file *file;
     int64_t components, targets;
-    struct lustre_component *component; /* `components` of them, in the arena */
-    int64_t *target;                    /* `targets` of them, in component order */
-    struct moved *moved;                /* the same */
-    struct moved elsewhere;             /* bytes that no stripe is known for */
+    struct lustre_component *component; /* Array of `components` entries in the arena. */
+    int64_t *target;                    /* Array of `targets` entries, in component order. */
+    struct moved *moved;                /* Array of `targets` entries, in component order. */
+    struct moved elsewhere;             /* Bytes whose stripe is unknown. */
 };
 
-/* First pass counts, second pass (arrays not NULL) fills. */
+/* The first pass only counts; the second pass, with arrays, fills them. */
 struct filling {
     int64_t components, targets, first_stripe_size;
     struct lustre_component *component;
@@ -45,7 +46,8 @@ static void collect(void *context, const struct lustre_component *component, con
     f->targets += component->stripe_count;
 }
 
-/* The counts of components that were known before: those that begin at the same byte of the same mirror. */
+/* Copies the counts of components that were known before: those that begin at the same byte of the same
+ * mirror. */
 static void keep_counts(const struct lustre_state *state, const struct filling *fill, struct moved *moved)
 {
     const struct moved *before = state->moved;
@@ -153,7 +155,7 @@ static void lustre_init(void *state, struct file *file, int fd)
     ((struct lustre_state *)state)->file = file;
 }
 
-/* id, rank, components, targets; the components; the targets' indices. */
+/* Record: id, rank, components, targets; then the components; then the targets' indices. */
 static size_t lustre_serialize(const void *state, const struct file *file, int64_t rank, void *buffer)
 {
     const struct lustre_state *s = state;

@@ -15,14 +15,14 @@
 
 static struct lustre_client {
     bool begun;
-    struct buffer before; /* struct lustre_counter */
+    struct buffer before; /* Counters at the begin, as struct lustre_counter. */
 } iolens_client;
 
 enum { STATS_BYTES = 16384, ENTRIES_BYTES = 4096 };
 
 static const char *const LAYERS[] = {"llite", "osc"};
 
-/* Variables in which launchers give the number of a rank on its node. */
+/* Variables in which launchers give a rank's number on its node. */
 static const char *const LOCAL_RANKS[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
                                           "PALS_LOCAL_RANKID",          "PMI_LOCAL_RANK",
                                           "MV2_COMM_WORLD_LOCAL_RANK",  "SLURM_LOCALID"};
@@ -87,7 +87,7 @@ static void read_layer(struct buffer *out, const char *folder, const char *layer
         system_call(SYS_close, fd);
 }
 
-/* `folders`: separated by ':'. */
+/* Reads the counters in `folders`, a list separated by ':'. */
 static void read_all(struct buffer *out)
 {
     char folder[PATH_BYTES];
@@ -135,7 +135,7 @@ static bool is_same(const struct lustre_counter *a, const struct lustre_counter 
            strcmp(a->layer, b->layer) == 0;
 }
 
-/* The counter as it was before, nearly always at the same place; a counter that is new was 0. */
+/* Finds the earlier value of a counter, nearly always at the same place; a new counter was 0 before. */
 static const struct lustre_counter *before(const struct lustre_counter *now, size_t place)
 {
     static const struct lustre_counter NONE = {0};

@@ -8,16 +8,16 @@ enum {
     MAGIC_COMPOSITE = 0x0BD60BD0,
     HEADER_V1 =
         32, /* magic, pattern, object id (16), stripe size, stripe count (16 bit), generation (16 bit) */
-    HEADER_V3 = 48, /* the same and the pool's name */
+    HEADER_V3 = 48, /* As above, and the pool's name. */
     OBJECT = 24,    /* object id (16), generation, index of the target */
     COMPOSITE_HEADER = 32,
     COMPOSITE_ENTRY =
         48, /* id, flags, extent start and end, offset, size, layout generation, time stamp, padding */
     FLAG_INITIALISED = 0x10,
     MIRROR_SHIFT = 16,
-    PATTERN_MDT = 0x100,         /* data on the metadata target */
-    PATTERN_OVERSTRIPED = 0x200, /* several objects on one target */
-    RECORD_MDT = 2,              /* the same in Darshan's record, in liblustreapi's numbers */
+    PATTERN_MDT = 0x100,         /* The data lies on the metadata target. */
+    PATTERN_OVERSTRIPED = 0x200, /* One target may hold several objects. */
+    RECORD_MDT = 2, /* The value that a Darshan record has for this pattern, in liblustreapi's numbers. */
     RECORD_OVERSTRIPED = 4
 };
 
@@ -44,7 +44,7 @@ int64_t lustre_target(const unsigned char *objects, int64_t i)
     return (int64_t)field(objects + OBJECT * i + 20, 4);
 }
 
-/* One lov_user_md; `component` has flags, extent and mirror filled in. */
+/* Decodes one lov_user_md; flags, extent and mirror of `component` must be filled in. */
 static bool visit_plain(const unsigned char *bytes, size_t length, struct lustre_component *component,
                         lustre_visit *visit, void *context)
 {

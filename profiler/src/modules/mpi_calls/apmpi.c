@@ -1,5 +1,5 @@
-/* MPI calls as Darshan's APMPI records: what is kept of them in TABLE_mpi_sites, once more in a form that
- * Darshan's own tools read. A header of rank 0, then a record of each rank. */
+/* Writes the MPI calls of TABLE_mpi_sites a second time, as Darshan's APMPI module records them, for
+ * Darshan's own tools: a header by rank 0, then a record of each rank. */
 #include <string.h>
 
 #include "../../files/registry.h"
@@ -83,10 +83,10 @@ struct record {
 _Static_assert(sizeof(struct header) == 48, "Darshan's APMPI header has 48 bytes");
 _Static_assert(COUNTERS == 396 && TIMES == 222 && SYNCS == 16, "Darshan's APMPI record has these counters");
 
-/* The values on which the ranks agreed. */
+/* Values on which the ranks agree. */
 struct apmpi_state {
-    bool calls;  /* this rank made calls of this operation */
-    bool synced; /* a rank waited in timed barriers */
+    bool calls;  /* This rank called functions that the record has. */
+    bool synced; /* A rank waited in timed barriers. */
     double time_variance, sync_variance;
 };
 
@@ -112,7 +112,7 @@ static void add_site(struct record *record, const struct operation *operation, c
         record->sync[operation->sync] += site->sync;
 }
 
-/* False: no call of an operation that the record has. */
+/* Returns false if no function that the record has was called. */
 static bool fill(struct record *record)
 {
     bool any = false;
@@ -138,7 +138,7 @@ static double variance(double ranks, double sum, double squares)
 
 static bool apmpi_speaks(void) { return table_state_known(TABLE_mpi_sites) != NULL; }
 
-/* More ranks than rows are allowed, an operation each being one, write none. */
+/* If more ranks than rows are allowed (each counting as one operation), no rank writes a record. */
 static bool fits(int ranks) { return (int64_t)ranks * (TIMES / 3) <= tables_most_rows(false); }
 
 /* Rank 0 leads the region with the header, whether it made calls or not; where it has no room for that, no

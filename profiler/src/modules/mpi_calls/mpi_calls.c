@@ -1,4 +1,5 @@
-/* The rows of mpi_sites without the places that called: one for each function and region of a rank. */
+/* The table mpi_calls: the rows of mpi_sites without call sites, one for each function and region of a
+ * rank. */
 #include "mpi_site_rows.h"
 
 static const struct column COLUMNS[] = {

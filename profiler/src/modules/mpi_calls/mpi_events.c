@@ -13,16 +13,16 @@
 enum { PER_CHUNK = 1024 };
 
 struct event {
-    double begin, end; /* seconds since this process started recording */
+    double begin, end; /* Seconds since this process started recording. */
     int64_t bytes;
     int32_t peer;
     uint32_t thread, function;
-    _Atomic uint32_t whole; /* written last */
+    _Atomic uint32_t whole; /* Written last, so that incomplete events can be detected. */
 };
 
 struct chunk {
-    struct chunk *older;  /* NULL: the first */
-    _Atomic int64_t used; /* may be beyond the end */
+    struct chunk *older;  /* The previous chunk; NULL in the first one. */
+    _Atomic int64_t used; /* May exceed the chunk's size. */
     struct event event[PER_CHUNK];
 };
 

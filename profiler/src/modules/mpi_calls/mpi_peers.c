@@ -32,7 +32,7 @@ struct own {
     struct seen seen[SEEN];
 };
 static struct thread_rooms iolens_peers_seen = {.bytes = sizeof(struct own)};
-static __thread void *room __attribute__((tls_model("initial-exec"))); /* memory for a struct own */
+static __thread void *room __attribute__((tls_model("initial-exec"))); /* A struct own for this thread. */
 
 static struct keyed_shape shape = {sizeof(struct key), sizeof(struct counts), DEFAULT_PEERS, false, NULL};
 static const struct keyed_shape unbounded = {sizeof(struct key), sizeof(struct counts), UINT64_MAX, false,
@@ -115,8 +115,8 @@ static const struct column COLUMNS[] = {
     MERGED(on_node, "<u1", "truth", "1: both ranks are on one node", COLUMN_KEY),
 };
 
-/* A number for the node of each rank, on all ranks; NULL when that failed. Names are compared by their hash.
- */
+/* Returns an array with a node number for each rank, equal on all ranks; NULL on failure. Nodes are compared
+ * by the hash of their names. */
 static const uint64_t *gather_nodes(const struct iolens_transport *transport, struct buffer *nodes)
 {
     uint64_t *all = buffer_add(nodes, (size_t)transport->size * sizeof *all);

@@ -99,7 +99,8 @@ static void put_all(const struct known_settings *settings, struct buffer *rows)
 
 /* Values by which ranks find out whether all have the same settings; they are added up over all ranks. */
 static struct {
-    int64_t all, first, ranks; /* the hash of what a rank has; that of rank 0; how many have any */
+    /* Hash of this rank's settings, hash of rank 0's settings, and number of ranks that have settings. */
+    int64_t all, first, ranks;
 } sums;
 
 static void count(int rank)
@@ -112,7 +113,7 @@ static void count(int rank)
     buffer_free(&own);
 }
 
-/* Rows are compared before they have their rank. */
+/* Settings are compared before rank numbers are entered. */
 static bool has(const struct buffer *rows, const struct row *row)
 {
     const struct row *all = (const struct row *)rows->data;
@@ -149,14 +150,14 @@ static void put_differences(const struct buffer *first, const struct buffer *own
     }
 }
 
-/* Collective. The rows of rank 0, on all ranks. */
+/* Collective. Sends the rows of rank 0 to all ranks. */
 static bool share_first(const struct iolens_transport *transport, const struct buffer *own,
                         struct buffer *first)
 {
     uint64_t bytes = own->used;
     if (transport->bcast(&bytes, sizeof bytes, 0) != 0)
         return false;
-    if (bytes == 0) /* rank 0 is not recorded */
+    if (bytes == 0) /* Rank 0 is not recorded. */
         return true;
     void *data = buffer_add(first, bytes);
     if (data && transport->rank == 0)
@@ -164,7 +165,7 @@ static bool share_first(const struct iolens_transport *transport, const struct b
     return data && transport->bcast(data, bytes, 0) == 0;
 }
 
-/* Removes the settings that equal rank 0's from the rows. */
+/* Removes the settings that equal those of rank 0 from the rows. */
 static void leave_out_common(const struct iolens_transport *transport, struct buffer *rows)
 {
     struct buffer own = *rows, first = {0};

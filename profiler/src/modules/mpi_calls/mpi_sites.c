@@ -31,16 +31,16 @@ struct seen {
 
 /* The private memory of a thread. */
 struct own {
-    const void *store; /* the table into which `seen` points; a fork makes another one */
+    const void *store; /* The table to which `seen` points; a child of fork has another table. */
     double beat;       /* time of the next update of the record's end */
-    double rare;       /* time at which a call needs more than counting; 0: at every call */
+    double rare;       /* Time from which a call has to do more than count; 0: every call has to. */
     struct mpi_pending pending;
-    void *seen; /* SEEN of them; NULL: no room yet */
+    void *seen; /* Array of SEEN entries; NULL until it is allocated. */
 };
 static __thread struct own own __attribute__((tls_model("initial-exec")));
 static struct thread_rooms iolens_sites_seen = {.bytes = SEEN * sizeof(struct seen)};
 
-/* Rows of functions beyond the bound are found in spite of it: there are not many of them. */
+/* Functions beyond the bound have rows too, because there are few of them. */
 const struct keyed_shape mpi_sites_shape = {sizeof(struct mpi_site_key), sizeof(struct mpi_site), MOST_SITES,
                                             false, NULL};
 static const struct keyed_shape unbounded = {sizeof(struct mpi_site_key), sizeof(struct mpi_site), UINT64_MAX,
@@ -49,7 +49,7 @@ static const struct keyed_shape unbounded = {sizeof(struct mpi_site_key), sizeof
 static int iolens_callers; /* depth of the recorded call chains */
 static unsigned iolens_mpi_traced;
 
-/* The bytes of a call that APMPI counts. */
+/* The kind of bytes that APMPI counts for each function. */
 static const uint8_t MOVES[IOLENS_MPI_FUNCTIONS] = {
 #define APMPI_BYTES(moves, name)  [IOLENS_MPI_##name] = APMPI_##moves,
 #define APMPI_SYNCED(moves, name) [IOLENS_MPI_##name] = APMPI_##moves,
@@ -119,7 +119,7 @@ IOLENS_EXPORT void iolens_mpi_received(int peer, int64_t bytes)
     mpi_peer_add(peer, bytes, MPI_WAY_RECEIVED);
 }
 
-/* No other rank makes a call for what is fetched, so this one counts the message. */
+/* The other rank makes no call when data is fetched from it, so this rank counts the message. */
 IOLENS_EXPORT void iolens_mpi_got(int peer, int64_t bytes)
 {
     add_message(bytes);
@@ -130,7 +130,7 @@ IOLENS_EXPORT void iolens_mpi_got(int peer, int64_t bytes)
 
 IOLENS_EXPORT void iolens_mpi_posted(int64_t bytes) { own.pending.posted += bytes; }
 
-/* A contribution is a message where it is not empty. */
+/* A contribution counts as a message if it is not empty. */
 IOLENS_EXPORT void iolens_mpi_volume(int64_t sent, int64_t received)
 {
     if (sent > 0)

@@ -53,7 +53,7 @@ static void mpiio_finish(const void *state, void *record)
     frequent_top(&f->access, &ints[MPIIO_ACCESS1_ACCESS], &ints[MPIIO_ACCESS1_COUNT]);
 }
 
-/* Enter the recorder with the file's lock held; false when there is nothing to record. */
+/* Enters the recorder and takes the file's lock; returns false if nothing is recorded. */
 static bool enter(struct iolens_mpiio_file *file)
 {
     if (!file || !iolens_active() || iolens_paused())
@@ -219,7 +219,8 @@ IOLENS_EXPORT void iolens_mpiio_close(struct iolens_mpiio_file *file, double t0,
     double *doubles = file->record.doubles;
     timer_stamp(&doubles[MPIIO_F_CLOSE_START], &doubles[MPIIO_F_CLOSE_END], t0, t1);
     add_meta(file, t0, t1);
-    extra_leave_out(registry_find(file->record.base.id), t0, t1); /* MPI_MODE_DELETE_ON_CLOSE */
+    /* The close deletes the file (MPI_MODE_DELETE_ON_CLOSE). */
+    extra_leave_out(registry_find(file->record.base.id), t0, t1);
     add_event(file, TRACED_MPI_CLOSE, t0, t1);
     leave(file);
 }

@@ -35,14 +35,14 @@ static void put_begins(const struct collective_calls *calls, struct buffer *begi
             buffer_put(begins, &chunk->call[i].begin, sizeof(double));
 }
 
-/* Most and, negated, least calls that a rank made. */
+/* Largest number of calls of a rank and, negated, the smallest. */
 struct counts {
     int64_t most, least;
 };
 
 static bool is_same(const struct counts *counts) { return counts->most == -counts->least; }
 
-/* Room for the begins of all calls, taken before anybody counts on it. */
+/* Allocates room for the begins of all calls before any rank relies on it. */
 static bool reserve(struct buffer *begins)
 {
     size_t calls = 0;
@@ -53,8 +53,7 @@ static bool reserve(struct buffer *begins)
     return enough;
 }
 
-/* Collective. Of the files that all ranks share, in their order: how many calls the ranks made and have at
- * hand. */
+/* Collective. For each file that all ranks share, counts the calls that the ranks made and still have. */
 static bool agree_counts(const struct iolens_transport *transport, bool at_hand, struct buffer *counts)
 {
     for (struct file *file = shared_first(MODULE_MPIIO); file; file = shared_next(file, MODULE_MPIIO)) {
@@ -66,8 +65,8 @@ static bool agree_counts(const struct iolens_transport *transport, bool at_hand,
            (numbers == 0 || transport->allreduce(counts->data, numbers, IOLENS_INT64, IOLENS_MAX) == 0);
 }
 
-/* Collective. When the last rank entered each call: all calls of one shared file, then those of the next.
- * Only files on which all ranks made equally many calls take part. */
+/* Collective. Finds when the last rank entered each call, file after file. Only files with the same number of
+ * calls on all ranks take part. */
 static bool latest_begins(const struct iolens_transport *transport, const struct counts *counts,
                           struct buffer *begins)
 {
@@ -121,7 +120,8 @@ static void put_shared_rows(const struct iolens_transport *transport, struct buf
     buffer_free(&begins);
 }
 
-/* A file that some ranks only opened has no calls on all of them in common: its waiting is not known. */
+/* Some ranks opened the file without transfers, so no call is common to all ranks and the waiting is
+ * unknown. */
 static void collect(const struct iolens_transport *transport, struct buffer *rows)
 {
     put_shared_rows(transport, rows);

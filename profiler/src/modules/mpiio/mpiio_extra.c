@@ -10,7 +10,7 @@
 #include "../../runtime/wrap.h"
 #include "mpiio.h"
 
-/* The counts of one file. */
+/* Numbers of calls on one file. */
 struct mpiio_extra {
     struct spin lock;
     int64_t calls[IOLENS_MPIIO_EXTRAS];

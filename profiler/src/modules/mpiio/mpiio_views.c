@@ -9,10 +9,10 @@
 
 enum { RUNS_MAX = 65536 }; /* Largest number of rows of one view that a spool may hold. */
 
-/* A view as it is kept, newest first. */
+/* A stored view; the list begins with the newest one. */
 struct kept_view {
     struct kept_view *older;
-    int64_t number, displacement, extent, bytes, runs; /* runs -1: not described */
+    int64_t number, displacement, extent, bytes, runs; /* `runs` is -1 if the view is not described. */
     struct iolens_run run[];
 };
 

@@ -7,7 +7,7 @@
 #include "../../records/module.h"
 #include "../timer.h"
 
-static struct ids iolens_netcdfs; /* open files */
+static struct ids iolens_netcdfs; /* Open files by their PnetCDF id. */
 
 static void add_meta(struct pnetcdf_file *file, const struct call *c)
 {
@@ -30,7 +30,7 @@ void pnetcdf_on_open(const struct call *c, int nc, enum pnetcdf_file_int counter
     ids_put(&iolens_netcdfs, nc, file);
 }
 
-/* PnetCDF tells how much it moved, its headers included, only while the file is open. */
+/* PnetCDF reports how many bytes it moved, including headers, only while the file is open. */
 void pnetcdf_before_close(struct call *c, int nc)
 {
     const struct pnetcdf_calls *pnetcdf = pnetcdf_calls();

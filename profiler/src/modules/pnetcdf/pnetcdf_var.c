@@ -8,7 +8,7 @@
 #include "../../files/registry.h"
 #include "../../records/module.h"
 
-static struct ids iolens_variables; /* variables of open files, by key_of() */
+static struct ids iolens_variables; /* Variables of open files by key_of(). */
 
 static const struct dataset_layout AT = {
     .bytes = PNETCDF_VAR_BYTES_READ,
@@ -27,14 +27,14 @@ static const struct dataset_layout AT = {
     .meta = PNETCDF_VAR_F_META_TIME,
 };
 
-/* Bytes of the external types NC_BYTE (1) to NC_UINT64 (11). */
+/* Sizes of the external types NC_BYTE (1) to NC_UINT64 (11). */
 static const unsigned char TYPE_BYTES[] = {0, 1, 1, 2, 4, 4, 8, 1, 2, 4, 8, 8};
 
-/* The description of a variable by PnetCDF. */
+/* Description of a variable, read from PnetCDF. */
 struct description {
     char name[PNETCDF_NAME_MOST];
     int rank, record_dimension;
-    int64_t points, type_bytes; /* points of one record */
+    int64_t points, type_bytes; /* Number of points in one record. */
 };
 
 static bool describe(int nc, int var, struct description *d)
@@ -59,7 +59,7 @@ static bool describe(int nc, int var, struct description *d)
 
 static int64_t key_of(int nc, int var) { return (int64_t)nc << 32 | (uint32_t)var; }
 
-/* A variable's record is named FILE:VARIABLE. */
+/* A variable's record has the name FILE:VARIABLE. */
 static struct pnetcdf_var *state_of(int nc, const char *name)
 {
     char path[PATH_BYTES + PNETCDF_NAME_MOST + 1];
@@ -102,7 +102,7 @@ static int64_t product(const mpi_offset *count, int64_t rank)
     return elements;
 }
 
-/* Elements of all pieces together. */
+/* Returns the number of elements in all pieces together. */
 static int64_t in_pieces(const struct extent *extent, int64_t rank)
 {
     int64_t elements = 0;
@@ -111,7 +111,7 @@ static int64_t in_pieces(const struct extent *extent, int64_t rank)
     return elements;
 }
 
-/* The whole variable, with all the records that the file has by now. */
+/* Describes the whole variable, with all records that the file has now. */
 static int64_t whole(const struct pnetcdf_var *var, int nc)
 {
     mpi_offset records = 1;
@@ -128,7 +128,7 @@ static int64_t type_bytes(mpi_type type)
     return bytes;
 }
 
-/* Lengths, and strides where the call has them, the fastest dimension first. */
+/* Fills in lengths, and strides if the call has any; the fastest dimension comes first. */
 static void shape(struct pattern *pattern, const struct extent *extent, int64_t rank)
 {
     for (int64_t d = 0; d < rank && d < PATTERN_DIMENSIONS; d++) {
@@ -184,7 +184,7 @@ void pnetcdf_on_access(const struct call *c, int nc, int var, enum pnetcdf_var_i
     moved(state, form, mode, &pattern, (struct span){c->t0, c->t1});
 }
 
-/* Returns the variable at this place; NULL if it is not known. */
+/* Returns the variable at this place; NULL if unknown. */
 static struct pnetcdf_var *one_of(int nc, const struct several *several, int at, struct pattern *pattern)
 {
     struct pnetcdf_var *state = ids_find(&iolens_variables, key_of(nc, several->var[at]));

@@ -46,8 +46,8 @@ struct io_uring_params;
 
 #if defined(__x86_64__)
 
-/* Everything but the six calls goes on to the real function as if it had been called: C would open a frame,
- * which a call that makes a thread or a process may not come back to. */
+/* Jumps to the real function for all system calls but these six. A wrapper in C would have a frame, to which
+ * a call that makes a thread or a process may not return. */
 enum { IO_URING_SETUP = 425, IO_URING_ENTER = 426, OPENAT2 = 437 };
 
 _Static_assert(SYS_io_submit == 209 && SYS_prctl == 157 && SYS_seccomp == 317, "the numbers below");
@@ -87,7 +87,7 @@ struct opening {
     uint64_t flags, mode, resolve;
 };
 
-enum { IN_ROOT = 0x10 }; /* RESOLVE_IN_ROOT: the folder stands for the root as well */
+enum { IN_ROOT = 0x10 }; /* RESOLVE_IN_ROOT: the folder acts as the root as well. */
 
 static long open_by_number(const void *caller, long dirfd, const char *path, const struct opening *how,
                            long bytes)

@@ -10,8 +10,8 @@
 struct extra_counts {
     struct spin lock;
     int64_t counts[EXTRAS];
-    double seconds, last_end; /* time of the calls that move no bytes, overlap counted once */
-    double latest;            /* time that belongs to the latest call */
+    double seconds, last_end; /* Time of the calls that move no bytes; overlapping time counts once. */
+    double latest;            /* Time of the latest call. */
 };
 
 static void count(const struct call *c, struct file *file, enum extra which, bool timed)

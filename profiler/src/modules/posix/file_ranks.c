@@ -7,8 +7,8 @@
 #include "../../tables/table_largest.h"
 #include "posix.h"
 
-static bool iolens_files_left_out;      /* files that only some ranks used */
-static int64_t iolens_files_not_of_all; /* number of each rank's files that not all ranks share */
+static bool iolens_files_left_out;      /* Files that some but not all ranks used were left out. */
+static int64_t iolens_files_not_of_all; /* Number of this rank's files that not all ranks share. */
 
 struct row {
     uint64_t file;
@@ -80,8 +80,8 @@ static void put_row(struct buffer *rows, const struct file *file, int64_t rank)
     buffer_put(rows, &row, sizeof row);
 }
 
-/* Files that all ranks share have a row for each rank while there is room; beyond it, for the ranks that
- * moved the most bytes. */
+/* Files that all ranks share have a row for each rank if there is room, else for the ranks that moved most
+ * bytes. */
 static int put_shared(const struct iolens_transport *transport, int64_t most, struct buffer *rows)
 {
     for (struct file *file = shared_first(MODULE_POSIX); file; file = shared_next(file, MODULE_POSIX))

@@ -16,7 +16,7 @@ static const double SHORTEST_WAIT = 0.001;
 struct lock_counts {
     struct spin lock;
     int64_t locks, exclusive, refused, waits;
-    double seconds, last_end; /* overlap counted once */
+    double seconds, last_end; /* Waiting time; overlapping time counts once. */
     double longest;
 };
 

@@ -16,7 +16,7 @@
 #include "posix.h"
 #include "../../system/system_call.h"
 
-/* The state behind fd with its lock held, or NULL. */
+/* Returns the state of fd's file with its lock held, or NULL. */
 static struct posix_state *lock_fd(int fd)
 {
     struct open_file *open = fds_find(fd);
@@ -73,7 +73,7 @@ static struct file *opened_file(int fd, int dirfd, const char *path)
     return file;
 }
 
-/* The file that had this path before a rename. NULL unless it was used before. */
+/* Returns the file that had this path before a rename; NULL if the program had not used it. */
 static struct file *renamed_file(int dirfd, const char *path)
 {
     char *absolute = path_room_take();
@@ -275,7 +275,7 @@ void posix_on_close(const struct call *c, int result)
         fds_release(open);
 }
 
-/* A descriptor that the program was given and never used has an open file only after it was asked for. */
+/* A descriptor that the program inherited but never used gets its open file only when it is looked up. */
 void posix_before_close_range(unsigned first, unsigned last, int flags)
 {
     if (flags & CLOSE_RANGE_CLOEXEC || !iolens_owns_memory())

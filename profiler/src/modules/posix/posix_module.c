@@ -1,4 +1,4 @@
-/* The POSIX module: what a file's state begins with, and how its record is made of it. */
+/* The POSIX module: initial values of a file's state, and the conversion into a record. */
 #include <string.h>
 #include <sys/statfs.h>
 
@@ -24,8 +24,8 @@ static int ask_folder(const struct file *file, struct statfs *info)
     return result;
 }
 
-/* Block size of the file system, which Darshan takes for the alignment; 1 MiB on Lustre, -1 for <STDIN> and
- * such. */
+/* Returns the block size of the file system, which Darshan uses as alignment; 1 MiB on Lustre, -1 for pseudo
+ * files such as <STDIN>. */
 static int64_t file_alignment(const struct file *file, int fd)
 {
     struct statfs info;
@@ -60,7 +60,7 @@ static void posix_flush(const void *state)
     heat_flush(&((const struct posix_state *)state)->heat, HEATMAP_POSIX);
 }
 
-/* List 0: strides, list 1: sizes of reads and writes, as the shape has them. */
+/* Copies list 0 (strides) or list 1 (sizes of reads and writes), as the shape numbers them. */
 static void posix_keep(const void *state, int list, struct kept_values *kept)
 {
     const struct posix_state *s = state;

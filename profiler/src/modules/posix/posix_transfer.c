@@ -1,4 +1,4 @@
-/* The POSIX module's events that move bytes. */
+/* The functions of the POSIX module that record transfers. */
 #include "../failed_calls.h"
 #include "posix.h"
 
@@ -66,7 +66,7 @@ static bool is_misaligned(int64_t unit, int64_t offset)
     return unit > 0 && (power_of_two ? offset & (unit - 1) : offset % unit) != 0;
 }
 
-/* Inlined once per direction, so that all places are constants. */
+/* Inlined once per direction, so that all indices are constants. */
 __attribute__((always_inline)) static inline void add_transfer(struct posix_state *s,
                                                                enum posix_direction direction,
                                                                const struct call *c, int64_t offset,
@@ -107,8 +107,8 @@ int64_t posix_begin_at_end(int fd, int64_t bytes)
     return file_info_fd(fd, &info) == 0 && info.st_size >= bytes ? info.st_size - bytes : 0;
 }
 
-/* The same for an open file whose position only the kernel knows. On Linux a positional write to a file that
- * was opened for appending appends too. */
+/* Records a transfer on an open file whose position only the kernel knows. On Linux a positional write to a
+ * file in append mode appends as well. */
 static int64_t asked_begin(struct open_file *open, int fd, enum posix_direction direction, int64_t offset,
                            int64_t bytes)
 {
@@ -129,7 +129,7 @@ static inline int64_t begin_of(struct open_file *open, int64_t offset, int64_t b
     return open->offset - bytes;
 }
 
-/* A socket or pipe that has nothing to read is no failure of a file. */
+/* A socket or pipe without data to read is no failure of a file. */
 __attribute__((noinline)) static void on_failed_transfer(const struct call *c, enum posix_direction direction,
                                                          int fd)
 {
@@ -151,7 +151,7 @@ __attribute__((always_inline)) static inline void on_transfer(const struct call 
     struct posix_state *s = open ? posix_state_of(open, fd) : NULL;
     if (!s)
         return;
-    if (__builtin_expect(open->asks, 0)) /* the kernel, before the lock is taken */
+    if (__builtin_expect(open->asks, 0)) /* Asks the kernel before the lock is taken. */
         offset = asked_begin(open, fd, direction, offset, bytes);
     spin_lock(&s->lock);
     int64_t begin = begin_of(open, offset, bytes);

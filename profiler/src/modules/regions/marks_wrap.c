@@ -1,5 +1,5 @@
-/* The functions with which a program marks regions and switches recording on and off: iolens.h in
- * ../../include, CrayPAT's names for the same, and both under the names that Fortran compilers use. */
+/* The functions with which a program marks regions and switches recording off and on: those of iolens.h in
+ * ../../include and CrayPAT's, each also under the names that Fortran compilers use. */
 #include <string.h>
 
 #include "../../runtime/wrap.h"
@@ -55,7 +55,7 @@ int PAT_region_end(int id)
     return PAT_API_OK;
 }
 
-/* The state, where it is asked for. */
+/* Returns the state of the table if the caller asked for it. */
 int PAT_record(int state)
 {
     if (state == PAT_STATE_QUERY)
@@ -72,7 +72,7 @@ int PAT_flush_buffer(unsigned long *bytes)
     return PAT_API_OK;
 }
 
-/* A text of Fortran has no end but its length, and spaces behind it. */
+/* Copies a Fortran text, which has a length instead of a final NUL and is padded with blanks. */
 static int begin_in_fortran(int64_t id, const char *label, size_t length)
 {
     char text[REGION_LABEL_BYTES] = "";
@@ -82,8 +82,8 @@ static int begin_in_fortran(int64_t id, const char *label, size_t length)
     return PAT_region_begin((int)id, text);
 }
 
-/* pat_apif.h has a name for each kind of integer, and for calls without a status; an older program has one.
- */
+/* pat_apif.h has one name for each kind of integer, and others without a status; older programs use a single
+ * name. */
 #define FORTRAN(end, number)                                                                                 \
     IOLENS_EXPORT void pat_region_begin##end(const number *id, const char *label, number *status,            \
                                              size_t length);                                                 \

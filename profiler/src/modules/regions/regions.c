@@ -18,14 +18,14 @@ const struct keyed_shape region_visits_shape = {.key_bytes = sizeof(struct regio
                                                 .most = MOST_ROWS};
 
 static __thread struct keyed_row *innermost;
-static __thread int64_t uncounted; /* regions begun without room for them, and not ended yet */
-static __thread int64_t of_parent; /* begun in the process that this one was forked from */
-static __thread bool end_is_known; /* thread_ends is called then */
+static __thread int64_t uncounted; /* Regions that were begun without room for them and have not ended yet. */
+static __thread int64_t of_parent; /* Regions that were begun in the parent before the fork. */
+static __thread bool end_is_known; /* thread_ends will be called when the thread ends. */
 
 static struct {
     pthread_once_t once;
     pthread_key_t key;
-    bool has_key; /* a program may have taken all there are */
+    bool has_key; /* The program may already have used up all keys. */
 } iolens_region_ends = {.once = PTHREAD_ONCE_INIT};
 
 static void leave(double now, bool ended)
@@ -51,7 +51,7 @@ static void leave_all(void)
         leave(now, false);
 }
 
-/* The regions that the thread is still in end with it. */
+/* Ends all regions in which the thread still is. */
 static void thread_ends(void *unused)
 {
     (void)unused;

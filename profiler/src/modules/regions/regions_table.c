@@ -1,4 +1,4 @@
-/* The table `regions`: how often and how long each thread was in each region, and what was marked wrongly. */
+/* The table `regions`: number and time of each thread's visits to each region, and incorrect marks. */
 #include <stdio.h>
 
 #include "../../memory/area.h"
@@ -43,7 +43,7 @@ static struct region_visits *find_visits(struct keyed *rows, uint32_t thread, ui
     return NULL;
 }
 
-/* Regions that the process was in when it ended. */
+/* Regions in which the process was when it ended. */
 static int64_t end_open(struct keyed *rows, double now)
 {
     int64_t open = 0;
@@ -84,13 +84,13 @@ static void put_row(struct buffer *rows, struct keyed_row *from, int rank)
         buffer_put(rows, &row, sizeof row);
 }
 
-/* Troubles of all ranks, and an example of the first kind. */
+/* Mistakes of all ranks, and an example of the first kind. */
 enum { UNBEGUN, UNENDED, CROWDED, TROUBLES };
 
 static int64_t iolens_regions_troubles[TROUBLES];
 
 struct example {
-    int64_t rank, id; /* rank -1: there is none */
+    int64_t rank, id; /* `rank` is -1 if there is no example. */
 };
 
 static void combine(const void *in, void *inout)

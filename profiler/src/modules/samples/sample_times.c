@@ -1,4 +1,4 @@
-/* Samples one by one. */
+/* The table `sample_times`: the time of each single sample. */
 #include "../../callers/call_nodes.h"
 #include "../../memory/area.h"
 #include "../../runtime/context.h"

@@ -41,7 +41,7 @@ static bool is_sound(const void *key, const void *value)
     return sample->blocked <= 1 && count->count >= 0 && count->on_core_ns >= 0;
 }
 
-/* Sums the rows that find no room in one row for each kind. */
+/* Adds rows for which there is no room to one row of each kind. */
 static size_t rest(void *memory)
 {
     struct row *row = memory;

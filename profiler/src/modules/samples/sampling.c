@@ -1,4 +1,4 @@
-/* The threads that were sampled, and how well. */
+/* The table `sampling`: the sampled threads, and how completely they were sampled. */
 #include "../../sampling/state.h"
 
 #include <stdio.h>

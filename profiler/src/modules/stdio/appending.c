@@ -6,8 +6,8 @@
 #include "../lustre/lustre.h"
 #include "../../system/system_call.h"
 
-/* Bytes that have left the buffer, where these are left, since this was last asked. More in the buffer than
- * is known of was put there by another thread, which has still to say so. */
+/* Returns the number of bytes that have left the buffer since the last call, given that `left` are left.
+ * If the buffer holds more than is known, another thread has put bytes there and will report them. */
 static int64_t take_landed(struct stream *stream, int64_t bytes, int64_t left)
 {
     int64_t known = stream->pending + bytes;

@@ -1,16 +1,16 @@
-/* The STDIO module: the begin of a file's state, the condition for a record in the log, and the work at the
+/* The STDIO module: initial values of a file's state, the condition for a record in the log, and work at the
  * end. */
 #include "appending.h"
 #include "stdio_state.h"
 
-enum { WORTH_A_LOG = 4096 }; /* bytes that a standard stream moves to or from a file */
+enum { WORTH_A_LOG = 4096 }; /* Bytes that a standard stream must move to or from a file to be worth a log. */
 
 static void stdio_init(void *state, struct file *file, int fd)
 {
     struct stdio_state *s = state;
     (void)fd;
     if (file->path[0] == '<')
-        s->record.ints[STDIO_OPENS] = 1; /* the standard streams come open */
+        s->record.ints[STDIO_OPENS] = 1; /* Standard streams are open from the start. */
 }
 
 /* The standard streams of `sort <in >out` are all that it uses, but a line of greeting is not worth a

@@ -1,4 +1,4 @@
-/* Streams that are opened, closed and opened again. */
+/* Records how streams are opened, closed and reopened. */
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -54,8 +54,8 @@ void stdio_on_fopen(const struct call *c, FILE *stream, const char *path, const 
     count_open(streams_open(stream, file, 0), c, mode[0] == 'a', false);
 }
 
-/* Its files have no name: they share the record of their folder, as those that open() makes with O_TMPFILE.
- */
+/* The file of tmpfile() has no name; it shares the record of its folder, like files that open() makes with
+ * O_TMPFILE. */
 void stdio_on_tmpfile(const struct call *c, FILE *stream) { stdio_on_fopen(c, stream, P_tmpdir, "w+"); }
 
 void stdio_on_fdopen(const struct call *c, FILE *stream, int fd, const char *mode)
@@ -66,7 +66,7 @@ void stdio_on_fdopen(const struct call *c, FILE *stream, int fd, const char *mod
         return;
     open->append |= mode[0] == 'a';
     open->asks |= FDS_ALWAYS;
-    lustre_on_open(file, fd); /* an inherited descriptor was opened elsewhere */
+    lustre_on_open(file, fd); /* An inherited descriptor was opened by another program. */
     off_t position = system_call(SYS_lseek, fd, 0L, SEEK_CUR);
     count_open(streams_open(stream, file, position > 0 ? position : 0), c, open->append, true);
 }

@@ -1,4 +1,4 @@
-/* Bytes that streams move, and calls that move the position. */
+/* Records bytes that streams move, and calls that set the position. */
 #include <string.h>
 
 #include "../io_watch.h"
@@ -25,9 +25,10 @@ __attribute__((always_inline)) static inline void add_transfer(struct stdio_stat
     io_watch_call(c, "STDIO", s->record.base.id, bytes);
 }
 
-enum { NOWHERE = 0 }; /* the end of a transfer that moves no highest byte */
+enum { NOWHERE = 0 }; /* End of a transfer that does not change the highest byte. */
 
-/* Ask the stream for its position, after a call that may have moved it by more or less than was counted. */
+/* Asks the stream for its position, after a call that may have moved it by another amount than was
+ * counted. */
 static void ask_position(struct stream *stream)
 {
     off_t position = ftello(stream->handle);
@@ -39,7 +40,8 @@ static void ask_position(struct stream *stream)
 __attribute__((noinline)) static void on_appending(const struct call *c, struct stream *stream,
                                                    enum stdio_int counter, int64_t bytes)
 {
-    int64_t left = streams_held(stream->handle); /* before the file's lock, as it may take the stream's */
+    /* Must be called before the file's lock is taken, because it may take the stream's lock. */
+    int64_t left = streams_held(stream->handle);
     struct stdio_state *s = stdio_lock(stream);
     if (!s)
         return;
@@ -109,7 +111,7 @@ static void on_left(struct stream *stream)
         appending_left(stream, s, streams_held(stream->handle));
 }
 
-/* All buffered bytes have left the buffers. */
+/* All buffered bytes of all streams have been written. */
 static void on_flushed(struct stream *stream)
 {
     struct stdio_state *s = streams_has_descriptor(stream) ? stdio_state_of(stream) : NULL;
@@ -117,7 +119,7 @@ static void on_flushed(struct stream *stream)
         appending_flushed(stream, s);
 }
 
-/* Darshan counts a flush as a write of no bytes, that of all streams not at all. */
+/* Darshan counts a flush as a write of 0 bytes, but does not count a flush of all streams. */
 void stdio_on_flush(const struct call *c, FILE *stream)
 {
     if (stream)
@@ -130,7 +132,8 @@ void stdio_on_seek(const struct call *c, FILE *handle, int result)
 {
     struct stream *stream = streams_find(handle);
     if (stream) {
-        ask_position(stream); /* before the file's lock is taken, as it takes the stream's */
+        /* Called before the file's lock is taken, because it takes the stream's lock. */
+        ask_position(stream);
         on_left(stream);
     }
     struct stdio_state *s = stdio_lock(stream);
@@ -170,7 +173,7 @@ __attribute__((noinline)) static void on_fewer_items(const struct call *c, FILE 
     stdio_on_drift(stream);
 }
 
-/* Each way ends in a call, so that the usual one needs no frame. */
+/* Both paths end in a call, so that the usual path needs no stack frame. */
 static inline void on_items(const struct call *c, FILE *stream, enum stdio_int counter, size_t size,
                             size_t asked, size_t done)
 {

@@ -12,8 +12,7 @@
 
 static struct streams iolens_streams;
 
-/* glibc's functions, which no header declares; an iterator is the stream itself. NULL in other C
- * libraries. */
+/* Functions of glibc that no header declares; an iterator is the stream itself. NULL in other C libraries. */
 void _IO_list_lock(void) __attribute__((weak));
 void _IO_list_unlock(void) __attribute__((weak));
 FILE *_IO_iter_begin(void) __attribute__((weak));
@@ -198,7 +197,7 @@ bool streams_any_pending(void)
     return false;
 }
 
-/* Bytes that were written before are in no record from now on. */
+/* Bytes that were written before belong to no record from now on. */
 static void forget_pending(struct stream *stream) { stream->pending = 0; }
 
 void streams_reset(void)

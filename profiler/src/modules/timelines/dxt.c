@@ -12,13 +12,13 @@ enum { FIRST_CHUNK = 16, LARGEST_CHUNK = 1024 };
 
 struct dxt_chunk {
     struct dxt_chunk *next;
-    size_t size; /* segments; all but the last chunk of a trace are full */
+    size_t size; /* Number of segments in the chunk; all but the last chunk of a trace are full. */
     struct dxt_segment segment[];
 };
 
 struct dxt_record {
     struct record_base base;
-    int64_t shared; /* 0, as in Darshan */
+    int64_t shared; /* Always 0, as in Darshan. */
     char host[HOST_BYTES];
     int64_t writes, reads;
 };
@@ -100,7 +100,7 @@ static char *put_segments(char *at, const struct dxt_trace *trace)
     return at;
 }
 
-/* The head, then the segments of writes, then those of reads. */
+/* Writes the head, then the segments of writes, then those of reads. */
 static size_t dxt_serialize(const void *state, const struct file *file, int64_t rank, void *buffer)
 {
     const struct dxt *dxt = state;

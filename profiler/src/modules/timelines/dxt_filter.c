@@ -14,14 +14,15 @@
 
 static struct dxt_filter {
     bool on;
-    double small, unaligned; /* least share of such accesses in a file, 0 to 1; negative: any */
-    size_t limit;            /* bytes that traces may take */
-    atomic_size_t left;      /* segments that are not taken yet */
+    /* Smallest share of such accesses that a traced file must have, 0 to 1; negative: any. */
+    double small, unaligned;
+    size_t limit;       /* Bytes that traces may use. */
+    atomic_size_t left; /* Segments that are still free. */
 } iolens_dxt;
 
 enum { MIB = 1024 * 1024, ANY = -1 };
 
-/* A share between 0 and 1, or ANY. */
+/* Reads a share between 0 and 1, or returns ANY. */
 static double share(const char *name, const char *text)
 {
     char *end;
@@ -103,7 +104,7 @@ bool dxt_wants_file(const struct file *file)
 /* As in Darshan: small is up to 10 KiB; a file without a POSIX record keeps its trace. */
 bool dxt_keeps_file(const struct file *file, int64_t rank)
 {
-    const struct posix_record *posix = file->state[MODULE_POSIX]; /* which the state begins with */
+    const struct posix_record *posix = file->state[MODULE_POSIX]; /* The state begins with the record. */
     if (!rank_matches(rank))
         return false;
     if (!posix)

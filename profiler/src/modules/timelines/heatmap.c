@@ -13,22 +13,22 @@ enum { BINS = 200 };
 
 static const double FIRST_WIDTH = 0.1;
 
-/* Names, and through their hashes record ids, that PyDarshan knows. */
+/* Names that PyDarshan knows; their hashes are the record ids. */
 static const char *const NAME[HEATMAP_APIS] = {
     [HEATMAP_POSIX] = "heatmap:POSIX", [HEATMAP_STDIO] = "heatmap:STDIO", [HEATMAP_MPIIO] = "heatmap:MPIIO"};
 
 struct heatmap {
     struct spin lock;
-    double width;           /* of a bin, in seconds */
-    int64_t bins;           /* in the record; known at the end */
-    int64_t bytes[2][BINS]; /* read, written */
+    double width;           /* Width of a bin in seconds. */
+    int64_t bins;           /* Number of bins in the record; known at the end. */
+    int64_t bytes[2][BINS]; /* Bytes read and written. */
 };
 
 struct heatmap_record {
     struct record_base base;
     double width;
     int64_t bins;
-    int64_t pointers[2]; /* of no meaning in a log */
+    int64_t pointers[2]; /* Unused in a log. */
 };
 
 _Static_assert(sizeof(struct heatmap_record) == 48, "Darshan's HEATMAP record begins with 48 bytes");
@@ -46,7 +46,7 @@ static bool heatmap_validate(const void *state, const struct area *area)
            is_measured_time(((const struct heatmap *)state)->width);
 }
 
-/* States of the module, NULL until the first transfer. */
+/* One state per kind of heat map; NULL until the first transfer. */
 static void *_Atomic iolens_heatmaps[HEATMAP_APIS];
 
 static void heatmap_reset(void)
@@ -79,7 +79,8 @@ static void merge_pairs(struct heatmap *map)
     map->width *= 2;
 }
 
-/* Spread `bytes` evenly over [t0, t1] into bins of `width`; what falls into the bin of t1 is returned. */
+/* Spreads `bytes` evenly over [t0, t1] into bins of `width`; returns the part that belongs to the bin of
+ * t1. */
 static int64_t spread(int64_t *bins, double width, int64_t bytes, double t0, double t1)
 {
     int64_t done = 0;
@@ -98,7 +99,7 @@ static void flush(struct heatmap *map, const struct heat *heat)
         map->bytes[direction][bin] += heat->bytes[direction];
 }
 
-/* If allocation for the map fails, the file's bin becomes endless, and is dropped at the end. */
+/* If allocation of the map fails, the file's bin never ends, and is dropped when recording ends. */
 void heat_move(struct heat *heat, enum heatmap_api api, bool writing, int64_t bytes, double t0, double t1)
 {
     struct heatmap *map = map_of(api);
@@ -126,7 +127,7 @@ void heat_flush(const struct heat *heat, enum heatmap_api api)
         flush(map, heat);
 }
 
-/* An empty map of the bins that the job's time needs, the same on all ranks. */
+/* Makes an empty map whose bins cover the job's time; all ranks make the same. */
 static struct heatmap map_until(double end)
 {
     struct heatmap map = {.width = FIRST_WIDTH};
@@ -147,7 +148,7 @@ static double to_edge(const struct heatmap *map, double time)
     return (bins < (double)map->bins ? bins : (double)map->bins) * map->width;
 }
 
-/* Bins of the rank's clock become bins of the job's. */
+/* Converts bins of the rank's clock into bins of the job's clock. */
 static void heatmap_correct(void *state, const struct timeline *line)
 {
     struct heatmap *map = state, corrected = map_until(line->end);

@@ -30,7 +30,7 @@ const struct keyed_shape traced_sums_shape = {.key_bytes = sizeof(struct traced_
                                               .most = MOST_ROWS,
                                               .in_handlers = true};
 
-/* A call that has begun. */
+/* A call that has begun and not ended. */
 struct begun {
     uint64_t number;
     uintptr_t frame;
@@ -43,7 +43,7 @@ struct calls {
     struct begun begun[TRACED_DEEPEST];
 };
 
-/* Indexed by thread_slot, whose last value several threads may share. The memory of a thread that ended is
+/* Indexed by thread_slot, whose last value several threads may share. The memory of an ended thread is
  * reused. */
 static struct calls *iolens_traced_calls[SLOTS_MOST - 1];
 
@@ -169,7 +169,7 @@ static void add(struct traced_sums *sums, const struct counts *begin, const stru
 
 static int64_t ns(double seconds) { return (int64_t)(seconds * 1e9); }
 
-/* No more where reading takes too large a part of what is measured. */
+/* Stops counting if reading the counters takes too large a part of the measured time. */
 static void count_reading(struct traced_sums *sums, double reading, double inside)
 {
     grow(&sums->reading_ns, ns(reading));

@@ -1,4 +1,4 @@
-/* The table `traced_counters`: what was counted in the calls of traced functions. */
+/* The table `traced_counters`: counter values inside calls of traced functions. */
 #include <stdio.h>
 #include <string.h>
 

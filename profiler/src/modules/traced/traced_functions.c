@@ -1,5 +1,5 @@
-/* Functions that the libraries in src/trace stand before, and the program's own where it was built for that.
- */
+/* Times of traced functions: those that the libraries in src/trace wrap, and the program's own if it was
+ * compiled for that. */
 #include <math.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ struct calls {
 
 struct state {
     struct keyed names, rows;
-    double recording; /* seconds that recording a call takes in this process; 0: not measured */
+    double recording; /* Seconds that recording one call takes in this process; 0: not measured. */
 };
 
 static const struct keyed_shape NAMES = {.key_bytes = sizeof(uint64_t),
@@ -58,7 +58,7 @@ static uint32_t number_of(const char *group, const char *function)
     return at + 1;
 }
 
-/* The name goes where a recovery finds it. */
+/* Stores the name in the spool, where a recovery finds it. */
 static void note_name(struct state *state, uint64_t function)
 {
     struct keyed_row *row = keyed_find(&state->names, &NAMES, &function);
@@ -169,8 +169,8 @@ IOLENS_EXPORT void iolens_called(const struct iolens_called *call, double t1, bo
 
 static struct thread_rooms iolens_called_rooms;
 
-/* Not in a signal handler that interrupted the recorder, which may hold the lock of these rooms. All pages
- * are written to: page faults inside a function would count as the function's own. */
+/* Prepares the thread's memory; not in a signal handler that interrupted the recorder, which may hold a lock.
+ * All pages are written to, because page faults inside a function would count as the function's own. */
 IOLENS_EXPORT void *iolens_called_room(size_t bytes, void **mine)
 {
     if (!iolens_active() || iolens_busy)
@@ -198,7 +198,7 @@ static double trial(const struct traced_key *key)
     return (clock_now(&iolens.clock) - begin) / TRIAL_CALLS;
 }
 
-/* The shortest of several trials counts, for another process may have the core in the others. */
+/* Uses the shortest of several trials, because another process may have used the core in the others. */
 static void measure_recording(struct state *state)
 {
     struct keyed_row *any = keyed_first(&state->rows);
