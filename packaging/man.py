@@ -36,7 +36,7 @@ def pages(date: str) -> dict[str, str]:
 
 
 def overview(known: Sequence[Command], date: str) -> str:
-    """The page of `iolens`."""
+    """Returns the page of `iolens`."""
     lines = [*head("iolens", "see where a parallel program's I/O time goes, and what would fix it", date)]
     lines += [".SH SYNOPSIS", ".B iolens", r".I COMMAND \&...", ".SH COMMANDS"]
     for command in known:
@@ -60,7 +60,7 @@ def page(command: Command, date: str) -> str:
 
 
 def entry(option: Option) -> list[str]:
-    """An option and what it says."""
+    """Returns an option with its description."""
     value = rf" \fI{escaped(option.value)}\fR" if option.value else ""
     flags = ", ".join(rf"\fB{escaped(flag)}\fR{value}" for flag in option.flags)
     choices = f" One of {', '.join(option.choices)}." if option.choices else ""
@@ -85,7 +85,7 @@ def foot(status: str) -> list[str]:
 
 
 def escaped(text: str) -> str:
-    """Text as roff reads it."""
+    """Returns text in roff's syntax."""
     plain = text.replace("\\", r"\e").replace("-", r"\-")
     plain = "".join(letter if letter.isascii() else rf"\[u{ord(letter):04X}]" for letter in plain)
     return rf"\&{plain}" if plain.startswith((".", "'")) else plain

@@ -41,7 +41,7 @@ CHANGES = (
     ),
     ("CHANGELOG.md", r"^## Unreleased$", "## Unreleased\n\n## {version} ({day})"),
 )
-"""File, the first line that is replaced, and what comes in its place."""
+"""Each file with the first line to replace and its replacement."""
 
 
 class Refused(Exception):
@@ -85,7 +85,7 @@ def main(words: Sequence[str]) -> int:
 
 
 def checked(version: str, is_new: bool) -> str:
-    """Returns the notes of a release that can be made; Refused says what is in its way."""
+    """Returns the notes of a release; raises Refused with the reason if it cannot be made."""
     if not re.fullmatch(r"(0|[1-9]\d*)(\.(0|[1-9]\d*)){2}", version):
         raise Refused(f"'{version}' is no version; it is three numbers, such as 1.2.3 (make release VERSION=1.2.3)")
     if not (ROOT / ".git").exists():
@@ -105,7 +105,9 @@ def checked(version: str, is_new: bool) -> str:
 
 
 def notes_of(version: str, is_new: bool) -> str:
-    """Returns what the changelog says of a version; Refused if it says nothing, or too much as unreleased."""
+    """Returns the changelog's text about a version; raises Refused if there is none, or if entries are still
+    unreleased.
+    """
     news, notes = section("Unreleased"), section(version)
     if is_new and not has_entry(news):
         raise Refused("CHANGELOG.md has nothing under '## Unreleased'; say there what is new")
@@ -137,7 +139,7 @@ def check_root() -> None:
 
 
 def parts(version: str) -> tuple[int, ...]:
-    """Versions in their order."""
+    """Returns versions in ascending order."""
     return tuple(map(int, version.split(".")))
 
 

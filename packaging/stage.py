@@ -15,7 +15,7 @@ import wheel
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Write everything."""
+    """Writes all files."""
     if len(arguments) < 3:
         print(__doc__, file=sys.stderr)
         return 2

@@ -42,7 +42,9 @@ SHARED: tuple[tuple[str, str], ...] = (
     ("workloads/Makefile", "source/workloads/Makefile"),
     ("workloads/find-libraries.sh", "source/workloads/find-libraries.sh"),
 )
-"""Files of the project, and where they go below PARTS: one file's path there, or the folder of what a pattern names."""
+"""Files of the project and their places below PARTS: for a single file its path, for a pattern the folder of
+its files.
+"""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -88,7 +90,7 @@ COMPLETIONS = {
     "zsh": "zsh/site-functions/_iolens",
     "fish": "fish/vendor_completions.d/iolens.fish",
 }
-"""Where each shell looks for completions below a share folder."""
+"""Folders below a share folder in which each shell looks for completions."""
 
 Row = tuple[str, bytes, int]
 """A file of the archive: its name, content and mode."""
@@ -121,7 +123,7 @@ def parts(builds: Sequence[Path]) -> Iterator[Row]:
 
 
 def manuals() -> Iterator[Row]:
-    """Returns the files of a share folder by their places there."""
+    """Returns the files of a share folder by their places in it."""
     for page, text in man.pages("").items():
         yield f"man/man1/{page}", text.encode(), 0o644
     for shell, place in COMPLETIONS.items():
@@ -144,7 +146,7 @@ def write(target: Path, rows: Sequence[Row]) -> None:
 
 
 def digest(content: bytes) -> str:
-    """A hash as RECORD has it."""
+    """Returns a hash in the form of the file RECORD."""
     return base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
 
 

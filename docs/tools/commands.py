@@ -58,7 +58,7 @@ class Block:
 
 
 def rows() -> list[Row]:
-    """The table of what is run elsewhere, or not."""
+    """Reads the table of commands that other tests run, or that no test runs."""
     with TABLE.open(encoding="utf-8", newline="") as file:
         return [Row(**row) for row in csv.DictReader(file)]
 
@@ -78,7 +78,7 @@ def blocks(text: str, document: Path, table: list[Row]) -> list[Block]:
 
 
 def looked_up(command: str, document: Path, table: list[Row]) -> Command:
-    """A command with what the first row about it says."""
+    """A command, and the entry of the first row that is about it."""
     row = next((row for row in table if row.fits(document, command.partition("\n")[0])), None)
     if row is None:
         return Command(command)
@@ -93,7 +93,7 @@ def joined(lines: str) -> list[str]:
 
 
 def commands_of(document: Path, table: list[Row]) -> list[Command]:
-    """All commands of a document."""
+    """Returns all commands of a document."""
     text = (ROOT / document).read_text(encoding="utf-8")
     return [command for block in blocks(text, document, table) for command in block.commands]
 

@@ -35,7 +35,7 @@ SPECIAL: tuple[tuple[str, str, str, str], ...] = (
     ("STDIO", r"FDOPENS", "calls", "streams opened over a descriptor"),
     ("STDIO", r"FLUSHES", "calls", "fflush"),
 )
-"""Where a name says something else in one module: module, pattern, unit, meaning."""
+"""Counter names whose meaning in one module is special: module, pattern, unit, meaning."""
 
 COMMON: tuple[tuple[str, str, str], ...] = (
     (r"OPENS", "calls", "opens"),
@@ -105,7 +105,7 @@ NTH = {"1": "first", "2": "second", "3": "third", "4": "fourth"}
 
 
 def meaning(module: str, counter: str) -> tuple[str, str]:
-    """Unit and meaning of a counter such as `POSIX_OPENS`; KeyError when no row has it."""
+    """Returns unit and meaning of a counter such as `POSIX_OPENS`; raises KeyError if no row has it."""
     name = counter.removeprefix(f"{module}_")
     for modules, pattern, unit, words in (*SPECIAL, *((".*", *row) for row in COMMON)):
         found = re.fullmatch(pattern, name)

@@ -14,7 +14,7 @@ FENCE = re.compile(r"^ *(`{3,}|~{3,})")
 
 
 def documents() -> list[Path]:
-    """Every Markdown file of the repository, as a path from its root; what was built or installed is left out."""
+    """Returns every Markdown file of the repository as a path from its root, without built or installed files."""
     found = []
     for folder, folders, files in os.walk(ROOT):
         folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in MADE)
@@ -23,7 +23,7 @@ def documents() -> list[Path]:
 
 
 def page_of(document: Path) -> Path:
-    """The page's source in the manual: what lies in docs/ is its root, all else stays where it is."""
+    """Returns the page's path in the manual: files of docs/ move to its root, all others keep their path."""
     return document.relative_to("docs") if document.parts[0] == "docs" else document
 
 

@@ -26,7 +26,7 @@ KINDS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("site", "Many jobs", ("ingest", "fleet")),
     ("setup", "The machine", ("doctor", "workloads", "stripe", "selfbench", "completion")),
 )
-"""Commands by what they are for; those that no row has are in the last."""
+"""Commands by purpose; commands that no row has are listed last."""
 
 UNITS = {
     "size": "B",
@@ -62,7 +62,7 @@ function named behind *computed by* has the formula and its source."""
 
 
 def pages() -> dict[str, str]:
-    """All pages of this kind, by file."""
+    """Returns all pages of this kind, by file."""
     known = commands()
     made = {f"reference/commands/{command.name}.md": command_page(command) for command in known}
     return made | {
@@ -79,13 +79,13 @@ def cell(text: object) -> str:
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
-    """A table in Markdown."""
+    """Returns a table in Markdown."""
     lines = [heads, ["---"] * len(heads), *([cell(value) for value in row] for row in rows)]
     return ["", *("| " + " | ".join(line) + " |" for line in lines), ""]
 
 
 def command_index(known: Sequence[Command]) -> str:
-    """The commands by what they are for."""
+    """Returns the commands by purpose."""
     about = {command.name: command.about for command in known}
     sorted_in = {name for _, _, names in KINDS for name in names}
     lines = ["# Commands", "", "`iolens COMMAND --help` says the same in a terminal, `man iolens-COMMAND` too."]
@@ -112,7 +112,7 @@ def command_page(command: Command) -> str:
 
 
 def options(given: Sequence[Option]) -> list[str]:
-    """Options as a table."""
+    """Returns options as a table."""
     rows = [(f"`{flags(each)}`", about(each)) for each in given]
     return table(["option", "meaning"], rows) if rows else []
 
@@ -209,7 +209,7 @@ def column_row(column: Column) -> tuple[str, str, str]:
 
 
 def sentence(text: str) -> str:
-    """A docstring's words as Markdown: what it quotes with backticks stays so, all else is text."""
+    """Returns a docstring as Markdown: words in backticks stay code, all other text is escaped."""
     parts = text.split("`")
     quoted = [part if place % 2 else cell(part).replace("_", r"\_") for place, part in enumerate(parts)]
     return "`".join(quoted)

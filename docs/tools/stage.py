@@ -23,7 +23,7 @@ OUTPUT = re.compile(r"^<!-- output.*-->\n```text$", re.MULTILINE)
 
 
 def main(words: Sequence[str]) -> int:
-    """Write all sources."""
+    """Writes all sources."""
     if len(words) != 1:
         print(__doc__, file=sys.stderr)
         return 2
@@ -39,13 +39,13 @@ def main(words: Sequence[str]) -> int:
 
 
 def write(path: Path, text: str) -> None:
-    """A page and the folders above it."""
+    """Returns a page and the folders above it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
 
 
 def with_links(text: str, document: Path, known: set[Path], folder: Path) -> str:
-    """The same document with its links as they are from its page."""
+    """Returns the path of a linked document, relative to the page."""
 
     def link(found: re.Match[str]) -> str:
         image, words, target = found.groups()

@@ -27,7 +27,7 @@ from pages import ROOT, documents, page_of
 
 TUTORIAL = "tutorial"
 SPOOLS = ".spools"
-"""In the folder of a page, so that no other program's spools are met."""
+"""Keeps spools in the page's folder, so that spools of other programs are not found."""
 
 MARK = "\x1e"
 OWN = {"results", "dist", ".git"}
@@ -41,7 +41,7 @@ RANKS = 6
 
 
 class Failed(Exception):
-    """A command of a page failed; the text says which, and what was printed until then."""
+    """Raised when a command of a page fails; the text has the command and the output until then."""
 
 
 def page_path(page: str) -> Path:
@@ -50,7 +50,7 @@ def page_path(page: str) -> Path:
 
 
 def like_a_clone(folder: Path) -> None:
-    """Make a folder that has what a clone has after `make build`, by links, and results of its own."""
+    """Makes a folder that looks like a clone after `make build`, by links, with its own results."""
     (folder / SPOOLS).mkdir(parents=True)
     for entry in sorted(ROOT.iterdir()):
         if entry.name not in OWN:
@@ -150,7 +150,7 @@ def record_page(document: Path, said: dict[str, str], place: Path) -> None:
 
 
 def main(words: Sequence[str]) -> int:
-    """Walk through pages, and keep what they print."""
+    """Runs the commands of pages and keeps their output."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--long", action="store_true", help="also what takes minutes")

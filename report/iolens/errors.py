@@ -1,4 +1,4 @@
-"""The one error that a person sees: what was wrong, where, and what to do."""
+"""The one kind of error that a user sees: it says what was wrong, where, and what to do."""
 
 
 class IolensError(Exception):

@@ -18,7 +18,7 @@ def printable(text: str, keep: str = "") -> str:
 
 
 def _escaped(letter: str) -> str:
-    """Returns a character as the escape that Python and C write for it."""
+    """Returns the escape that Python and C write for a character."""
     return letter.encode("unicode_escape").decode("ascii")
 
 

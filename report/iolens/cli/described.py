@@ -22,9 +22,7 @@ class Option:
 
 @dataclass(frozen=True)
 class Command:
-    """A command, its first line of help, how it is used, what it takes, what its help ends with, its actions, what its
-    help begins with, and examples of its use.
-    """
+    """A command: its first line of help, usage, arguments, the beginning and end of its help, actions, and examples."""
 
     name: str
     about: str
@@ -42,7 +40,7 @@ def commands() -> list[Command]:
 
 
 def _described(name: str) -> Command:
-    """Returns one command."""
+    """Returns the description of one command."""
     return _of_parser(name, COMMANDS[name], command_parser(name))
 
 

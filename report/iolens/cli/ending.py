@@ -22,7 +22,7 @@ class Heedless(io.FileIO):
     """A stream for messages. If a message cannot be written, it is dropped and the program goes on."""
 
     def write(self, data: object) -> int:
-        """Writes what can be written; returns the size of all of it."""
+        """Writes as many bytes as possible; returns the size of the whole buffer."""
         view = memoryview(data)  # type: ignore[arg-type]
         with suppress(OSError):
             return super().write(view) or view.nbytes
@@ -62,7 +62,7 @@ def exit_code_of(name: str, command: Callable[[], int]) -> int:
     """
     try:
         code = command()
-    except SystemExit as asked:  # argparse has printed help, or what is wrong with the usage
+    except SystemExit as asked:  # argparse has printed help or a usage error.
         raise SystemExit(_flushed(name, int(asked.code or 0))) from None
     except IolensError as error:
         print(printable(f"{name}: {error}", keep="\n"), file=sys.stderr)
@@ -76,7 +76,7 @@ def exit_code_of(name: str, command: Callable[[], int]) -> int:
 
 
 def _flushed(name: str, code: int) -> int:
-    """Writes what is still buffered; returns the exit code, which is 1 where it was 0 and the output is lost."""
+    """Writes the buffered output; returns the exit code, or 1 in place of 0 if output is lost."""
     try:
         sys.stdout.flush()
     except OSError as error:
@@ -85,8 +85,9 @@ def _flushed(name: str, code: int) -> int:
 
 
 def _failed(name: str, error: OSError) -> int:
-    """Says what the system refused, unless a reader of the output has left; returns exit code 1. An error that names
-    no file is one of standard output."""
+    """Prints the system's error, unless the reader of the output has gone; returns exit code 1. An error without a file
+    name concerns standard output.
+    """
     if error.filename is None:
         _give_up_output()
     if not isinstance(error, BrokenPipeError):

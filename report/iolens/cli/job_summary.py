@@ -19,7 +19,7 @@ _NAME = "iolens-job-summary"
 
 
 def _parser() -> argparse.ArgumentParser:
-    """Returns the options of darshan-job-summary.pl, which may be shortened as there."""
+    """Returns the options of darshan-job-summary.pl, which may be abbreviated like the original's."""
     made = argparse.ArgumentParser(
         prog=_NAME, description="Make the PDF summary of a log, with the options of darshan-job-summary.pl."
     )
@@ -32,7 +32,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Writes the PDF, silently unless --verbose is given; returns the exit code (0 done, 1 failed, 2 wrong usage)."""
+    """Writes the PDF, silently without --verbose; returns the exit code (0 done, 1 failed, 2 wrong usage)."""
     if argv is None:
         secure_streams()
     return exit_code_of(_NAME, lambda: run(argv))
@@ -46,7 +46,7 @@ def run(argv: Sequence[str] | None) -> int:
 
 
 def _summarise(log: Path, pdf: Path, verbose: bool) -> None:
-    """Writes the pages and, if wanted, the numbers behind them."""
+    """Writes the pages and, if requested, the tables behind them."""
     from iolens.log import read_log
     from iolens.pages.exhibit import frames
     from iolens.pages.exhibits.job import JOB_EXHIBITS

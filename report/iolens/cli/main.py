@@ -78,7 +78,7 @@ _MODULES = {
 """Command name to its module, which has `add_arguments(parser)` and `run(args) -> int`."""
 
 _DRAWING = {"activity", "compare", "fleet", "predict", "report", "sweep", "tune"}
-"""Commands that may draw."""
+"""Commands that may draw figures."""
 
 _OBJECTS = 50_000
 """New objects between two searches for garbage: Python's 700 cost a tenth of a command, most of it during imports."""

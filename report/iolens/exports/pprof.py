@@ -73,7 +73,7 @@ def pprof(stacks: Sequence[Stack], program: str, start: float, seconds: float) -
     Values are periods of the timer and nanoseconds; labels are rank, thread and state (running, waiting).
     """
     tables = Tables()
-    tables.files.of(program)  # the first is what the viewer takes for the program
+    tables.files.of(program)  # The viewer takes the first file for the program.
     text = tables.texts.of
     types = [("samples", "count"), ("time", "nanoseconds")]
     head = [block(_SAMPLE_TYPE, _value_type(text, *kind)) for kind in types]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 _VARINT, _BYTES = 0, 2
-"""Wire types."""
+"""Protobuf's wire types."""
 
 
 def _varint(value: int) -> bytes:

@@ -50,7 +50,7 @@ def speedscope(stacks: Sequence[Stack], name: str) -> str:
 
 
 def _described(frame: Frame) -> dict[str, str | int]:
-    """Returns a frame with what is known of its place."""
+    """Returns a frame with the known facts about its place."""
     known: dict[str, str | int] = {"name": frame.function}
     if frame.source or frame.object:
         known["file"] = frame.source or frame.object

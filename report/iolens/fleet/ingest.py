@@ -23,7 +23,7 @@ _SUFFIX = ".darshan"
 _SNAPSHOT = ".snapshot-"
 """Part of the name of a log that was made while its job was running; the job's own log comes later."""
 _BATCH_LOGS, _BATCH_BYTES = 500, 64 << 20
-"""A batch is written as one part of the store: no more logs, or bytes of them, than these."""
+"""A batch becomes one part of the store; these limit its logs and their bytes."""
 PATIENCE = "30s"
 """Seconds that a scheduler may take to answer."""
 

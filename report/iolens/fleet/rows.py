@@ -24,7 +24,7 @@ from iolens.metrics.files.overview import mounts_of
 from iolens.metrics.job import share
 
 _NAME = re.compile(r"([^_]+)_.+_id\d+(?:-\d+)?_\d+-\d+-\d+[-_]")
-"""USER_PROGRAM_idJOB-PID_MONTH-DAY-SECONDS_…: a log's name."""
+"""Matches a log's name: USER_PROGRAM_idJOB-PID_MONTH-DAY-SECONDS_…."""
 
 _BESIDE_IO = {"mpi_calls", "samples"}
 """Private regions without which only I/O can be advised on."""
@@ -40,7 +40,7 @@ class Met:
 
     @property
     def name(self) -> str:
-        """Returns its path as text, by which a store knows it."""
+        """Returns the log's path as text, which identifies it in a store."""
         return printable(self.log)
 
     @property

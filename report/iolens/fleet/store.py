@@ -76,7 +76,9 @@ def known_logs(folder: Path) -> dict[str, tuple[int, int]]:
 
 
 class Part:
-    """New rows of all tables, written aside and renamed at the end, `logs` last; left out when an error ends it."""
+    """Writes the new rows of all tables under other names and renames them at the end, `logs` last; after an error
+    nothing is kept.
+    """
 
     def __init__(self, folder: Path, name: str) -> None:
         self.folder, self.name = folder, name
@@ -155,5 +157,5 @@ class Part:
 
 
 def _joined(lists: Iterable[list[Any]]) -> list[Any]:
-    """Lists behind one another."""
+    """Joins lists."""
     return [value for each in lists for value in each]

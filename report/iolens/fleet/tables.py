@@ -89,7 +89,7 @@ def need(extra: str, *packages: str) -> None:
 
 
 def schema_of(table: str) -> pa.Schema:
-    """The columns as Arrow has them."""
+    """Returns the columns in Arrow's types."""
     import pyarrow as pa
 
     special = {"timestamp[us, tz=UTC]": pa.timestamp("us", tz="UTC"), "bool": pa.bool_()}

@@ -40,7 +40,7 @@ def file_seconds(found: Scan, ids: np.ndarray) -> np.ndarray:
 
 
 def _highest_records(found: Scan) -> Iterator[tuple[Records, np.ndarray]]:
-    """Yields the records of each layer, and which of them are of files that no layer above knows."""
+    """Yields the records of each layer, and marks those of files that no higher layer knows."""
     for name, records in found.records.items():
         above = found.records.get(ABOVE.get(name, ""))
         yield records, np.ones(len(records.id), bool) if above is None else ~among(records.id, above.id)

@@ -32,7 +32,7 @@ _IN_WHEEL = Path(iolens.__file__).resolve().parent / "parts"
 """The parts that the wheel carries beside the package."""
 
 BUILD_FOR_LUSTRE = CHECKOUT / "build" / "impi"
-"""The programs and libraries built for the MPI that has ROMIO's Lustre driver, if the usual one does not have it."""
+"""Folder of the programs and libraries for the MPI with ROMIO's Lustre driver, if the default MPI lacks it."""
 
 
 def folders_of_libraries() -> list[Path]:
@@ -92,7 +92,8 @@ def find_program(name: str, folders: Sequence[Path] | None = None) -> Path:
     """
     candidates = [Path(name)] if "/" in name else [folder / name for folder in folders or folders_of_programs()]
     for path in candidates:
-        if os.access(path, os.X_OK) and path.is_file():  # is_file raises below a folder that may not be entered
+        # The method is_file raises inside folders that may not be entered.
+        if os.access(path, os.X_OK) and path.is_file():
             return path.absolute() if "/" in name else path.resolve()
     raise IolensError(_absent(name, [path.parent for path in candidates]))
 

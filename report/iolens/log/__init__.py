@@ -12,6 +12,7 @@ __all__ = ["Job", "LogError", "ModuleInfo", "Mount", "read_log"]
 
 def read_log(path: Path | str) -> Job:
     """Reads a log of Darshan 3.0 or later or of this profiler; raises LogError if it is damaged or no log."""
-    from iolens.log import reader  # here, because it needs numpy, and who imports a name of this package may not
+    # Imported here because it needs numpy, which users of other names in this package may lack.
+    from iolens.log import reader
 
     return reader.read_log(path)

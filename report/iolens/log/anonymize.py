@@ -128,7 +128,7 @@ def _job_region(log: Container, data: bytes, names: Pseudonyms, paths: list[byte
 
 
 def _renumbered(number: int, names: Pseudonyms) -> int:
-    """Returns another number of a user or job, from 1 to 2^31 - 1."""
+    """Returns the command line and the mounts, one mount a line."""
     return names.number(b"number:%d" % number, 1 << 31)
 
 
@@ -202,7 +202,7 @@ def _private_region(region: PrivateRegion, names: Pseudonyms) -> PrivateRegion |
 
 
 def anonymous_chunks(chunks: tuple[bytes, ...], names: Pseudonyms) -> tuple[bytes, ...]:
-    """Returns the parts of a table; one that does not name its columns has those of the part before it."""
+    """Returns the parts of a table; a part without column names has the columns of the previous part."""
     columns: list[dict[str, Any]] = []
     new = []
     for chunk in chunks:
@@ -228,9 +228,7 @@ def _table(chunk: bytes, columns: list[dict[str, Any]], names: Pseudonyms) -> by
 
 
 def _job(old: dict[str, Any], names: Pseudonyms) -> dict[str, Any]:
-    """Returns the region `job`: what is known to be harmless as it is, hosts, programs and settings under
-    pseudonyms.
-    """
+    """Returns the region `job`: harmless facts unchanged; hosts, programs and settings under pseudonyms."""
     hosts = [names.word(host.encode()).decode() for host in old.get("hosts", [])]
     new = {name: old[name] for name in _JOB_KEPT if name in old}
     if "programs" in old:
@@ -248,9 +246,7 @@ def _job(old: dict[str, Any], names: Pseudonyms) -> dict[str, Any]:
 
 
 def program(name: str, names: Pseudonyms) -> str:
-    """Returns a program's name as the command line has it: as it is where programs are kept, without the
-    script behind it.
-    """
+    """Returns a program's name without the script after it: unchanged for well-known programs, else a pseudonym."""
     if "program" not in names.keep:
         return names.component(name.encode()).decode()
     own, blank, script = name.partition(" ")

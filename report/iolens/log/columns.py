@@ -39,7 +39,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Head:
-    """Rows of a part, and its columns; None where they are those of the part before."""
+    """Rows of a part, and its columns; None if they equal those of the previous part."""
 
     rows: int
     columns: tuple[Column, ...] | None

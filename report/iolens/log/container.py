@@ -29,7 +29,7 @@ _LATER_MODULES = ((4, (3, 20)), (6, (3, 41)))
 """(position, format): formats before that one lack the module, and their later modules count one less."""
 
 INFLATED_LIMIT = 4 << 30
-"""Bytes that one region may inflate to; more is taken for damage."""
+"""Largest size of an inflated region in bytes; larger ones count as damaged."""
 
 INFLATED_LEAST, _INFLATED_RATIO = 64 << 20, 512
 """A small region may inflate to that many bytes, or that many times its own. Heat maps of idle ranks, which compress
@@ -39,10 +39,10 @@ _MOST_BYTES = 1 << 48
 """Largest possible end of a region; a larger one means damage, and not a file that was cut short."""
 
 WINDOW = 1 << 16
-"""Bytes that are given to an inflater at once."""
+"""Bytes that the inflater gets at once."""
 
 PIECE = 1 << 20
-"""Bytes that are taken at once of what is not compressed."""
+"""Bytes that are read at once from an uncompressed region."""
 
 
 class LogError(IolensError):
@@ -83,9 +83,8 @@ class Container:
 
 
 def open_container(path: Path) -> Container:
-    """Reads a file and its header; raises LogError if it is not a log or its map makes no sense.
-
-    Of a file that was cut short, regions are what is there of them.
+    """Reads a file and its header; raises LogError if it is not a log or its map makes no sense. ¶ For a truncated
+    file, each region is the part of it that is present.
     """
     try:
         data = path.read_bytes()
@@ -209,9 +208,9 @@ def streams(compression: str, stored: memoryview) -> Iterator[bytes]:
 
 
 def inflate_stream(compression: str, stored: memoryview, room: int) -> tuple[bytes, memoryview]:
-    """Returns the first stream inflated to at most `room` bytes, and what follows it."""
+    """Returns the first stream, inflated to at most `room` bytes, and the data after it."""
     if compression == "zlib" and len(stored) <= WINDOW:
-        # Most streams of small logs end within one window: no pieces are put together for them.
+        # Most streams of small logs end within one window, so nothing has to be joined for them.
         inflater = zlib.decompressobj()
         content = inflater.decompress(stored, room)
         if inflater.eof:

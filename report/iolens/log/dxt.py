@@ -86,9 +86,8 @@ def fields_of(region: Region) -> dict[str, str]:
 
 
 def _segments_of(log: Container, region: Region, heads: list[Head]) -> Iterator[np.ndarray]:
-    """Returns the segments of all records in pieces; `heads` gets those of the records that are complete.
-
-    Where the file was cut short, the segments of an incomplete record come last.
+    """Returns the segments of all records in pieces; `heads` gets the heads of complete records. ¶ In a truncated file
+    the segments of an incomplete record come last.
     """
     shape, layout = struct.Struct(f"{log.order}Qqq64sqq"), _segment_type(log, region)
     data, left = b"", 0

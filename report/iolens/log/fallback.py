@@ -39,7 +39,7 @@ def _rows_of(path: str, module: str) -> tuple[list[dict[str, Any]], str]:
     """Returns the module's records, or none and the reason."""
     try:
         from darshan.backend import cffi_backend as backend
-    except (ImportError, OSError, RuntimeError):  # the package raises RuntimeError where its library is missing
+    except (ImportError, OSError, RuntimeError):  # The package raises RuntimeError if its library is missing.
         return [], "install the Python package darshan with its library to read this module"
     log = backend.log_open(path)
     rows: list[dict[str, Any]] = []

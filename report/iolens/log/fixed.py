@@ -89,7 +89,7 @@ def _across(values: np.ndarray) -> np.ndarray:
 
 
 def _numbers(values: np.ndarray) -> tuple[np.ndarray, str]:
-    """Returns the values, -1 (not recorded) for those that are no finite number; and a note about them."""
+    """Returns the values with -1 (not recorded) for those that are not finite, and a note about them."""
     wrong = ~np.isfinite(values)
     if not wrong.any():
         return values, ""

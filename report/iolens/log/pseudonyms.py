@@ -27,7 +27,7 @@ PLAIN = re.compile(
 OWN_NAMES = re.compile(
     rb"<(STDIN|STDOUT|STDERR)>|APMPI|heatmap:(POSIX|STDIO|MPIIO|DFS|DAOS)|darshan-(apmpi|apxc|bgq)-[a-z]+"
 )
-"""Names that profilers give to what is no file."""
+"""Names of pseudo files that profilers record."""
 
 
 @dataclass
@@ -93,7 +93,7 @@ class Pseudonyms:
         return b"".join(self.hidden.get(part) or self.hidden.get(part.rstrip(b".")) or part for part in parts)
 
     def name_records(self, names: Iterable[tuple[int, bytes]]) -> None:
-        """Gives every named record its new id: that of its new name, where the old one was that of the old name."""
+        """Gives every named record the id of its new name, if its old id was that of its old name."""
         for key, name in names:
             if OWN_NAMES.fullmatch(name):
                 self.ids[key] = key

@@ -23,7 +23,7 @@ def record_id(name: bytes) -> int:
 
 
 def _mixed(a: int, b: int, c: int) -> tuple[int, int, int]:
-    """Returns every bit of three words in every other one."""
+    """Spreads the bits of three words to every other bit."""
     for first, second, third in _SHIFTS:
         a = (a - b - c ^ c >> first) & _WORD
         b = (b - c - a ^ a << second) & _WORD

@@ -85,7 +85,7 @@ class Records:
         )
 
     def beside(self, columns: Mapping[str, np.ndarray]) -> Records:
-        """Returns the rows with more columns, or with others for those of the same names."""
+        """Returns the rows with additional columns, which replace columns of the same names."""
         return Records({**self.single, **columns}, self.blocks, self.coded)
 
     def take(self, *names: str) -> Records:
@@ -162,7 +162,7 @@ def tables_of(frames: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def as_records(found: Any) -> Any:
-    """Returns arrays for a frame; what is neither stays as it is."""
+    """Returns arrays for a frame, and other values unchanged."""
     if isinstance(found, (Records, Mapping)):
         return found
     coded = {name: list(found[name].cat.categories) for name in found if found[name].dtype == "category"}

@@ -23,7 +23,7 @@ from iolens.log.private import Entry, damage_in, document, entries_of, inflated
 from iolens.log.variable import unsigned, words_of
 
 _DATA = ("POSIX", "MPI-IO", "STDIO", "DFS", "DAOS")
-"""Modules whose records are taken."""
+"""Modules whose records are read."""
 
 
 @dataclass(frozen=True, eq=False)

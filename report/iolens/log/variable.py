@@ -21,7 +21,7 @@ HEATMAP_NAMES = {
     4131494093108637317: "DAOS",
 }
 VERSIONS = {"LUSTRE": (1, 2), "DXT_POSIX": (1, 2), "DXT_MPIIO": (1, 2, 3), "APMPI": (1,), "HEATMAP": (1,)}
-"""Known record versions."""
+"""Record versions that can be read."""
 
 _COMPONENT = ("stripe_size", "stripe_count", "pattern", "flags", "extent_start", "extent_end", "mirror")
 _LUSTRE = {
@@ -87,7 +87,7 @@ def _lustre_v1(
 def _lustre_v2(
     log: Container, region: Region, data: bytes, words: list[int], at: int, rows: list[tuple[Any, ...]]
 ) -> int:
-    """Returns a record of version 2: components of 7 numbers and a pool name, then the OSTs of all of them."""
+    """Reads a record of version 2: components of 7 numbers and a pool name, then the OSTs of all components."""
     head = words[at : at + 4]
     if len(head) < 4 or min(head[2:]) < 0 or head[2] * 9 + head[3] > len(words) - at - 4:
         raise damaged(log, region)

@@ -66,15 +66,15 @@ class Groups:
         return self.reduced(np.add, values)
 
     def max(self, values: np.ndarray) -> np.ndarray:
-        """Returns the largest values."""
+        """Returns the largest value of each group."""
         return self.reduced(np.fmax, values)
 
     def min(self, values: np.ndarray) -> np.ndarray:
-        """Returns the smallest values."""
+        """Returns the smallest value of each group."""
         return self.reduced(np.fmin, values)
 
     def reduced(self, how: np.ufunc, values: np.ndarray) -> np.ndarray:
-        """Returns the values of each group reduced to one."""
+        """Reduces the values of each group to one."""
         if not len(self):
             return values[:0]
         found: np.ndarray = how.reduceat(values[self.order], self.begins)
@@ -103,7 +103,7 @@ def ordered(rows: Records, *names: str) -> Records:
 
 
 def _ranked(values: np.ndarray, falling: bool) -> np.ndarray:
-    """Returns numbers that are in the order of the values; what is not known (NaN) is last."""
+    """Returns the order of the values; unknown values (NaN) come last."""
     known, inverse = np.unique(values, return_inverse=True)
     place: np.ndarray = inverse
     if not falling:

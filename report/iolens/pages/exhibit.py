@@ -40,7 +40,7 @@ class Column:
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """Returns the frame's columns."""
+        """Returns the columns of the frame."""
         return (self.source,) if isinstance(self.source, str) else self.source
 
     def words(self, rows: Rows) -> list[str]:
@@ -198,11 +198,11 @@ def frames(exhibits: Iterable[Exhibit[S]], subject: S) -> Mapping[str, pd.DataFr
 
 
 _CODE = re.compile(r"`|\w_\w|\w\.\w+\.\w|\b(Columns|None|NaN|Returns|[Oo]ne row|[Oo]ne frame|rows of)\b")
-"""Marks of a sentence that is about columns and functions and not about what was measured."""
+"""Marks of a sentence about columns and functions, not about the measurement."""
 
 
 def _readable(text: str) -> str:
-    """Returns the sentences of a definition that have no names of code in them."""
+    """Returns the sentences of a definition that contain no names of code."""
     return " ".join(one for one in re.split(r"(?<=\.) (?=[A-Z`])", text) if not _CODE.search(one))
 
 

@@ -68,5 +68,5 @@ class Iolens(PythonPackage):
         Executable(self.prefix.bin.iolens)("doctor")
 
     def test_doctor(self):
-        """a program, and two ranks where there are workloads, are recorded"""
+        """Records a program and, if there are workloads, two ranks."""
         which(self.prefix.bin.iolens)("doctor")

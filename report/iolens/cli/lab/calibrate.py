@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _LEAST = 2**20
 
 _TRUSTED = 0.5
-"""Largest error of a calibration's own runs up to which the model can be said to describe the storage."""
+"""Largest error in the calibration's own runs at which the model still counts as describing the storage."""
 
 _DOUBT = "Do not trust predictions made with it."
 
@@ -96,7 +96,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _model_text(found: Calibration, start: Model) -> str:
-    """Returns the model as a file, with what was fitted and how well."""
+    """Returns the text of the model's file, with the fitted parameters and the errors of the fit."""
     from iolens.lab.predict.fit import FITTED
     from iolens.lab.predict.model import ERRORS, as_text
 

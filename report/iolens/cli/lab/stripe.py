@@ -53,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Does the action."""
+    """Runs the chosen action."""
     if args.action == "set":
         set_stripes(args.path, Layout(args.count, args.size, args.start, pool=args.pool))
     elif args.action == "mount":

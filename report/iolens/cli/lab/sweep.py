@@ -125,7 +125,7 @@ def _experiment_of(args: argparse.Namespace) -> Experiment:
             "--set changes a key of an experiment.yaml; for a class use the options that `iolens sweep --help` lists"
         )
     make = default_experiment if args.default else partial(class_experiment, args.npb_class)
-    experiment = make(Choices(**given))  # refuses what cannot be before a driver is installed for it
+    experiment = make(Choices(**given))  # Refuses impossible choices before a driver is installed for them.
     if "driver" in given or args.dry_run or args.no_sweep:
         return experiment
     return make(Choices(**given, driver=driver_to_be_had()))
@@ -166,7 +166,7 @@ def carry_out(sweep: Sweep, report: bool) -> int:
 
 
 def hint_of_retry(failed: int) -> str:
-    """Returns what a person who runs the sweep, by make or not, can do about failed runs."""
+    """Returns advice on failed runs for the person who runs the sweep, whether by make or not."""
     option = "RETRY=1" if "MAKELEVEL" in os.environ else "--retry"
     return f"{failed} failed; `{option}` does {'it' if failed == 1 else 'them'} again and keeps the others"
 

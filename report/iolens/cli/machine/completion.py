@@ -10,7 +10,7 @@ from iolens.cli.described import Command, Option, commands
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Returns the shell."""
+    """Declares the argument: the shell."""
     parser.add_argument("shell", choices=tuple(SHELLS), help="print the script for this shell")
     parser.epilog = (
         'bash: eval "$(iolens completion bash)" in ~/.bashrc; zsh: iolens completion zsh > a folder of $fpath/_iolens; '
@@ -25,7 +25,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _with_names(command: Command) -> Command:
-    """Returns the command with the names that a word of it may be, where its parser does not list them."""
+    """Adds the possible names of a word to the command, if its parser does not list them."""
     options = [
         replace(option, choices=tuple(_NAMES[command.name, option.value]()))
         if (command.name, option.value) in _NAMES
@@ -129,7 +129,7 @@ def _flags_of(command: Command) -> list[str]:
 
 
 def _quoted(text: str) -> str:
-    """Returns a word as all three shells read it."""
+    """Quotes a word in a way that all three shells understand."""
     return "'" + text.replace("\\", "").replace("'", "’") + "'"
 
 
@@ -139,4 +139,4 @@ _NAMES: Mapping[tuple[str, str], Callable[[], Sequence[str]]] = {
 """Maps a command and the kind of its next word to the names that this word may have."""
 
 SHELLS: Mapping[str, Callable[[Sequence[Command]], str]] = {"bash": bash, "zsh": _zsh, "fish": fish}
-"""A shell to the script for it."""
+"""Functions that write the script, by shell."""

@@ -8,7 +8,7 @@ from dataclasses import asdict
 
 _MARKS = {True: "ok  ", False: "NO  ", None: "    "}
 _WIDE = 20
-"""Characters of a name."""
+"""Largest width of a name in characters."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

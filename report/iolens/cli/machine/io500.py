@@ -25,7 +25,7 @@ def _block(text: str) -> int:
 
 
 def _count(text: str) -> int:
-    """Returns a positive number."""
+    """Parses a positive number."""
     if not text.isdigit() or int(text) == 0:
         raise argparse.ArgumentTypeError(f"{text!r} is not a positive whole number")
     return int(text)

@@ -47,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _where(name: str) -> str:
-    """Returns the path of a workload, or what makes it."""
+    """Returns the path of a workload, or the command that builds it."""
     try:
         return str(find_program(name))
     except IolensError:

@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
 _MOST_FUNCTIONS = 200
 _LEAST_SHARE, _CUMULATED, _LEAST_BYTES = 1.0, 90.0, 200
-"""pat_report's thresholds: per cent of the program's own samples in one function, in those before it, and bytes of its
-code."""
+"""Thresholds of pat_report: per cent of the program's own samples in one function, per cent in all functions before it,
+and bytes of its code.
+"""
 
 _LEAST_OWN = 5.0
 """Per cent of all samples in the program's own functions below which tracing them explains too little of the run."""

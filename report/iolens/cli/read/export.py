@@ -68,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _exported(job: Job, args: argparse.Namespace) -> tuple[bytes, list[str]]:
-    """Returns the file's content, and what is to be said of it."""
+    """Returns the content of the file, and remarks about it."""
     from iolens.exports.stacks import stacks
     from iolens.metrics.processor.sampled.samples import library_threads
 

@@ -75,7 +75,7 @@ def _show_log(path: Path) -> None:
 
 
 def _show_folder(path: Path) -> None:
-    """Prints that of all logs of a folder."""
+    """Prints the summary of all logs of a folder together."""
     from iolens.forest.forest import read_forest
     from iolens.pages.forest import show_forest
 

@@ -95,7 +95,7 @@ def _exhibit_of(name: str) -> Exhibit[Any]:
 
 
 def _asked(exhibit: Exhibit[Any], args: argparse.Namespace) -> Exhibit[Any]:
-    """Returns the exhibit as the options ask for it; UsageError for what it does not know."""
+    """Returns the exhibit with the options applied; raises UsageError for unknown names."""
     from iolens.metrics.processor.ask import THRESHOLD, Ask, check_levels, conditions, levels
 
     complete = args.no_threshold or (exhibit.asked and (args.csv or args.json))
@@ -132,7 +132,7 @@ def text_of(exhibit: Exhibit[Any], frame: pd.DataFrame, job: Any) -> str:
 
 
 def _how_to_see_all(exhibit: Exhibit[Any], frame: pd.DataFrame, job: Any) -> str:
-    """Returns how many rows of a list are hidden, and the option that shows what is left out; "" for a whole table."""
+    """Returns the number of hidden rows and the option that shows them; "" if the table is complete."""
     from iolens.pages.exhibit import rows_left_out
 
     rows = exhibit.rows(job)
@@ -166,7 +166,7 @@ def depth_heads(frame: pd.DataFrame) -> list[str]:
 
 
 def _print_names(log: Path | None) -> None:
-    """Returns the tables; with a log, those that it has."""
+    """Returns all tables or, given a log, the tables that it has."""
     from iolens.pages.exhibits.job import JOB_EXHIBITS
 
     if log:

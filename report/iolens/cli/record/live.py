@@ -77,7 +77,7 @@ def _looks(jobs: Sequence[list[Spool]]) -> list[tuple[list[Spool], Job]]:
 
 
 def _write_metrics(path: Path, interval: float, once: bool) -> int:
-    """Writes the numbers of all running jobs to a file, again and again until a person ends it."""
+    """Writes the numbers of all running jobs to a file, repeatedly until the user stops it."""
     from iolens.lab.recovery.snapshot import running_jobs
     from iolens.pages.job.prometheus import Scrapes, exposition, reading
     from iolens.pages.output import written_aside

@@ -62,8 +62,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Recover the chosen jobs that have ended; 1 when one could not be. Folders named here are taken to be of ended
-    jobs where that cannot be told."""
+    """Recovers the chosen jobs that have ended; returns 1 if one of them failed. If nothing shows whether a job of a
+    named folder still runs, it counts as ended.
+    """
     from iolens.lab.recovery import recover
     from iolens.lab.recovery.places import default_folders
 
@@ -128,7 +129,7 @@ def _settle(job: Sequence[Spool], args: argparse.Namespace) -> bool:
 
 
 def _state(job: Sequence[Spool], named: bool = False) -> str:
-    """Returns the words for what a job does; where its folder was named, an unknown process is taken to have ended."""
+    """Returns the words for a job's state; in a named folder, a process whose state is unknown counts as ended."""
     from iolens.lab.recovery import recover
 
     states = {recover.state(one) for one in job}
@@ -153,7 +154,7 @@ def _announce(jobs: Sequence[Sequence[Spool]], clean: bool) -> None:
 
 
 def _mention(jobs: Sequence[Sequence[Spool]]) -> None:
-    """Prints that there are other jobs that have ended, and how to take them."""
+    """Prints that other jobs have ended too, and the command that recovers them."""
     ended = [job for job in jobs if _state(job) == "ended without its log"]
     if ended:
         count = "1 other job has" if len(ended) == 1 else f"{len(ended)} other jobs have"

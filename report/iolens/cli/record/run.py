@@ -45,7 +45,7 @@ _OPTION_OF = {
 
 
 def _groups_of_functions(text: str) -> str:
-    """Returns a list of groups, as the profiler takes it."""
+    """Converts a list of groups to the profiler's form."""
     from iolens.lab.run.groups import known_groups
 
     try:
@@ -55,7 +55,7 @@ def _groups_of_functions(text: str) -> str:
 
 
 def _hints_of_files(text: str) -> str:
-    """Returns MPI-IO hints by file, as the profiler takes them."""
+    """Converts MPI-IO hints by file to the profiler's form."""
     from iolens.lab.run.given_hints import hints_of_files
 
     return hints_of_files(text)
@@ -274,7 +274,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _program_name(words: list[str], container: str | None) -> str:
-    """Returns the program of a command, in a container as well; the command's first word where none is known."""
+    """Returns the name of the command's program, also inside a container; else the command's first word."""
     if container is None:
         return take_apart(words).application or words[0]
     from iolens.lab.run.container import program_of
@@ -354,8 +354,8 @@ def _refuse(args: argparse.Namespace, settings: Mapping[str, str]) -> None:
 
 
 def _without_effect(args: argparse.Namespace, settings: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Returns options that were given for data that is not recorded, and the option that would record it; none if a
-    configuration file may ask for it.
+    """Returns options for data that is not recorded, each with the option that would record it; empty if a
+    configuration file may do so.
     """
     if any(os.environ.get(name) for name in ("IOLENS_CONFIG_PATH", "DARSHAN_CONFIG_PATH")):
         return []

@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Reads what is new, and say how much that was."""
+    """Reads new logs and prints how many there were."""
     from iolens.fleet.tables import need
 
     need("fleet", "pyarrow")

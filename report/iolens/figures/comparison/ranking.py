@@ -17,13 +17,11 @@ MOST = 36
 _ROW_NAME = 72
 """Characters in a line of a row's name."""
 _TALLEST, _LINE, _GAP, _AXIS = 8.6, 0.125, 0.05, 0.5
-"""Inches: the tallest figure, a line of a row's name, the space between rows, and the axis below them."""
+"""Sizes in inches: the tallest figure, a line of a row's name, the space between rows, and the axis below them."""
 
 
 def ranked(points: pd.DataFrame, less_is_better: bool = False) -> pd.DataFrame:
-    """Returns the points that are shown, best first: as many of those with a value as find room; `row` has
-    their names.
-    """
+    """Returns the shown points, best first, as many as fit; `row` has their names."""
     order = points.dropna(subset=["value"]).sort_values("value", ascending=less_is_better).head(MOST)
     order = order.assign(row=[wrapped(str(name), _ROW_NAME) for name in order["name"]])
     return order.head(int((_TALLEST - _AXIS) / _row_height(order)))

@@ -1,4 +1,4 @@
-"""The path of a search: what each run gave, what was expected of it, and the best so far."""
+"""The path of a search: the result of each run, the expected result, and the best so far."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _HEIGHT = 2.4
-"""Inches."""
+"""Size of the figure in inches."""
 
 _BEGIN = ("default", "rule of thumb")
 """Runs that no model chose."""

@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _MOST = 24
-"""Bars that stay readable."""
+"""Largest number of bars that a reader can still tell apart."""
 _ROW_NAME = 60
 """Characters in a line of a bar's name."""
 _LINE, _GAP, _AXIS = 0.125, 0.07, 0.55
-"""Inches: a line of a name, the space between bars, the axis below them."""
+"""Sizes in inches: a line of a name, the space between bars, the axis below them."""
 
 
 @styled

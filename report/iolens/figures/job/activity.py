@@ -72,7 +72,7 @@ def activity_map(
     speed_bytes = UNITS[speed]
     edges = np.arange(bins + 1) * bin_width
     for values, colour, line, label in ((written, WRITE, "-", "write"), (read, READ, (0, (4, 2)), "read")):
-        rates = values.sum(axis=0) / speed_bytes / bin_width  # dashes let a line be seen that lies below
+        rates = values.sum(axis=0) / speed_bytes / bin_width  # A dashed line does not hide the line below it.
         top.stairs(rates, edges, color=colour, linewidth=1.0, linestyle=line, label=label)
     top.set_xlim(0, bins * bin_width)
     top.set_ylim(0, None)
@@ -91,7 +91,7 @@ def activity_map(
 
 
 def unit_of(value: float) -> str:
-    """Returns the largest unit that gives at least one."""
+    """Returns the largest unit in which the value is at least one."""
     return next((name for name in reversed(UNITS) if value >= UNITS[name]), "B")
 
 
@@ -110,7 +110,7 @@ def _is_wide(values: np.ndarray) -> bool:
 
 
 def scale(values: np.ndarray) -> Normalize:
-    """Returns the colours' scale."""
+    """Returns the scale of colours."""
     from matplotlib.colors import LogNorm, Normalize
 
     low, high = float(values.min()), float(values.max())

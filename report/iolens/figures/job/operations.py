@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 STEP = 0.135
-"""Inches per bar."""
+"""Height of a bar in inches."""
 
 
 @styled

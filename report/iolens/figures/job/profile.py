@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 _COLOURS = {"USER": "#009e73", "MPI": "#0072b2", "MPI-IO": "#cc79a7", "POSIX": "#d55e00", "STDIO": "#e69f00"}
 _REST = "#999999"
 _MOST = 12
-"""Functions that are drawn."""
+"""Largest number of functions in the figure."""
 _LONGEST = 36
-"""Characters of a name."""
+"""Largest width of a name in characters."""
 
 
 @styled

@@ -21,14 +21,16 @@ _FEW_BARS = 32
 """Largest number of bars that are drawn with gaps."""
 
 _WIDEST_BAR = 0.4
-"""Inches of a rank."""
+"""Width of a rank's bar in inches."""
 
 MEMORY, _PROGRAM, _KERNEL = "#cc79a7", "#555555", "#aaaaaa"
 
 
 @styled
 def rank_bars(moved: pd.DataFrame, width: float = FULL_WIDTH) -> Figure:
-    """Returns bytes read on top of bytes written and their mean; `moved` as metrics.balance.rank_bytes gives it."""
+    """Returns stacked bars of bytes read and written, and their mean; `moved` is a result of
+    metrics.balance.rank_bytes.
+    """
     unit = unit_of(moved.sum(axis=1).max())
     return _stacked(moved[["written", "read"]] / UNITS[unit], (WRITE, READ), unit, width)
 
@@ -42,18 +44,14 @@ def memory_bars(usage: pd.DataFrame, width: float = HALF_WIDTH) -> Figure:
 
 @styled
 def processor_bars(usage: pd.DataFrame, width: float = HALF_WIDTH) -> Figure:
-    """Returns seconds of processor time in the kernel on top of those in the program, and their mean; `usage`
-    as above.
-    """
+    """Returns stacked bars of processor time in the kernel and in the program, and their mean; `usage` as above."""
     parts = usage[["user_time", "system_time"]].set_axis(["program", "kernel"], axis=1)
     return _stacked(parts, (_PROGRAM, _KERNEL), "s", width)
 
 
 def _stacked(parts: pd.DataFrame, colours: Sequence[str], unit: str, width: float) -> Figure:
-    """Returns the columns of `parts` on top of one another, one bar for each rank of the index, and the mean of the
-    ranks.
-
-    Of more than MOST_BARS ranks, each bar is that of the largest of some neighbours.
+    """Returns the columns of `parts` as stacked bars, one bar for each rank of the index, and the mean of the ranks. ¶
+    Above MOST_BARS ranks, each bar is that of the largest of several neighbours.
     """
     left = 0.55
     room = max(0.0, width - left - 0.1 - _WIDEST_BAR * len(parts))

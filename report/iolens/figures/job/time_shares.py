@@ -65,7 +65,7 @@ _BLACK = "#111111"
 """The colour of numbers in light segments, which stays dark on a dark page."""
 
 _NARROWEST = 7.0
-"""Per cent that a segment needs for its number to be written into it."""
+"""Smallest segment, in per cent, into which its number can be written."""
 
 _PHONE = 4.9
 """Inches that a phone shows without scrolling."""

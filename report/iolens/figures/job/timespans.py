@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _MOST_ROWS = 250
-"""Lines that a figure has room for; more ranks are drawn in groups, from their first access to their last one."""
+"""Largest number of lines; more ranks are drawn in groups, from their first access to their last one."""
 
 _COLOURS = {"read": READ, "write": WRITE}
 

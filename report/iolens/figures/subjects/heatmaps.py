@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from iolens.metrics.subjects.shapes import Activity
 
 _ACROSS = 2
-"""Maps beside one another."""
+"""Number of maps in a row."""
 
 
 @styled
 def heatmaps(found: Sequence[Activity]) -> Figure:
-    """Returns one map a subject. A shorter run ends where its map does: what is grey is after its end."""
+    """Draws one map for each subject on a common time axis; the time after the end of a shorter run is grey."""
     moved = np.concatenate([one.rates[one.rates > 0] for one in found]) if found else np.array([])
     if not moved.size:
         return nothing(FULL_WIDTH, 1.0, "no bytes in any time bin")

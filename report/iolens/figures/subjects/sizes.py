@@ -1,4 +1,4 @@
-"""Access sizes of several subjects over one another, a panel for the reads and the writes of each layer."""
+"""Access sizes of several subjects in one panel each for the reads and the writes of a layer."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _ACROSS = 2
-"""Panels beside one another."""
+"""Number of panels in a row."""
 
 
 @styled

@@ -19,11 +19,11 @@ _PACKAGES = {
     "pyarrow": "Parquet files",
     "darshan": "reading logs by Darshan's own library, a witness in the tests",
 }
-"""Packages that not everybody needs, and what does not work without them."""
+"""Optional packages, and the features that need them."""
 
 
 def versions() -> Iterator[Finding]:
-    """Returns the package and what runs it."""
+    """Checks the package and the Python that runs it."""
     yield Finding("iolens", f"{iolens.__version__}, {kind_of_installation()}")
     yield Finding("Python", f"{platform.python_version()}, {sys.executable}")
 

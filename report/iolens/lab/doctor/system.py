@@ -22,7 +22,7 @@ _DESCRIPTORS = 256
 
 
 def system() -> Iterator[Finding]:
-    """Returns names and versions."""
+    """Lists the system's names and versions."""
     try:
         name = platform.freedesktop_os_release().get("PRETTY_NAME", "unknown")
     except OSError:
@@ -63,7 +63,7 @@ def places() -> Iterator[Finding]:
 
 
 def permissions() -> Iterator[Finding]:
-    """Checks what the kernel permits a program."""
+    """Checks the kernel's permissions for a program."""
     paranoid = _PARANOID.read_text(encoding="ascii").strip() if _PARANOID.exists() else "no perf events"
     yield Finding("perf_event_paranoid", f"{paranoid}; `iolens run --list-hwpc` prints the events that can be counted")
     works = single_copy_works()

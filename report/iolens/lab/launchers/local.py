@@ -1,4 +1,4 @@
-"""This machine, or this allocation: one run after the other, started by the MPI's own launcher."""
+"""Starts runs on this machine or in this allocation, one after the other, by the MPI's own launcher."""
 
 from __future__ import annotations
 

@@ -63,9 +63,8 @@ class Handed:
 
 
 def run(tasks: Iterable[RunSpec]) -> Generator[tuple[RunSpec, Outcome], None, None]:
-    """Hands the tasks over in jobs of some each, and yield each task as it ends.
-
-    What an earlier sweep handed over is waited for. When the iteration is given up, jobs stay in the queue.
+    """Submits the tasks in jobs of several runs, and yields each task as it ends. ¶ Tasks that an earlier sweep
+    submitted are waited for. If the iteration is abandoned, jobs stay in the queue.
     """
     left = batches(tasks)
     under_way: list[Handed] = []
@@ -137,7 +136,7 @@ def _preview(tasks: Sequence[RunSpec]) -> list[str]:
 
 
 def _name_of(folder: Path) -> str:
-    """Returns the name that all jobs of a sweep share: that of its folder, which holds `points`, `confirm` and
+    """Returns the name that all jobs of a sweep share: the name of the folder that holds `points`, `confirm` and
     `first`.
     """
     parts = folder.resolve().parts
@@ -187,7 +186,7 @@ def _without_outcome(handed: Handed, job: Job) -> Outcome:
 
 
 def _with_job(handed: Handed, outcome: Outcome, job: Job | None) -> Outcome:
-    """Returns the outcome with what is known of its job."""
+    """Returns the outcome with the known facts about its job."""
     began = datetime.fromisoformat(outcome.started).timestamp()
     batch: dict[str, Any] = {
         "system": "slurm",

@@ -24,7 +24,7 @@ def batches(tasks: Iterable[RunSpec]) -> Iterator[list[RunSpec]]:
 
 
 def _take(waiting: list[RunSpec]) -> list[RunSpec]:
-    """Removes the first task, and the next ones of its shape, and return them."""
+    """Removes and returns the first task and the next ones of its shape."""
     first = waiting[0]
     chosen = [task for task in waiting if _shape(task) == _shape(first)][: _runs_per_job(first)]
     waiting[:] = [task for task in waiting if not any(task is one for one in chosen)]

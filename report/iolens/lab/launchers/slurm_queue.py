@@ -26,7 +26,7 @@ PATIENCE = 30.0
 
 @dataclass(frozen=True)
 class Job:
-    """A job's state in Slurm's words, and why it waits or ended, as far as Slurm says."""
+    """A job's state in Slurm's words, and Slurm's reason for its waiting or its end."""
 
     state: str
     reason: str = ""

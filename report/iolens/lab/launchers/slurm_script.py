@@ -16,7 +16,7 @@ _NOTICE = 60
 """Seconds ahead of the time limit that Slurm tells the script."""
 
 TIME = 600
-"""Seconds that one run is given unless the experiment says otherwise."""
+"""Default time limit of one run in seconds."""
 
 DIRECTIVES: Mapping[str, str] = {
     "partition": "--partition={}",

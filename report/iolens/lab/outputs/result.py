@@ -11,7 +11,7 @@ from iolens.lab.outputs.words import BANDWIDTH, MIB, TIMES, VOLUME
 from iolens.metrics.subjects.subject import Output, Value
 
 _MARK = "RESULT-JSON: "
-"""Text that precedes the JSON where a program printed it."""
+"""Line that some programs print before the JSON."""
 
 
 def read_result(text: str) -> Output | None:

@@ -10,7 +10,7 @@ MB, MIB = 10**6, 2**20
 """NPB's megabyte, and the unit of IOR, MAPL and the tables here."""
 
 BANDWIDTH, TIMES, VOLUME = "Bandwidth", "Time", "Bytes"
-"""Groups of values."""
+"""Names of groups of values."""
 
 _FACT = re.compile(r"^[ \t]*([A-Za-z][\w /().-]*?)[ \t]*[:=][ \t]+(\S.*?)[ \t]*$", re.MULTILINE)
 """Matches `name : value` and `name = value`, as most benchmarks print their parameters."""

@@ -158,7 +158,7 @@ def recover_job(job: Sequence[Spool], folder: Path | None = None, why: str | Non
     for place in earlier:
         if place.with_suffix("") != log:
             place.with_suffix("").unlink(missing_ok=True)
-        with suppress(OSError):  # other nodes' spools stay in it
+        with suppress(OSError):  # Spools of other nodes remain in the folder.
             place.rmdir()
     return log
 
@@ -179,7 +179,7 @@ def is_own(spool: Spool) -> bool:
 
 
 def _merge(job: Sequence[Spool], folder: Path | None, why: str | None) -> Path | None:
-    """Returns the log that iolens-recover makes of the spools; None, and it has said why, when it cannot."""
+    """Returns the log that iolens-recover makes of the spools; None, after a message, if it fails."""
     options = [*(["-o", str(folder)] if folder else []), *(["-w", why] if why else [])]
     words = [str(program()), "merge", *options, *(one.spool for one in job)]
     done = subprocess.run(words, stdout=subprocess.PIPE, text=True, check=False)

@@ -1,4 +1,4 @@
-"""The end of a run: its processes are waited for, and what they left without a log becomes one."""
+"""Ends a run: waits for its processes, and makes logs of those that left none."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from iolens.lab.recovery.recover import (
 from iolens.lab.say import say
 
 PATIENCE = 10.0
-"""Seconds that the ranks of a job are given to end behind their launcher."""
+"""Seconds that the ranks of a job may take to end after their launcher."""
 
 PERIOD = 0.1
 """Seconds between two checks for processes that still run."""

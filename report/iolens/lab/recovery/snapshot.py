@@ -26,7 +26,7 @@ def running_jobs() -> list[list[Spool]]:
 
 
 def chosen(jobs: Sequence[list[Spool]], number: int) -> list[Spool]:
-    """Returns the job with this job id, or with a process of this id; raises if there is none, or more than one."""
+    """Returns the job with this job id, or with a process of this id; raises if none or several match."""
     found = [job for job in jobs if number == job[0].jobid or any(number == one.pid for one in job)]
     if len(found) == 1:
         return found[0]

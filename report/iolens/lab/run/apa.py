@@ -29,7 +29,7 @@ class Apa:
 
 
 def read_apa(path: Path) -> Apa:
-    """Returns the file; UsageError with the line of what is not understood."""
+    """Reads the file; raises UsageError with the line that is invalid."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

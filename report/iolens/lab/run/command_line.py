@@ -46,11 +46,11 @@ _LAUNCHERS: Mapping[str, Mapping[str, int]] = {
     "srun": _SRUN,
     "aprun": _APRUN,
 }
-"""Launcher name to its options that take values, each with the number of words that follow it."""
+"""Options of each launcher that take values, with the number of words that follow them."""
 
 
 _START = 'exec "$0" "$@"'
-"""The end of a shell's script that becomes the program named behind it."""
+"""Matches the end of a shell script that replaces itself by the program named after it."""
 
 _ENV_WITH_VALUE = ("-u", "-C")
 """Options of env that another word follows."""

@@ -59,7 +59,7 @@ def take_contained_apart(words: Sequence[str], name: str) -> Contained:
 
 
 def program_of(words: Sequence[str], name: str) -> str:
-    """Returns the name of the run: that of the program inside, else that of the image."""
+    """Returns the name of the run: the program inside, else the image."""
     parts = take_contained_apart(words, name)
     return parts.program or parts.started.image
 
@@ -107,7 +107,7 @@ def assembled(
     started, inside = parts.started, list(parts.started.inside)
     if parts.inner and parts.inner.launcher:
         inside = with_environment(parts.inner, preload)
-        # Else what is preloaded here goes in with the environment, and is not there.
+        # Otherwise libraries that are preloaded here would be passed on with the environment, and are missing inside.
         surroundings = {**surroundings, "LD_PRELOAD": ""} if started.runtime.as_host else surroundings
     else:
         surroundings = {**surroundings, **preload}
@@ -151,7 +151,7 @@ def _unable(parts: Contained, inside: Inside, what: str) -> str | None:
 
 
 def _flavour_inside(parts: Contained, inside: Inside) -> mpi.Flavour | None:
-    """Returns the MPI of the program, else that of the launcher, inside or outside."""
+    """Returns the MPI of the program, else of the launcher, which may be inside or outside."""
     outside = mpi.flavour_of_launcher(parts.outer.words[0]) if parts.outer.launcher else None
     return mpi.flavour_of_libraries(inside.program) or mpi.flavour_of_version(inside.launcher) or outside
 

@@ -54,7 +54,9 @@ class Inside:
 
 
 def look_inside(words: Sequence[str], what: str) -> Inside:
-    """Runs the words, which start the shell with SCRIPT, and read what it says; raises if it cannot be started."""
+    """Runs the words, which start the shell with SCRIPT, and reads its output; raises if the shell cannot be
+    started.
+    """
     surroundings = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
     try:
         done = subprocess.run(

@@ -127,7 +127,7 @@ def execute(words: Sequence[str], setup: Setup, stdout: Path | None = None, stde
 
 
 def _run_to_end(run: str, words: Sequence[str], setup: Setup, stdout: Path | None, stderr: Path | None) -> Outcome:
-    """Does the same as `execute`; `run` is the name that marks the profiler's spools as those of this run."""
+    """Executes like `execute`; `run` is the name that marks the profiler's spools as those of this run."""
     marked = setup._replace(application={**setup.application, "IOLENS_RUN": run})
     before = set(setup.logs.glob("*.darshan"))
     moment, load, here = time.strftime("%Y-%m-%dT%H:%M:%S+00:00", time.gmtime()), os.getloadavg()[0], machine()

@@ -39,7 +39,7 @@ def _entry_of(entry: str) -> str:
 
 
 def _hint_of(text: str) -> str:
-    """Returns one `key=value`."""
+    """Parses one `key=value`."""
     match = _HINT.match(text)
     if not match:
         raise argparse.ArgumentTypeError(f"{text!r} is not KEY=VALUE")

@@ -14,7 +14,7 @@ from iolens.lab.say import say
 
 _FOLDERS = ("IOLENS_LOGPATH", "DARSHAN_LOGPATH")
 _NAMES = ("IOLENS_LOGFILE", "DARSHAN_LOGFILE")
-"""First choice first, as the profiler itself reads them."""
+"""Environment variables in the order in which the profiler itself reads them."""
 
 
 class LogPlace(NamedTuple):
@@ -58,7 +58,9 @@ def _given(variables: Sequence[str], environment: Mapping[str, str]) -> str | No
 
 
 def _make(folder: Path, asked: str) -> None:
-    """Makes the folder when it is missing, or `UsageError`; `asked` names who wants it."""
+    """Makes the folder if it is missing; raises UsageError on failure. `asked` names the option or variable that
+    requests it.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -81,7 +83,7 @@ def named(logs: Sequence[Path], name: Path | None) -> tuple[Path, ...]:
     name.unlink(missing_ok=True)
     try:
         os.link(first, name)
-    except OSError:  # some file systems have no second names
+    except OSError:  # Some file systems have no hard links.
         shutil.copyfile(first, name)
     say(f"log of the first process: {name}")
     return tuple(logs)

@@ -107,7 +107,7 @@ def under_driver(words: Sequence[str]) -> tuple[list[str], Mapping[str, str]]:
 
 
 def intel_settings() -> dict[str, str]:
-    """Variables for that launcher; a program linked with another MPICH finds Intel's library by them."""
+    """Returns the variables for that launcher; a program linked with another MPICH finds Intel's library by them."""
     before = os.environ.get("LD_LIBRARY_PATH")
     path = os.pathsep.join([str(INTEL_MPI / "lib"), *([before] if before else [])])
     return {**_RECOGNISE, **_ONE_NODE, "LD_LIBRARY_PATH": path}
@@ -115,9 +115,8 @@ def intel_settings() -> dict[str, str]:
 
 @cache
 def install() -> None:
-    """Installs Intel MPI and build for it, unless that is done; says beforehand what is downloaded and its licence.
-
-    Raises IolensError with the reason when it cannot be had, and in an installed tree, which cannot build.
+    """Installs Intel MPI and builds for it, if that is still to be done; first prints its size and licence. ¶ Raises
+    IolensError with the reason on failure, and in an installed tree, which cannot build.
     """
     if not (CHECKOUT / "setup.sh").is_file():
         raise IolensError(

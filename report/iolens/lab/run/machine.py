@@ -1,4 +1,4 @@
-"""The machine that a run begins on: what a comparison must know of it to be believed."""
+"""Facts about the machine when a run begins, which make comparisons of runs credible."""
 
 from __future__ import annotations
 

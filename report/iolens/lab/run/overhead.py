@@ -55,7 +55,9 @@ _COLD = ", cold caches"
 
 @dataclass(frozen=True)
 class Part:
-    """Seconds that a part of the recording took of one rank's time, with an interval; `count` of what."""
+    """Seconds that one part of recording took on one rank, with an interval; `count` is the number of
+    recorded items.
+    """
 
     what: str
     count: int

@@ -18,8 +18,9 @@ PROFILERS = ("iolens", "darshan", "none")
 def chain(
     profiler: str, flavour: mpi.Flavour | None, storage: Sequence[str] = (), traced: Sequence[Path] = ()
 ) -> list[Path]:
-    """Libraries to preload, first first: those of the storage must stand behind the profiler, those of traced groups of
-    functions before it."""
+    """Libraries to preload, in order: those of the storage must follow the profiler, those of traced groups
+    precede it.
+    """
     libraries: list[Path] = []
     if profiler == "iolens":
         adapter = find_library(f"libiolens-{flavour}.so") if flavour else None
@@ -61,7 +62,7 @@ def sanitizer_options() -> dict[str, str]:
 
 
 def flavour_of(command: Command) -> mpi.Flavour | None:
-    """Returns the MPI of a command: what the application links, or for scripts the launcher's own."""
+    """Returns the MPI of a command: the one that the program links or, for scripts, the launcher's own."""
     application = command.application
     path = shutil.which(application) if application else None
     flavour = mpi.flavour_of_program(Path(path)) if path else None

@@ -85,7 +85,9 @@ def _write_tables(merged: Merged, folder: Path) -> None:
 
 
 def collect(logs: Sequence[Path], folder: Path | None, program: str) -> Path:
-    """Merges logs in `folder`, or in a new one that is named after the program; say it. The log with most I/O time."""
+    """Merges logs in `folder`, or in a new folder named after the program, and prints that. Returns the log with most
+    I/O time.
+    """
     if folder is None:
         folder = logs[0].parent / f"iolens-{Path(program).name}-{os.getpid()}"
         logs = gather(logs, folder)

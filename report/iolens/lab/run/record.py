@@ -18,7 +18,7 @@ RECORD = "run.json"
 
 _SCHEMA = 1
 _UNKNOWN_STORAGE = "native"
-"""The `storage.kind` of a run whose files lie wherever its program puts them."""
+"""The `storage.kind` of a run that does not choose where its files lie."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,10 +60,8 @@ def write_record(folder: Path, record: RunRecord) -> None:
 
 
 def record_at(path: Path) -> RunRecord:
-    """Returns a run.json; what it does not say, or says is null, has the field's default.
-
-    Raises OSError, ValueError where it is no JSON, TypeError where it is no object, KeyError where it lacks a field
-    without a default.
+    """Reads a run.json; missing or null fields get their defaults. ¶ Raises OSError, ValueError if it is no JSON,
+    TypeError if it is no object, KeyError if a field without default is missing.
     """
     content = json.loads(path.read_text(encoding="utf-8"))
     if not isinstance(content, dict):

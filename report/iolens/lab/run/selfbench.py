@@ -77,7 +77,7 @@ def surroundings(extra: Mapping[str, str]) -> dict[str, str]:
 
 
 def start(name: str, extra: Mapping[str, str], folder: Path, *words: object) -> tuple[str, float]:
-    """Runs the benchmark: what it printed, and processor seconds. Its log is removed."""
+    """Runs the benchmark; returns its output and the processor seconds. Removes its log."""
     log = {"DARSHAN_LOGFILE": str(folder / "darshan.darshan")} if name == "Darshan" else {}
     program = [str(find_program("iolens-selfbench")), *map(str, words)]
     with subprocess.Popen(program, env=surroundings({**extra, **log}), stdout=subprocess.PIPE, text=True) as process:
@@ -110,5 +110,5 @@ def measure(name: str, extra: Mapping[str, str], folder: Path, files: int, pairs
 
 
 def typical(values: Iterable[float]) -> float:
-    """Returns the median."""
+    """Returns the median of the values."""
     return statistics.median(values)

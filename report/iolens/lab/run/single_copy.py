@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import cache
 
 _PR_SET_PTRACER = 0x59616D61
-"""prctl(2): let any process of this user read; Open MPI's ranks say so themselves."""
+"""Option of prctl(2) that lets any process of this user read this one's memory; Open MPI's ranks set it themselves."""
 
 _TEXT = b"single copy"
 
@@ -35,7 +35,7 @@ def _try_it() -> bool:
     import ctypes
 
     class Part(ctypes.Structure):
-        """struct iovec."""
+        """The structure iovec."""
 
         _fields_ = (("base", ctypes.c_void_p), ("length", ctypes.c_size_t))
 

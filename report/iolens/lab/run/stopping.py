@@ -1,4 +1,4 @@
-"""Ending a command before its time: its launcher first, then whatever of the run is still there."""
+"""Ends a command early: first its launcher, then all remaining processes of the run."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from contextlib import suppress
 from pathlib import Path
 
 _GRACE = 10.0
-"""Seconds that an interrupted command has to end by itself, and its processes after it."""
+"""Seconds that an interrupted command, and then its processes, may take to end."""
 PERIOD = 0.05
-"""Seconds between two looks at them."""
+"""Seconds between two checks of the processes."""
 
 
 def end(process: subprocess.Popen[bytes], run: str) -> int:
     """Ends it in good order, if need be by force; its exit status. Some launchers are scripts, such as Intel's mpirun:
     they end without their ranks.
     """
-    process.terminate()  # one SIGINT alone does not end srun
+    process.terminate()  # A single SIGINT does not end srun.
     try:
         status = process.wait(timeout=_GRACE)
     except subprocess.TimeoutExpired:

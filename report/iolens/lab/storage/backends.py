@@ -74,7 +74,7 @@ def get_stripes(path: Path) -> Layout:
 
 
 def get_targets(path: Path, pool: str | None = None) -> tuple[StorageTarget, ...]:
-    """Returns the storage targets below a path, or those of a pool."""
+    """Returns the storage targets below a path, or of a pool."""
     if not path.exists():
         raise UsageError(f"{path}: no such file or directory")
     backend = backend_at(path)

@@ -114,5 +114,5 @@ def _in_bytes(number: str) -> int:
 
 
 def _short_name(uuid: str) -> str:
-    """Returns a target's name as other commands have it."""
+    """Returns a target's name in the form that other commands print."""
     return uuid.removesuffix("_UUID")

@@ -38,5 +38,5 @@ def _told(question: Callable[[], dict[str, Any]]) -> dict[str, Any]:
 
 
 def _sample(folder: Path) -> Path:
-    """Returns the first data file of a job, whose layout is that of all; the folder itself where it left none."""
+    """Returns the first data file of a job, which has the layout of all; the folder if there is none."""
     return min((path for path in folder.rglob("*") if path.is_file()), default=folder)

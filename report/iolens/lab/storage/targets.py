@@ -25,7 +25,7 @@ class StorageTarget:
 
     @property
     def fill(self) -> float | None:
-        """Returns used part of what files may take, 0 to 1, as `df` and `lfs df` count it."""
+        """Returns the used part of the space for files, 0 to 1, as `df` and `lfs df` count it."""
         if self.used is None or self.available is None:
             return None
         return self.used / (self.used + self.available) if self.used + self.available else None

@@ -19,11 +19,9 @@ _PARTS = ("workloads", "profiler/include")
 
 
 def build(compiler: str, target: Path | None = None, recipe: Recipe = USUAL, program: str | None = None) -> Path:
-    """Compiles all, or one program, with an MPI's compiler command, into `target`/bin (default: this user's own
-    folder); returns it.
-
-    Raises IolensError when the source, make or the compiler is not there, or the compiler fails; nothing is left of an
-    attempt that fails.
+    """Compiles all workloads or one, with an MPI's compiler command, into `target`/bin (default: this user's folder);
+    returns it. ¶ Raises IolensError if source, make or compiler is missing or compiling fails; a failed attempt leaves
+    no files.
     """
     source = _source_here()
     for tool, remedy in (("make", "install make"), (compiler, "load your MPI's module, or name it with --mpicc")):

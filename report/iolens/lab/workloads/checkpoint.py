@@ -27,7 +27,7 @@ def _refuses(arguments: Sequence[str], ranks: int) -> str | None:
 
 
 def _volume(arguments: Sequence[str], ranks: int) -> int | None:
-    """Returns the fields' values, without what the file format adds; each trial writes the same files again."""
+    """Returns the bytes of the fields, without the file format's additions; each trial writes the same files again."""
     if _elsewhere(arguments):
         return None
     cells = _FACES * size_of(arguments, 90, "--im_world") ** 2 * size_of(arguments, 137, "--lm")

@@ -56,7 +56,7 @@ class IorOutput:
 
     @property
     def ranks(self) -> int | None:
-        """Tasks that took part."""
+        """Number of tasks that took part."""
         for key in _RANKS:
             if match := re.match(r"\d+", self.facts.get(key, "")):
                 return int(match[0])

@@ -8,7 +8,7 @@ from iolens.lab.workloads.workload import Workload, size_of, value_of
 
 
 def _volume(arguments: Sequence[str], ranks: int) -> int | None:
-    """Returns the content of all files; what a preset writes is the program's to know."""
+    """Returns the bytes of all files; those of a preset are known only to the program."""
     if value_of(arguments, "--preset"):
         return None
     return ranks * size_of(arguments, 1000, "-n", "--items") * size_of(arguments, 0, "-w", "--write-bytes")

@@ -68,7 +68,9 @@ class Workload:
 
 
 def value_of(arguments: Sequence[str], *names: str) -> str | None:
-    """Returns the word behind the last of these options, or inside it (`--steps=5`); None if none of them is given."""
+    """Returns the value of the last of these options, from the next word or after `=` (`--steps=5`); None if none is
+    given.
+    """
     found = None
     for index, word in enumerate(arguments):
         name, equals, value = word.partition("=")

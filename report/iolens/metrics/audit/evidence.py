@@ -15,14 +15,14 @@ KEPT, BROKEN, UNKNOWN = "kept", "not kept", "cannot be known"
 """The possible outcomes of a check."""
 
 Finding = tuple[str, str]
-"""The state of a rule, one of those above, and the evidence in a sentence."""
+"""Result of a rule: one of the states above, and the evidence in a sentence."""
 
 _RECORDED = (
     *("group", "started", "load_before", "load_after", "host", "cpu", "cpus", "memory", "kernel", "cached", "mpi"),
     *("hosts", "file_system", "storage", "launcher", "program", "nprocs", "syncs"),
     *("bytes_read", "bytes_written", "write_seconds", "cached_before_read", "pages_written", "pages_read"),
 )
-"""Columns of the runs."""
+"""Required columns of the runs."""
 
 
 @dataclass(frozen=True, eq=False)

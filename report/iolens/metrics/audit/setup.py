@@ -27,7 +27,7 @@ _DAY = 86400.0
 
 
 def _alike(column: str, evidence: Evidence) -> Finding:
-    """Returns whether all runs have the same, and what it is."""
+    """Returns True if all runs have the same value, and that value."""
     known = evidence.known(column)
     if not known:
         return UNKNOWN, "Not recorded."
@@ -66,7 +66,7 @@ def _dates(evidence: Evidence) -> Finding:
 
 
 def _moments(evidence: Evidence) -> list[datetime]:
-    """Returns the times at which the runs began, as far as known, without time zones so that they can be ordered."""
+    """Returns the times at which the runs began, if known, without time zones, so that they can be sorted."""
     found = []
     for text in evidence.known("started"):
         try:

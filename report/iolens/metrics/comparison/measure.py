@@ -24,15 +24,15 @@ class Measure:
 
     @property
     def axis(self) -> str:
-        """Returns names and unit."""
+        """Returns the measure's names and unit."""
         return f"{self.name}, {self.unit}"
 
     def rates(self, values: Sequence[float]) -> list[float]:
-        """Returns values that grow with what is better."""
+        """Converts values to rates, which grow with better results."""
         return [1.0 / value for value in values] if self.less_is_better else list(values)
 
     def span(self, value: float, low: float | None, high: float | None) -> tuple[float, float | None, float | None]:
-        """Returns value and ends of an interval of rates, as those of the measure."""
+        """Converts an interval of rates back to the unit of the measure."""
         if not self.less_is_better:
             return value, low, high
         return 1.0 / value, 1.0 / high if high else None, 1.0 / low if low else None

@@ -94,7 +94,7 @@ def compare(
     values = [measured(part, measure.column) for part in parts]
     most = max(map(len, values), default=0)
     points = pd.DataFrame([point_row(names, *each, most, measure) for each in zip(order, parts, strict=True)])
-    for place, name in enumerate(names):  # levels keep their type, which a frame of rows may turn into plain text
+    for place, name in enumerate(names):  # Levels keep their type, which a frame of rows could convert to plain text.
         points[name] = pd.Series([key[place] for key in order], dtype=object)
     for joint in together:
         for name in joint.names:

@@ -63,6 +63,6 @@ def with_joints(runs: pd.DataFrame, found: Sequence[Joint]) -> pd.DataFrame:
 
 
 def names_with(settings: Sequence[str], found: Sequence[Joint]) -> tuple[str, ...]:
-    """Returns the settings, those of a group replaced by the joint one in the place of the first."""
+    """Returns the settings; the first of a group is replaced by the joint setting, and the others are removed."""
     by_name = {name: joint.name for joint in found for name in joint.names}
     return tuple(dict.fromkeys(by_name.get(name, name) for name in settings))

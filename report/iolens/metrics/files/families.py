@@ -17,7 +17,7 @@ FEWEST = 8
 """A family has this many members or more. Fewer names are read faster than a pattern is understood."""
 
 _VARYING = re.compile(
-    r"([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"  # a UUID
+    r"([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"  # Matches a UUID.
     # A hexadecimal number: digits and letters, eight or more. Looked for at its begin alone, or a long word of such
     # letters would take the square of its length.
     r"|(?<![0-9a-f])(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{8,}"
@@ -98,7 +98,7 @@ def _is_anonymous(base: _Shape) -> bool:
 
 
 def _label(shapes: Iterable[tuple[_Shape, _Shape]]) -> str:
-    """Returns one name for names of the same shape: what is equal in all of them stays."""
+    """Returns one name for names of the same shape; parts that are equal in all of them stay."""
     folders, bases = zip(*shapes, strict=True)
     return _common({*folders}) + _common({*bases})
 

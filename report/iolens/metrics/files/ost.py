@@ -25,7 +25,7 @@ from iolens.metrics.times.traces import PIECE, records, run_begins
 
 _COLUMNS = ["file", "rank", "component", "stripe", "ost", "bytes_read", "bytes_written"]
 _KINDS = ("u8", "i8", "i8", "i8", "i8", "i8", "i8")
-"""The type of each."""
+"""Type of each column."""
 _GAP = 1.25
 """Times that the slowest of the other targets is faster than the fastest of the slow ones."""
 _FEWEST_TARGETS = 3
@@ -86,7 +86,7 @@ def stripe_ranks(job: Job, limit: int = 15) -> Records | None:
     fullest (the largest stripe's share of the bytes over an even share). None where `target_bytes` has a reason.
     """
     rows, _ = stripe_records(job)
-    if rows is None or "seconds" in rows:  # of single stripes there is nothing to say
+    if rows is None or "seconds" in rows:  # Files of a single stripe cannot be uneven.
         return None
     rows = rows.where(rows["ost"] >= 0)
     if not len(rows):
@@ -214,7 +214,7 @@ def moved_by_target(job: Job) -> tuple[np.ndarray, np.ndarray]:
 
 @dataclass(frozen=True)
 class Component:
-    """A component of a file's layout, as the module `variable` of the logs' reader describes it."""
+    """A component of a file's layout, as the module `variable` describes it."""
 
     component: int
     stripe_size: int
@@ -275,9 +275,7 @@ def _clipped(offset: np.ndarray, length: np.ndarray, component: Component) -> tu
 
 
 def _per_stripe(begin: np.ndarray, end: np.ndarray, component: Component) -> np.ndarray:
-    """Returns bytes on each stripe of the ranges [begin, end): those of whole rounds, and what the last round
-    has of it.
-    """
+    """Returns the bytes on each stripe of the ranges [begin, end): whole rounds, and the part of the last round."""
     size, count = component.stripe_size, len(component.osts)
     first = np.arange(count)[:, None] * size
 

@@ -44,7 +44,7 @@ def lowest(job: Job) -> list[str]:
 
 
 def lowest_of(layers: Collection[str]) -> list[str]:
-    """Returns those of some layers at which bytes reach a file: of DFS and DAOS the upper one, DFS."""
+    """Returns the given layers at which bytes reach a file: of DFS and DAOS only the upper one, DFS."""
     return [name for name in LOWEST if name in layers and not (name == "DAOS" and "DFS" in layers)]
 
 
@@ -188,7 +188,7 @@ def _striped_files(job: Job) -> set[int]:
 
 @once_per_job
 def _mount_options(job: Job) -> dict[str, str]:
-    """Returns the options of each mount point on the first rank's node, where the log has them."""
+    """Returns the options of each mount point on the first rank's node, if the log has them."""
     info = job.private.get("job")
     mounts = info.get("mounts", {}) if isinstance(info, dict) else {}
     return {str(point): str(one.get("options", "")) for point, one in mounts.items() if isinstance(one, dict)}

@@ -1,4 +1,4 @@
-"""The stripes of files."""
+"""Stripe counts and sizes of the files."""
 
 from __future__ import annotations
 

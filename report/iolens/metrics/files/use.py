@@ -148,7 +148,7 @@ def among(ids: np.ndarray, known: Collection[int] | np.ndarray) -> np.ndarray:
 
 
 def rows_of(ids: np.ndarray, known: np.ndarray) -> np.ndarray:
-    """Returns the row of each id among known ones, which are in order; their number for one that is not there."""
+    """Returns the row of each id in the sorted known ids; the number of ids for an unknown one."""
     known = np.asarray(known, ids.dtype)
     row = np.searchsorted(known, ids)
     there = np.zeros(len(ids), bool)

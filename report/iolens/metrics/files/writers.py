@@ -1,4 +1,4 @@
-"""The ranks that moved the bytes, as far as a log tells."""
+"""Finds the ranks that moved the bytes, if a log tells."""
 
 from __future__ import annotations
 

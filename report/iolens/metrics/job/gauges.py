@@ -76,7 +76,7 @@ def _no_share(job: Job) -> str:
 
 
 def _number(value: float | None) -> float:
-    """Returns a value as a float for a column of numbers; None, which stands for what is not known, as NaN."""
+    """Converts a value to float for a column of numbers; None (not known) becomes NaN."""
     return float("nan") if value is None else float(value)
 
 

@@ -123,11 +123,15 @@ def total(frame: Table, *columns: str) -> int | None:
 
 
 def seconds(frame: Table, column: str) -> float:
-    """Returns sum of a column of times over all records, in seconds; what was not recorded (-1) counts as 0."""
+    """Returns the sum of a column of times over all records, in seconds; values that were not recorded (-1)
+    count as 0.
+    """
     return float(np.maximum(np.asarray(frame[column]), 0).sum())
 
 
 def io_time(frame: Table, prefix: str) -> np.ndarray:
-    """Reads, write and metadata time of each record together, in seconds; what was not recorded (-1) counts as 0."""
+    """Returns read, write and metadata time of each record together, in seconds; values that were not recorded (-1)
+    count as 0.
+    """
     times = [np.maximum(np.asarray(frame[f"{prefix}_F_{kind}_TIME"]), 0.0) for kind in ("READ", "WRITE", "META")]
     return np.asarray(times[0] + times[1] + times[2])

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _WRITERS = (
     *("path", "writers", "others", "bytes", "writes", "largest_write", "common_write", "not_aligned", "seconds"),
 )
-"""Columns of `aggregators`."""
+"""Columns of the result of `aggregators`."""
 
 _UNSEEN = 0.01
 """Part of a file's bytes below which POSIX missed them: headers that it saw are no measure of the rest."""

@@ -1,4 +1,4 @@
-"""The current activity of a job: the difference of two looks at it."""
+"""The current activity of a job: the difference between two readings of its spools."""
 
 from __future__ import annotations
 

@@ -95,7 +95,8 @@ def slow_targets(job: Job, factor: float) -> Records | None:
     found = target_speed(job)
     if found is None or len(found) < 4:
         return None
-    late = found["fastest"] * factor <= np.median(found["speed"])  # all its files, or it is one of its ranks
+    # Even the fastest file of a slow target is slow; else a rank that uses the target is the cause.
+    late = found["fastest"] * factor <= np.median(found["speed"])
     slow = found.where(clearly_slow(found["speed"], factor) & late)
     return slow if 0 < len(slow) <= len(found) / 4 else None
 

@@ -21,7 +21,9 @@ from iolens.metrics.once import once_per_job
 
 KINDS = ("READ", "WRITE", "META")
 WAITED, _UNUSUAL = 5.0, 1000
-"""Seconds of a mean metadata call on a file, and times that of the layer's median file, from which it waited."""
+"""Thresholds: seconds of a mean metadata call on a file, and multiples of the median file's; above both the file waited
+for another process.
+"""
 
 ABOVE = {"POSIX": "MPI-IO", "STDIO": "MPI-IO", "DAOS": "DFS"}
 """A layer, and the one whose times contain it in the files that both know."""
@@ -79,7 +81,7 @@ def extra_seconds(job: Job) -> tuple[np.ndarray, float]:
 
 @once_per_job
 def highest_records(job: Job) -> list[tuple[str, np.ndarray]]:
-    """Layers, and which of their records are of files that no layer above knows."""
+    """Returns the layers, and marks the records of files that no higher layer knows."""
     found = []
     for name in ("MPI-IO", "POSIX", "STDIO", "DFS", "DAOS"):
         records = job.records.get(name)

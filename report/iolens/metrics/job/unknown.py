@@ -18,7 +18,7 @@ NUMBERS, CAUSES, NOTHING = "numbers", "causes", "nothing"
 """The part of a verdict that a gap puts in doubt: its numbers, the cause that it names, or nothing."""
 
 RECORDS, TRANSFERS, REMARKS = "some records", "some transfers", "some numbers"
-"""Gaps whose reason is a sentence of its own."""
+"""Kinds of gaps whose reason is a complete sentence."""
 
 
 @once_per_job

@@ -48,7 +48,9 @@ class Condition:
     value: str
 
     def holds(self, values: np.ndarray) -> np.ndarray:
-        """Returns which values fulfil the condition; raises UsageError if a number is needed and none is given."""
+        """Returns True for each value that meets the condition; raises UsageError if a number is required and none is
+        given.
+        """
         if values.dtype.kind in "iuf":
             return self.number(values)
         if self.relation not in ("=", "!="):
@@ -57,7 +59,7 @@ class Condition:
         return equal if self.relation == "=" else ~equal
 
     def number(self, values: np.ndarray) -> np.ndarray:
-        """Returns which of these numbers fulfil the condition."""
+        """Returns True for each number that meets the condition."""
         try:
             wanted = float(self.value)
         except ValueError:
@@ -87,7 +89,7 @@ def conditions(text: str) -> tuple[Condition, ...]:
 
 
 def _condition(text: str) -> Condition:
-    """Returns one of them."""
+    """Returns the matching word of a list."""
     found = _CONDITION.fullmatch(text)
     if not found:
         raise UsageError(f"{text} is not a condition; write a name, one of < <= = != >= > and a value, such as 'pe<10'")

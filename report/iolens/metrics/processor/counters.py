@@ -36,7 +36,7 @@ _ALIASES: Mapping[str, str] = {
     "LLC-stores": "LLC_STORES",
     "LLC-store-misses": "LLC_STORE_MISSES",
 }
-"""perf's names to those that the formulas use."""
+"""perf's names of events, with the names that the formulas use."""
 
 _LINE, _PAGE, _WORD = 64, 4096, 8
 """Bytes of a cache line, of a page, of a double."""
@@ -210,7 +210,7 @@ class Across:
 
     @property
     def apart(self) -> bool:
-        """Returns whether all ranks are known by themselves."""
+        """Returns True if each rank has rows of its own."""
         return bool((self.who >= 0).all())
 
     @property
@@ -260,7 +260,7 @@ Row = tuple[str, str, float, str, float, float, float, str]
 
 
 def _of_region(asked: Asked, region: str, rows: Records) -> list[Row]:
-    """Returns the rows of one region, and what follows from them."""
+    """Returns the rows of one region, and the metrics derived from them."""
     found: list[Row] = []
     counted: dict[str, Across] = {}
     for event, part in _parts_by(rows, "event"):

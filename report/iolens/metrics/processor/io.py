@@ -168,7 +168,7 @@ def _beyond(whole: np.ndarray, *parts: np.ndarray) -> np.ndarray:
 
 
 def _added(ids: np.ndarray, values: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """Returns sums by file, of the wanted files; 0 of those that have none."""
+    """Returns sums by file for the wanted files; 0 for files without rows."""
     same = Groups(ids)
     sums = dict(zip(ids[same.first].tolist(), same.sum(values).tolist(), strict=True))
     return np.array([sums.get(key, 0) for key in wanted.tolist()], float)

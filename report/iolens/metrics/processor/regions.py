@@ -16,7 +16,7 @@ from iolens.metrics.processor.sampled.drill import Levels, Measures, answer
 from iolens.metrics.processor.sampled.private import records
 
 _OUTSIDE, SEVERAL = 0, 0xFFFFFFFF
-"""Numbers of what is in no region, and of rows that are sums over several."""
+"""Special numbers: outside all regions, and the sum over several regions."""
 
 LEVELS = Levels(("region", "thread"), ("region",))
 _MEASURES = Measures("exclusive_time", ("time", "calls", "unended"), {"min_time": "min", "max_time": "max"}, "time")

@@ -21,7 +21,7 @@ from iolens.metrics.processor.sampled.samples import hot_lines, profile, why_no_
 from iolens.metrics.processor.threads import working_threads
 
 _ALL = 0.0
-"""Threshold: every row."""
+"""Threshold that keeps every row."""
 
 _LEAST = 0.05
 """Per cent of the time below which a part is not mentioned."""
@@ -59,7 +59,7 @@ def _parts_of(job: Job) -> dict[str, float]:
 
 
 def imbalance_step(job: Job) -> Step:
-    """1: what the rank that works longest, in computing and I/O, does more of than the others."""
+    """Step 1: what the rank that works longest, in computing and I/O, does more of than the others."""
     each = time.rank_time(job)
     if each is None or len(each) < 2:
         return Step("1. balance the load", "n/a: one rank", "load_balance")
@@ -120,9 +120,8 @@ def communication_step(job: Job) -> Step:
 
 
 def computation_step(job: Job) -> Step:
-    """4: computing, the line that takes most of it, and what the processor's counters say of the whole run.
-
-    Where ranks waited outside I/O and MPI for longer than they computed, that comes first.
+    """Step 4: computing, its busiest line, and the processor's counters of the whole run. ¶ Waiting comes first if
+    ranks waited outside I/O and MPI for longer than they computed.
     """
     shares, hot = _parts_of(job), hot_lines(job)
     share = sum(shares.get(part, 0.0) for part in (parts.COMPUTE, parts.UNTRACED))
@@ -155,7 +154,7 @@ TOLD = {("Instructions per cycle", ""): ".2f", ("D1 cache hit ratio", "%"): ".1f
 
 
 def _told_by_counters(job: Job) -> list[str]:
-    """Returns those of `TOLD` that the whole run has."""
+    """Returns the counters of `TOLD` that the whole run has."""
     found = counters(job)
     rows = [] if found is None else found.rows("region", "event", "unit", "value")
     return [

@@ -104,7 +104,7 @@ def _has_untraced_mpi(job: Job, use: CoreUse | None) -> bool:
 
 
 def _from_calls(job: Job, use: CoreUse | None) -> Parts:
-    """Returns the parts of each rank from timed calls and from what the kernel counted."""
+    """Returns the parts of each rank from timed calls and from the kernel's counts."""
     ranks, run_time = max(1, job.nprocs), job.run_time
     found = {part: np.zeros(ranks) for part in PARTS}
     found.update(_called_io(rank_io(job), ranks))
@@ -207,7 +207,7 @@ def _outside_parts(
 
 
 def by_rank(rows: Records, column: str, ranks: int) -> np.ndarray:
-    """Returns the sum of each rank; what is known of all together (rank -1) is spread evenly."""
+    """Returns the sum of each rank; an amount that is known only for all ranks together (rank -1) is spread evenly."""
     values, who = rows[column].astype(float), rows["rank"].astype(np.int64)
     known = (who >= 0) & (who < ranks)
     found = np.bincount(who[known], values[known], minlength=ranks)
@@ -304,7 +304,7 @@ class Efficiency:
 
 
 _CERTAIN = 0.01
-"""Efficiencies are given where at most this part of the time is not told apart."""
+"""Efficiencies are given if at most this part of the time is UNKNOWN."""
 
 
 @once_per_job

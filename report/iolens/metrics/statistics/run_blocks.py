@@ -56,7 +56,7 @@ def run_order(parts: Sequence[pd.DataFrame]) -> list[list[float]]:
 
 
 def _middle(seconds: Sequence[float]) -> float:
-    """Returns the lower median."""
+    """Returns the lower median of the values."""
     return sorted(seconds)[(len(seconds) - 1) // 2]
 
 

@@ -77,7 +77,7 @@ class Spreads:
 
 
 def spreads(variances: Array, freedom: Array) -> Spreads:
-    """Returns what is known of the variances behind these estimates, which are above 0."""
+    """Returns the probabilities of the variances behind these estimates, which must be above 0."""
     import numpy as np
 
     logs = np.log(variances)

@@ -55,10 +55,10 @@ def _measurements(found: Mapping[Key, Sequence[float]], key: Key) -> Sequence[fl
 
 
 def _largest_first(rows: list[dict[str, Any]], letters: Sequence[str]) -> list[dict[str, Any]]:
-    """Returns the rows with those of each profile by the size of their change, the others in their order."""
+    """Returns the rows; those of each profile are sorted by the size of their change, others keep their order."""
 
     def size(row: dict[str, Any]) -> float:
-        """Returns the largest change of any subject, 0 where none is known."""
+        """Returns the largest change of any subject; 0 if none is known."""
         changes = [abs(row[f"change {letter}"]) for letter in letters[1:]]
         return max((one for one in changes if not is_nan(one)), default=0.0)
 

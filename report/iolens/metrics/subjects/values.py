@@ -21,10 +21,10 @@ from iolens.missing import is_nan
 RUN, _SPENT, _FILES = "Run", "Average process", "Files"
 WENT, EFFICIENT = "Parts of the time of an average rank", "Efficiencies after POP"
 _FUNCTIONS, _IN_MPI = "Functions, by samples of an average rank", "MPI functions, of an average rank"
-"""Groups of values."""
+"""Names of groups of values."""
 
 COMPLETE = (_FUNCTIONS, _IN_MPI)
-"""Groups in which what a log does not name took no time, if the log has the group."""
+"""Groups in which a name that the log lacks took no time, if the log has the group."""
 
 PROFILES = (WENT, *COMPLETE)
 """Groups whose largest changes come first."""

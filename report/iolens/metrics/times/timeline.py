@@ -24,10 +24,12 @@ if TYPE_CHECKING:
 KINDS = ("write", "read")
 
 _MOST_ROWS = 512
-"""Rows of a timeline; where there are more ranks, neighbours share one."""
+"""Largest number of rows of a timeline; with more ranks, neighbours share a row."""
 
 MOST_FILES = (100, 10, 0)
-"""Files that are told apart, those with most bytes; the next number where that would make too many lines or cells."""
+"""Largest number of files that are shown separately, those with most bytes; the next number applies if that gives too
+many lines or cells.
+"""
 
 _MOST_LINES = 16_384
 """Lines of a timeline, each one kind of operation on one file by one row; those that moved nothing are not counted."""
@@ -36,13 +38,14 @@ _HELD_CELLS = 2_000_000
 """Cells that are held while calls are added up, empty ones counted too."""
 
 MOST_CELLS = 300_000
-"""Cells that are kept; where there would be more, bins are made wider, down to FEWEST_BINS, and then fewer files are
-told apart."""
+"""Largest number of cells. Beyond it bins are widened until FEWEST_BINS are left, and then fewer files are shown
+separately.
+"""
 
 FEWEST_BINS, _MOST_BINS = 256, 8192
 
 MOST_SINGLE = 10_000
-"""Calls that are kept one by one, those that took longest; all, where there are no more."""
+"""Largest number of calls that are kept one by one; the longest calls are."""
 
 _CHUNK = 1 << 20
 """Calls that are added up at once, so that the memory needed does not grow with their number."""
@@ -150,7 +153,7 @@ def _traced_cells(job: Job, layer: str) -> Timeline | None:
             used = np.concatenate([used[:, :most], used[:, most:].any(axis=1, keepdims=True)], axis=1)
     number, last = int(used.sum()), max(job.run_time, float(frame["end"].max()))
     bins = int(np.clip(4 * len(frame) // number, FEWEST_BINS, min(_MOST_BINS, max(FEWEST_BINS, _HELD_CELLS // number))))
-    last = last if last > 0 else 1.0  # all calls at once: any width does
+    last = last if last > 0 else 1.0  # If all calls are at one time, any width will do.
     spread = Spread(number, bins, last / bins)
     lines = np.cumsum(used.ravel()) - 1
     columns = [frame[name].to_numpy() for name in ("length", "start", "end")]
@@ -254,7 +257,7 @@ def _bounded(cells: Timeline) -> Timeline:
 
 
 def _with_files(cells: Timeline, most: int) -> Timeline:
-    """Returns the time line with `most` files told apart; `cells.files` has one more for all others."""
+    """Returns the timeline with `most` files shown separately; `cells.files` has one more entry for all others."""
     single = cells.single
     return replace(
         cells,

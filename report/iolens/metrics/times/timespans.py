@@ -111,7 +111,7 @@ def activity(job: Job, module: str, rows: int = 64, columns: int = 200) -> tuple
     width = float(heat["width"][0])
     bins = int(heat["bin"].max()) + 1
     used = max(1, min(bins, int(np.ceil(job.run_time / width)))) if width > 0 else bins
-    ranks = max(job.nprocs, int(heat["rank"].max()) + 1)  # a rank that moved nothing has no record
+    ranks = max(job.nprocs, int(heat["rank"].max()) + 1)  # A rank that moved nothing has no record.
     grids = []
     for column in ("written", "read"):
         grid = np.zeros((ranks, bins))

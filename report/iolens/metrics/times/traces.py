@@ -135,9 +135,7 @@ def places(job: Job, module: str, rows: int = 64, columns: int = 200) -> Places 
 
 
 def _in_pieces(frame: pd.DataFrame, mask: pd.Series[bool]) -> Iterator[pd.DataFrame]:
-    """Returns the rows of a mask, so many at a time that what is computed of them needs little memory; none
-    that is empty.
-    """
+    """Yields the rows of a mask in portions that need little memory; no portion is empty."""
     for at in range(0, len(frame), PIECE):
         part = frame.iloc[at : at + PIECE][mask.iloc[at : at + PIECE]]
         if len(part):
@@ -178,7 +176,7 @@ def calls_made(job: Job, layer: str, least: int, key: int | None = None) -> int:
 
 
 def _cells(values: np.ndarray, count: int) -> np.ndarray:
-    """Returns numbers of the cells that values from 0 to `count` lie in; what cannot be is put into the nearest one."""
+    """Returns the cells in which values from 0 to `count` lie; an impossible value goes to the nearest cell."""
     return np.asarray(np.clip(np.nan_to_num(values), 0, count - 1), dtype=np.int64)
 
 

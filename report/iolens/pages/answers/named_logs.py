@@ -31,7 +31,9 @@ class NamedLogs:
         return list(self.jobs)
 
     def overview(self, log: str) -> dict[str, Any]:
-        """Returns facts, the verdict with its confidence, findings with bounds and remedies, and what is not known."""
+        """Returns facts, the verdict with its confidence, findings with bounds and remedies, and the unknowns
+        of a log.
+        """
         return tools.overview(self._job(log))
 
     def tables(self, log: str) -> list[dict[str, Any]]:

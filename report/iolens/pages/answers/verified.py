@@ -66,7 +66,7 @@ class Number:
 
 @dataclass(frozen=True)
 class _Known:
-    """All numbers of a log in order of size, with the place of each."""
+    """All numbers of a log in ascending order, with their places."""
 
     values: np.ndarray
     places: list[str]

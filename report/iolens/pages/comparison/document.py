@@ -138,7 +138,7 @@ def _together(comparison: Comparison) -> list[Block]:
 
 
 def _model_bound(comparison: Comparison) -> list[Block]:
-    """Returns what the storage's model bounds, in sentences."""
+    """Returns sentences about the bound by the storage's model."""
     return [Text(sentence) for sentence in bound_sentences(comparison)]
 
 

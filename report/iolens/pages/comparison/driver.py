@@ -50,7 +50,7 @@ DRIVERS: Mapping[str, Driver] = {
 
 
 def _drivers_of(runs: pd.DataFrame) -> list[str]:
-    """Returns the drivers of the runs that are known."""
+    """Returns the known drivers of the runs."""
     return [name for name in dict.fromkeys(runs["driver"].dropna()) if name in DRIVERS]
 
 
@@ -61,7 +61,7 @@ def driver_marks(runs: pd.DataFrame) -> list[str]:
 
 
 def driver_names(runs: pd.DataFrame) -> str:
-    """Returns the drivers in a few words, those that have no name here by their component."""
+    """Returns the drivers in a few words; a driver without a name here is called by its component."""
     found = [DRIVERS[name].name for name in _drivers_of(runs)]
     return " and ".join(found or [str(name) for name in runs["io_component"].dropna().unique()])
 

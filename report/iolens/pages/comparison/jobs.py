@@ -36,7 +36,7 @@ _CALLS = {
     "MPI-IO": ("collective write", "collective read", "independent write", "independent read"),
     "POSIX": ("write", "read", "open"),
 }
-"""Operations shown, per layer."""
+"""Largest number of operations shown for each layer."""
 
 
 def job_pages(comparison: Comparison, read: Callable[[Path], Job]) -> list[Page]:

@@ -11,7 +11,7 @@ from iolens.metrics.statistics.intervals import Ratio
 from iolens.missing import is_nan
 
 _SMALLEST, _LARGEST = 1e-4, 1e6
-"""The ends of an interval that are printed as numbers lie between these."""
+"""Smallest and largest end of an interval that is printed as a number."""
 
 MOST_NAMED = 4
 """Settings or reasons that a sentence lists."""

@@ -114,7 +114,7 @@ def _holds_for_build(run: Mapping[str, Any]) -> str:
 
 
 def _known(value: Any) -> bool:
-    """Returns whether a run tells it."""
+    """Returns True if some run has the fact."""
     return isinstance(value, str) and value != ""
 
 

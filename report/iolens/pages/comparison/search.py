@@ -29,7 +29,7 @@ def _summary(trail: Trail) -> str:
 
 
 def with_trail(tables: Mapping[str, pd.DataFrame], trail: Trail | None) -> Mapping[str, pd.DataFrame]:
-    """Returns tables for export, and those of the search, if there was one, in their index as well."""
+    """Returns the tables for export; those of the search, if there was one, are in the index too."""
     if trail is None:
         return tables
     import pandas as pd

@@ -28,9 +28,7 @@ def side_pages(comparison: Comparison, read: Callable[[Path], Job]) -> list[Page
 
 
 def _sides(comparison: Comparison, read: Callable[[Path], Job]) -> Subjects | None:
-    """Returns the baseline, the best and the worst setting, as far as they differ and have logs; None for less
-    than two.
-    """
+    """Returns the baseline, the best and the worst setting if they differ and have logs; None for fewer than two."""
     chosen = typical_runs(comparison).set_index("point")["log"]
     roles: dict[int, list[str]] = {}
     for role in ("baseline", "best", "worst"):

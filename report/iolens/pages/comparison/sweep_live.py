@@ -57,7 +57,7 @@ class Screenful(Progress):
         self.draw()
 
     def __call__(self, done: int, total: int, line: str, left: float) -> None:
-        """Reads what there is by now, and show it."""
+        """Reads the results so far and shows them."""
         self.done, self.total, self.last, self.left = done, total, line, left
         if line.partition(":")[0] == self.running:
             self.running = ""
@@ -76,7 +76,7 @@ class Screenful(Progress):
 
 
 def standing_lines(folder: Path, width: int, most: int) -> list[str]:
-    """Returns the table of the points that have a run, in at most `most` rows; nothing before the first one."""
+    """Returns the table of points that have a run, in at most `most` rows; nothing before the first run."""
     from iolens.errors import IolensError
     from iolens.lab.sweep.read.results import load_results
 

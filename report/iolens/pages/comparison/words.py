@@ -123,7 +123,7 @@ def _spared(comparison: Comparison) -> str:
 
 
 def _outside(comparison: Comparison) -> str:
-    """Returns the setting that gave more than the best but cannot be compared; empty without one."""
+    """Returns the setting that was faster than the best but cannot be compared; empty if there is none."""
     points = comparison.points
     measure, others = comparison.measure, points.loc[points["left_out"] != "", "value"].dropna()
     if others.empty:

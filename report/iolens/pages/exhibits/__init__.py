@@ -1,1 +1,1 @@
-"""All exhibits by theme: each exhibit is declared once, here."""
+"""All exhibits by theme. Each exhibit is declared once in this folder."""

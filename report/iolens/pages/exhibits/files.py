@@ -1,4 +1,4 @@
-"""Files: how they were used, where they lie, which cost most, and how unevenly ranks shared them."""
+"""Exhibits about files: how they were used, where they lie, which cost most, and how unevenly ranks shared them."""
 
 from __future__ import annotations
 

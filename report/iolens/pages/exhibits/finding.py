@@ -26,7 +26,7 @@ def extremes(pairs: Iterable[tuple[str, float]], say: Callable[[float], str]) ->
 
 
 def of_ranks(values: Iterable[float], say: Callable[[float], str]) -> str:
-    """Returns the ranks with the largest and the smallest value, and these."""
+    """Returns the ranks with the largest and the smallest value, and both values."""
     return extremes(((f"rank {rank}", value) for rank, value in enumerate(values)), say)
 
 

@@ -21,7 +21,7 @@ _LEAST = 0.001
 
 
 def hours(value: float) -> str:
-    """Hours with three digits."""
+    """Formats hours with three digits."""
     return f"< {_LEAST}" if 0 < value < _LEAST else words.guarded(value)
 
 
@@ -134,7 +134,7 @@ RULES: Exhibit[Store] = Exhibit(
 
 
 def _trend_figure(store: Store, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """Returns the months."""
+    """Returns the figures of the months."""
     from iolens.figures.trend import trend
 
     if len(found) > 1:

@@ -39,7 +39,7 @@ def _first_rows(metric: Callable[[Forest], pd.DataFrame | None]) -> Callable[[Fo
 
 
 def _known_pid(pid: int) -> str:
-    """Returns a process id, where the log or its name tells it."""
+    """Returns a process id, if the log or its name has it."""
     return str(pid) if pid else words.NONE
 
 
@@ -49,7 +49,7 @@ def _given_ranks(first: float, last: float) -> str:
 
 
 def _shown_groups(forest: Forest) -> pd.DataFrame:
-    """Returns summary.groups, without the lightest groups if a page has no room for them."""
+    """Returns summary.groups, without the lightest groups if a page lacks the room."""
     found = summary.groups(forest)
     if len(found) <= _MOST_GROUPS:
         return found
@@ -250,7 +250,7 @@ PARTIAL: Exhibit[Forest] = Exhibit(
 
 
 def _running_figure(forest: Forest, counts: pd.DataFrame) -> Iterable[FigureBlock]:
-    """Returns processes over time."""
+    """Draws the number of processes over time."""
     from iolens.figures.running import running_processes
 
     yield FigureBlock(running_processes(counts.set_index("start")), "", title="Processes that run, by program")
@@ -287,7 +287,7 @@ def _activity_rows(forest: Forest) -> pd.DataFrame | None:
 
 
 def _activity_figure(forest: Forest, _: pd.DataFrame) -> Iterable[FigureBlock]:
-    """Returns the map."""
+    """Draws the map of bytes over time and processes."""
     from iolens.figures.job.activity import activity_map
 
     grids = activity.activity(forest)

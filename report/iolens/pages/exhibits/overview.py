@@ -105,8 +105,8 @@ def _ends(gauge: str, bound: float) -> tuple[str, str]:
 
 
 def gauge_pairs(job: Job) -> list[Block]:
-    """Returns the gauges two by two, which stand side by side on paper and below one another on a phone, and what
-    their colours mean.
+    """Returns the gauges in pairs, side by side on paper and one below the other on a phone, and the meaning of their
+    colours.
     """
     drawn = [block for block in GAUGES.figures(job) if isinstance(block, FigureBlock)]
     return [Row([replace(block, caption="") for block in drawn]), Text(drawn[0].caption, "note")] if drawn else []

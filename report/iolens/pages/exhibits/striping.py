@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def _targets_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """Returns files a target; one target needs no figure, nor do targets whose bytes are known."""
+    """Draws the number of files on each target, unless there is one target or the bytes of targets are known."""
     from iolens.figures.job.targets import target_bars
 
     if len(found) > 1 and ost.target_rows(job) is None:
@@ -64,7 +64,7 @@ def _slowest_target(job: Job) -> tuple[int, float, float] | None:
 
 
 def _target_note(job: Job) -> str:
-    """Returns a note about the balance of the targets, and about bytes that are not among them."""
+    """Returns a note about the balance of the targets, and about bytes outside of them."""
     found = ost.target_bytes(job)
     if found.table is None:
         return ""

@@ -31,7 +31,7 @@ def _activity_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
 
 
 def activity_figure(job: Job, module: str) -> FigureBlock:
-    """Returns the map of a layer that has one."""
+    """Returns the timeline of a layer, if it has one."""
     from iolens.figures.job.activity import activity_map
 
     grids = timespans.activity(job, module)
@@ -140,7 +140,7 @@ _RANK_SPAN_NOTE = (
 
 
 def _rank_span_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """Reads and writes."""
+    """Names of the two directions: reads and writes."""
     from iolens.figures.job.timespans import rank_spans
 
     for kind in ("read", "write"):

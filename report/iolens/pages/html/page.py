@@ -20,7 +20,7 @@ FOLDER = Path(__file__).parent
 
 
 def build(path: Path, title: str, subtitle: str, pages: Sequence[Page], labels: Sequence[str]) -> None:
-    """Writes the document."""
+    """Writes the document as one file."""
     path.write_text(document(title, subtitle, pages, labels), encoding="utf-8", errors="replace")
 
 
@@ -78,7 +78,7 @@ def _style_and_script(interactive: bool) -> tuple[str, str]:
 
 
 def _text_of(name: str) -> str:
-    """Returns a file beside this one."""
+    """Reads a file from this folder."""
     return (FOLDER / name).read_text(encoding="utf-8")
 
 
@@ -95,7 +95,7 @@ def _marks(labels: Sequence[str]) -> str:
 
 
 def _section(page: Page, key: str, places: Places) -> str:
-    """Returns one page."""
+    """Returns one page as HTML."""
     own = f"<p>{escape(page.subtitle)}</p>" if page.subtitle else ""
     return f"""\
 <section aria-labelledby="{key}">

@@ -33,7 +33,7 @@ def elements(blocks: Iterable[Block], places: Places) -> str:
 
 
 def _element(block: Block, places: Places) -> str:
-    """Returns one block."""
+    """Returns one block as HTML."""
     if isinstance(block, Text):
         return _text(block, places)
     if isinstance(block, FigureBlock):
@@ -98,7 +98,7 @@ def _is_facts(block: Table) -> bool:
 
 
 def _facts(block: Table) -> str:
-    """Returns names and values."""
+    """Returns names and values as HTML."""
     pairs = "".join(f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>" for name, value in block.rows)
     return f"<dl>{pairs}</dl>" if pairs else ""
 
@@ -182,13 +182,13 @@ def cells(kind: str, words: Sequence[str], flush: Sequence[bool], look: str = ""
 
 
 def _row(block: Row, places: Places) -> str:
-    """Blocks side by side, where there is room for them."""
+    """Returns blocks side by side if there is room for them."""
     return f'<div class="row">{"".join(f"<div>{_element(one, places)}</div>" for one in block.blocks)}</div>'
 
 
 def _head_of(title: str, about: About | None, key: str, places: Places) -> str:
-    """Returns a heading; above an exhibit's first part also what is advised on its numbers, and the definition behind
-    them.
+    """Returns a heading. Above the first part of an exhibit also the advice about its numbers, and the definition
+    behind them.
     """
     parts = [f"<h3>{escape(title)}</h3>"] if title else []
     if about is not None and key == places.exhibit(about.name):

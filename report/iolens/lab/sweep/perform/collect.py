@@ -168,7 +168,7 @@ def complaint(path: Path) -> str:
     if first is None:
         return "no message"
     said = own[first]
-    if first and not own[first - 1].strip("- "):  # behind a rule
+    if first and not own[first - 1].strip("- "):  # Follows a line of dashes.
         for line in own[first + 1 :]:
             if (line and not line.strip("- ")) or (not line and said.endswith((".", "!", "?"))):
                 break
@@ -189,7 +189,7 @@ def judge(
         return "failed", outcome.reason
     if outcome.exit_code != 0:
         verification = result.get("verification") or {}
-        if verification.get("status") == "unsuccessful":  # the launcher's words of an exit code say less
+        if verification.get("status") == "unsuccessful":  # The launcher's message about an exit code says less.
             why = f"verification unsuccessful: {verification.get('detail') or 'the answer is wrong'}"
         else:
             why = complaint(folder / "stderr.txt")

@@ -28,7 +28,7 @@ class Lines(Progress):
     """Prints one line per run, for logs and pipes."""
 
     def __call__(self, done: int, total: int, line: str, left: float) -> None:
-        """Prints the line."""
+        """Prints the current line."""
         print(
             (f"[{done}/{total}] " if total else "") + line + (f" (about {left:.0f} s left)" if left else ""), flush=True
         )

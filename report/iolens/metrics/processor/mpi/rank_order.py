@@ -92,7 +92,7 @@ def _placement(job: Job) -> tuple[int, ...]:
 
 
 def _capacities(ranks: int, each: int) -> list[int]:
-    """Returns how many ranks each node takes: `each`, the last one what is left."""
+    """Returns the number of ranks on each node: `each`, and the rest on the last node."""
     return [min(each, ranks - first) for first in range(0, ranks, each)]
 
 

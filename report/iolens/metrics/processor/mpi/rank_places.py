@@ -91,7 +91,7 @@ def _warning_of(rank: int, others: Sequence[int], masks: dict[int, frozenset[int
 
 
 def processors(text: str) -> frozenset[int]:
-    """Returns the numbers in "0-3,8"; what was cut off at the end is missing."""
+    """Returns the numbers in "0-3,8"; a list that was cut off lacks its last numbers."""
     found: set[int] = set()
     for part in text.split(","):
         first, _, last = part.partition("-")

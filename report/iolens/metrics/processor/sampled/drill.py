@@ -182,7 +182,7 @@ class Tree:
         return [one for one in found if not self.share(self.weight(one)) < self.threshold]
 
     def walk(self, path: tuple[str, ...], depth: int) -> Iterator[dict[str, Any]]:
-        """Returns the row of a path, and all below it."""
+        """Returns the row of a path and all rows below it."""
         if path not in self.nodes:
             return
         children = self.children(path)

@@ -37,7 +37,7 @@ def hot_feedback(job: Job, remarks: Iterable[Remark], limit: int = 30) -> pd.Dat
 
 
 def number(line: str) -> int:
-    """`line 31` as 31."""
+    """Writes `line 31` as 31."""
     return int(line.rpartition(" ")[2] or 0)
 
 

@@ -60,7 +60,7 @@ def group_of(function: str, path: str) -> str:
 
 @lru_cache(maxsize=1 << 12)
 def _library_of(path: str) -> str:
-    """Returns the group of an object file: that of the library by its name, else USER; ETC where it is not known."""
+    """Returns the group of an object file: a library's group by its name, else USER; ETC if the file is unknown."""
     library = PurePosixPath(path).name
     owner = (group for group, pattern in _OBJECTS.items() if re.fullmatch(pattern, library))
     return next(owner, USER if library else ETC)

@@ -79,11 +79,11 @@ class Scanner:
         return self.found
 
     def word(self, at: int) -> str:
-        """Returns the token at a place; "" behind the last one."""
+        """Returns the token at a position; "" after the last one."""
         return self.words[at] if at < len(self.words) else ""
 
     def statement(self, at: int) -> int:
-        """Notes the loops of the statement that begins here, and returns the place behind it."""
+        """Adds the loops of the statement that begins here, and returns the position after it."""
         word, begin = self.word(at), at
         if word == "{":
             return self.block(at)
@@ -101,14 +101,14 @@ class Scanner:
         return at
 
     def block(self, at: int) -> int:
-        """Notes the loops in the braces that open here, and returns the place behind them."""
+        """Adds the loops in the braces that open here, and returns the position after them."""
         at += 1
         while at < len(self.words) and self.words[at] != "}":
             at = self.statement(at)
         return at + 1
 
     def parentheses(self, at: int) -> int:
-        """Returns the place behind the parentheses that open here; braces inside are those of lambdas."""
+        """Returns the position after the parentheses that open here; braces inside them belong to lambdas."""
         if self.word(at) != "(":
             return at
         at += 1

@@ -44,10 +44,10 @@ if TYPE_CHECKING:
     from iolens.log.records import Records
 
 HELD = frozenset((MPI, MPIIO, POSIX, STDIO, BLAS, FFT, OMP))
-"""Groups whose call owns whatever runs below it."""
+"""Groups whose calls own all samples below them."""
 
 _ENTRY = frozenset((MATH, HEAP, STRING, ETC, TOOL))
-"""Groups that give way to one of `HELD` further in: HDF5 calls MPI-IO, and that is what the time is of."""
+"""Groups that yield to a group of `HELD` further in: HDF5 calls MPI-IO, and the time belongs to MPI-IO."""
 
 LEVELS = Levels(("group", "function", "source", "line", "caller", "region", "thread", "state"), ("group", "function"))
 _SAMPLES = Measures("samples", ("on_core",))
@@ -263,9 +263,8 @@ _NOWHERE = Place(ETC, "(chain not kept)", "", "", ("(chain not kept)",), own=Tru
 
 @lru_cache(maxsize=1 << 16)
 def place_of(chain: Chain, waits: bool) -> Place:
-    """Returns the place of a chain's samples; `waits`: in a system call.
-
-    What the interpreter does for a Python function whose name is known belongs to that function.
+    """Returns the place of a chain's samples; `waits` is True if they are in a system call. ¶ Samples in the
+    interpreter belong to the Python function that it runs, if the function's name is known.
     """
     chain = of_a_wait(chain) if waits else chain
     if not chain:

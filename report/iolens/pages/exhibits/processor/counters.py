@@ -35,7 +35,7 @@ def amount(value: float, unit: str, unavailable: str) -> str:
 
 
 def _rate(value: float) -> str:
-    """Returns per second, in millions where that is at least one."""
+    """Formats a rate per second, in millions if it is at least one million."""
     if is_nan(value):
         return ""
     return f"{value / 1e6:.3f} M/s" if value >= 1e6 else f"{words.digits(value)} /s"
@@ -65,7 +65,7 @@ COUNTERS: Exhibit[Job] = Exhibit(
 
 
 def of_the_run(job: Job) -> list[Block]:
-    """Returns the counters of the whole run, for a page; those of regions are left to `iolens table`."""
+    """Returns the counters of the whole run for a page; `iolens table` shows those of regions."""
     found = COUNTERS.frame(job)
     whole = None if found is None else found[found["region"] == counters.WHOLE]
     return replace(COUNTERS, metric=lambda _: whole, columns=_COLUMNS[1:]).tables(job)

@@ -36,7 +36,7 @@ def _in_a_call(event: str) -> Column:
 
 
 def _columns(job: Job) -> list[Column]:
-    """Returns those of every log, and one for each event that was counted in calls."""
+    """Returns the columns of every log, and one for each event that was counted in calls."""
     return _COLUMNS + [_in_a_call(event) for event in events_in_calls(job)]
 
 

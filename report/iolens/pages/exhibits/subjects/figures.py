@@ -81,7 +81,7 @@ def _rates(subjects: Subjects) -> pd.DataFrame:
 
 
 def _rate_figures(subjects: Subjects, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """Returns a bar for each subject, with the bound of its storage where that is known."""
+    """Draws a bar for each subject, with its storage's bound if known."""
     from iolens.figures.subjects.bars import value_bars
 
     measured = [numbers(subject) for subject in subjects.all]
@@ -127,7 +127,7 @@ def activity_figure(subjects: Subjects) -> list[FigureBlock]:
 
 
 def _size_figure(subjects: Subjects, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """Histograms of access sizes."""
+    """Draws histograms of access sizes."""
     from iolens.figures.subjects.sizes import size_histograms
 
     caption = "Accesses of all ranks by size in bytes (K = 1024); the mean over the logs of a subject."

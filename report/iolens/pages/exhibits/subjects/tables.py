@@ -57,7 +57,7 @@ def _differing_facts(subjects: Subjects) -> pd.DataFrame:
 
 
 def _facts_columns(subjects: Subjects) -> list[Column]:
-    """Returns the fact, then what it is of each subject."""
+    """Returns columns: the fact, then its value for each subject."""
     return [
         Column("", "fact"),
         *(Column(letter, letter, lambda text: text or words.NONE) for letter in subjects.letters),
@@ -98,7 +98,7 @@ _STANDS = ("ratio", "ratio_low", "ratio_high", "standing")
 
 
 def grouped_tables(subjects: Subjects, whole: bool = False) -> list[Block]:
-    """Returns a table for each group of numbers; of those that differ, or of all that any subject has."""
+    """Returns a table for each group of numbers: of those that differ, or of all that any subject has."""
     found = aligned(subjects) if whole else differences(subjects)
     tables: list[Block] = []
     for group, rows in found.groupby("group", sort=False) if len(found) else ():
@@ -123,7 +123,7 @@ def _changed_files(subjects: Subjects) -> pd.DataFrame:
 
 
 def _files_columns(subjects: Subjects) -> list[Column]:
-    """Returns the path; of each subject bytes read and written, and seconds; what became of it."""
+    """Returns columns: the path; for each subject bytes read and written, and seconds; the change."""
     columns = [Column("file", "file")]
     for letter in subjects.letters:
         columns.append(Column(f"{letter}: read, written", (f"bytes_read {letter}", f"bytes_written {letter}"), _moved))

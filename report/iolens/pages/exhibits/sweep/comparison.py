@@ -45,7 +45,7 @@ def points(comparison: Comparison) -> pd.DataFrame:
 
 
 def _best_first(comparison: Comparison) -> pd.DataFrame:
-    """Returns `points`, those with the best typical value first."""
+    """Returns `points` with the best typical value first."""
     return points(comparison).sort_values("value", ascending=comparison.measure.less_is_better, kind="stable")
 
 
@@ -84,7 +84,7 @@ def _standing(comparison: Comparison, index: Any, point: pd.Series[Any]) -> str:
 
 
 def _map_figure(comparison: Comparison, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """Returns two settings against each other, those that depend on each other first."""
+    """Draws two settings against each other; pairs that depend on each other come first."""
     from iolens.figures.comparison.heatmap import heatmap
 
     if len(comparison.factors) < 2 or comparison.best is None:

@@ -47,7 +47,7 @@ def _choices(found: Latencies) -> pd.DataFrame | None:
 
 
 def _rows(found: Latencies) -> pd.DataFrame:
-    """Returns the latencies of all runs, as metrics.latency.latency_rows gives them."""
+    """Returns the latencies of all runs in the form of metrics.latency.latency_rows."""
     return found.rows
 
 
@@ -115,7 +115,7 @@ def _size_columns(found: Latencies) -> list[Column]:
 
 
 def _micro(seconds: float) -> str:
-    """Returns seconds as microseconds."""
+    """Formats seconds as microseconds."""
     return _NONE if is_nan(seconds) else number(seconds * _MICRO)
 
 

@@ -50,7 +50,7 @@ def _steps(trail: Trail) -> pd.DataFrame:
 
 
 def _machine(trail: Trail) -> pd.DataFrame:
-    """Returns the fitted machine: the median of those that fit the runs, and where 95 % of their weight lies."""
+    """Returns the fitted parameters of the machine: the median of those that fit the runs, and their 95 % range."""
     import pandas as pd
 
     rows = [(one.name, one.unit, one.value, one.low, one.high) for one in trail.machine]
