@@ -16,6 +16,7 @@ import io
 import json
 import random
 import resource
+import shutil
 import sys
 import tempfile
 import time
@@ -79,8 +80,10 @@ def with_wrong_column(number: int, seeds: list[Seed]) -> bytes:
 
 
 def commands_on(path: Path, other: Path, folder: Path, chance: random.Random) -> list[list[str]]:
-    """Returns a command of each kind, on a log, another log that is whole, and a folder for what is written."""
-    log, target = str(path), str(folder / "out")
+    """Returns a command of each kind, on a log, another log that is whole, and a folder for what is written. The
+    collected jobs are those of the log's folder.
+    """
+    log, target, store = str(path), str(folder / "out"), str(folder / "store")
     table = chance.choice(JOB_EXHIBITS)
     by = ["--by", ",".join(chance.sample(table.levels, min(2, len(table.levels))))] if table.drilled else []
     shape = chance.choice([[], ["--csv"], ["--json"]])
@@ -92,6 +95,8 @@ def commands_on(path: Path, other: Path, folder: Path, chance: random.Random) ->
         ["export", log, "--format", chance.choice(FORMATS), "-o", target],
         ["diff", *chance.choice([[log, str(other)], [str(other), log]]), *chance.choice([[], ["--json"]])],
         ["show", log],
+        ["ingest", str(path.parent), "-o", store, "-j", "1", *chance.choice([[], ["--no-advice"]])],
+        ["fleet", store, *chance.choice([[], ["--csv", target + ".csv"], ["--json", target + ".json"]])],
     ]
 
 
@@ -115,7 +120,8 @@ def fuzz(count: int, seed: int) -> Tally:
     seeds = [(log, take_apart(log)) for log in opened]
     tally = Tally()
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "damaged.darshan"
+        path = Path(folder) / "logs" / "damaged.darshan"
+        path.parent.mkdir()
         for number in range(seed, seed + count):
             chance = random.Random(number)
             path.write_bytes(with_wrong_column(number, seeds) if chance.random() < 0.5 else damaged(number, seeds))
@@ -124,7 +130,10 @@ def fuzz(count: int, seed: int) -> Tally:
             except (LogError, MemoryError):
                 tally.refused += 1
                 continue
-            for words in commands_on(path, chance.choice(paths), Path(folder), chance):
+            other = chance.choice(paths)
+            shutil.copy(other, path.with_name("whole.darshan"))
+            shutil.rmtree(Path(folder) / "store", ignore_errors=True)
+            for words in commands_on(path, other, Path(folder), chance):
                 attempt(number, words, tally)
     return tally
 
