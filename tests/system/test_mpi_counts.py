@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import darshan
+import numpy as np
 import pandas as pd
 import pytest
 from iolens.exports.chrome import chrome
@@ -16,6 +17,7 @@ from iolens.lab.installation import find_program
 from iolens.log import Job, read_log
 from iolens.log.container import open_container
 from iolens.log.variable import words_of
+from iolens.metrics.processor.traced.calls import tracing_cost
 from iolens.symbols.common import ByRank, with_rows
 from mpi_libraries import ROOT, library
 from patience import PATIENCE
@@ -332,3 +334,19 @@ def test_ranks_that_are_left_out_are_not_waited_for(compiled: Callable[..., Path
     job = read_log(the_log(tmp_path))
     assert list(job.frames["APMPI"]["rank"]) == [1, 3]
     assert set(job.private["mpi_settings"]["rank"]) == {1, 3}
+
+
+@pytest.mark.parametrize(("callers", "known"), [("0", True), ("1", True), ("8", False)])
+def test_what_tracing_mpi_cost_is_within_the_time_of_the_calls(
+    compiled: Callable[..., Path], tmp_path: Path, callers: str, known: bool
+) -> None:
+    """The program times each call by its own clock, its recording included."""
+    calls = 100_000
+    words = ("Iprobe", str(calls), "1")
+    done = run(compiled("usual", "mpi_cost"), "usual", tmp_path, *words, ranks=1, trace="mpi", IOLENS_CALLERS=callers)
+    found = tracing_cost(read_log(the_log(tmp_path)))
+    assert found is not None
+    (cost,) = found.frame().to_dict("records")
+    assert (cost["group"], cost["calls"] > calls) == ("mpi", True)
+    assert not known or 0 < cost["seconds"] < 1e-9 * calls * float(done.stdout)
+    assert known or np.isnan(cost["seconds"])

@@ -12,7 +12,7 @@ struct row {
     uint32_t region;
     int32_t node;
     int64_t calls;
-    double time, min_time, max_time, sync_time;
+    double time, min_time, max_time, sync_time, recording;
     int64_t bytes_sent, bytes_received, messages, size[MPI_SIZES], late_receives;
 };
 

@@ -6,10 +6,11 @@ import numpy as np
 
 from iolens.log import Job
 from iolens.log.records import Records
-from iolens.metrics.grouping import Groups, ordered
+from iolens.metrics.grouping import Groups, labelled, ordered, stacked
 from iolens.metrics.once import once_per_job
 from iolens.metrics.processor.ask import DEFAULT, Ask, kept
 from iolens.metrics.processor.imbalance import NOT_KNOWN, imbalance_percent
+from iolens.metrics.processor.mpi.calls import mpi_rows
 from iolens.metrics.processor.regions import with_regions
 from iolens.metrics.processor.traced.counters import events_in_calls, stopped, traced_counters
 from iolens.metrics.processor.traced.functions import EXCLUSIVE, group_rows
@@ -78,11 +79,14 @@ def tracing_cost(job: Job) -> Records | None:
 
     group, calls and seconds (of an average rank), per_call (seconds of a call), share (per cent of the run time). Lower
     bounds: each process measured how long recording a call takes at least, when it ended; reading counters is not in
-    it. NaN where a process was killed. Returns None for a log that does not know it.
+    it. NaN where a process was killed. The group mpi: calls of MPI. Returns None for a log that does not know it.
     """
-    rows = group_rows(job)
-    if rows is None or _RECORDING not in rows:
+    messages = mpi_rows(job)
+    of_mpi = None if messages is None else labelled(messages, "group", "mpi")
+    known = [rows for rows in (group_rows(job), of_mpi) if rows is not None and _RECORDING in rows]
+    if not known:
         return None
+    rows = stacked([one.take("group", "calls", _RECORDING) for one in known])
     same, ranks = Groups(rows["group"]), max(job.nprocs, 1)
     calls, seconds = same.sum(rows["calls"]), same.sum(rows[_RECORDING])
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -97,6 +97,6 @@ TRACING_COST: Exhibit[Job] = Exhibit(
     ],
     note="Costs for an average rank, and shares of the run time. Lower bounds: calls, times the shortest time that "
     "recording a call took in trials at the end of each process; reading counters (--hwpc) is not in it. "
-    "n/a: a process was killed.",
+    "n/a: a process was killed, or, for mpi, several callers of each call are recorded (--callers).",
     source="iolens run --trace GROUP or --apa FILE",
 )
