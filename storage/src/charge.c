@@ -8,8 +8,8 @@
 #include "sys.h"
 
 #define NAP        1e-3 /* seconds of debt below which a call does not sleep */
-#define REAL_SHARE 5e-4 /* seconds that any real call may take … */
-#define REAL_SPEED 1e9  /* … and bytes per second that it may move, before its time counts as excess */
+#define REAL_SHARE 5e-4 /* Seconds that any real call may take; more counts as excess. */
+#define REAL_SPEED 1e9  /* Bytes per second by which larger calls may take longer. */
 
 /* Time by the model at which this thread's latest call returns. */
 static __thread double deadline;

@@ -11,7 +11,7 @@
 #include "layout.h"
 #include "shared.h"
 
-#define HERE ((off_t)-1) /* stands for an offset if the call moved the descriptor's own position */
+#define HERE ((off_t)-1) /* Marks an offset of a call that moved the descriptor's own position. */
 
 enum direction { OST_READ, OST_WRITE };
 

@@ -32,14 +32,14 @@ struct ost_params {
 struct ost_layout {
     int64_t stripe_size;
     int stripe_count;
-    int start; /* target of stripe 0 */
+    int start; /* Target that holds stripe 0. */
 };
 
 /* A run of bytes of one file that lies on one target. */
 struct ost_piece {
     int target;
-    int64_t offset;        /* in the file */
-    int64_t object_offset; /* in the object on that target */
+    int64_t offset;        /* Offset in the file. */
+    int64_t object_offset; /* Offset in the object on that target. */
     int64_t bytes;
 };
 
@@ -55,7 +55,7 @@ struct ost_target {
 
 /* One client's traffic with one target. */
 struct ost_session {
-    double sent[OST_MAX_IN_FLIGHT]; /* completion of the latest RPCs, a ring */
+    double sent[OST_MAX_IN_FLIGHT]; /* Completion times of the latest RPCs, as a ring. */
     uint32_t rpcs;
     struct {
         double done;
@@ -63,9 +63,10 @@ struct ost_session {
     } dirty[OST_MAX_QUEUED]; /* a ring of RPCs not known to be on the target */
     uint32_t dirty_head, dirty_count;
     int64_t dirty_bytes;
-    int64_t rpc_end;     /* object offset and file where the latest RPC ends: a write there joins it … */
-    uint64_t rpc_object; /* … */
-    int64_t rpc_fill;    /* … as long as it is smaller than an RPC */
+    /* Object offset at which the latest RPC ends; a write there joins the RPC if it has room. */
+    int64_t rpc_end;
+    uint64_t rpc_object; /* Object of the latest RPC. */
+    int64_t rpc_fill;    /* Bytes in the latest RPC. */
 };
 
 struct ost_client {
@@ -78,9 +79,9 @@ struct ost_client {
 struct ost_object {
     uint64_t key;
     struct {
-        int64_t begin, end; /* its write lock, empty when end <= begin */
-        double clean_at;    /* when all that it wrote is on the target */
-        int64_t read_end;   /* where its latest read ended */
+        int64_t begin, end; /* Range of the client's write lock; empty if end <= begin. */
+        double clean_at;    /* Time at which all its written data is on the target. */
+        int64_t read_end;   /* End of its latest read. */
     } clients[OST_MAX_CLIENTS];
     uint64_t handovers;
 };

@@ -46,7 +46,7 @@ struct replay {
     struct ost_params params;
     struct ost_state state;
     struct ost_layout *layouts;
-    struct ost_object **objects; /* of a file: one for each target */
+    struct ost_object **objects; /* One object for each target of a file. */
     int64_t files;
     struct rank *ranks;
     int64_t rank_count;

@@ -7,7 +7,7 @@
 
 /* A whole spool, and which of its 64-bit words are not 0. */
 struct seed {
-    const char *path; /* of the spool that it was read from */
+    const char *path; /* Path of the spool that was read. */
     unsigned char *bytes;
     size_t size;
     size_t *used;

@@ -93,7 +93,7 @@ VALUES: tuple[Any, ...] = (None, True, -1, 0, 2**40, 2**80, 1.5, float("nan"), [
 
 
 def mutate_json(text: bytes, chance: random.Random) -> bytes:
-    """The same JSON with one value or key replaced or taken away."""
+    """Returns the JSON with one value or key replaced or removed."""
     changed = json.loads(text)
     parent, key = chance.choice(nodes(changed))
     step = chance.random()

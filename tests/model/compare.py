@@ -48,7 +48,7 @@ class Comparison:
         self.measures_all = process.posix.rules.ours("clock")  # Darshan's may stand still during a short call
         self.slack = 1 if self.measures_all else 1000  # nanoseconds
         self.where = (0, "", "")
-        self.seconds: dict[tuple[str, bool], float] = {}  # of a file's reads, of its writes
+        self.seconds: dict[tuple[str, bool], float] = {}  # Seconds of a file's reads and of its writes.
         self.windows: list[tuple[tuple[int, str, str], str, float, Window]] = []
 
     def error(self, counter: str, want: object, got: object) -> None:

@@ -118,7 +118,7 @@ class Program:
         write = self.random.random() < 0.5
         try:
             (dataset.write if write else dataset.read)(memory, space or h5s.ALL, data)
-        except OSError:  # of what was never written, HDF5 reads no piece that the file is too short for
+        except OSError:  # HDF5 reads no unwritten piece that lies beyond the end of the file.
             return
         self.note("write" if write else "read", place=place, points=int(points), **selection)
 

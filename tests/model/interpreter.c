@@ -42,7 +42,7 @@ struct line {
 
 struct program {
     int32_t id;
-    int lines, threads; /* threads beside the first */
+    int lines, threads; /* Number of threads besides the first. */
     struct line *line;
 };
 
@@ -344,7 +344,7 @@ int stream_holds(const struct state *s, int fd)
 /* Returns true if the stream is open and the C standard defines this call on it; remembers the call. */
 static int may_stream(struct state *s, int slot, enum way way)
 {
-    enum { NO_READS = 0x4, NO_WRITES = 0x8 }; /* of glibc's FILE */
+    enum { NO_READS = 0x4, NO_WRITES = 0x8 }; /* Flags in glibc's FILE. */
     FILE *f = s->streams[slot];
     if (!f || (way == READS && (f->_flags & NO_READS || s->ways[slot] == WRITES)))
         return 0;
@@ -367,7 +367,7 @@ static void run_line(struct state *s, const struct line *line, int32_t number)
             fail("no such slot for", o->name);
         if ((o->on == ON_STREAM && !may_stream(s, call.slot, o->way)) ||
             (o->on == ON_HANDLE && !s->handles[call.slot]))
-            return; /* nothing there to call: lists that were shortened do this */
+            return; /* There is nothing to call: shortened lists do this. */
         call.fd = o->on == ON_FD       ? s->fds[call.slot]
                   : o->on == ON_STREAM ? s->streams[call.slot]->_fileno
                                        : -1;

@@ -21,21 +21,23 @@ struct arg {
 /* One call as it happened; journal.py names the same fields in the same order. */
 struct entry {
     int32_t program;
-    int32_t line;   /* of the program, from 0; -1: closed by the interpreter at the program's end */
-    int32_t op;     /* index into the operations, in the order of `interpreter --ops` */
-    int32_t slot;   /* that the call was made on, -1 when it has none */
+    int32_t line;   /* Line of the program, from 0; -1: closed by the interpreter at the program's end. */
+    int32_t op;     /* Index of the operation, in the order of `interpreter --ops`. */
+    int32_t slot;   /* Slot on which the call was made; -1 if it has none. */
     int32_t thread; /* 0 is the one that started the program */
     int32_t error;  /* errno after the call; 0 when it succeeded */
     int64_t result;
     int64_t begin, end; /* CLOCK_MONOTONIC, ns, right before and behind the call */
     int64_t fd;         /* descriptor behind the slot, -1 without one */
-    int64_t before; /* position of the descriptor or stream before the call, as the kernel or ftell say; else
-                       -1 */
-    int64_t after;  /* the same behind it */
-    int64_t size; /* of the descriptor's or stream's file behind it, before it where the stream is closed; -1
-                     without a file */
-    int64_t extra[3]; /* what else came back, see each operation; [2] of streams: bytes (wide: letters) left
-                         in the buffer that are to be written */
+    /* Position of the descriptor or stream before the call, from the kernel or ftell; else -1. */
+    int64_t before;
+    int64_t after; /* Position after the call. */
+    /* Size of the descriptor's or stream's file after the call, or before a call that closes the stream; -1
+     * without a file. */
+    int64_t size;
+    /* Other results, as each operation defines them; for streams [2] is the number of unwritten bytes (wide:
+     * letters) in the buffer. */
+    int64_t extra[3];
 };
 
 /* Effect of a call on a stream; reading right after writing or the reverse is undefined without TURNS
@@ -47,10 +49,10 @@ struct state {
     int32_t program;
     int fds[SLOTS];
     FILE *streams[SLOTS];
-    enum way ways[SLOTS]; /* of each stream: what was done last */
-    void *handles[SLOTS]; /* of whatever else an interface opens, such as MPI files */
-    int output;           /* the standard output, while descriptor 1 is another file; else -1 */
-    int leaves;           /* its streams stay open until the process ends */
+    enum way ways[SLOTS]; /* Latest kind of operation on each stream. */
+    void *handles[SLOTS]; /* Handles of other interfaces, such as MPI files. */
+    int output;           /* Descriptor of the standard output while descriptor 1 is another file; else -1. */
+    int leaves;           /* The program's streams stay open until the process ends. */
 };
 
 /* Kind of object that an argument names, which decides what the journal says besides the call. */
@@ -60,7 +62,7 @@ struct operation {
     const char *name;
     void (*run)(struct state *s, const struct arg *a, struct entry *e);
     enum on on; /* kind of slot that `slot` counts in */
-    int slot;   /* which argument names it */
+    int slot;   /* Number of the argument that names the slot. */
     enum way way;
 };
 
@@ -68,7 +70,7 @@ struct operation {
 extern const struct operation posix_operations[];
 extern const struct operation stdio_operations[];
 extern const struct operation wide_operations[];
-extern const struct operation mpi_operations[]; /* empty where MPI was not compiled in */
+extern const struct operation mpi_operations[]; /* Empty if MPI was not compiled in. */
 
 int64_t journal_now(void);
 

@@ -7,7 +7,7 @@ import os
 from calllist import Call
 from model_posix import PosixModel
 
-NAMES = {  # call to column, number of the path's argument, whether a link of that name is followed
+NAMES = {  # Maps a call to its column, the number of its path argument, and whether a link of that name is followed.
     "unlink": ("unlinks", 0, False),
     "remove": ("unlinks", 0, False),
     "rmdir": ("rmdirs", 0, False),
@@ -16,7 +16,7 @@ NAMES = {  # call to column, number of the path's argument, whether a link of th
     "truncate": ("truncates", 0, True),
     "truncate64": ("truncates", 0, True),
 }
-FOLDERS = {"unlinkat": "unlinks", "mkdirat": "mkdirs"}  # of a name below a descriptor's folder
+FOLDERS = {"unlinkat": "unlinks", "mkdirat": "mkdirs"}  # These calls are on a name below a descriptor's folder.
 DESCRIPTORS = {
     "ftruncate": "truncates",
     "ftruncate64": "truncates",

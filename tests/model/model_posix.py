@@ -15,7 +15,8 @@ MEMORY_ALIGNMENT = 8
 STDOUT = 1
 
 OPENS = {"open": 1, "open64": 1, "creat": 1, "creat64": 1}
-TRANSFERS = {  # name: (is it a write, number of the offset's argument or None, number of the misalignment's)
+# Maps a name to: is it a write; number of the offset's argument or None; number of the misalignment's argument.
+TRANSFERS = {
     "read": (False, None, 2),
     "write": (True, None, 2),
     "pread": (False, 2, 3),
@@ -65,8 +66,8 @@ class PosixFile:
     asked: int = 0
     last_was_write: bool | None = None
     last_byte: dict[bool, int] = field(default_factory=lambda: {False: 0, True: 0})
-    held: bool = False  # some call on a descriptor of it was counted
-    offset: int = 0  # where Darshan believes that the file is, whatever descriptor moves
+    held: bool = False  # Some call on a descriptor of this open file was counted.
+    offset: int = 0  # Position that Darshan assumes, whatever descriptor moves.
     transfers: list[tuple[bool, int, int, int, int]] = field(default_factory=list)
 
     def add(self, counter: str, n: int = 1) -> None:
@@ -86,7 +87,8 @@ class OpenFile:
     file: PosixFile
     append: bool = False
     streamed: bool = False
-    moved_here: bool = False  # by a descriptor's own call: a stream on it no longer knows where it is
+    # The descriptor's own call moved the position, so a stream on it no longer knows where it is.
+    moved_here: bool = False
 
 
 def count_first(counts: dict[int, int], value: int) -> None:
@@ -104,8 +106,8 @@ class PosixModel:
         rules: Rules,
         block_size: int,
         slots: dict[tuple[int, int], int],
-        streams: dict[tuple[int, int], tuple[str, bool]],  # the file, and whether they append
-        alignment: int,  # of files that were opened, which differs from the block size where they are striped
+        streams: dict[tuple[int, int], tuple[str, bool]],  # The file of each stream, and whether the stream appends.
+        alignment: int,  # Alignment of opened files; differs from the block size for striped files.
     ) -> None:
         self.folder = folder
         self.slots = slots
@@ -189,7 +191,7 @@ class PosixModel:
         return self.followed(path) if self.rules.ours("links") else path
 
     def followed(self, path: str) -> str:
-        """The same path without links: where it leads, folder by folder."""
+        """Returns the path without links, resolved folder by folder."""
         for _ in range(8):
             for link, target in self.links.items():
                 if path == link or path.startswith(f"{link}/"):
@@ -296,7 +298,7 @@ class PosixModel:
             self.gone(call.result)
 
     def inherits(self, call: Call) -> None:
-        """Its file is named as the kernel names it; one without a name is not recorded."""
+        """Returns the file by the kernel's name for it; a file without a name is not recorded."""
         name = struct.pack("<3q", *call.extra).split(b"\0")[0].decode()
         if name:
             file = self.file(f"{self.folder}/{name}")
@@ -402,7 +404,7 @@ class PosixModel:
         file.moved[write].add(call.begin, call.end, size)
 
     def between(self, call: Call) -> None:
-        """sendfile and copy_file_range: a read of the one, a write of the other."""
+        """Counts sendfile and copy_file_range as a read of one file and a write of the other."""
         if call.result < 0 or not self.rules.ours("between files"):
             return
         source, target = self.open_file(call.extra[0]), self.open_file(call.fd)

@@ -40,9 +40,10 @@ class StdioFile:
     moved: dict[bool, Times] = field(default_factory=lambda: {False: Times(), True: Times()})
     asked: int = 0
     offset: int = 0
-    murky: bool = False  # a descriptor moved under a stream: nobody knows where its bytes are
+    murky: bool = False  # A descriptor moved below a stream, so nobody knows where the stream's bytes are.
     transfers: list[tuple[bool, int, int, int, int]] = field(default_factory=list)
-    placed: list[tuple[bool, int, int, int, int]] = field(default_factory=list)  # the same by where bytes are
+    # Transfers by the place of their bytes.
+    placed: list[tuple[bool, int, int, int, int]] = field(default_factory=list)
 
     def add(self, counter: str, n: int = 1) -> None:
         self.ints[counter] = self.ints.get(counter, 0) + n
@@ -53,8 +54,8 @@ class Stream:
     file: StdioFile
     append: bool
     descriptor: OpenFile | None = None  # where a descriptor moves the same position
-    pending: int = 0  # of a stream that appends: bytes given to it that are still in its buffer
-    wide: list[int] = field(default_factory=list)  # the bytes of each wide character that was written to it
+    pending: int = 0  # For an appending stream: bytes in its buffer.
+    wide: list[int] = field(default_factory=list)  # Bytes of each wide character that was written to the stream.
 
     def held(self, left: int) -> int:
         """Returns the bytes of what the C library says is left in the buffer: bytes, or wide characters."""

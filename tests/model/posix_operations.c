@@ -27,7 +27,7 @@ static void put_fd(struct state *s, struct arg a, const struct entry *e)
         s->fds[a.number] = (int)e->result;
 }
 
-/* The same page for every part: a gigabyte needs no memory. Part 0 takes what the others leave. */
+/* Every part uses the same page, so that a gigabyte needs no memory. Part 0 gets the remaining bytes. */
 static int parts_of(struct iovec *parts, struct arg bytes, struct arg count, struct arg misalign)
 {
     int n = count.number < 1 ? 1 : count.number > MAX_PARTS ? MAX_PARTS : (int)count.number;

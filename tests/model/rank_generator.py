@@ -99,7 +99,7 @@ class JobWriter(RankWriter):
             self.job += [f"rank {rank}", *self.each[rank].part()]
 
     def together(self) -> None:
-        """The same lines on all ranks, in slots that no rank's own part uses."""
+        """Adds the same lines on all ranks, in slots that no rank's own part uses."""
         writer = RankWriter(f"{self.random.random()}", 0)
         writer.own = "a"
         writer.next_fd, writer.next_stream = 40, 20

@@ -35,6 +35,7 @@ LONG = " ".join(["word"] * 36)
         ("a.py", '"""Returns all."""\n# Of all ranks.\n', 'begins with "Of"'),
         ("a.c", 'int f(void) { return say("whence"); }\n', '"whence"'),
         ("a.c", "/* What it is. */\n", 'begins with "What"'),
+        ("a.h", "int bytes; /* of one transfer */\n", 'begins with "of"'),
         ("a.md", f"# Title\n\nShort. {LONG}.\n", "36 words"),
         ("a.md", "It heeds them.\n", '"heeds"'),
     ],

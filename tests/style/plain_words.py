@@ -1,8 +1,8 @@
 """Check the words of comments, docstrings, messages and documents: `make check` runs it over all files, or those named.
 
-A reader understands a sentence without the code. A machine can see three faults: beginnings such as "Of the …",
-"What is …" or "Whether …", which leave a comment without a verb; words that today's English has given up; and sentences
-of documents that are too long to follow.
+A reader understands a sentence without the code. A machine can see four faults: beginnings such as "Of the …",
+"What is …" or "Whether …", which leave a comment without a verb; beginnings such as "of each …" or "its …", which only
+the code completes; words that today's English has given up; and sentences of documents that are too long to follow.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 HEADLESS = re.compile(r"(Of|What|Whether|Which)\b(?![^.]*\?)")
+FRAGMENT = re.compile(r"(of|that|which|its|their|those|these|the same)\b")
+"""Beginnings of a comment beside code that only a reader of the code can complete: "of each iteration"."""
 ARCHAIC = re.compile(
     r"\b(heeds?|heeded|unasked|hitherto|whence|thither|hither|thereof|therein|thereby|whereof|wherein|nought|betwixt"
     r"|notwithstanding|aught|lest|amongst|whilst)\b"
@@ -99,6 +101,9 @@ def faults(path: Path) -> list[str]:
         head = HEADLESS.match(text.strip())
         if head:
             found.append(f'{path}:{line}: begins with "{head[1]}": begin with the subject, or with a verb')
+        part = FRAGMENT.match(text.strip())
+        if part:
+            found.append(f'{path}:{line}: begins with "{part[1]}": name what the comment is about')
         found.append(_archaic(path, line, text))
     for line, text in messages(source) if TESTS not in path.parts else ():
         head = HEADLESS_MESSAGE.match(text)

@@ -17,9 +17,9 @@ typedef struct Row {
 struct TwoPhaseRows {
     TwoPhase file;
     size_t count;
-    Row *rows;     /* in the order of the file */
-    Piece *pieces; /* of the dump under way */
-    char *ordered; /* its data in the order of the file */
+    Row *rows;     /* Rows in the order of the file. */
+    Piece *pieces; /* Pieces of the current dump. */
+    char *ordered; /* Data of the current dump in the order of the file. */
 };
 
 static int by_offset(const void *a, const void *b)

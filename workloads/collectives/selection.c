@@ -15,7 +15,7 @@ static int descending(const void *a, const void *b)
     return ((const Component *)b)->priority - ((const Component *)a)->priority;
 }
 
-/* A copy of the line that begins at `text`, without its end; NULL behind the last. */
+/* Returns a copy of the line that begins at `text`, without its end; NULL after the last line. */
 static char *line_at(const char *text) { return *text != '\0' ? strndup(text, strcspn(text, "\n")) : NULL; }
 
 static const char *behind(const char *text)

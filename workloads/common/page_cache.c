@@ -49,7 +49,7 @@ static double forget(int descriptor, size_t bytes)
     return part;
 }
 
-/* The part of it that this node holds all the same; NaN when nobody tells. */
+/* Returns the part of the file that this node still holds in memory; NaN if unknown. */
 static double forget_here(const char *path)
 {
     struct stat about;

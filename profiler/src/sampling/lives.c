@@ -10,8 +10,8 @@
 #include "sanitizer.h"
 
 static struct {
-    pthread_key_t key; /* its destructor is called when a thread ends */
-    bool has_key;      /* a program may have taken all there are */
+    pthread_key_t key; /* Key whose destructor is called when a thread ends. */
+    bool has_key;      /* The program may already have used up all keys. */
     pthread_once_t once;
     bool wanted;
 } iolens_lives = {.once = PTHREAD_ONCE_INIT};

@@ -16,7 +16,7 @@ struct life {
     _Atomic int32_t kernel_id;
     double begin;
     _Atomic double end;
-    struct usage usage; /* at its end */
+    struct usage usage; /* Usage at the thread's end. */
 };
 
 /* The state of the table `threads`. Threads beyond the last place are counted, and not recorded. */

@@ -23,9 +23,9 @@
 static struct {
     int signal; /* 0: not sampled */
     struct sampling *state;
-    int64_t times;        /* that are kept */
-    pthread_key_t key;    /* its destructor is called when a thread ends */
-    void (*hold)(void);   /* has further calls hold the signal back */
+    int64_t times;        /* Largest number of sample times that are kept. */
+    pthread_key_t key;    /* Key whose destructor is called when a thread ends. */
+    void (*hold)(void);   /* Function that makes further calls hold the signal back. */
     const char *debugger; /* NULL: none forbids samples */
 } iolens_sampling;
 

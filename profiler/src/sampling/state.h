@@ -38,8 +38,8 @@ struct sampled_thread {
     struct stack_span stack;
     bool released;               /* the signal was held back in a wait, which ends now */
     bool mask_changes;           /* the program changes what signals it holds back */
-    struct sampled_wait wait;    /* frame 0: none */
-    double begin, last, earlier; /* earlier: of threads that had this place before */
+    struct sampled_wait wait;    /* A wait with frame 0 means none. */
+    double begin, last, earlier; /* `earlier` is the time of threads that had this place before. */
     double handler_time;
     int64_t on_core_ns; /* processor time at the latest sample outside system calls */
     int64_t samples, stacks, cut, paused;

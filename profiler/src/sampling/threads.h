@@ -15,7 +15,7 @@ bool thread_end(struct sampling *sampling, struct sampled_thread *thread);
 /* The thread that a signal of a timer is for; NULL: it is none of ours. */
 struct sampled_thread *thread_of(struct sampling *sampling, const siginfo_t *info);
 
-/* Returns the processor time of the calling thread, in nanoseconds. */
+/* Returns the current time by the clock of a thread's timer. */
 int64_t thread_on_core_ns(void);
 
 /* Now, by the clock of a thread's timer. */

@@ -16,13 +16,13 @@ struct sample_time {
 
 struct sample_times_chunk {
     struct sample_times_chunk *older; /* NULL: the first */
-    _Atomic int64_t used;             /* may be beyond the end */
+    _Atomic int64_t used;             /* May exceed the chunk's size. */
     struct sample_time entry[TIMES_PER_CHUNK];
 };
 
 /* The state of `sample_times`. */
 struct sample_times {
-    int64_t most; /* that may be kept */
+    int64_t most; /* Largest number of samples that are kept. */
     _Atomic(struct sample_times_chunk *) newest;
     _Atomic int64_t kept, left_out;
 };

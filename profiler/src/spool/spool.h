@@ -48,7 +48,7 @@ struct spool_process {
 
 /* The job of a spool; all ranks of one job have the same key. */
 struct spool_job {
-    int64_t pid, start_ns; /* of rank 0 */
+    int64_t pid, start_ns; /* Process number and begin of rank 0. */
     char host[HOST_BYTES];
 };
 
@@ -64,16 +64,16 @@ struct spool_header {
     int64_t jobid, fork_parent;
     struct origin origin;
     struct clock clock;
-    uint64_t beat_ticks, beat_ns;         /* both clocks at the latest sign of life */
+    uint64_t beat_ticks, beat_ns;         /* Values of both clocks at the latest sign of life. */
     struct file *first;                   /* first file of the registry */
     _Atomic uint32_t partial;             /* bit m: module m left something out */
     _Atomic(void *) tables[SPOOL_TABLES]; /* states of the process tables */
-    uint32_t overflow;        /* later records are elsewhere, because there was no room for them here */
+    uint32_t overflow;        /* Later records are elsewhere, because this file had no room for them. */
     uint32_t replaced;        /* exec replaced the program; the process continues as another one */
-    struct settings settings; /* texts in `text` */
+    struct settings settings; /* The texts of the settings lie in `text`. */
     struct identity identity;
     uint64_t identity_hash;
-    char log[PATH_BYTES]; /* the log with these records, once it is being written */
+    char log[PATH_BYTES]; /* Path of the log with these records, once it is being written. */
     size_t text_used;
     char text[SPOOL_TEXT_BYTES];
 };
@@ -82,7 +82,7 @@ _Static_assert(sizeof(struct spool_header) <= SPOOL_HEADER_BYTES, "the header fi
 
 struct spool {
     struct spool_header *header; /* NULL without a spool */
-    size_t bytes;                /* mapped */
+    size_t bytes;                /* Mapped bytes. */
     bool refused;                /* there is no spool, or no more room in it */
     uint64_t layout;             /* checksum of the layout of its contents */
     uint64_t told_ns;            /* time of the last call of `tell`, by CLOCK_MONOTONIC */

@@ -17,11 +17,12 @@
 
 struct clock {
     bool tsc;
-    bool forbidden;           /* reading the TSC raises a signal, also in the C library's clock_gettime */
-    uint64_t base_ticks;      /* TSC at the start */
-    double seconds_per_tick;  /* of the TSC, estimated */
-    uint64_t base_ns;         /* CLOCK_MONOTONIC at the start */
-    double seconds_per_ns;    /* in the seconds that were recorded while the TSC was in use */
+    bool forbidden;          /* Reading the TSC raises a signal, also in the C library's clock_gettime. */
+    uint64_t base_ticks;     /* TSC at the start */
+    double seconds_per_tick; /* Estimated length of a TSC tick. */
+    uint64_t base_ns;        /* CLOCK_MONOTONIC at the start */
+    /* Length of a nanosecond in the seconds that were recorded while the TSC was in use. */
+    double seconds_per_ns;
     struct timespec realtime; /* CLOCK_REALTIME at the start */
 };
 
@@ -38,7 +39,7 @@ void clock_forbid_tsc(struct clock *clock);
 /* From both clocks at the end: TSC (or nanoseconds) and CLOCK_MONOTONIC. */
 struct clock_end clock_end_at(const struct clock *clock, uint64_t ticks, uint64_t ns);
 struct clock_end clock_end(const struct clock *clock);
-int64_t clock_start_ns(const struct clock *clock); /* nanoseconds since 1970 */
+int64_t clock_start_ns(const struct clock *clock); /* Returns the start in nanoseconds since 1970. */
 uint64_t clock_monotonic_ns(const struct clock *clock);
 
 /* TSC, or nanoseconds of CLOCK_MONOTONIC. */

@@ -7,10 +7,10 @@
 enum { VENDOR_BYTES = 13, PROCESSOR_BYTES = 56 };
 
 struct processor {
-    char name[PROCESSOR_BYTES]; /* as it calls itself; "": not known */
+    char name[PROCESSOR_BYTES]; /* Name that the processor reports; "" if unknown. */
     char vendor[VENDOR_BYTES];
     unsigned family, model;
-    int64_t peak; /* as processor_peak gives it */
+    int64_t peak; /* Result of processor_peak. */
 };
 
 /* Reads the facts; unknown ones, such as all on other machines than x86-64, are empty or 0. */

@@ -31,8 +31,8 @@ static inline void spin_wait(struct spin *lock)
     }
 }
 
-/* The same for a signal handler: false where the lock is not given back soon, for it may be the interrupted
- * thread that holds it. Works against those that use spin_hold alone. */
+/* Takes the lock in a signal handler. Returns false if the lock is not freed soon, because the interrupted
+ * thread may hold it. All other users of the lock must use spin_hold. */
 static inline bool spin_try(struct spin *lock)
 {
     for (int turn = 0; turn < SPIN_TRIES; turn++)
@@ -44,7 +44,7 @@ static inline bool spin_try(struct spin *lock)
 /* Also while the process has a single thread: what a signal handler may do to the same data waits for it. */
 static inline void spin_hold(struct spin *lock) { spin_wait(lock); }
 
-/* glibc's __libc_single_threaded where there is one (2.32), else a byte that is 0. */
+/* glibc's __libc_single_threaded if it exists (from 2.32 on), else a byte that is 0. */
 extern const char *spin_single_threaded;
 
 static inline void spin_lock(struct spin *lock)

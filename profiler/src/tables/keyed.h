@@ -19,8 +19,8 @@ enum { KEYED_BRANCHES = 4 };
 struct keyed_row {
     _Atomic(struct keyed_row *) child[KEYED_BRANCHES];
     struct keyed_row *older; /* NULL in the first row */
-    uint64_t index;          /* in the order of making, from 0; some numbers may be missing */
-    _Alignas(8) char data[]; /* key, then value, which begins as zeros */
+    uint64_t index; /* Number of the row in the order of making, from 0; some numbers may be missing. */
+    _Alignas(8) char data[]; /* The key, then the value, which begins as zeros. */
 };
 
 /* A store, which is empty when zeroed. It is part of the state of a process table. */
@@ -30,10 +30,11 @@ struct keyed {
 };
 
 struct keyed_shape {
-    size_t key_bytes, value_bytes; /* multiples of 8; keys are compared as bytes, so padding must be zeroed */
-    uint64_t most;                 /* largest number of rows */
-    bool in_handlers;              /* true if signal handlers make rows too */
-    const void *other;             /* the key of the one row that all further keys share; NULL: none */
+    /* Must be multiples of 8. Keys are compared as bytes, so padding must be zeroed. */
+    size_t key_bytes, value_bytes;
+    uint64_t most;     /* largest number of rows */
+    bool in_handlers;  /* true if signal handlers make rows too */
+    const void *other; /* the key of the one row that all further keys share; NULL: none */
 };
 
 /* Finds or makes the row of `key`. Beyond `most` rows and without memory returns the row of `other`, or

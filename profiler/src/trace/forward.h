@@ -46,19 +46,19 @@ enum { TRACE_CALLERS = 4 };
 
 struct traced_function {
     const char *symbol;
-    uint32_t number; /* in the recorder; 0: not known yet */
+    uint32_t number; /* Number in the recorder; 0 if unknown. */
     bool of_core;    /* `real` is a wrapper of the recorder's */
-    void *real;      /* what all mean by the name; NULL: none, or not known yet */
+    void *real;      /* The function that callers mean by the name; NULL: none, or not known yet. */
     struct traced_real of[TRACE_CALLERS];
 };
 
 /* A call that has begun. */
 struct traced_call {
     double t0;
-    double spent;     /* the value of iolens_spent then */
-    uint64_t counted; /* its number, where counters are read in it; 0: none */
-    unsigned forks;   /* that this process had come from */
-    bool within;      /* it was called from inside another one that goes on */
+    double spent;     /* Value of iolens_spent when the call began. */
+    uint64_t counted; /* Number of the call if its counters are read; 0: they are not. */
+    unsigned forks;   /* Number of forks that led to this process, when the call began. */
+    bool within;      /* The call was made inside another call that still goes on. */
 };
 
 /* Before the real function: false when the call is not to be recorded, because nothing is, or because it

@@ -11,12 +11,12 @@
 #include "registers.h"
 
 enum rule_kind {
-    RULE_SAME,             /* the caller has the same value */
-    RULE_UNDEFINED,        /* unknown; for the return address: there is no caller */
-    RULE_OFFSET,           /* saved at the frame's address + value */
-    RULE_VALUE_OFFSET,     /* equals the frame's address + value */
-    RULE_REGISTER,         /* equals register `from` + value */
-    RULE_EXPRESSION,       /* saved at the expression's address */
+    RULE_SAME,         /* the caller has the same value */
+    RULE_UNDEFINED,    /* The value is unknown; for the return address this means that there is no caller. */
+    RULE_OFFSET,       /* saved at the frame's address + value */
+    RULE_VALUE_OFFSET, /* equals the frame's address + value */
+    RULE_REGISTER,     /* equals register `from` + value */
+    RULE_EXPRESSION,   /* saved at the expression's address */
     RULE_VALUE_EXPRESSION, /* equals the expression's value */
 };
 
@@ -27,7 +27,7 @@ struct rule {
 };
 
 struct cfi_row {
-    struct rule frame; /* gives the frame's address (CFA): RULE_REGISTER or RULE_VALUE_EXPRESSION */
+    struct rule frame; /* Gives the frame's address (CFA): RULE_REGISTER or RULE_VALUE_EXPRESSION. */
     struct rule saved[REGISTER_COUNT];
     bool signal_frame; /* the kernel made this frame: the function below was interrupted and made no call */
 };

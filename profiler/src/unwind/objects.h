@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 struct unwind_object {
-    uintptr_t begin, end; /* range of its mappings */
-    uintptr_t header;     /* its segment PT_GNU_EH_FRAME (.eh_frame_hdr); 0 if it has none */
+    uintptr_t begin, end; /* Range of the object's mappings. */
+    uintptr_t header;     /* Address of its segment PT_GNU_EH_FRAME (.eh_frame_hdr); 0 if it has none. */
 };
 
 /* Prepares the search; called once, when the library is loaded. */

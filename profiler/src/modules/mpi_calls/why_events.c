@@ -35,12 +35,13 @@ static const char words[KINDS][12] = {
 /* One event takes 32 bytes, so that a record of a long run fits into memory. */
 struct event {
     double begin;  /* seconds since this process started recording */
-    float seconds; /* until it returned; of `files` the sum of several calls */
+    float seconds; /* Seconds until the call returned; in `files` the sum over several calls. */
     uint16_t function;
     uint8_t kind, thread;
-    uint32_t communicator; /* of a completion: number of the event that posted it; of a file: half its id */
-    int32_t peer;          /* of a file: the other half of its id */
-    int32_t tag;           /* of a collective: number of its ranks; of `files`: number of calls */
+    /* For a completion: number of the event that posted the request. For a file: first half of its id. */
+    uint32_t communicator;
+    int32_t peer; /* For a file: second half of its id. */
+    int32_t tag;  /* For a collective call: number of its ranks. In `files`: number of calls. */
     float bytes;
 };
 
@@ -56,10 +57,10 @@ struct why_events {
     struct spin lock;
     struct chunk *first, *newest;
     int64_t kept, left_out;
-    struct event sum; /* of short calls of the file system that no event has followed yet; tag 0: none */
+    struct event sum; /* Sum of short file system calls since the latest event; tag 0: there are none. */
     uint64_t sum_file;
     int64_t names;
-    char name[MOST_NAMES][NAME_BYTES]; /* of functions of the file system, by number */
+    char name[MOST_NAMES][NAME_BYTES]; /* Names of functions of the file system, by number. */
 };
 
 struct row {
@@ -96,7 +97,7 @@ static const struct column COLUMNS[] = {
     COLUMN(file, "<u8", "record id", "the file, as in the name region; 0: none or several"),
 };
 
-static int64_t most; /* events that may be kept */
+static int64_t most; /* Largest number of events that are kept. */
 static int64_t left_out_of_all;
 static const char *iolens_why_names[MOST_NAMES]; /* where the names were found, by number */
 

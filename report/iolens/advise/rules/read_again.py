@@ -1,4 +1,4 @@
-"""The same bytes read again and again."""
+"""Finds files whose bytes are read again and again."""
 
 from __future__ import annotations
 

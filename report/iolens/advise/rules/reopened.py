@@ -1,4 +1,4 @@
-"""The same files opened again and again."""
+"""Finds files that are opened again and again."""
 
 from __future__ import annotations
 

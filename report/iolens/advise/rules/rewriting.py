@@ -1,4 +1,4 @@
-"""The same bytes written again and again."""
+"""Finds files whose bytes are written again and again."""
 
 from __future__ import annotations
 

@@ -35,7 +35,8 @@ _STARTERS = (
         {word: ("--map-by", word) for word in MAPPINGS},
         ("--map-by", "ppr:{}:node"),
     ),
-    # Its cores and sockets are set by variables, which the toolkit's own settings for ranks of one node switch off.
+    # Cores and sockets are set by variables of Intel MPI, which the toolkit's own settings for ranks of one node switch
+    # off.
     Starter("Intel MPI's mpirun", r"Intel", {"node": ("-ppn", "1")}, ("-ppn", "{}")),
     Starter(
         "MPICH's mpirun",

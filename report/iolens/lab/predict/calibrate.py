@@ -79,7 +79,7 @@ class Calibration:
 
     @property
     def largest(self) -> float:
-        """Returns the largest error."""
+        """Returns the largest error of the fitted runs."""
         return self.errors[-1]
 
 

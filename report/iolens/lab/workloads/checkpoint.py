@@ -19,7 +19,7 @@ def _elsewhere(arguments: Sequence[str]) -> bool:
 
 
 def _refuses(arguments: Sequence[str], ranks: int) -> str | None:
-    """Returns the ranks share the faces of the cubed sphere evenly."""
+    """Returns True if the ranks can share the faces of the cubed sphere evenly."""
     if _elsewhere(arguments):
         return None
     needed = _FACES * size_of(arguments, 4, "--nx") * size_of(arguments, 4, "--ny")

@@ -188,4 +188,4 @@ CHECKS: Mapping[str, Callable[[Evidence], Finding]] = {
     "Writes reach the storage, not only the page cache": _written_pages,
     "Enough repetitions": _repetitions,
 }
-"""Checks by the text of their rule."""
+"""The checks of this file, by the text of their rule."""

@@ -46,7 +46,7 @@ def _uncounted(job: Job) -> str:
 
 
 def _size_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """Returns a histogram a layer."""
+    """Draws a histogram for each layer."""
     from iolens.figures.job.sizes import size_bars
 
     for name in dict.fromkeys(found["module"]):

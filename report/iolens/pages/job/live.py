@@ -41,7 +41,7 @@ def jobs_table(jobs: Sequence[tuple[Sequence[Spool], Job]]) -> Table:
 
 
 def live_parts(spools: Sequence[Spool], job: Job, before: Job | None, width: int) -> list[Text]:
-    """Returns one look, for a terminal of that width."""
+    """Returns one view of a job for a terminal of this width."""
     from rich.text import Text
 
     tables = [_layers_table(job, before), RANK_BALANCE.table(job), _places_table(job, before)]
@@ -53,7 +53,7 @@ def live_parts(spools: Sequence[Spool], job: Job, before: Job | None, width: int
 
 
 def _incomplete(job: Job) -> list[str]:
-    """Returns the records that are missing already, apart from the end of the job."""
+    """Returns the gaps in the records so far, without the missing end of the job."""
     return [f"Incomplete. {reason}" for reason in job.partial if not reason.startswith("A snapshot ")]
 
 

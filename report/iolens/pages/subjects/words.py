@@ -91,8 +91,8 @@ def times(ratio: float, low: float, high: float, standing: str) -> str:
 
 
 def headline(subjects: Subjects) -> list[str]:
-    """Returns a sentence for each subject but the first: what of the most important numbers changed, and by
-    how much.
+    """Returns for each subject but the first a sentence about which of the most important numbers changed, and by how
+    much.
     """
     rows = aligned(subjects)
     first = subjects.letters[0]

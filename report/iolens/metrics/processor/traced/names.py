@@ -13,7 +13,7 @@ OWN = "functions"
 
 
 def named(job: Job, rows: Records) -> Records:
-    """Returns the rows with the name of each function; those that stand for several have `(others)`."""
+    """Adds the name of each function to the rows; rows that stand for several functions get `(others)`."""
     known = chains(job) if (rows["group"] == OWN).any() else {}
     columns = (rows[name].tolist() for name in ("rank", "node", "group", "function"))
     names = [
