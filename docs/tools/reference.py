@@ -22,7 +22,11 @@ KINDS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("run", "Record", ("run", "live", "recover", "apa", "anonymize")),
     ("read", "Read a log", ("report", "show", "table", "advise", "diff", "check", "export", "listing", "rank-order")),
     ("ask", "Let programs ask", ("serve", "verify-answer")),
-    ("settings", "Find settings", ("sweep", "tune", "compare", "predict", "calibrate", "perform", "activity", "io500")),
+    (
+        "settings",
+        "Find settings",
+        ("sweep", "tune", "compare", "predict", "mimic", "calibrate", "perform", "activity", "io500"),
+    ),
     ("site", "Many jobs", ("ingest", "fleet")),
     ("setup", "The machine", ("doctor", "workloads", "stripe", "selfbench", "completion")),
 )

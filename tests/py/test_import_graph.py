@@ -31,6 +31,7 @@ LAB = {
     "lab.subjects",
     "lab.tune",
     "lab.predict",
+    "lab.mimic",
 }
 
 SWEEP = ("lab.sweep.define", "lab.sweep.plan", "lab.sweep.perform", "lab.sweep.read")
@@ -81,6 +82,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "course": {"errors", "metrics", "lab", "lab.sweep.define", "lab.sweep.read"},
     "cli": {"errors", "log", "symbols", "metrics", "advise", "forest", "fleet", "exports", "pages", "course", *LAB},
     "lab.predict": {"errors", "log", "metrics", "lab", "lab.storage", "lab.run"},
+    "lab.mimic": {"errors", "log", "lab"},
 }
 """For each folder the other folders that its files may import, besides those in OPEN: log and symbols → metrics →
 figures → pages, metrics → lab → pages, and the command line last. In the lab: shared code, then recovery, storage and

@@ -51,6 +51,7 @@ _GROUPS: dict[tuple[str, str], dict[str, str]] = {
     ("lab", "settings with fewer runs, and storage"): {
         "tune": "find a good setting of an experiment in a few runs",
         "predict": "predict the run time of a traced run with other settings",
+        "mimic": "make a small program that repeats the I/O calls of a traced run",
         "calibrate": "fit the model of storage to a file system",
         "stripe": "set or show the stripes of a directory or file",
         "perform": "do one run of a sweep inside a batch job",

@@ -1,0 +1,1 @@
+"""A program of its own that makes the I/O calls of a traced run: trace → classes of ranks → loops → a C file."""

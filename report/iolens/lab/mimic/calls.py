@@ -1,0 +1,183 @@
+"""The calls of a traced run as arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from enum import IntEnum
+
+import numpy as np
+
+
+class Kind(IntEnum):
+    """A call that the mini-app makes, by the name that it has in program.c."""
+
+    LOOP = 0
+    PAUSE = 1
+    OPEN = 2
+    DUP = 3
+    FILENO = 4
+    CLOSE = 5
+    WRITE = 6
+    READ = 7
+    FSYNC = 8
+    FDATASYNC = 9
+    SEEK = 10
+    STAT = 11
+    MAP = 12
+    UNLINK = 13
+    RENAME = 14
+    MAKE_FOLDER = 15
+    REMOVE_FOLDER = 16
+    TRUNCATE = 17
+    STREAM_OPEN = 18
+    STREAM_WRITE = 19
+    STREAM_READ = 20
+    STREAM_SEEK = 21
+    STREAM_FLUSH = 22
+    STREAM_CLOSE = 23
+    MPI_OPEN = 24
+    MPI_CLOSE = 25
+    MPI_SYNC = 26
+    MPI_VIEW = 27
+    MPI_WRITE = 28
+    MPI_READ = 29
+    MPI_WRITE_ALL = 30
+    MPI_READ_ALL = 31
+    MPI_WRITE_SPLIT = 32
+    MPI_READ_SPLIT = 33
+    MPI_WRITE_LATER = 34
+    MPI_READ_LATER = 35
+    MPI_GET_SIZE = 36
+    MPI_SET_SIZE = 37
+    MPI_INFO = 38
+    BARRIER = 39
+    BCAST = 40
+    REDUCE = 41
+    ALLREDUCE = 42
+    GATHER = 43
+    ALLGATHER = 44
+    SCATTER = 45
+    ALLTOALL = 46
+    SEND = 47
+    RECEIVE = 48
+    POST_SEND = 49
+    POST_RECEIVE = 50
+    COMPLETE = 51
+
+
+TRANSFERS = (Kind.WRITE, Kind.READ)
+"""Transfers below MPI-IO."""
+
+NO_FILE = -1
+"""The file of a call that has none."""
+
+
+@dataclass(frozen=True, eq=False)
+class Calls:
+    """Calls, one per place of these arrays: rank, kind, number of the file (NO_FILE: none), offset and length (bytes;
+    for messages the other rank and the bytes), `detail` (number of the view, of the communicator, or of the opening),
+    and begin and end (seconds of the job).
+    """
+
+    rank: np.ndarray
+    kind: np.ndarray
+    file: np.ndarray
+    offset: np.ndarray
+    length: np.ndarray
+    detail: np.ndarray
+    start: np.ndarray
+    end: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.rank)
+
+    def __getitem__(self, places: np.ndarray | slice) -> Calls:
+        return Calls(*(getattr(self, column.name)[places] for column in fields(self)))
+
+    def changed(self, **columns: np.ndarray) -> Calls:
+        """Returns the calls with other arrays in these columns."""
+        return replace(self, **columns)
+
+
+def calls_of(size: int, **columns: np.ndarray | int | float) -> Calls:
+    """Returns `size` calls; a column that is not given is 0, and NO_FILE for the file."""
+    given: dict[str, np.ndarray | int | float] = {"file": NO_FILE, **columns}
+    kinds = {"start": np.float64, "end": np.float64}
+    return Calls(
+        *(
+            np.broadcast_to(np.asarray(given.get(column.name, 0), kinds.get(column.name, np.int64)), (size,)).copy()
+            for column in fields(Calls)
+        )
+    )
+
+
+def joined(parts: Sequence[Calls]) -> Calls:
+    """Returns the calls of all parts, one part after the other."""
+    return Calls(*(np.concatenate([getattr(part, column.name) for part in parts]) for column in fields(Calls)))
+
+
+def in_order(calls: Calls) -> Calls:
+    """Returns the calls by rank, and for each rank in the order in which they ended, in which counters see them."""
+    return calls[np.lexsort((calls.start, calls.end, calls.rank))]
+
+
+def numbers_of(ids: Mapping[int, int], keys: np.ndarray) -> np.ndarray:
+    """Returns the number of each record id; -1 for an id without a number."""
+    distinct, places = np.unique(keys, return_inverse=True)
+    return np.array([ids.get(int(key), -1) for key in distinct], np.int64)[places.ravel()]
+
+
+@dataclass(frozen=True)
+class View:
+    """A file view: displacement and extent, then rows of pieces as in the table `mpiio_views`: offset, length, and
+    count and stride at three levels (bytes). No rows: the view could not be described.
+    """
+
+    displacement: int
+    extent: int
+    rows: tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True)
+class Opening:
+    """The arguments of an MPI_File_open: number of the communicator, access mode, whether hints are given."""
+
+    communicator: int
+    mode: int
+    hints: bool
+
+
+@dataclass(frozen=True)
+class FileFacts:
+    """A file: its name in the log, the permissions at creation (0: never given), bytes that it held before the run
+    (None: it did not exist), its MPI-IO hints, and whether all transfers used aligned memory.
+    """
+
+    name: str
+    mode: int
+    before: int | None
+    hints: Mapping[str, str]
+    aligned: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """A run: its calls in order, and the tables that they refer to by number.
+
+    `misaligned` has the number of transfers from memory that is not aligned by file and rank, `begins` the end of
+    MPI_Init by rank. `notes` are sentences on what the mini-app does not keep.
+    """
+
+    nprocs: int
+    run_time: float
+    command: str
+    component: str
+    calls: Calls
+    files: tuple[FileFacts, ...]
+    views: tuple[View, ...]
+    openings: tuple[Opening, ...]
+    communicators: tuple[tuple[int, ...], ...]
+    misaligned: Mapping[tuple[int, int], int]
+    begins: np.ndarray
+    notes: tuple[str, ...]

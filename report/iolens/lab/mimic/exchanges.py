@@ -1,0 +1,101 @@
+"""Read the exchanges between ranks that `iolens run --why` recorded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from iolens.lab.mimic.calls import Calls, Kind, calls_of
+from iolens.log.records import Records
+
+if TYPE_CHECKING:
+    from iolens.log import Job
+
+_COLLECTIVES = {
+    "Barrier": Kind.BARRIER,
+    "Bcast": Kind.BCAST,
+    "Reduce": Kind.REDUCE,
+    "Allreduce": Kind.ALLREDUCE,
+    "Gather": Kind.GATHER,
+    "Gatherv": Kind.GATHER,
+    "Allgather": Kind.ALLGATHER,
+    "Allgatherv": Kind.ALLGATHER,
+    "Scatter": Kind.SCATTER,
+    "Scatterv": Kind.SCATTER,
+    "Alltoall": Kind.ALLTOALL,
+    "Alltoallv": Kind.ALLTOALL,
+    "Comm_split": Kind.BARRIER,
+    "Comm_split_type": Kind.BARRIER,
+    "Comm_dup": Kind.BARRIER,
+    "Scan": Kind.ALLREDUCE,
+    "Exscan": Kind.ALLREDUCE,
+    "Reduce_scatter": Kind.ALLREDUCE,
+    "Reduce_scatter_block": Kind.ALLREDUCE,
+}
+"""The collective calls that a mini-app makes, and as which: with as many bytes of each rank."""
+
+_NOT_NEEDED = {"Init", "Init_thread", "Finalize"}
+
+
+@dataclass(frozen=True, eq=False)
+class Exchanges:
+    """The exchanges as calls: `detail` is the communicator's number, `offset` the other rank or the root."""
+
+    calls: Calls
+    communicators: tuple[tuple[int, ...], ...]
+    notes: tuple[str, ...]
+
+
+def read_exchanges(job: Job, communicators: tuple[tuple[int, ...], ...]) -> Exchanges:
+    """Returns the blocking collective calls of a log; `communicators` are those that are known already."""
+    table = job.tables.get("why_events", Records({}))
+    if not len(table):
+        note = (
+            "The log has no exchanges between ranks (record the run with iolens run --dxt --why): what ranks waited "
+            "for one another is kept as waiting of the recorded length."
+        )
+        return Exchanges(calls_of(0), communicators, (note,) if job.nprocs > 1 else ())
+    kinds = _texts(table["kind"])
+    names = np.char.replace(_texts(table["function"]), "MPI_", "")
+    mapped = np.full(len(table), -1, np.int64)
+    for name, kind in _COLLECTIVES.items():
+        mapped[(names == name) & (kinds == "all")] = kind
+    known = {ranks: number for number, ranks in enumerate(communicators)}
+    members = _members(table, kinds == "all", job.nprocs)
+    numbers = {key: known.setdefault(ranks, len(known)) for key, ranks in members.items()}
+    mine = (mapped >= 0) & np.isin(table["communicator"], [*numbers])
+    left = {*names[~mine & ~np.isin(kinds, ("file", "files", "call")) & ~np.isin(names, [*_NOT_NEEDED])].tolist()}
+    notes = (f"These exchanges between ranks are not made: {', '.join(sorted(left))}.",) if left else ()
+    calls = calls_of(
+        int(mine.sum()),
+        rank=table["rank"][mine],
+        kind=mapped[mine],
+        offset=np.maximum(table["peer"][mine], -1),
+        length=table["bytes"][mine],
+        detail=np.array([numbers[int(key)] for key in table["communicator"][mine]], np.int64),
+        start=table["start"][mine],
+        end=table["end"][mine],
+    )
+    return Exchanges(calls, tuple(known), notes)
+
+
+def _texts(column: np.ndarray) -> np.ndarray:
+    return np.char.decode(column, "ascii") if column.dtype.kind == "S" else column.astype(str)
+
+
+def _members(table: Records, together: np.ndarray, nprocs: int) -> dict[int, tuple[int, ...]]:
+    """Returns the ranks of each communicator: those that made collective calls in it, if they are as many as its size.
+
+    A communicator in which some rank made none cannot be made again.
+    """
+    found: dict[int, tuple[int, ...]] = {}
+    pairs = np.stack([table["communicator"][together].astype(np.int64), table["rank"][together].astype(np.int64)])
+    sizes = dict(zip(table["communicator"][together].tolist(), table["size"][together].tolist(), strict=True))
+    distinct = np.unique(pairs, axis=1)
+    for key in np.unique(distinct[0]).tolist():
+        ranks = tuple(distinct[1][distinct[0] == key].tolist())
+        if key and len(ranks) == sizes[key] and len(ranks) > 1:
+            found[key] = ranks
+    return found

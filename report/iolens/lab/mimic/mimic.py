@@ -1,0 +1,77 @@
+"""The folder of a mini-app: its C file, Makefile, experiment.yaml and README."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from iolens.lab.files import write_aside
+from iolens.lab.mimic.phases import Group, Step, fold, groups_of, pauses, waits_of
+from iolens.lab.mimic.readme import experiment_of, makefile, readme_of
+from iolens.lab.mimic.tables import kinds, tables_of
+from iolens.lab.mimic.trace import read_trace
+
+if TYPE_CHECKING:
+    from iolens.lab.mimic.calls import Trace
+    from iolens.log import Job
+
+_LONG = (1e-3, 1e-2, 1e-1, np.inf)
+"""Waits (seconds) from which on calls are told apart by the wait before them; the next one is tried where the noise of
+shorter waits hides the loops.
+"""
+
+_FEW_STEPS = 500
+
+
+@dataclass(frozen=True, eq=False)
+class MiniApp:
+    """The files of a mini-app by name, and the numbers of calls and of steps in its table."""
+
+    files: dict[str, str]
+    calls: int
+    steps: int
+    notes: tuple[str, ...]
+
+
+def mimic(job: Job, names: bool = False) -> MiniApp:
+    """Returns the mini-app of a traced run; `names` gives its files their own names. Raises IolensError with the reason
+    if the log does not hold what it takes.
+    """
+    trace = read_trace(job)
+    programs = [(group, _steps_of(trace, group)) for group in groups_of(trace.calls, _waits(trace))]
+    template = (Path(__file__).with_name("program.c")).read_text(encoding="utf-8")
+    source = template.replace("/* KINDS */\n", kinds()).replace("/* TABLES */\n", tables_of(trace, programs, names))
+    steps = sum(len(found) for _, found in programs)
+    files = {
+        "mimic.c": source,
+        "Makefile": makefile(trace),
+        "experiment.yaml": experiment_of(trace),
+        "README.md": readme_of(trace, steps, names),
+    }
+    return MiniApp(files, len(trace.calls), steps, trace.notes)
+
+
+def _waits(trace: Trace) -> np.ndarray:
+    return waits_of(trace.calls, trace.begins)
+
+
+def _steps_of(trace: Trace, group: Group) -> list[Step]:
+    """Returns the steps of a group, told apart by as short waits as leaves the table short."""
+    best: list[Step] = []
+    for threshold in _LONG:
+        found = fold(trace.calls, group, pauses(group, threshold))
+        if not best or len(found) < len(best) // 2:
+            best = found
+        if len(best) <= _FEW_STEPS:
+            break
+    return best
+
+
+def write(app: MiniApp, folder: Path) -> None:
+    """Writes the files of a mini-app into a folder, which is made."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in app.files.items():
+        write_aside(folder / name, text)

@@ -1,0 +1,340 @@
+"""Read the calls of MPI-IO: opens with their communicators and modes, views, transfers of each kind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from iolens.errors import IolensError
+from iolens.lab.mimic.calls import Calls, Kind, Opening, View, calls_of, in_order, joined, numbers_of
+from iolens.log.records import Records
+
+if TYPE_CHECKING:
+    from iolens.log import Job
+
+WORLD, SELF = 0, 1
+"""Numbers of the two communicators that every program has."""
+
+_EVENTS = {"MPI open": Kind.MPI_OPEN, "MPI close": Kind.MPI_CLOSE, "MPI sync": Kind.MPI_SYNC, "MPI view": Kind.MPI_VIEW}
+_RDONLY, _WRITABLE, _CREATE = 2, 4 | 8, 1
+_COLLECTIVE = {Kind.MPI_WRITE: Kind.MPI_WRITE_ALL, Kind.MPI_READ: Kind.MPI_READ_ALL}
+_OTHER = {
+    "NB": {Kind.MPI_WRITE: Kind.MPI_WRITE_LATER, Kind.MPI_READ: Kind.MPI_READ_LATER},
+    "SPLIT": {Kind.MPI_WRITE: Kind.MPI_WRITE_SPLIT, Kind.MPI_READ: Kind.MPI_READ_SPLIT},
+}
+_WORDS = {Kind.MPI_WRITE: "WRITES", Kind.MPI_READ: "READS"}
+
+
+@dataclass(frozen=True, eq=False)
+class MpiFiles:
+    """The calls of MPI-IO, and the tables to which they refer by number. `communicators` are the ranks of each, in
+    order; the second is the rank alone. `hints` are those that the program gave, by file.
+    """
+
+    calls: Calls
+    views: tuple[View, ...]
+    openings: tuple[Opening, ...]
+    communicators: tuple[tuple[int, ...], ...]
+    hints: Mapping[int, Mapping[str, str]]
+    notes: tuple[str, ...]
+
+
+def read_mpi_files(job: Job, ids: Mapping[int, int]) -> MpiFiles:
+    """Returns the MPI-IO calls of a log; raises IolensError where the log does not tell what they were."""
+    views, numbers = _read_views(job)
+    counters = _counters(job, ids)
+    calls = in_order(joined([_transfers(job, ids), _events(job, ids, numbers)]))
+    if len(calls) and "MPI-IO" not in job.records:
+        raise IolensError(f"{job.path}: the log traces MPI-IO, and has no counters of it")
+    calls, notes = _with_kinds(calls, _collective_starts(job, ids), counters)
+    _refuse_unknown(job, calls, views)
+    calls = _in_view(calls, views)
+    calls, openings, communicators = _with_openings(calls, counters, job.nprocs)
+    hints = _read_hints(job, ids)
+    extra, more = _calls_without_times(job, ids, calls, counters)
+    return MpiFiles(in_order(joined([calls, extra])), views, openings, communicators, hints, (*notes, *more))
+
+
+def _counters(job: Job, ids: Mapping[int, int]) -> dict[int, dict[str, int]]:
+    """Returns the sums of the counters that matter here, by file."""
+    table = job.records.get("MPI-IO")
+    found: dict[int, dict[str, int]] = {}
+    if table is None:
+        return found
+    names = [f"{way}_{what}" for way in ("INDEP", "COLL", "SPLIT", "NB") for what in ("OPENS", "READS", "WRITES")]
+    names = [name for name in [*names, "HINTS", "VIEWS", "MODE"] if f"MPIIO_{name}" in table]
+    columns = [table[f"MPIIO_{name}"].tolist() for name in names]
+    for key, *values in zip(table["id"].tolist(), *columns, strict=True):
+        if key in ids:
+            mine = found.setdefault(ids[key], dict.fromkeys(names, 0))
+            for name, value in zip(names, values, strict=True):
+                mine[name] = max(0, value) if name == "MODE" else mine[name] + max(0, value)
+    return found
+
+
+def _transfers(job: Job, ids: Mapping[int, int]) -> Calls:
+    table = job.records.get("DXT_MPIIO")
+    if table is None:
+        return calls_of(0)
+    writing = table["op"] == table.coded["op"].index("write")
+    return calls_of(
+        len(table),
+        rank=table["rank"],
+        kind=np.where(writing, Kind.MPI_WRITE, Kind.MPI_READ),
+        file=numbers_of(ids, table["id"]),
+        offset=table["offset"],
+        length=table["length"],
+        start=table["start"],
+        end=table["end"],
+    )
+
+
+def _words(table: Records) -> np.ndarray:
+    words: np.ndarray = table["event"]
+    return np.char.decode(words, "ascii") if words.dtype.kind == "S" else words.astype(str)
+
+
+def _events(job: Job, ids: Mapping[int, int], views: Mapping[tuple[int, int], int]) -> Calls:
+    """Returns opens, closes, syncs and views; `detail` of a view is its number."""
+    table = job.tables["traced_events"]
+    kinds = np.full(len(table), -1, np.int64)
+    words = _words(table)
+    for word, kind in _EVENTS.items():
+        kinds[words == word] = kind
+    mine = kinds >= 0
+    pairs = zip(table["rank"][mine].tolist(), table["view"][mine].tolist(), strict=True)
+    return calls_of(
+        int(mine.sum()),
+        rank=table["rank"][mine],
+        kind=kinds[mine],
+        file=numbers_of(ids, table["file"][mine]),
+        detail=np.array([views.get(pair, -1) for pair in pairs], np.int64),
+        start=table["start"][mine],
+        end=table["end"][mine],
+    )
+
+
+def _read_views(job: Job) -> tuple[tuple[View, ...], dict[tuple[int, int], int]]:
+    """Returns the different views, and the number of each rank's views by its own number."""
+    table = job.tables.get("mpiio_views", Records({}))
+    rows: dict[tuple[int, int], list[tuple[int, ...]]] = {}
+    frames: dict[tuple[int, int], tuple[int, int]] = {}
+    if len(table):
+        names = ("offset", "length", "count1", "stride1", "count2", "stride2", "count3", "stride3")
+        columns = [table[name].tolist() for name in ("rank", "view", "displacement", "extent", *names)]
+        for rank, view, displacement, extent, *row in zip(*columns, strict=True):
+            frames[rank, view] = displacement, extent
+            rows.setdefault((rank, view), []).append(tuple(row))
+    known: dict[View, int] = {}
+    numbers = {}
+    for pair, frame in frames.items():
+        described = all(row[1] >= 0 for row in rows[pair])
+        view = View(*frame, tuple(rows[pair]) if described else ())
+        numbers[pair] = known.setdefault(view, len(known))
+    return tuple(known), numbers
+
+
+def _collective_starts(job: Job, ids: Mapping[int, int]) -> set[tuple[int, int, float]]:
+    """Returns file, rank and begin of each blocking collective transfer."""
+    table = job.tables["traced_events"]
+    mine = _words(table) == "collective"
+    files = numbers_of(ids, table["file"][mine]).tolist()
+    return {*zip(files, table["rank"][mine].tolist(), table["start"][mine].tolist(), strict=True)}
+
+
+def _with_kinds(
+    calls: Calls, collective: set[tuple[int, int, float]], counters: Mapping[int, Mapping[str, int]]
+) -> tuple[Calls, list[str]]:
+    """Returns the calls with transfers told apart: collective ones are named by the log; of the others, the counters
+    say how many were split collectives and how many non-blocking.
+    """
+    kinds, notes = calls.kind.copy(), []
+    for kind, together in _COLLECTIVE.items():
+        places = np.flatnonzero(calls.kind == kind)
+        keys = zip(calls.file[places].tolist(), calls.rank[places].tolist(), calls.start[places].tolist(), strict=True)
+        known = np.array([key in collective for key in keys], bool)
+        kinds[places[known]] = together
+        for file in np.unique(calls.file[places[~known]]).tolist():
+            mine = places[~known & (calls.file[places] == file)]
+            mine = mine[np.argsort(calls.start[mine], kind="stable")]
+            at = 0
+            for way, other in _OTHER.items():
+                count = counters.get(file, {}).get(f"{way}_{_WORDS[kind]}", 0)
+                if 0 < count < len(mine):
+                    notes.append(
+                        f"File {file}: the log does not tell which transfers were {way.lower()}; the first are taken."
+                    )
+                kinds[mine[at : at + count]] = other[kind]
+                at += count
+    return calls.changed(kind=kinds), notes
+
+
+def _refuse_unknown(job: Job, calls: Calls, views: tuple[View, ...]) -> None:
+    """Raises if transfers have no offset, or if a view is not described."""
+    moved = np.isin(calls.kind, (*_COLLECTIVE, *_COLLECTIVE.values())) & (calls.length > 0)
+    if (moved & (calls.offset < 0)).any():
+        raise IolensError(
+            f"{job.path}: the log has no offsets of transfers by shared file pointers, so it has no mini-app"
+        )
+    seen = calls.kind == Kind.MPI_VIEW
+    if any(number < 0 or not views[number].rows for number in np.unique(calls.detail[seen]).tolist()):
+        raise IolensError(f"{job.path}: a file view is too irregular for the log to describe, so it has no mini-app")
+
+
+def _in_view(calls: Calls, views: tuple[View, ...]) -> Calls:
+    """Returns the calls with the offsets of transfers as their view counts them: in bytes that it makes visible."""
+    from iolens.lab.mimic.visible import visible_before
+
+    offsets = calls.offset.copy()
+    changes = np.isin(calls.kind, (Kind.MPI_OPEN, Kind.MPI_VIEW))
+    for file, rank in {*zip(calls.file[changes].tolist(), calls.rank[changes].tolist(), strict=True)}:
+        mine = np.flatnonzero((calls.file == file) & (calls.rank == rank))
+        bounds = np.flatnonzero(changes[mine])
+        for first, last in zip(bounds, [*bounds[1:], len(mine)], strict=True):
+            number = int(calls.detail[mine[first]]) if calls.kind[mine[first]] == Kind.MPI_VIEW else -1
+            if number >= 0:
+                inside = mine[first + 1 : last]
+                inside = inside[calls.length[inside] > 0]
+                offsets[inside] = visible_before(views[number], offsets[inside])
+    empty = (calls.length <= 0) & (calls.offset < 0)
+    offsets[empty] = 0
+    return calls.changed(offset=offsets)
+
+
+def _with_openings(
+    calls: Calls, counters: Mapping[int, Mapping[str, int]], nprocs: int
+) -> tuple[Calls, tuple[Opening, ...], tuple[tuple[int, ...], ...]]:
+    """Returns the calls with the number of its opening as the detail of each open, the openings, and communicators."""
+    communicators: dict[tuple[int, ...], int] = {tuple(range(nprocs)): WORLD, (): SELF}
+    openings: dict[Opening, int] = {}
+    detail = calls.detail.copy()
+    for file in np.unique(calls.file[calls.kind == Kind.MPI_OPEN]).tolist():
+        mine = np.flatnonzero((calls.file == file) & (calls.kind == Kind.MPI_OPEN))
+        facts = counters.get(file, {})
+        sets = _groups(calls[mine], facts)
+        modes = _modes(calls[calls.file == file], calls.start[mine], facts.get("MODE", 0))
+        for place, ranks, mode in zip(mine, sets, modes, strict=True):
+            number = communicators.setdefault(ranks, len(communicators))
+            opening = Opening(number, mode, facts.get("HINTS", 0) > 0)
+            detail[place] = openings.setdefault(opening, len(openings))
+    return calls.changed(detail=detail), tuple(openings), tuple(communicators)
+
+
+def _groups(opens: Calls, facts: Mapping[str, int]) -> list[tuple[int, ...]]:
+    """Returns the ranks that opened a file together, for each open; no rank: the rank opened it alone.
+
+    Collective opens that belong together overlap in time. Opens that overlap no other are alone where the counters
+    have independent opens.
+    """
+    order = np.argsort(opens.start, kind="stable")
+    sets: list[tuple[int, ...]] = [()] * len(opens)
+    if not facts.get("COLL_OPENS"):
+        return sets
+    group: list[int] = []
+    reach = -np.inf
+    bundles = []
+    for place in order.tolist():
+        if group and (opens.start[place] > reach or opens.rank[place] in {int(opens.rank[one]) for one in group}):
+            bundles.append(group)
+            group, reach = [], -np.inf
+        group.append(place)
+        reach = max(reach, float(opens.end[place]))
+    for bundle in [*bundles, group]:
+        ranks = tuple(sorted({int(opens.rank[place]) for place in bundle}))
+        for place in bundle:
+            sets[place] = ranks if len(bundle) > 1 or not facts.get("INDEP_OPENS") else ()
+    return sets
+
+
+def _modes(calls: Calls, opens: np.ndarray, last: int) -> list[int]:
+    """Returns the access mode of each open of a file. The log has that of the last one; an earlier one gets it too,
+    unless writes follow that it would refuse: then it may read, write and create.
+    """
+    writing = np.isin(calls.kind, (Kind.MPI_WRITE, Kind.MPI_WRITE_ALL, Kind.MPI_WRITE_SPLIT, Kind.MPI_WRITE_LATER))
+    latest_write = calls.start[writing].max() if writing.any() else -np.inf
+    earliest_write = calls.start[writing].min() if writing.any() else np.inf
+    modes = []
+    rounds = np.sort(opens)
+    for start in opens:
+        later = rounds[rounds > start]
+        before_write = start < latest_write and (start < earliest_write or not len(later))
+        refused = last & _RDONLY and before_write
+        modes.append(8 | _CREATE if refused else last)
+    return modes
+
+
+def _read_hints(job: Job, ids: Mapping[int, int]) -> dict[int, dict[str, str]]:
+    """Returns the hints that the program or the user gave, by file."""
+    table = job.tables.get("mpiio_hints", Records({}))
+    found: dict[int, dict[str, str]] = {}
+    if len(table):
+        columns = [table[name].tolist() for name in ("file", "key", "requested", "given")]
+        for file, *texts in zip(*columns, strict=True):
+            key, requested, given = (text.decode() if isinstance(text, bytes) else str(text) for text in texts)
+            if (given or requested) and file in ids:
+                found.setdefault(ids[file], {})[key] = (given or requested).strip()
+    return found
+
+
+def _calls_without_times(
+    job: Job, ids: Mapping[int, int], calls: Calls, counters: Mapping[int, Mapping[str, int]]
+) -> tuple[Calls, list[str]]:
+    """Returns the calls of MPI-IO of which the log has counts alone: sizes asked for and set, hints set later."""
+    parts, notes = [calls_of(0)], []
+    table = job.tables.get("mpiio_extra", Records({}))
+    for word, kind in (("get_sizes", Kind.MPI_GET_SIZE), ("set_sizes", Kind.MPI_SET_SIZE)) if len(table) else ():
+        rows = zip(table["file"].tolist(), table["rank"].tolist(), table[word].tolist(), strict=True)
+        total = 0
+        for key, rank, count in rows:
+            mine = calls[(calls.file == ids.get(key, -1)) & (calls.rank == rank)]
+            if count and (mine.kind == Kind.MPI_OPEN).any():
+                parts += _sizes(kind, mine, count)
+                total += count
+        if total:
+            notes.append(
+                f"The log does not tell when MPI-IO's {total} {word} were, nor which size was set; they are made as "
+                f"HDF5 does: one behind each open, which empties a file that is to be written, the others later."
+            )
+    for file, facts in counters.items():
+        opens = calls[(calls.file == file) & (calls.kind == Kind.MPI_OPEN)]
+        more = facts.get("HINTS", 0) - len(opens)
+        if more > 0 and len(opens):
+            parts.append(_shared_out(Kind.MPI_INFO, opens, more, behind=True))
+    return joined(parts), notes
+
+
+def _sizes(kind: Kind, mine: Calls, count: int) -> list[Calls]:
+    """Returns `count` calls that ask for the size of a file, or set it, on a rank with these calls on the file.
+
+    The first ones are made behind opens, of the last ones where opens are more, because a new file is empty; more
+    questions are made behind the first transfers, and more settings before closes.
+    """
+    opens = np.flatnonzero(mine.kind == Kind.MPI_OPEN)
+    moved = mine.kind >= Kind.MPI_WRITE
+    nexts = [np.flatnonzero(moved & (mine.start > mine.start[place])) for place in opens]
+    writes = np.array([len(later) > 0 and mine.kind[later[0]] % 2 == 0 for later in nexts])
+    early = min(count, len(opens))
+    end = int((mine.offset + mine.length)[moved].max()) if moved.any() else 0
+    setting = kind == Kind.MPI_SET_SIZE
+    chosen = slice(len(opens) - early, None) if setting else slice(early)
+    first = _shared_out(kind, mine[opens[chosen]], early, behind=True, gap=2e-9 if setting else 1e-9)
+    first = first.changed(length=np.where(writes[chosen], 0, end))
+    if count == early:
+        return [first]
+    moves = np.array([later[0] for later in nexts if len(later)], np.int64)
+    closes = np.flatnonzero(mine.kind == Kind.MPI_CLOSE)
+    later = closes if setting or not len(moves) else moves
+    if not len(later):
+        return [_shared_out(kind, mine[opens], count, behind=True).changed(length=np.full(count, end))]
+    rest = _shared_out(kind, mine[later], count - early, behind=not setting)
+    return [first, rest.changed(length=np.full(count - early, end))]
+
+
+def _shared_out(kind: Kind, near: Calls, count: int, *, behind: bool, gap: float = 1e-9) -> Calls:
+    """Returns `count` calls of a kind, shared out evenly, `gap` seconds behind or before these calls."""
+    each = np.full(len(near), count // len(near)) + (np.arange(len(near)) < count % len(near))
+    at = np.repeat(near.end + gap if behind else near.start - gap, each)
+    return calls_of(count, rank=np.repeat(near.rank, each), kind=kind, file=near.file[0], start=at, end=at)

@@ -1,0 +1,109 @@
+"""The texts beside the C file of a mini-app."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from iolens.lab.mimic.calls import Kind
+
+if TYPE_CHECKING:
+    from iolens.lab.mimic.calls import Trace
+
+_MOVES = (
+    *(Kind.WRITE, Kind.READ, Kind.MPI_WRITE, Kind.MPI_READ, Kind.MPI_WRITE_ALL, Kind.MPI_READ_ALL),
+    *(Kind.MPI_WRITE_SPLIT, Kind.MPI_READ_SPLIT, Kind.MPI_WRITE_LATER, Kind.MPI_READ_LATER),
+)
+
+
+def makefile(trace: Trace) -> str:
+    """Returns a Makefile that builds and runs the program."""
+    return f"""CC = mpicc
+CFLAGS = -O2
+LDLIBS = -ldl
+RANKS = {trace.nprocs}
+DATA = data
+
+mimic: mimic.c
+\t$(CC) $(CFLAGS) -o $@ $< $(LDLIBS)
+
+run: mimic
+\tmkdir -p $(DATA)
+\tmpirun -np $(RANKS) ./mimic --directory $(DATA)
+
+clean:
+\trm -rf mimic $(DATA)
+
+.PHONY: run clean
+"""
+
+
+def experiment_of(trace: Trace) -> str:
+    """Returns an experiment for `iolens sweep` that runs the program on emulated storage with other stripes."""
+    return f"""# iolens sweep experiment.yaml, after make: the mini-app with other stripes
+name: mimic
+title: mini-app of a recorded run, {trace.nprocs} ranks
+workload:
+  program: ./mimic
+  arguments: [--directory, "{{directory}}"]
+  ranks: {trace.nprocs}
+  volume: {_volume(trace)}
+matrix:
+  stripe_count: [1, 2, 4]
+repetitions: 3
+report:
+  metric: run_time
+"""
+
+
+def _volume(trace: Trace) -> int:
+    """Returns the bytes that one run writes at most, the files that it finds included."""
+    before = sum(file.before or 0 for file in trace.files)
+    names = (Kind.WRITE, Kind.MPI_WRITE, Kind.MPI_WRITE_ALL, Kind.MPI_WRITE_SPLIT, Kind.MPI_WRITE_LATER)
+    return before + int(sum(trace.calls.length[trace.calls.kind == kind].sum() for kind in names))
+
+
+def readme_of(trace: Trace, steps: int, names: bool) -> str:
+    """Returns the README: how to run the program, what it keeps, and what it does not."""
+    counts = {kind: int((trace.calls.kind == kind).sum()) for kind in Kind}
+    made = "\n".join(f"| {kind.name} | {count} |" for kind, count in counts.items() if count)
+    moved = int(sum(trace.calls.length[trace.calls.kind == kind].sum() for kind in _MOVES))
+    lost = "\n".join(f"- {note}" for note in trace.notes) or "- Nothing beyond what the next section says."
+    component = f" The recorded run used the MPI-IO component {trace.component}." if trace.component else ""
+    named = "The files have their own names, without folders." if names else "The files are named by number."
+    return f"""# A mini-app of a recorded run
+
+`mimic.c` makes the I/O calls of a run of {trace.nprocs} ranks that took {trace.run_time:.1f} s. Its table has
+{steps} steps for {len(trace.calls)} calls that move {moved} bytes.
+
+```sh
+make run                          # build, and run in ./data
+iolens run --dxt -- mpirun -np {trace.nprocs} ./mimic --directory DIR
+iolens sweep experiment.yaml      # with other stripes
+```
+
+`--spin` computes where the recorded program computed, `--no-wait` leaves these times out, `--prepare` only makes the
+files that the program found. Calls below MPI-IO are the same with the MPI library of the recorded run.{component}
+
+## Kept
+
+Files and who shares them, kinds and order of calls on each rank, offsets and sizes, communicators and access modes of
+MPI-IO, views, hints, and the time between calls as waiting. {named} The data are a fixed pattern.
+
+| call | times, all ranks |
+|---|---|
+{made}
+
+## Not kept
+
+{lost}
+
+## Made in another way
+
+- A read or write at the file's position is made with its offset (pread, pwrite), and a vector as one piece.
+- A read asks for as many bytes as the recorded one got. A file is made as large as its reads need before the run.
+- Threads of a rank become one thread: their calls are made in the order in which they ended.
+- Transfers of MPI-IO are made from contiguous memory, with explicit offsets and bytes as elementary type.
+- Streams (stdio) are known by counts alone: their bytes are shared out evenly over their calls.
+- Files lie in one folder. Memory-mapped accesses, locks, links and failed calls are not made.
+- Waits are means over the turns of a loop, and over ranks where these differ by less than a tenth.
+"""

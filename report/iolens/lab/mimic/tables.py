@@ -1,0 +1,219 @@
+"""Phases as the tables of program.c: numbers by rank, steps, programs, files, views, communicators."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from iolens.errors import IolensError
+from iolens.lab.mimic.calls import Kind, Trace
+from iolens.lab.mimic.phases import Group, Step
+
+_MOST_STEPS = 300_000
+"""Steps beyond which a C compiler would take minutes and gigabytes."""
+
+_SAME_WAIT = 1e-3
+"""Seconds by which the waits of ranks may differ to share their mean."""
+
+
+class _Numbers:
+    """The table `numbers` of program.c, without duplicates."""
+
+    def __init__(self) -> None:
+        self.rows: dict[tuple[int, int, int, int, int], int] = {}
+        self.lists: list[int] = []
+        self._known: dict[bytes, int] = {}
+
+    def put(self, values: np.ndarray) -> int:
+        """Returns the place of a number with these values by member of a program."""
+        row = _rule(values)
+        if row is None:
+            key = values.tobytes()
+            if key not in self._known:
+                self._known[key] = len(self.lists)
+                self.lists += values.tolist()
+            row = (0, 1, 0, 0, self._known[key])
+        return self.rows.setdefault(row, len(self.rows))
+
+
+def _rule(values: np.ndarray) -> tuple[int, int, int, int, int] | None:
+    """Returns base, period, inner step and outer step that give these values, and -1 (no list); None if none do."""
+    count, base = len(values), int(values[0])
+    if (values == base).all():
+        return base, 1, 0, 0, -1
+    members = np.arange(count)
+    inner = int(values[1] - values[0])
+    for period in [count, *(period for period in range(1, count) if count % period == 0)]:
+        step = inner if period > 1 else 0
+        outer = int(values[period] - values[0]) if period < count else 0
+        if np.array_equal(values, base + members % period * step + members // period * outer):
+            return base, period, step, outer, -1
+    return None
+
+
+def _wait_of(step: Step) -> np.ndarray:
+    """Returns the wait before a step in nanoseconds by rank; where ranks differ little, all have the mean."""
+    wait = step.wait
+    if np.ptp(wait) < max(_SAME_WAIT, 0.1 * float(wait.mean())):
+        wait = np.full(len(wait), wait.mean())
+    found: np.ndarray = np.rint(wait * 1e9).astype(np.int64)
+    return found
+
+
+def kinds() -> str:
+    """Returns the kinds of calls as an enumeration in C."""
+    return f"enum kind {{\n{''.join(f'    {kind.name},' + chr(10) for kind in Kind)}}};\n"
+
+
+def tables_of(trace: Trace, programs: Sequence[tuple[Group, Sequence[Step]]], names: bool) -> str:
+    """Returns the definitions that program.c needs, as C; raises IolensError if the pattern has too many steps."""
+    count = sum(len(steps) for _, steps in programs)
+    if count > _MOST_STEPS:
+        raise IolensError(
+            f"the pattern is too irregular for a table: {count} steps remain of {len(trace.calls)} calls, and "
+            f"{_MOST_STEPS} is the most; record fewer files (IOLENS_DXT_FILES) or a shorter run"
+        )
+    numbers = _Numbers()
+    strides: dict[tuple[tuple[int, ...], ...], int] = {}
+    rows: list[str] = []
+    stride_rows: list[str] = []
+    heads: list[str] = []
+    for _, steps in programs:
+        heads.append(f"{{{len(rows)}, {len(steps)}}}")
+        for step in steps:
+            levels = tuple(tuple(numbers.put(value) for value in stride) for stride in step.strides)
+            if levels not in strides:
+                strides[levels] = len(stride_rows)
+                stride_rows += [_braced(level) for level in levels]
+            values = [numbers.put(value) for value in step.values]
+            wait = numbers.put(_wait_of(step))
+            rows.append(
+                f"{{{step.kind.name}, {step.count}, {step.body}, {_braced(values)}, {wait}, {strides[levels]}}}"
+            )
+    largest, room = _memory(trace)
+    return "\n".join(
+        [
+            f"enum {{ RANKS = {trace.nprocs}, FILES = {max(1, len(trace.files))}, "
+            f"COMMUNICATORS = {len(trace.communicators)}, VIEW_ROWS = {_most_rows(trace)} }};",
+            f"static const long LARGEST = {largest}, ROOM = {room};",
+            "",
+            _array("long", "lists", map(str, numbers.lists)),
+            _array("struct number", "numbers", map(_braced, numbers.rows)),
+            _array("int", "strides", stride_rows, "[VALUES]"),
+            _array("struct step", "steps", rows),
+            _array("struct program", "programs", heads),
+            _array("struct members", "member_rows", _members(programs)),
+            _array("struct files", "file_rows", _file_rows(trace)),
+            _array("struct misaligned", "misaligned_rows", _misaligned(trace)),
+            _array("struct hint", "hints", _hint_rows(trace)),
+            _array(
+                "struct opening", "openings", (_braced((o.communicator, o.mode, int(o.hints))) for o in trace.openings)
+            ),
+            _array("struct ranks", "rank_rows", _rank_rows(trace)),
+            *_views(trace),
+            *(["#define NAMED", _array("char *const", "names", map(json.dumps, _plain_names(trace)))] if names else []),
+        ]
+    )
+
+
+def _braced(values: Iterable[int]) -> str:
+    return f"{{{', '.join(map(str, values))}}}"
+
+
+def _array(kind: str, name: str, rows: Iterable[str], inner: str = "") -> str:
+    """Returns a static array; C has none without elements, so an empty one has an element of zeros."""
+    text = "".join(f"    {row},\n" for row in rows) or ("    0,\n" if kind == "long" else "    {0},\n")
+    return f"static const {kind} {name}[]{inner} = {{\n{text}}};\n"
+
+
+def _memory(trace: Trace) -> tuple[int, int]:
+    """Returns the bytes of the longest transfer or message, and those that a collective call brings at most."""
+    calls = trace.calls
+    longest = int(calls.length.max()) if len(calls) else 0
+    together = (calls.kind >= Kind.BARRIER) & (calls.kind <= Kind.ALLTOALL)
+    spread = int(calls.length[together].max()) * trace.nprocs if together.any() else 0
+    pieces = max((sum(row[2] * row[4] * row[6] for row in view.rows) for view in trace.views), default=0)
+    return max(4096, longest), max(4096, spread, 8 * pieces)
+
+
+def _runs(values: Sequence[int]) -> list[tuple[int, int, int]]:
+    """Returns ascending numbers as first, count and step of equal steps."""
+    found = []
+    at = 0
+    while at < len(values):
+        step = values[at + 1] - values[at] if at + 1 < len(values) else 1
+        end = at + 1
+        while end < len(values) and values[end] - values[end - 1] == step:
+            end += 1
+        found.append((values[at], end - at, step))
+        at = end
+    return found
+
+
+def _members(programs: Sequence[tuple[Group, Sequence[Step]]]) -> list[str]:
+    rows = []
+    for number, (group, _) in enumerate(programs):
+        member = 0
+        for first, count, step in _runs(group.ranks.tolist()):
+            rows.append(_braced((number, first, count, step, member)))
+            member += count
+    return rows
+
+
+def _rank_rows(trace: Trace) -> list[str]:
+    return [
+        _braced((number, *run))
+        for number, ranks in enumerate(trace.communicators)
+        if number > 1
+        for run in _runs(ranks)
+    ]
+
+
+def _file_rows(trace: Trace) -> list[str]:
+    """Returns rows of files with the same facts, and a last one without end."""
+    rows: list[list[int]] = []
+    for file in trace.files:
+        facts = [-1 if file.before is None else file.before, file.mode, int(file.aligned)]
+        if rows and rows[-1][1:] == facts:
+            rows[-1][0] += 1
+        else:
+            rows.append([1, *facts])
+    return [*map(_braced, rows), _braced((len(trace.files) + 1, -1, 0, 0))]
+
+
+def _misaligned(trace: Trace) -> list[str]:
+    return [_braced((*pair, count)) for pair, count in sorted(trace.misaligned.items())]
+
+
+def _hint_rows(trace: Trace) -> list[str]:
+    return [
+        f"{{{number}, 1, {json.dumps(key)}, {json.dumps(value)}}}"
+        for number, file in enumerate(trace.files)
+        for key, value in sorted(file.hints.items())
+    ]
+
+
+def _most_rows(trace: Trace) -> int:
+    return max((len(view.rows) for view in trace.views), default=1)
+
+
+def _views(trace: Trace) -> list[str]:
+    heads: list[str] = []
+    rows: list[str] = []
+    for view in trace.views:
+        heads.append(_braced((view.displacement, view.extent, len(rows), len(view.rows))))
+        rows += [_braced(row) for row in view.rows]
+    return [_array("struct view", "views", heads), _array("struct pieces", "pieces", rows)]
+
+
+def _plain_names(trace: Trace) -> list[str]:
+    """Returns the files' own names without their folders, each once: a name of several files gets a number."""
+    seen: dict[str, int] = {}
+    found = []
+    for file in trace.files:
+        name = file.name.rsplit("/", 1)[-1] or "file"
+        seen[name] = seen.get(name, 0) + 1
+        found.append(name if seen[name] == 1 else f"{name}.{seen[name]}")
+    return found

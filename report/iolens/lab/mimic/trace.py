@@ -1,0 +1,187 @@
+"""Read a traced run: transfers, opens, syncs, closes and views that the program made itself, in order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from iolens.errors import IolensError
+from iolens.lab.mimic.calls import Calls, FileFacts, Kind, Trace, calls_of, in_order, joined, numbers_of
+from iolens.lab.mimic.exchanges import read_exchanges
+from iolens.lab.mimic.mpi_files import read_mpi_files
+from iolens.lab.mimic.streams import read_streams
+from iolens.lab.mimic.uncounted import Counted, calls_without_times, split_kinds
+from iolens.log.records import Records
+
+if TYPE_CHECKING:
+    from iolens.log import Job
+
+_EVENTS = {"open": Kind.OPEN, "close": Kind.CLOSE, "sync": Kind.FSYNC}
+_SLACK = 1e-9
+
+
+def read_trace(job: Job) -> Trace:
+    """Returns the calls of a traced run; raises IolensError with the reason if the log does not have them."""
+    _refuse(job)
+    ids, names = _files_of(job)
+    below = joined([_transfers(job, ids), _events(job, ids)])
+    mpi = read_mpi_files(job, ids)
+    inside = _lies_inside(below, mpi.calls)
+    counted = Counted(job, ids, mpi.calls)
+    own = split_kinds(in_order(below[~inside]), counted)
+    exchanges = read_exchanges(job, mpi.communicators)
+    silent, silent_notes = calls_without_times(own, mpi.calls, counted)
+    calls = in_order(joined([own, silent, mpi.calls, exchanges.calls, read_streams(job, ids)]))
+    notes = (*_lost(job, below, counted), *mpi.notes, *exchanges.notes, *silent_notes)
+    info = job.private.get("job")
+    unaligned = {file for file, _ in counted.of("POSIX_MEM_NOT_ALIGNED")}
+    return Trace(
+        nprocs=job.nprocs,
+        run_time=job.run_time,
+        command=job.command,
+        component=str(info.get("io_component_used") or "") if isinstance(info, dict) else "",
+        calls=calls,
+        files=tuple(
+            FileFacts(
+                name,
+                counted.mode(file),
+                _size_before(calls, file, counted.mode(file)),
+                mpi.hints.get(file, {}),
+                file not in unaligned,
+            )
+            for file, name in enumerate(names)
+        ),
+        views=mpi.views,
+        openings=mpi.openings,
+        communicators=exchanges.communicators,
+        misaligned=counted.misaligned(own),
+        begins=_begins(job),
+        notes=notes,
+    )
+
+
+def _refuse(job: Job) -> None:
+    """Raises if the log has no trace, or a trace that is known to be incomplete."""
+    if not any(module.name.startswith("DXT") for module in job.modules):
+        raise IolensError(f"{job.path}: this log has no single transfers; record the run with iolens run --dxt")
+    if any(module.partial or module.cut for module in job.modules if module.name.startswith("DXT")):
+        raise IolensError(
+            f"{job.path}: the traces in this log are incomplete, and calls are not made up; record the run with a "
+            f"larger IOLENS_DXT_MEMORY"
+        )
+    if not len(job.tables.get("traced_events", Records({}))):
+        raise IolensError(
+            f"{job.path}: this log does not say when files were opened and closed, as logs of iolens run --dxt do"
+        )
+
+
+def _files_of(job: Job) -> tuple[dict[int, int], list[str]]:
+    """Returns the number of each file by record id, and the files' names. Files are numbered by the lowest rank that
+    opened them and the order of its first opens, so that a loop over files, or over ranks, has equal steps.
+    """
+    first: dict[int, tuple[int, float]] = {}
+    events = job.tables["traced_events"]
+    rows = zip(*(events[name].tolist() for name in ("file", "rank", "start")), strict=True)
+    for key, rank, start in rows:
+        first[key] = min((rank, start), first.get(key, (rank, start)))
+    others = [job.records[module]["id"] for module in ("POSIX", "MPI-IO", "STDIO") if module in job.records]
+    others += [job.tables["posix_extra"]["file"]] if len(job.tables.get("posix_extra", Records({}))) else []
+    for key in (key for keys in others for key in keys.tolist()):
+        first.setdefault(key, (job.nprocs, 0.0))
+    streams = {key for key in first if job.names.get(key, "").startswith("<")}
+    ids = {key: number for number, key in enumerate(sorted(first.keys() - streams, key=lambda key: (first[key], key)))}
+    return ids, [job.names.get(key, f"{key:x}") for key in ids]
+
+
+def _transfers(job: Job, ids: dict[int, int]) -> Calls:
+    """Returns the transfers of DXT_POSIX."""
+    table = job.records.get("DXT_POSIX")
+    if table is None:
+        return calls_of(0)
+    writing = table["op"] == table.coded["op"].index("write")
+    return calls_of(
+        len(table),
+        rank=table["rank"],
+        kind=np.where(writing, Kind.WRITE, Kind.READ),
+        file=numbers_of(ids, table["id"]),
+        offset=table["offset"],
+        length=table["length"],
+        start=table["start"],
+        end=table["end"],
+    )
+
+
+def _events(job: Job, ids: dict[int, int]) -> Calls:
+    """Returns the opens, closes and syncs below MPI-IO."""
+    table = job.tables["traced_events"]
+    words = np.char.decode(table["event"], "ascii") if table["event"].dtype.kind == "S" else table["event"].astype(str)
+    kinds = np.full(len(words), -1, np.int64)
+    for word, kind in _EVENTS.items():
+        kinds[words == word] = kind
+    mine = kinds >= 0
+    return calls_of(
+        int(mine.sum()),
+        rank=table["rank"][mine],
+        kind=kinds[mine],
+        file=numbers_of(ids, table["file"][mine]),
+        start=table["start"][mine],
+        end=table["end"][mine],
+    )
+
+
+def _lies_inside(below: Calls, outer: Calls) -> np.ndarray:
+    """Returns for each call below MPI-IO whether an MPI-IO call of its rank made it."""
+    inside = np.zeros(len(below), bool)
+    for rank in np.unique(outer.rank):
+        tops = outer[outer.rank == rank]
+        order = np.argsort(tops.start, kind="stable")
+        reach = np.maximum.accumulate(tops.end[order])
+        mine = np.flatnonzero(below.rank == rank)
+        at = np.searchsorted(tops.start[order], below.start[mine] + _SLACK, side="right") - 1
+        inside[mine] = (at >= 0) & (below.end[mine] <= reach[np.maximum(at, 0)] + _SLACK)
+    return inside
+
+
+def _begins(job: Job) -> np.ndarray:
+    """Returns when MPI_Init ended on each rank, in seconds of the job; 0 without MPI.
+
+    The table `process` has the time in MPI_Init; the little before it is left out.
+    """
+    found = np.zeros(job.nprocs)
+    table = job.tables.get("process", Records({}))
+    if len(table):
+        mine = table["rank"] >= 0
+        found[table["rank"][mine]] = table["init_seconds"][mine]
+    return found
+
+
+def _lost(job: Job, below: Calls, counted: Counted) -> list[str]:
+    """Returns sentences on calls that the counters have and the traces have not."""
+    said = [f"The log is partial: {reason}" for reason in job.partial]
+    said += list(job.unfollowed)
+    traced = {
+        "reads": int((below.kind == Kind.READ).sum()),
+        "writes": int((below.kind == Kind.WRITE).sum()),
+        "opens": int((below.kind == Kind.OPEN).sum()),
+    }
+    for word, here in traced.items():
+        there = counted.total(f"POSIX_{word.upper()}")
+        if here != there:
+            said.append(f"The counters have {there} {word} and the traces {here}; only traced ones are made.")
+    return said
+
+
+def _size_before(calls: Calls, file: int, mode: int) -> int | None:
+    """Returns the bytes that a file must hold before the run so that all reads get theirs; None if it was created."""
+    mine = calls[calls.file == file]
+    writes = np.isin(mine.kind, (Kind.WRITE, Kind.MPI_WRITE, Kind.MPI_WRITE_ALL, Kind.MPI_WRITE_SPLIT))
+    reads = np.isin(mine.kind, (Kind.READ, Kind.MPI_READ, Kind.MPI_READ_ALL, Kind.MPI_READ_SPLIT)) & (mine.length > 0)
+    ends = mine.offset + mine.length
+    order = np.argsort(mine.end, kind="stable")
+    grown = np.maximum.accumulate(np.where(writes, ends, 0)[order]) if len(mine) else np.zeros(0, np.int64)
+    short = reads[order] & (ends[order] > grown)
+    if short.any():
+        return int(ends[order][short].max())
+    made = mode != 0 or bool(writes.any()) or not len(mine)
+    return None if made else 0

@@ -1,0 +1,246 @@
+"""Calls that the counters tell and the traces do not: seeks, stats, mappings, renames, unlinks, streams."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from iolens.lab.mimic.calls import TRANSFERS, Calls, Kind, calls_of, joined
+from iolens.log.records import Records
+
+if TYPE_CHECKING:
+    from iolens.log import Job
+
+_STATS_OF_OPEN = {"ompio": 1, "romio321": 0, "romio341": 0}
+"""Number of stats that an MPI-IO component makes in MPI_File_open, as logs of programs without stats show."""
+
+
+class Counted:
+    """The counters of a log by file and rank. A record of all ranks is shared out evenly among those that used the
+    file, the remainder to the first of them.
+    """
+
+    def __init__(self, job: Job, ids: dict[int, int], mpi: Calls) -> None:
+        self._job, self._ids, self._mpi = job, ids, mpi
+
+    @cached_property
+    def _users(self) -> dict[int, list[int]]:
+        """Returns the ranks that opened each file, by its number."""
+        table = self._job.tables["traced_events"]
+        pairs = sorted({*zip(table["file"].tolist(), table["rank"].tolist(), strict=True)})
+        found: dict[int, list[int]] = {}
+        for key, rank in pairs:
+            found.setdefault(self._ids[key], []).append(rank)
+        return found
+
+    def total(self, counter: str) -> int:
+        """Returns the sum of a counter over all records."""
+        table = self._job.records.get(_module_of(counter))
+        return 0 if table is None else int(np.maximum(table[counter], 0).sum())
+
+    def of(self, counter: str) -> dict[tuple[int, int], int]:
+        """Returns a counter by file and rank, where it is not 0."""
+        table = self._job.records.get(_module_of(counter))
+        found: dict[tuple[int, int], int] = {}
+        if table is None:
+            return found
+        for key, rank, value in zip(table["id"].tolist(), table["rank"].tolist(), table[counter].tolist(), strict=True):
+            if value <= 0 or key not in self._ids:
+                continue
+            file = self._ids[key]
+            ranks = [int(rank)] if rank >= 0 else self._users.get(file) or [*range(self._job.nprocs)]
+            each, left = divmod(int(value), len(ranks))
+            for place, one in enumerate(ranks):
+                if each + (place < left):
+                    found[file, one] = each + (place < left)
+        return found
+
+    def extra(self, column: str, name: str = "posix_extra") -> dict[tuple[int, int], int]:
+        """Returns a column of the table `name` by file and rank, where it is not 0."""
+        table = self._job.tables.get(name, Records({}))
+        if not len(table):
+            return {}
+        rows = zip(table["file"].tolist(), table["rank"].tolist(), table[column].tolist(), strict=True)
+        return {(self._ids[key], rank): value for key, rank, value in rows if value and key in self._ids}
+
+    @cached_property
+    def _modes(self) -> dict[int, int]:
+        table = self._job.records.get("POSIX")
+        if table is None:
+            return {}
+        pairs = zip(table["id"].tolist(), table["POSIX_MODE"].tolist(), strict=True)
+        return {self._ids[key]: max(0, mode) for key, mode in pairs if key in self._ids}
+
+    def mode(self, file: int) -> int:
+        """Returns the permissions with which a file was created; 0 if no open gave any."""
+        return self._modes.get(file, 0)
+
+    def beside_mpi(self, counter: str) -> dict[tuple[int, int], int]:
+        """Returns a counter by file and rank without the calls that the MPI library makes, and will make again.
+
+        Seeks in files of MPI-IO are the library's. It makes a stat in each open or none; with a library that is not
+        known, an equal number for each open is taken for the library's.
+        """
+        found = self.of(counter)
+        opens = self._mpi[self._mpi.kind == Kind.MPI_OPEN]
+        for file in {file for file, _ in found} & {*opens.file.tolist()}:
+            mine = {pair: value for pair, value in found.items() if pair[0] == file}
+            count, total = int((opens.file == file).sum()), sum(mine.values())
+            each = total // count if counter != "POSIX_STATS" else _STATS_OF_OPEN.get(self._component, total // count)
+            left = 0 if counter == "POSIX_SEEKS" else max(0, total - each * count)
+            for pair in sorted(mine):
+                found[pair] = min(left, mine[pair])
+                left -= found[pair]
+        return {pair: value for pair, value in found.items() if value}
+
+    @property
+    def _component(self) -> str:
+        info = self._job.private.get("job")
+        return str(info.get("io_component_used")) if isinstance(info, dict) else ""
+
+    def truncates(self) -> dict[tuple[int, int], int]:
+        """Returns the truncates by file and rank without those of MPI_File_set_size."""
+        within = dict.fromkeys(self.extra("set_sizes", "mpiio_extra"), 1)
+        return {pair: count for pair, count in self.extra("truncates").items() if pair not in within}
+
+    def misaligned(self, own: Calls) -> dict[tuple[int, int], int]:
+        """Returns by file and rank how many transfers used memory that was not aligned."""
+        moves = own[np.isin(own.kind, TRANSFERS)]
+        mine = {*zip(moves.file.tolist(), moves.rank.tolist(), strict=True)}
+        return {pair: value for pair, value in self.of("POSIX_MEM_NOT_ALIGNED").items() if pair in mine}
+
+    @property
+    def sources(self) -> dict[int, int]:
+        """Returns for each renamed file the number of the file that it was before."""
+        table = self._job.records.get("POSIX")
+        if table is None:
+            return {}
+        pairs = zip(table["id"].tolist(), table["POSIX_RENAMED_FROM"].tolist(), strict=True)
+        wide = ((key, source & 0xFFFFFFFFFFFFFFFF) for key, source in pairs if source)
+        return {self._ids[key]: self._ids[source] for key, source in wide if key in self._ids and source in self._ids}
+
+
+def _module_of(counter: str) -> str:
+    return {"POSIX": "POSIX", "STDIO": "STDIO", "MPIIO": "MPI-IO"}[counter.partition("_")[0]]
+
+
+def split_kinds(own: Calls, counted: Counted) -> Calls:
+    """Returns the calls in which traced opens that were a dup or a fileno, and syncs that were fdatasync, are so.
+
+    The trace does not tell them apart. An open while the rank has the file open is taken for a dup first; the last
+    syncs are taken for fdatasync.
+    """
+    kinds = own.kind.copy()
+    for counter, kind in (("POSIX_DUPS", Kind.DUP), ("POSIX_FILENOS", Kind.FILENO)):
+        for (file, rank), count in counted.of(counter).items():
+            opens = np.flatnonzero((own.file == file) & (own.rank == rank) & (kinds == Kind.OPEN))
+            if kind == Kind.DUP:
+                opens = opens[np.argsort(~_is_open(own, file, rank, opens), kind="stable")]
+            kinds[opens[:count]] = kind
+    for (file, rank), count in counted.of("POSIX_FDSYNCS").items():
+        syncs = np.flatnonzero((own.file == file) & (own.rank == rank) & (kinds == Kind.FSYNC))
+        kinds[syncs[max(0, len(syncs) - count) :]] = Kind.FDATASYNC
+    return own.changed(kind=kinds)
+
+
+def _is_open(own: Calls, file: int, rank: int, places: np.ndarray) -> np.ndarray:
+    """Returns for each of these places whether the rank had the file open before."""
+    mine = (own.file == file) & (own.rank == rank)
+    step = np.where(mine & (own.kind == Kind.OPEN), 1, 0) - np.where(mine & (own.kind == Kind.CLOSE), 1, 0)
+    open_before = np.cumsum(step) - step
+    found: np.ndarray = open_before[places] > 0
+    return found
+
+
+def calls_without_times(own: Calls, mpi: Calls, counted: Counted) -> tuple[Calls, list[str]]:
+    """Returns the calls of which the log has counts alone, at places that it does not tell, and sentences on that."""
+    spans = _spans(joined([own, mpi]))
+    parts, notes = [], []
+    early = {
+        "seeks": (Kind.SEEK, counted.beside_mpi("POSIX_SEEKS")),
+        "stats": (Kind.STAT, counted.beside_mpi("POSIX_STATS")),
+        "mappings": (Kind.MAP, counted.beside_mpi("POSIX_MMAPS")),
+        "mkdirs": (Kind.MAKE_FOLDER, counted.extra("mkdirs")),
+    }
+    late = {
+        "truncates": (Kind.TRUNCATE, counted.truncates()),
+        "unlinks": (Kind.UNLINK, counted.extra("unlinks")),
+        "rmdirs": (Kind.REMOVE_FOLDER, counted.extra("rmdirs")),
+    }
+    for word, (kind, counts) in {**early, **late}.items():
+        if not counts:
+            continue
+        parts.append(_placed(kind, counts, spans, word in late))
+        where = "after the rank's last call on the file" if word in late else "right after its first open"
+        notes.append(f"The log does not tell when the {sum(counts.values())} {word} were; they are made {where}.")
+    renames = _renames(counted, spans)
+    if len(renames):
+        parts.append(renames)
+        notes.append("The log does not tell when files were renamed; they are renamed after the last call on the file.")
+    return joined([calls_of(0), *parts]), notes
+
+
+def _spans(calls: Calls) -> dict[tuple[int, int], tuple[float, float]]:
+    """Returns by file and rank the end of the first call and the end of the last."""
+    order = np.lexsort((calls.end, calls.rank, calls.file))
+    keys = np.stack([calls.file[order], calls.rank[order]])
+    if not len(order):
+        return {}
+    first = np.flatnonzero(np.r_[True, (keys[:, 1:] != keys[:, :-1]).any(axis=0)])
+    last = np.r_[first[1:] - 1, len(order) - 1]
+    ends = calls.end[order]
+    return {
+        (int(keys[0, one]), int(keys[1, one])): (float(ends[one]), float(ends[other]))
+        for one, other in zip(first, last, strict=True)
+    }
+
+
+def _placed(
+    kind: Kind, counts: dict[tuple[int, int], int], spans: dict[tuple[int, int], tuple[float, float]], late: bool
+) -> Calls:
+    """Returns the calls of a kind: at the first or the last call of the rank on the file, `counts` of them each."""
+    pairs = sorted(counts)
+    times = [spans.get(pair, (0.0, _end_of_file(pair[0], spans)))[late] for pair in pairs]
+    each = np.array([counts[pair] for pair in pairs], np.int64)
+    at = np.repeat(np.array(times) + (2e-9 if late else 1e-9), each)
+    return calls_of(
+        int(each.sum()),
+        rank=np.repeat(np.array([rank for _, rank in pairs]), each),
+        kind=kind,
+        file=np.repeat(np.array([file for file, _ in pairs]), each),
+        start=at,
+        end=at,
+    )
+
+
+def _end_of_file(file: int, spans: dict[tuple[int, int], tuple[float, float]]) -> float:
+    """Returns when the last call of any rank on a file ended; 0 without any."""
+    return max((end for (other, _), (_, end) in spans.items() if other == file), default=0.0)
+
+
+def _renames(counted: Counted, spans: dict[tuple[int, int], tuple[float, float]]) -> Calls:
+    """Returns the renames; `detail` is the number of the file that the renamed file becomes."""
+    origin = counted.sources
+    sources = counted.of("POSIX_RENAME_SOURCES")
+    left = counted.of("POSIX_RENAME_TARGETS")
+    rows = []
+    for (file, rank), count in sorted(sources.items()):
+        for _ in range(count):
+            own = [pair for pair in left if pair[1] == rank and left[pair]]
+            best = sorted(own, key=lambda pair: (origin.get(pair[0]) != file, pair))
+            if not best:
+                break
+            left[best[0]] -= 1
+            rows.append((rank, file, best[0][0], spans.get((file, rank), (0.0, 0.0))[1] + 3e-9))
+    table = np.array(rows, np.float64).reshape(-1, 4)
+    return calls_of(
+        len(rows),
+        rank=table[:, 0],
+        kind=Kind.RENAME,
+        file=table[:, 1],
+        detail=table[:, 2],
+        start=table[:, 3],
+        end=table[:, 3],
+    )

@@ -1,0 +1,99 @@
+"""Phases of a mini-app: loops that stand for exactly the calls that they replace, and what a log must have."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+from iolens.cli.main import main
+from iolens.lab.mimic.calls import Calls, Kind, View, calls_of, in_order, joined
+from iolens.lab.mimic.phases import VALUES, expand, fold, groups_of, pauses, waits_of
+from iolens.lab.mimic.visible import visible_before
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def program(rank: int, rows: list[tuple[Kind, int, int, int]]) -> Calls:
+    """Returns calls of a rank (kind, file, offset, length), one second each."""
+    kinds, files, offsets, lengths = np.array(rows, np.int64).reshape(-1, 4).T
+    starts = np.arange(len(rows)) * 1.0
+    return calls_of(
+        len(rows), rank=rank, kind=kinds, file=files, offset=offsets, length=lengths, start=starts, end=starts
+    )
+
+
+def folded(calls: Calls, threshold: float = np.inf) -> list[int]:
+    """Checks that the steps of each group stand for its calls, and returns the numbers of steps."""
+    sizes = []
+    for group in groups_of(calls, waits_of(calls, np.zeros(1 + int(calls.rank.max())))):
+        steps = fold(calls, group, pauses(group, threshold))
+        kinds, values = expand(steps)
+        assert kinds == [Kind(int(kind)) for kind in calls.kind[group.place[:, 0]]]
+        for place, name in enumerate(VALUES):
+            assert np.array_equal(values[:, place], getattr(calls, name)[group.place])
+        sizes.append(len(steps))
+    return sizes
+
+
+def segments(rank: int, ranks: int) -> list[tuple[Kind, int, int, int]]:
+    """Returns the calls of IOR: 7 segments, each of 5 transfers of 10 bytes."""
+    moves = [(Kind.WRITE, 0, (s * ranks + rank) * 50 + t * 10, 10) for s in range(7) for t in range(5)]
+    return [(Kind.OPEN, 0, 0, 0), *moves, (Kind.CLOSE, 0, 0, 0)]
+
+
+def test_segments_of_transfers_are_two_loops_for_all_ranks() -> None:
+    calls = in_order(joined([program(rank, segments(rank, 8)) for rank in range(8)]))
+    assert folded(calls) == [5]
+
+
+def test_loops_over_files_with_transfers_in_them_are_found() -> None:
+    each = [(Kind.OPEN, 0, 0), *((Kind.WRITE, 100 * i, 100) for i in range(9)), (Kind.CLOSE, 0, 0)]
+    rows = [(kind, file, offset, length) for file in range(50) for kind, offset, length in each]
+    assert folded(program(0, rows)) == [5]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_steps_stand_for_exactly_the_calls_of_a_random_program(seed: int) -> None:
+    chance = random.Random(seed)
+
+    def block(depth: int) -> list[tuple[Kind, int, int, int]]:
+        rows: list[tuple[Kind, int, int, int]] = []
+        for _ in range(chance.randrange(1, 4)):
+            if depth and chance.random() < 0.6:
+                inner, stride = block(depth - 1), chance.choice([0, 8, 100, -4])
+                for turn in range(chance.randrange(1, 6)):
+                    rows += [(kind, file, offset + turn * stride, length) for kind, file, offset, length in inner]
+            else:
+                kind = chance.choice([Kind.WRITE, Kind.READ, Kind.FSYNC])
+                rows.append((kind, chance.randrange(3), chance.randrange(1000), chance.randrange(100)))
+        return rows
+
+    rows = block(3)
+    parts = [program(rank, [(k, f, o + rank * 7, n) for k, f, o, n in rows]) for rank in range(3)]
+    folded(in_order(joined(parts)))
+    calls = in_order(joined(parts))
+    jitter = np.array([chance.choice([0.0, 0.5]) for _ in range(len(calls))])
+    folded(calls.changed(start=calls.start + jitter, end=calls.end + jitter), 0.9)
+
+
+def test_waits_of_one_chain_share_a_class() -> None:
+    calls = program(0, [(Kind.SEEK, 0, 0, 0)] * 6)
+    starts = np.cumsum([0.0, 1.0, 1.5, 30.0, 0.001, 40.0])
+    calls = calls.changed(start=starts, end=starts)
+    (group,) = groups_of(calls, waits_of(calls, np.zeros(1)))
+    assert pauses(group, 0.1).tolist() == [0, 1, 1, 2, 0, 2]
+
+
+def test_offsets_in_a_view_count_visible_bytes() -> None:
+    view = View(100, 50, ((5, 10, 1, 0, 1, 0, 1, 0), (20, 5, 2, 6, 1, 0, 1, 0)))
+    visible = [100 + 50 * tile + byte for tile in range(3) for byte in [*range(5, 15), *range(20, 25), *range(26, 31)]]
+    assert visible_before(view, np.array(visible)).tolist() == list(range(len(visible)))
+
+
+def test_a_log_without_traces_is_refused_with_the_remedy(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = ROOT / "tests/data/iolens/hdf5_calls.darshan"
+    assert main(["mimic", str(log), "-o", str(tmp_path / "mini")]) == 1
+    assert "iolens run --dxt" in capsys.readouterr().err
+    assert not (tmp_path / "mini").exists()

@@ -1,0 +1,84 @@
+"""Recording programs, making their mini-apps, and comparing the counters of both logs."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from btio_program import MPI_SETTINGS
+from iolens.cli.main import main
+from iolens.lab.run import mpi
+from iolens.log import Job, read_log
+from patience import PATIENCE
+
+_MODULES = {"POSIX": "POSIX_", "MPI-IO": "MPIIO_"}
+_OF_TIME = ("FASTEST", "SLOWEST", "MAX_READ_TIME", "MAX_WRITE_TIME", "_F_")
+_OF_NAMES = ("RENAMED_FROM",)
+
+Row = tuple[tuple[str, int], ...]
+
+
+def record(
+    folder: Path, command: Sequence[object], ranks: int, options: Sequence[str] = ("--dxt",), io: str = "romio321"
+) -> Path:
+    """Runs a command of so many ranks in a folder under the profiler, and returns its log."""
+    log = folder / "run.darshan"
+    log.unlink(missing_ok=True)
+    words = [sys.executable, "-m", "iolens", "run", *options, "--", "mpirun", "-np", ranks, *command]
+    settings = mpi.environment("openmpi", ranks, io, launcher="mpirun")
+    done = subprocess.run(
+        list(map(str, words)),
+        cwd=folder,
+        env=os.environ | MPI_SETTINGS | settings | {"IOLENS_LOGFILE": str(log), "IOLENS_INCLUDE": str(folder)},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return log
+
+
+def mini_app(log: Path, folder: Path, *options: str) -> Path:
+    """Makes and builds the mini-app of a log in a folder, and returns the program."""
+    assert main(["mimic", str(log), "-o", str(folder), *options]) == 0
+    subprocess.run(["make", "-s", "-C", folder, "CFLAGS=-O1 -Wall -Wextra -Wshadow -Werror"], check=True)
+    return folder / "mimic"
+
+
+def mimicked(log: Path, folder: Path, ranks: int, io: str = "romio321") -> Path:
+    """Makes, builds and runs the mini-app of a log under the profiler, and returns the log of the mini-app."""
+    program = mini_app(log, folder / "mini")
+    return record(folder, [program], ranks, io=io)
+
+
+def rows(job: Job, module: str) -> list[Row]:
+    """Returns a module's integer counters, one row for each record, without those that depend on times or names."""
+    frame = job.frames.get(module)
+    if frame is None:
+        return []
+    left_out = (*_OF_TIME, *_OF_NAMES)
+    names = [n for n in frame.columns if n.startswith(_MODULES[module]) and not any(word in n for word in left_out)]
+    streams = [job.names.get(int(key), "").startswith("<") for key in frame["id"]]
+    mine = frame.loc[[not stream for stream in streams], ["rank", *names]]
+    return [tuple(zip(mine.columns, map(int, values), strict=True)) for values in mine.to_numpy().tolist()]
+
+
+def differences(original: Path, other: Path) -> list[str]:
+    """Returns how the records of two logs differ in their counters, in words; files are matched by their counters."""
+    one, two = read_log(original), read_log(other)
+    found = []
+    for module in _MODULES:
+        first, second = Counter(rows(one, module)), Counter(rows(two, module))
+        left = [*(second - first).elements()]
+        for row in (first - second).elements():
+            nearest = min(left, key=lambda other: sum(a != b for a, b in zip(row, other, strict=True)), default=())
+            pairs = [(a[0], a[1], b[1]) for a, b in zip(row, nearest, strict=bool(nearest)) if a != b]
+            found.append(f"{module}: {pairs or 'no such record'}")
+        if len(left) > sum((first - second).values()):
+            found.append(f"{module}: {len(left)} records that the original has not")
+    return found
