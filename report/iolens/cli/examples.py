@@ -42,7 +42,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "completion": ('eval "$(iolens completion bash)"',),
     "doctor": ("iolens doctor",),
     "calibrate": ("iolens calibrate /scratch/you -o model.yaml",),
-    "mimic": ("iolens mimic job.darshan -o mini && make -C mini run",),
+    "mimic": ("iolens mimic job.darshan -o mini",),
     "predict": ("iolens predict job.darshan --stripes 4,16 --aggregators 4,8",),
     "stripe": ("iolens stripe get /scratch/you/data", "iolens stripe targets /scratch/you"),
     "io500": ("iolens io500 --np 4 --directory /scratch/you",),
