@@ -34,6 +34,9 @@ BY_HAND = {
         "sigpending",
         "setsockopt",
         "dlclose",
+        "connect",
+        "curl_easy_perform",
+        "curl_multi_info_read",
     ),
     *("longjmp", "_longjmp", "siglongjmp", "__longjmp_chk"),
 }

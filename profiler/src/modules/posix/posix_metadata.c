@@ -8,6 +8,7 @@
 #include "../../system/path_room.h"
 #include "../io_watch.h"
 #include "../lustre/lustre.h"
+#include "../network/connections.h"
 #include "../stdio/streams.h"
 #include "../timelines/traced_events.h"
 #include "../timer.h"
@@ -251,6 +252,8 @@ void posix_on_rename(const struct call *c, int olddir, const char *from, int new
 void posix_before_close(struct call *c, int fd)
 {
     struct open_file *open = fds_find(fd);
+    if (!open)
+        connections_before_close(fd);
     if (!open || !iolens_owns_memory())
         return;
     if (posix_state_of(open, fd))
@@ -282,6 +285,7 @@ void posix_before_close_range(unsigned first, unsigned last, int flags)
         return;
     for (unsigned fd = first; fd <= last && fd < FDS_GIVEN_MOST; fd++)
         (void)fds_find((int)fd);
+    connections_before_close_range(first, last);
 }
 
 void posix_on_close_range(const struct call *c, unsigned first, unsigned last, int flags)

@@ -20,6 +20,7 @@ from iolens.pages.exhibits.files import (
     SHARED_FILES,
 )
 from iolens.pages.exhibits.mpiio import AGGREGATORS, COLLECTIVES, HINTS, OTHER_MPIIO_CALLS
+from iolens.pages.exhibits.network import CONNECTIONS, HTTP_REQUESTS
 from iolens.pages.exhibits.operations import ACCESS_SIZES, ALIGNMENT, COMMON_SIZES, OPERATIONS, PATTERN
 from iolens.pages.exhibits.overview import gauge_pairs, unknown_words
 from iolens.pages.exhibits.ranks import FEW_RANKS, PROCESSES, RANK_BALANCE
@@ -127,6 +128,8 @@ PAGES: tuple[Layout[Job], ...] = (
             OTHER_CALLS.tables,
             FILE_LOCKS.tables,
             FAILED_CALLS.tables,
+            CONNECTIONS.tables,
+            HTTP_REQUESTS.tables,
         ],
     ),
     Layout(

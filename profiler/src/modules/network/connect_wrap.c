@@ -1,0 +1,22 @@
+/* The wrapper of connect, which a signal may end early. */
+#include "../../sampling/held.h"
+#include "connections.h"
+
+static __typeof__(&connect) real_connect;
+
+/* Runs when the library is loaded: connect is called from signal handlers too, where dlsym must not be used.
+ */
+__attribute__((constructor)) static void resolve(void) { (void)&REAL(connect); }
+
+IOLENS_EXPORT int connect(int fd, const struct sockaddr *address, socklen_t length)
+{
+    struct call c = {.function = "connect", .caller = __builtin_return_address(0)};
+    bool held = sampling_here() && HOLD(REAL(connect));
+    c.t0 = clock_now(&iolens.clock);
+    int ret = REAL(connect)(fd, address, length);
+    c.t1 = clock_now(&iolens.clock);
+    sampling_release(held);
+    if (iolens_active())
+        RECORDER(connections_on_connect(&c, ret, fd, address, length));
+    return ret;
+}

@@ -1,0 +1,232 @@
+#include "connections.h"
+
+#include <arpa/inet.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "../../tables/keyed.h"
+#include "../../tables/process_table.h"
+
+enum {
+    DESCRIPTORS = 4096, /* connections of higher descriptors are not followed */
+    END_POINTS = 1000,  /* rows of a process; further end points share one */
+    ADDRESS_BYTES = 56, /* "[", an IPv6 address, "]:", a port */
+};
+
+/* States of a connection, which the kernel numbers (include/net/tcp_states.h). */
+enum { TCP_CLOSE = 7, TCP_CLOSE_WAIT = 8, TCP_LAST_ACK = 9, TCP_CLOSING = 11 };
+
+struct end_point {
+    char address[ADDRESS_BYTES];
+};
+
+struct traffic {
+    _Atomic int64_t connections, established, open_at_end;
+    _Atomic int64_t received, sent, resent;
+    _Atomic int64_t connect_ns, busy_us, limited_us, shortest_rtt_us; /* 0: no round trip was measured */
+};
+
+/* A connection that is open, found by its descriptor. The kernel's cookie tells it from a later socket whose
+ * descriptor has the same number. */
+struct connection {
+    _Atomic(struct keyed_row *) row; /* NULL: the descriptor is none */
+    uint64_t cookie;
+};
+
+struct connections {
+    struct keyed rows;
+    struct connection of[DESCRIPTORS];
+};
+
+static const struct end_point OTHERS = {"other"};
+static const struct keyed_shape shape = {.key_bytes = sizeof(struct end_point),
+                                         .value_bytes = sizeof(struct traffic),
+                                         .most = END_POINTS,
+                                         .other = &OTHERS};
+
+static uint64_t cookie_of(int fd)
+{
+    uint64_t cookie = 0;
+    socklen_t bytes = sizeof cookie;
+    return getsockopt(fd, SOL_SOCKET, SO_COOKIE, &cookie, &bytes) == 0 ? cookie : 0;
+}
+
+static bool is_tcp(int fd)
+{
+    int protocol = 0;
+    socklen_t bytes = sizeof protocol;
+    return getsockopt(fd, SOL_SOCKET, SO_PROTOCOL, &protocol, &bytes) == 0 && protocol == IPPROTO_TCP;
+}
+
+/* Returns false for an address of another kind than IPv4 and IPv6. */
+static bool name_end_point(struct end_point *point, const struct sockaddr *address, socklen_t length)
+{
+    char text[INET6_ADDRSTRLEN];
+    *point = (struct end_point){0};
+    if (address->sa_family == AF_INET && length >= sizeof(struct sockaddr_in)) {
+        const struct sockaddr_in *four = (const void *)address;
+        snprintf(point->address, sizeof point->address, "%s:%u",
+                 inet_ntop(AF_INET, &four->sin_addr, text, sizeof text), ntohs(four->sin_port));
+        return true;
+    }
+    if (address->sa_family == AF_INET6 && length >= sizeof(struct sockaddr_in6)) {
+        const struct sockaddr_in6 *six = (const void *)address;
+        snprintf(point->address, sizeof point->address, "[%s]:%u",
+                 inet_ntop(AF_INET6, &six->sin6_addr, text, sizeof text), ntohs(six->sin6_port));
+        return true;
+    }
+    return false;
+}
+
+static void keep_smallest(_Atomic int64_t *smallest, int64_t value)
+{
+    int64_t before = *smallest;
+    while (value > 0 && (before == 0 || value < before) &&
+           !atomic_compare_exchange_weak(smallest, &before, value))
+        ;
+}
+
+/* Returns the bytes that arrived. The kernel counts the other end's farewell (FIN) as a byte. */
+static int64_t bytes_received(const struct tcp_info *info)
+{
+    bool ended = info->tcpi_state == TCP_CLOSE_WAIT || info->tcpi_state == TCP_LAST_ACK ||
+                 info->tcpi_state == TCP_CLOSING || info->tcpi_state == TCP_CLOSE;
+    return (int64_t)info->tcpi_bytes_received - (ended && info->tcpi_bytes_received > 0);
+}
+
+/* Adds what the kernel has counted for a connection. Bytes that wait to be sent are among those that were
+ * sent, as the program's calls returned for them. */
+static void add_connection(struct keyed_row *row, int fd, bool at_end)
+{
+    struct traffic *traffic = keyed_value(row, &shape);
+    struct tcp_info info = {0};
+    socklen_t bytes = sizeof info;
+    if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &bytes) != 0)
+        return;
+    traffic->established += info.tcpi_rtt > 0;
+    traffic->open_at_end += at_end;
+    traffic->received += bytes_received(&info);
+    traffic->sent += (int64_t)(info.tcpi_bytes_sent - info.tcpi_bytes_retrans) + info.tcpi_notsent_bytes;
+    traffic->resent += (int64_t)info.tcpi_bytes_retrans;
+    traffic->busy_us += (int64_t)info.tcpi_busy_time;
+    traffic->limited_us += (int64_t)(info.tcpi_rwnd_limited + info.tcpi_sndbuf_limited);
+    keep_smallest(&traffic->shortest_rtt_us, info.tcpi_rtt > 0 ? info.tcpi_min_rtt : 0);
+}
+
+static void end_connection(struct connections *state, int fd, bool at_end)
+{
+    struct connection *connection = &state->of[fd];
+    if (!atomic_load_explicit(&connection->row, memory_order_relaxed))
+        return;
+    uint64_t cookie = connection->cookie;
+    struct keyed_row *row = atomic_exchange(&connection->row, NULL);
+    if (row && cookie_of(fd) == cookie)
+        add_connection(row, fd, at_end);
+}
+
+void connections_on_connect(const struct call *c, int result, int fd, const struct sockaddr *address,
+                            socklen_t length)
+{
+    int error = result == 0 ? 0 : *errno_place();
+    struct end_point point;
+    /* After EFAULT the address holds nothing that may be read; EALREADY and EISCONN are of a connection that
+     * is known. */
+    if (error == EFAULT || error == EALREADY || error == EISCONN || iolens_paused() || !is_tcp(fd) ||
+        !name_end_point(&point, address, length))
+        return;
+    struct connections *state = table_state(TABLE_connections);
+    struct keyed_row *row = state ? keyed_find(&state->rows, &shape, &point) : NULL;
+    uint64_t cookie = cookie_of(fd);
+    if (!row || (fd < DESCRIPTORS && state->of[fd].row && state->of[fd].cookie == cookie))
+        return;
+    struct traffic *traffic = keyed_value(row, &shape);
+    traffic->connections++;
+    traffic->connect_ns += (int64_t)((c->t1 - c->t0) * 1e9);
+    if (fd < DESCRIPTORS && (error == 0 || error == EINPROGRESS)) {
+        state->of[fd].cookie = cookie;
+        state->of[fd].row = row;
+    }
+}
+
+void connections_before_close(int fd)
+{
+    struct connections *state = table_state_known(TABLE_connections);
+    if (state && fd >= 0 && fd < DESCRIPTORS)
+        end_connection(state, fd, false);
+}
+
+void connections_before_close_range(unsigned first, unsigned last)
+{
+    for (unsigned fd = first; fd <= last && fd < DESCRIPTORS; fd++)
+        connections_before_close((int)fd);
+}
+
+static void end(void)
+{
+    struct connections *state = table_state_known(TABLE_connections);
+    for (int fd = 0; state && fd < DESCRIPTORS; fd++)
+        end_connection(state, fd, true);
+}
+
+struct row {
+    char address[ADDRESS_BYTES];
+    int64_t rank, connections, established, open_at_end, received, sent, resent;
+    double connect_seconds, busy_seconds, limited_seconds, shortest_rtt;
+};
+
+static const struct column COLUMNS[] = {
+    TEXT(address, "S56", "address and port at the other end; `other`: further ones", TEXT_NAME),
+    COLUMN(rank, "<i8", "rank", "the rank that these numbers are of"),
+    COLUMN(connections, "<i8", "connections", "connections that the rank asked for"),
+    COLUMN(established, "<i8", "connections", "those that the other end accepted and whose bytes are known"),
+    COLUMN(open_at_end, "<i8", "connections", "those that were open when recording ended"),
+    COLUMN(
+        received, "<i8", "B",
+        "bytes that arrived, as the kernel counted them; after a reset of the connection up to one too few"),
+    COLUMN(sent, "<i8", "B", "bytes that were sent, each once"),
+    COLUMN(resent, "<i8", "B", "bytes that were sent again, because they were lost or late"),
+    COLUMN(connect_seconds, "<f8", "s", "time in connect"),
+    COLUMN(busy_seconds, "<f8", "s", "time with bytes on their way to the other end, over all connections"),
+    COLUMN(limited_seconds, "<f8", "s",
+           "the part of `busy_seconds` in which the receiver or the send buffer had no room"),
+    COLUMN(shortest_rtt, "<f8", "s", "the shortest round trip; 0 if none was measured"),
+};
+
+static void collect(const struct iolens_transport *transport, struct buffer *rows)
+{
+    const struct connections *state = table_state_known(TABLE_connections);
+    for (struct keyed_row *from = state ? keyed_first(&state->rows) : NULL; from; from = keyed_next(from)) {
+        const struct traffic *traffic = keyed_value(from, &shape);
+        struct row row = {.rank = transport->rank,
+                          .connections = traffic->connections,
+                          .established = traffic->established,
+                          .open_at_end = traffic->open_at_end,
+                          .received = traffic->received,
+                          .sent = traffic->sent,
+                          .resent = traffic->resent,
+                          .connect_seconds = (double)traffic->connect_ns / 1e9,
+                          .busy_seconds = (double)traffic->busy_us / 1e6,
+                          .limited_seconds = (double)traffic->limited_us / 1e6,
+                          .shortest_rtt = (double)traffic->shortest_rtt_us / 1e6};
+        memcpy(row.address, keyed_key(from), sizeof row.address);
+        row.address[sizeof row.address - 1] = 0;
+        buffer_put(rows, &row, sizeof row);
+    }
+}
+
+static bool matters(void) { return keyed_made(table_state_known(TABLE_connections)) > 0; }
+
+const struct process_table table_connections = {
+    .name = "connections",
+    .meaning = "TCP connections that a rank made, by the other end; those of a process that was killed are "
+               "complete only as far as they were closed",
+    TABLE_ROWS(COLUMNS),
+    .state_bytes = sizeof(struct connections),
+    .keyed = &shape,
+    .end = end,
+    .matters = matters,
+    .collect = collect,
+};

@@ -1,0 +1,9 @@
+/* Requests that the program makes through libcurl, which HDF5's ros3, netCDF and other readers of object
+ * stores use. */
+#ifndef IOLENS_HTTP_H
+#define IOLENS_HTTP_H
+
+/* A transfer by the handle `easy` of libcurl has ended. `getinfo` is that library's curl_easy_getinfo. */
+void http_on_done(void *easy, int (*getinfo)(void *, int, ...), int result);
+
+#endif

@@ -1,0 +1,50 @@
+"""Bytes over the network: TCP connections, and requests through libcurl."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from iolens.metrics.job import network
+from iolens.pages import words
+from iolens.pages.exhibit import Column, Exhibit
+
+if TYPE_CHECKING:
+    from iolens.log import Job
+
+CONNECTIONS: Exhibit[Job] = Exhibit(
+    name="connections",
+    title="TCP connections that the job made",
+    metric=network.connections,
+    columns=[
+        Column("to", "address"),
+        Column("ranks", "ranks", words.count),
+        Column("connections", "connections", words.count),
+        Column("accepted", "established", words.count),
+        Column("received", "received", words.size),
+        Column("sent", "sent", words.size),
+        Column("sent again", "resent", words.size),
+        Column("slowest rank in connect, s", "connect_seconds", words.seconds),
+        Column("shortest round trip, s", "shortest_rtt", words.seconds),
+    ],
+    note="As the kernel counted them for each connection until the program closed it or ended. Accepted: the other end "
+    "answered. No table counts this time as I/O.",
+)
+
+HTTP_REQUESTS: Exhibit[Job] = Exhibit(
+    name="http_requests",
+    title="Requests through libcurl",
+    metric=network.http_requests,
+    columns=[
+        Column("address", "url"),
+        Column("ranks", "ranks", words.count),
+        Column("requests", "requests", words.count),
+        Column("for a part", "partial", words.count),
+        Column("failed", "failed", words.count),
+        Column("received", "received", words.size),
+        Column("sent", "sent", words.size),
+        Column("slowest rank, s", "seconds", words.seconds),
+        Column("until first byte, s", "first_byte_seconds", words.seconds),
+    ],
+    note="Bytes of bodies, without headers. For a part: answered with a range of the object (206); failed: not "
+    "answered, or with an error (400 and above). Users, passwords and queries of addresses are not kept.",
+)

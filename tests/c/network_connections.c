@@ -1,0 +1,118 @@
+/* Moves known bytes over TCP connections that end in different ways, each to a port of its own, and prints
+ * what the log must say: "CONNECTION port established open_at_end received sent". */
+#include <arpa/inet.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define MUST(condition)                                                                                      \
+    ((condition) ? (void)0 : (fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition), exit(1)))
+
+enum { SENT = 300000, RECEIVED = 1234567 };
+enum ending { WE_CLOSE_FIRST, THEY_CLOSE_FIRST, WE_SHUT_DOWN_FIRST, COPY_IN_A_CHILD, OPEN_AT_END, ENDINGS };
+
+struct server {
+    int listener;
+    enum ending ending;
+    pthread_t thread;
+    pthread_barrier_t answered;
+};
+
+static void move_all(int fd, size_t bytes, int sends)
+{
+    static char memory[1 << 16];
+    while (bytes > 0) {
+        size_t most = bytes < sizeof memory ? bytes : sizeof memory;
+        ssize_t moved = sends ? send(fd, memory, most, 0) : recv(fd, memory, most, 0);
+        MUST(moved > 0);
+        bytes -= (size_t)moved;
+    }
+}
+
+static void *serve(void *given)
+{
+    struct server *server = given;
+    int fd = accept(server->listener, NULL, NULL);
+    char more;
+    MUST(fd >= 0);
+    move_all(fd, SENT, 0);
+    move_all(fd, RECEIVED, 1);
+    if (server->ending == THEY_CLOSE_FIRST) {
+        MUST(shutdown(fd, SHUT_WR) == 0);
+    }
+    pthread_barrier_wait(&server->answered);
+    if (server->ending != OPEN_AT_END)
+        MUST(recv(fd, &more, 1, 0) == 0);
+    close(fd);
+    return NULL;
+}
+
+static int listen_on(struct sockaddr_in *address)
+{
+    socklen_t length = sizeof *address;
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    *address = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    MUST(fd >= 0 && bind(fd, (struct sockaddr *)address, length) == 0 && listen(fd, 8) == 0);
+    MUST(getsockname(fd, (struct sockaddr *)address, &length) == 0);
+    return fd;
+}
+
+/* Ends the connection as asked. Returns when the other end knows of it. */
+static void end(struct server *server, int fd)
+{
+    char more;
+    if (server->ending == THEY_CLOSE_FIRST)
+        MUST(recv(fd, &more, 1, 0) == 0);
+    if (server->ending == WE_SHUT_DOWN_FIRST)
+        MUST(shutdown(fd, SHUT_WR) == 0 && recv(fd, &more, 1, 0) == 0);
+    if (server->ending == COPY_IN_A_CHILD) {
+        pid_t child = fork();
+        if (child == 0)
+            exit(close(fd));
+        MUST(child > 0 && waitpid(child, NULL, 0) == child);
+    }
+    if (server->ending != OPEN_AT_END)
+        MUST(close(fd) == 0);
+}
+
+static void visit(enum ending ending)
+{
+    static struct server servers[ENDINGS];
+    struct server *server = &servers[ending];
+    struct sockaddr_in address;
+    server->listener = listen_on(&address);
+    server->ending = ending;
+    MUST(pthread_barrier_init(&server->answered, NULL, 2) == 0);
+    MUST(pthread_create(&server->thread, NULL, serve, server) == 0);
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    MUST(fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof address) == 0);
+    move_all(fd, SENT, 1);
+    move_all(fd, RECEIVED, 0);
+    pthread_barrier_wait(&server->answered);
+    end(server, fd);
+    MUST(pthread_join(server->thread, NULL) == 0);
+    close(server->listener);
+    printf("CONNECTION %d 1 %d %d %d\n", ntohs(address.sin_port), ending == OPEN_AT_END, RECEIVED, SENT);
+}
+
+/* Connects to a port where nobody listens. */
+static void refused(void)
+{
+    struct sockaddr_in address;
+    close(listen_on(&address));
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    MUST(connect(fd, (struct sockaddr *)&address, sizeof address) != 0);
+    close(fd);
+    printf("CONNECTION %d 0 0 0 0\n", ntohs(address.sin_port));
+}
+
+int main(void)
+{
+    for (enum ending ending = 0; ending < ENDINGS; ending++)
+        visit(ending);
+    refused();
+    return 0;
+}

@@ -1,0 +1,44 @@
+/* Asks for the address in its argument whole and in part, through both interfaces of libcurl. Prints the
+ * bytes of the answers. */
+#include <curl/curl.h>
+#include <stdio.h>
+
+static size_t take(char *data, size_t size, size_t count, void *total)
+{
+    (void)data;
+    *(long *)total += (long)(size * count);
+    return size * count;
+}
+
+static void ask_by_multi(CURL *easy)
+{
+    CURLM *multi = curl_multi_init();
+    int running = 1, left;
+    curl_multi_add_handle(multi, easy);
+    while (running) {
+        curl_multi_perform(multi, &running);
+        curl_multi_wait(multi, NULL, 0, 100, NULL);
+    }
+    while (curl_multi_info_read(multi, &left))
+        ;
+    curl_multi_remove_handle(multi, easy);
+    curl_multi_cleanup(multi);
+}
+
+int main(int count, char **words)
+{
+    long total = 0;
+    CURL *easy = curl_easy_init();
+    if (count != 2 || !easy)
+        return 1;
+    curl_easy_setopt(easy, CURLOPT_URL, words[1]);
+    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take);
+    curl_easy_setopt(easy, CURLOPT_WRITEDATA, &total);
+    curl_easy_perform(easy);
+    curl_easy_setopt(easy, CURLOPT_RANGE, "10-19");
+    curl_easy_perform(easy);
+    ask_by_multi(easy);
+    curl_easy_cleanup(easy);
+    printf("%ld\n", total);
+    return 0;
+}
