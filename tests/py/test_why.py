@@ -117,6 +117,15 @@ def test_t3c_an_early_root() -> None:
     assert found.waits.severity.tolist() == pytest.approx([2.0])
 
 
+def test_a_rank_between_the_root_and_a_late_one_waits_inside_the_tree() -> None:
+    begins, ends = (1.0, 1.0, 1.0, 5.0), (5.1, 1.01, 5.1, 5.1)
+    lines = [Line().together("MPI_Reduce", start, end, 4, 0) for start, end in zip(begins, ends, strict=True)]
+    lines[3].rows.insert(0, Line().file(1.0, 5.0).rows[0])
+    found = solved(*lines)
+    assert waits(found) == [(0, "early reduce", 4.0), (2, "wait inside a tree", 4.0)]
+    assert run_times(found)[STORAGE] == pytest.approx(1.1)
+
+
 def test_t4_a_write_delays_a_message() -> None:
     found = solved(Line().file(2.0, 5.0).send(5.0, 5.0, 1), Line().receive(2.0, 5.0, 0))
     assert waits(found) == [(1, "late sender", 3.0)]

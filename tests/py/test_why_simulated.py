@@ -22,22 +22,22 @@ _SEED = int(os.environ.get("WHY_SEED", "1"))
 _NEAR = 1e-7
 
 
-def _waits(found: Why) -> dict[tuple[int, float], tuple[float, int]]:
-    """Returns seconds of each wait and the rank waited for, by rank and begin of the call."""
+def _waits(found: Why) -> dict[tuple[int, float], tuple[float, float]]:
+    """Returns seconds of each wait and when the late rank came, by rank and begin of the call."""
     program, of = found.program, found.waits
     return {
         (int(program.rank[call]), round(float(program.start[call]), 9)): (
             round(float(waited), 7),
-            int(program.rank[late]),
+            round(float(program.start[late]), 7),
         )
         for call, late, waited in zip(of.call, of.late, of.waited, strict=True)
         if waited > _NEAR
     }
 
 
-def _expected_waits(run: Run) -> dict[tuple[int, float], tuple[float, int]]:
+def _expected_waits(run: Run) -> dict[tuple[int, float], tuple[float, float]]:
     return {
-        (call.rank, round(call.start, 9)): (round(call.free - call.start, 7), call.late.rank)
+        (call.rank, round(call.start, 9)): (round(call.free - call.start, 7), round(call.late.start, 7))
         for calls in run.calls
         for call in calls
         if call.late is not None and call.free - call.start > _NEAR

@@ -11,7 +11,8 @@ from why_simulator import EAGER, SHAPES, Call, Run, Step
 _WORLD, _PARTS = 7, (8, 9)
 _COLLECTIVES = sorted(set(SHAPES) - {"MPI_Init", "MPI_Finalize", "MPI_Win_fence"})
 _BUFFERING = 1e-9
-"""Seconds of a send of a small message. A receive posted in the middle of one would count as late, as in Scalasca."""
+"""Seconds of a send of a small message, or of a collective call with a root. What other ranks begin in the middle of a
+longer one counts as what it waited for."""
 _ROOTED = ("Bcast", "bcast", "Scatter", "Reduce", "Gather")
 
 
@@ -116,7 +117,7 @@ class _Writer:
             step = Step(
                 "iall" if posts else "all",
                 function,
-                cost if function == "MPI_File_write_all" else self.cost(),
+                _BUFFERING if root >= 0 else cost if function == "MPI_File_write_all" else self.cost(),
                 file_cost=self.random.uniform(0.01, 1.0) if writes else 0.0,
                 file=5 if writes else 0,
                 communicator=communicator,

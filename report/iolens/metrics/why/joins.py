@@ -33,12 +33,16 @@ _SHAPES = {
 _CERTAIN = {"Barrier", "Allreduce", "Allgather", "Allgatherv", "Alltoall", "Reduce_scatter", "Reduce_scatter_block"}
 """Functions in which each rank needs all others; of the rest it is taken from the times."""
 
+_CERTAINLY_HELD = 100e-6
+"""A rank waited inside a collective call for another one that came at least so many seconds later."""
+
 
 @dataclass(frozen=True)
 class Joins:
     """Messages: calls that posted and completed the send and the receive (arrays; -1: none completed it), and the
     message's bytes. Collective calls: `group` of each role, the calls in which the rank entered and in which it
-    completed, the shape and root of its group. not_joined: roles of messages or collective calls without their partner.
+    completed, the shape and root of its group, and `behind`, the call of the rank that passed its data on so late that
+    this rank waited for it (-1: none is known). not_joined: roles of messages or collective calls without partner.
     """
 
     send: np.ndarray
@@ -51,6 +55,7 @@ class Joins:
     completed: np.ndarray
     shape: np.ndarray
     is_root: np.ndarray
+    behind: np.ndarray
     not_joined: int
 
 
@@ -159,14 +164,49 @@ def _groups(program: Program, completion: np.ndarray) -> tuple[dict[str, np.ndar
     call = links["call"][rows]
     completed = _done_call(links["call"], completion, rows, links["kind"])
     names = np.array(program.functions)[program.function[call]] if len(call) else np.zeros(0, str)
-    shape = _shapes(program, names, group.reshape(-1), call, completed)
+    group = group.reshape(-1)
+    shape = _shapes(program, names, group, call, completed)
+    is_root = links["peer"][rows] == links["rank"][rows]
     return {
-        "group": group.reshape(-1),
+        "group": group,
         "entered": call,
         "completed": completed,
         "shape": shape,
-        "is_root": links["peer"][rows] == links["rank"][rows],
+        "is_root": is_root,
+        "behind": _behind(program, group, call, completed, shape, is_root),
     }, int(len(key) - len(rows))
+
+
+def _behind(
+    program: Program, group: np.ndarray, entered: np.ndarray, completed: np.ndarray, shape: np.ndarray, root: np.ndarray
+) -> np.ndarray:
+    """Returns, for each rank's part in a collective call with a root, the call of a later rank that it waited for.
+
+    MPI sends the data of such a call along a tree of ranks, so that a rank also waits for those between it and the
+    root, and a reduction's inner ranks for those below. The tree is unknown: the latest rank that came before this one
+    returned counts as the one in the way.
+    """
+    found = np.full(len(group), -1)
+    rooted = (shape == ROOT_FIRST) | ((shape == ROOT_LAST) & ~root)
+    # A call that completes several operations can outlast this one for the sake of another.
+    alone = np.bincount(program.links["call"], minlength=len(program))[np.maximum(completed, 0)] == 1
+    rows = np.flatnonzero(rooted & (completed >= 0) & alone)
+    if not len(rows):
+        return found
+    begin = program.start[entered]
+    roots = np.full(group.max() + 1, -np.inf)
+    roots[group[root]] = begin[root]
+    ready = np.where(shape == ROOT_FIRST, np.maximum(begin, roots[group]), begin)
+    times = np.concatenate([begin, program.end[completed[rows]]])
+    is_end = np.concatenate([np.zeros(len(group), bool), np.ones(len(rows), bool)])
+    order = np.lexsort((is_end, times, np.concatenate([group, group[rows]])))
+    places = np.maximum.accumulate(np.where(is_end[order], -1, np.arange(len(order))))
+    at_end = np.empty(len(order), np.int64)
+    at_end[order] = order[places]
+    latest = at_end[len(group) :]
+    held = begin[latest] > np.maximum(ready[rows], program.start[completed[rows]]) + _CERTAINLY_HELD
+    found[rows[held]] = entered[latest[held]]
+    return found
 
 
 def _shapes(

@@ -53,8 +53,9 @@ def graph_of(program: Program, joins: Joins) -> Graph:
     behind = known & (joins.shape == ROOT_FIRST) & ~joins.is_root
     behind &= (roots[joins.group] >= 0) if groups else behind
     from_lower, to_higher = _scan_edges(program, joins)
-    edge_from = np.concatenate([edge_from, roots[joins.group[behind]], from_lower])
-    edge_to = np.concatenate([edge_to, joins.completed[behind], to_higher])
+    inside = joins.behind >= 0
+    edge_from = np.concatenate([edge_from, roots[joins.group[behind]], joins.behind[inside], from_lower])
+    edge_to = np.concatenate([edge_to, joins.completed[behind], joins.completed[inside], to_higher])
     waiter_call, waiter_group = joins.completed[waits], joins.group[waits]
     own = edge_from == edge_to
     edge_from, edge_to = edge_from[~own], edge_to[~own]

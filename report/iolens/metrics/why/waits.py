@@ -23,6 +23,7 @@ PATTERNS = (
     "late broadcast",
     "early reduce",
     "early scan",
+    "wait inside a tree",
     "wait at MPI_Init",
     "wait at MPI_Finalize",
 )
@@ -35,6 +36,7 @@ PATTERNS = (
     LATE_BROADCAST,
     EARLY_REDUCE,
     EARLY_SCAN,
+    IN_TREE,
     INIT,
     FINALIZE,
 ) = range(len(PATTERNS))
@@ -176,6 +178,7 @@ def _collective_waits(program: Program, joins: Joins) -> list[tuple[np.ndarray, 
     until(entered[last_other][group], root_waits, EARLY_REDUCE, first_other[group])
     lower = _latest_lower(group, program.rank[entered], begin)
     until(entered[lower], known & (joins.shape == LOWER_FIRST), EARLY_SCAN)
+    until(np.maximum(joins.behind, 0), known & (joins.behind >= 0), IN_TREE)
     return parts
 
 
