@@ -38,7 +38,7 @@ IMPI_CC = ../.venv/impi/bin/iolens-mpicc
 
 RUNS = $(addprefix run-,ior btio-pnetcdf btio-drivers checkpoint restart collectives pingpong alignment metadata)
 
-.PHONY: help setup build lustre-driver $(PARTS) run $(RUNS) course-tarball setup-test test test-again check types format fuzz harm model advice-hunt why-hunt sanitize bench docs docs-test docs-record docs-links wheel wheel-test wheel-reproducible deb package-test roads release install clean distclean
+.PHONY: help setup build lustre-driver $(PARTS) run $(RUNS) course-tarball setup-test test test-again check types format cephfs-test fuzz harm model advice-hunt why-hunt sanitize bench docs docs-test docs-record docs-links wheel wheel-test wheel-reproducible deb package-test roads release install clean distclean
 
 help: ## list the targets
 	@grep -hE '^[a-z%-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z%-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -130,6 +130,9 @@ format: ## format C and Python in place
 
 harm: build ## run two hundred kinds of programs with and without the profiler and compare; WORDS="perl git" chooses kinds
 	@.venv/bin/python tests/harm/compare.py $(WORDS)
+
+cephfs-test: build ## start a throw-away CephFS on this machine (root, /dev/fuse, Debian's packages), test on it, and stop it
+	@bash tests/system/cephfs.sh test $(or $(CEPHFS),/tmp/iolens-cephfs)
 
 fuzz: build ## read N damaged spools and N / 20 damaged logs (default 100000); see tests/fuzz
 	@bash tests/fuzz/fuzz.sh $(or $(N),100000) $(or $(SEED),0)

@@ -36,7 +36,7 @@ def test_the_remedy_can_be_pasted(tmp_path: Path) -> None:
     [
         ("lustre", "lfs setstripe -c 4 -S 1M -p flash DIRECTORY"),
         ("beegfs", f"beegfs entry set --num-targets=4 --chunk-size={MIB} --pool=flash DIRECTORY"),
-        ("cephfs", f"stripe_unit={MIB} stripe_count=4 object_size={4 * MIB} pool=flash"),
+        ("cephfs", f"stripe_unit={MIB} stripe_count=4 object_size={64 * MIB} pool=flash"),
     ],
 )
 def test_the_line_to_paste_names_the_pool_that_was_measured(tmp_path: Path, kind: str, line: str) -> None:
@@ -45,6 +45,8 @@ def test_the_line_to_paste_names_the_pool_that_was_measured(tmp_path: Path, kind
         experiment.write(f"storage: {{kind: {kind}, pool: flash}}\n")
     for path in folder.rglob("run.json"):
         path.write_text(path.read_text().replace('"kind": "emulated"', f'"kind": "{kind}"'))
+        effective = json.loads(path.read_text())["effective"]
+        change(path, effective={**effective, "object_size": 64 * MIB if kind == "cephfs" else None})
     results = load_results(folder)
     found = remedy(results, compare(results.runs, results.settings))
     assert found is not None

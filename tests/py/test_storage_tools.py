@@ -10,9 +10,12 @@ from pathlib import Path
 
 import pytest
 from iolens.errors import IolensError, UsageError
-from iolens.lab.storage import cephfs, tool
+from iolens.lab.launchers.local import LOCAL
+from iolens.lab.storage import backends, cephfs, tool
 from iolens.lab.storage.backend import Backend
+from iolens.lab.storage.backends import set_stripes
 from iolens.lab.storage.beegfs import BEEGFS, parse_entry
+from iolens.lab.storage.ceph_tool import object_names
 from iolens.lab.storage.cephfs import CEPHFS, parse_layout
 from iolens.lab.storage.layout import Component, Layout, describe
 from iolens.lab.storage.lfs import parse_df, parse_getstripe
@@ -20,7 +23,7 @@ from iolens.lab.storage.lustre import LUSTRE
 from iolens.lab.storage.targets import gaps, record, summary, table, usable, without_files
 from iolens.lab.sweep.define.spec import PointSpec
 from iolens.lab.sweep.perform.collect import with_layout
-from iolens.lab.sweep.plan.check import check_pool, check_targets
+from iolens.lab.sweep.plan.check import check_pool, check_storage, check_targets
 
 TEXTS = Path(__file__).resolve().parents[1] / "data" / "storage"
 MIB = 2**20
@@ -247,6 +250,112 @@ def test_cephfs_a_directory_without_a_layout_takes_that_of_the_nearest_above(
     assert describe(CEPHFS.get_stripes(inner / "file")) == (
         "stripe count 1, stripe size 4M, object size 8M, pool cephfs_data"
     )
+
+
+OSD_MAP = """{"epoch":17,"pool":"data","objname":"10000000001.00000000","pgid":"3.7","up":[3],"acting_primary":3}
+
+{"epoch":17,"pool":"data","objname":"10000000001.00000001","pgid":"3.2f","up":[3],"acting_primary":3}
+
+{"epoch":17,"pool":"data","objname":"10000000001.00000002","pgid":"3.3e","up":[1],"acting_primary":1}
+
+"""
+
+
+def test_cephfs_the_objects_of_a_file_follow_from_its_size() -> None:
+    """Counts of `rados ls` for files of a throw-away CephFS."""
+    wide = Layout(4, MIB, pool="data", object_size=4 * MIB)
+    for size, count in ((0, 0), (1, 1), (MIB, 1), (MIB + 1, 2), (4 * MIB, 4), (16 * MIB, 4), (16 * MIB + 1, 5)):
+        assert len(object_names(0x10000000001, size, wide)) == count, size
+    assert object_names(0x10000000001, 9_000_000, Layout(2, MIB, object_size=3 * MIB)) == [
+        f"10000000001.0000000{number}" for number in (0, 1, 2, 3)
+    ]
+
+
+def test_cephfs_a_file_names_the_target_of_each_object(
+    tmp_path: Path, attributes: dict[tuple[str, str], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert CEPHFS.get_stripes
+    (tmp_path / "file").write_bytes(bytes(3 * 65536))
+    layout = "stripe_unit=65536 stripe_count=4 object_size=4194304 pool=data"
+    attributes[str(tmp_path / "file"), "ceph.file.layout"] = layout
+    asked = install(tmp_path, monkeypatch, "ceph", OSD_MAP)
+    assert CEPHFS.get_stripes(tmp_path / "file").targets == (3, 3, 1), "a hash puts two objects on one target"
+    assert calls(asked) == [["--format", "json"]]
+    (tmp_path / "ceph.out").write_text("not JSON")
+    assert CEPHFS.get_stripes(tmp_path / "file").targets == ()
+    (tmp_path / "ceph").unlink()
+    assert CEPHFS.get_stripes(tmp_path / "file").targets == (), "without the tool the layout is still told"
+
+
+def several_answers(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A `ceph` that answers what a CephFS with four daemons, one of them down, and the data pool `data` does."""
+    node = {"kb": 1048576, "kb_used": 29, "kb_avail": 1048547}
+    nodes = [{"id": i, "name": f"osd.{i}", "status": "up" if i else "down", **node} for i in range(5)]
+    answers = {
+        "fs": [{"name": "cephfs", "metadata_pool": "meta", "data_pools": ["data"]}],
+        "pg": {"pg_ready": True, "pg_stats": [{"pgid": f"3.{i}", "acting": [i % 4]} for i in range(8)]},
+        "osd": {"nodes": nodes, "stray": []},
+    }
+    install(folder, monkeypatch, "ceph")
+    script = f"#!{sys.executable}\nimport json, sys\nprint(json.dumps({answers!r}[sys.argv[1]]))\n"
+    (folder / "ceph").write_text(script, encoding="utf-8")
+
+
+def test_cephfs_lists_the_targets_of_its_pool(
+    tmp_path: Path, attributes: dict[tuple[str, str], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert CEPHFS.targets
+    several_answers(tmp_path, monkeypatch)
+    found = CEPHFS.targets(tmp_path, None)
+    assert [target.index for target in found] == [0, 1, 2, 3], "osd.4 holds nothing of this pool"
+    assert (usable(found), without_files(found)) == (3, "0 (down)")
+    assert found[1].size == 2**30
+    with pytest.raises(UsageError, match="nosuch is no data pool of a CephFS here, those are data; take one of these"):
+        CEPHFS.targets(tmp_path, "nosuch")
+
+
+def test_cephfs_an_unknown_pool_is_named_before_and_after_it_is_refused(
+    tmp_path: Path, attributes: dict[tuple[str, str], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert CEPHFS.set_stripes
+
+    def refuse(*_: object) -> None:
+        raise OSError(errno.EINVAL, "Invalid argument")
+
+    monkeypatch.setattr(os, "setxattr", refuse)
+    several_answers(tmp_path, monkeypatch)
+    with pytest.raises(UsageError, match="nosuch is no data pool"):
+        CEPHFS.set_stripes(tmp_path, Layout(2, MIB, pool="nosuch"))
+    runs = [PointSpec(id="sc2", ranks=4, requested={"stripe_count": 2})]
+    with pytest.raises(UsageError, match="nosuch is no data pool"):
+        check_targets(runs, tmp_path, CEPHFS, "nosuch")
+    (tmp_path / "ceph").unlink()
+    with pytest.raises(IolensError, match=r"Invalid argument \(perhaps nosuch is no data pool"):
+        CEPHFS.set_stripes(tmp_path, Layout(2, MIB, pool="nosuch"))
+
+
+def test_cephfs_says_when_stripes_share_targets(
+    tmp_path: Path,
+    attributes: dict[tuple[str, str], str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    several_answers(tmp_path, monkeypatch)
+    check_targets([PointSpec(id="x", ranks=4, requested={"stripe_count": 8})], tmp_path, CEPHFS, None)
+    assert "8 stripes of a file share the targets of" in capsys.readouterr().err
+    monkeypatch.setattr(backends, "backend_at", lambda path: CEPHFS)
+    assert "99 stripes of a file share 3 targets" in set_stripes(tmp_path, Layout(99, MIB))
+    assert set_stripes(tmp_path, Layout(3, MIB, object_size=64 * MIB)) == ""
+    assert attributes[str(tmp_path), "ceph.dir.layout"].endswith("stripe_count=3 object_size=67108864")
+    with pytest.raises(UsageError, match="an object of CephFS must be a multiple of the stripe unit"):
+        set_stripes(tmp_path, Layout(3, MIB, object_size=MIB + 65536))
+
+
+def test_an_object_size_is_a_factor_on_cephfs_alone(tmp_path: Path) -> None:
+    runs = [PointSpec(id="os8M", ranks=4, point={"object_size": 8 * MIB}, requested={"object_size": 8 * MIB})]
+    check_storage(runs, tmp_path, CEPHFS, LOCAL)
+    with pytest.raises(UsageError, match="lustre storage has no object size; only CephFS has one"):
+        check_storage(runs, tmp_path, LUSTRE, LOCAL)
 
 
 def test_cephfs_what_is_no_layout_and_who_may_not_set_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -41,7 +41,7 @@ def test_a_back_end_of_its_own_is_one_object(tmp_path: Path, monkeypatch: pytest
         holds=lambda path: path.name == "drum",
         set_stripes=kept.__setitem__,
         get_stripes=kept.__getitem__,
-        stripe_command=lambda count, size, pool: f"drum stripes {count} {size}",
+        stripe_command=lambda count, size, pool, object_size: f"drum stripes {count} {size}",
         mark="DRUM STORAGE",
     )
     monkeypatch.setitem(BACKENDS, "drum", drum)

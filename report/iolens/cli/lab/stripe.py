@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Returns the actions of `iolens stripe`."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     setter = actions.add_parser("set", help="set the stripes of files that will be made in a directory")
-    setter.add_argument("-c", "--count", type=int, required=True, help="number of number of stripes of a file")
+    setter.add_argument("-c", "--count", type=int, required=True, help="number of stripes of a file")
     setter.add_argument("-S", "--size", type=size, default=2**20, help="bytes of a stripe (default: 1M)")
     setter.add_argument(
         "-i",
@@ -33,6 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=ANY_TARGET,
         help="number of the target of the first stripe (default: any)",
     )
+    setter.add_argument("--object-size", type=size, metavar="SIZE", help="bytes of an object (CephFS)")
     setter.add_argument("-p", "--pool", help="pool of targets, by name (BeeGFS 7: by number)")
     setter.add_argument("path", type=Path, metavar="DIR")
     getter = actions.add_parser("get", help="print the number of stripes of a file, or the default of a directory")
@@ -55,7 +56,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Runs the chosen action."""
     if args.action == "set":
-        set_stripes(args.path, Layout(args.count, args.size, args.start, pool=args.pool))
+        wanted = Layout(args.count, args.size, args.start, pool=args.pool, object_size=args.object_size)
+        if note := set_stripes(args.path, wanted):
+            print(note)
     elif args.action == "mount":
         print(f"{make_mount(args.path, args.config)}: emulated storage; use it with: iolens run --storage-mount DIR")
     elif args.action == "targets":

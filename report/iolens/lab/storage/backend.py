@@ -37,9 +37,10 @@ class Backend:
 
     Stripes: `set_stripes(directory, layout)` sets the layout of files that are created there later, `get_stripes(path)`
     returns that of a file or directory; both raise UsageError for an impossible layout. `stripe_command(count, size,
-    pool)` is the line with which a person sets them; None means that this storage has no stripes. `pools` is True if a
-    layout may name a pool of targets. `targets(path, pool)` returns the targets below a path, or those of a pool; None
-    if unknown.
+    pool, object_size)` is the line with which a person sets them; None means that this storage has no stripes. `pools`
+    is True if a layout may name a pool of targets, `objects` if it may have an object size; objects are then placed by
+    a hash of their names, and a file may have more stripes than there are targets. `targets(path, pool)` returns the
+    targets below a path, or those of a pool; None if unknown.
 
     Sweeps: `make(directory, configuration)` turns a plain directory into this storage, with the parameters in that file
     or with the defaults (None); the field is None for storage that cannot be made. `settings(directory)` returns the
@@ -58,8 +59,9 @@ class Backend:
     holds: Callable[[Path], bool]
     set_stripes: Callable[[Path, Layout], None] | None = None
     get_stripes: Callable[[Path], Layout] | None = None
-    stripe_command: Callable[[int, int | None, str | None], str] | None = None
+    stripe_command: Callable[[int, int | None, str | None, int | None], str] | None = None
     pools: bool = False
+    objects: bool = False
     targets: Callable[[Path, str | None], tuple[StorageTarget, ...]] | None = None
     make: Callable[[Path, Path | None], object] | None = None
     settings: Callable[[Path], tuple[Path, ...]] = lambda directory: ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from pathlib import Path
 
-from iolens.errors import UsageError
+from iolens.errors import IolensError, UsageError
 from iolens.lab.storage.backend import Backend
 from iolens.lab.storage.beegfs import BEEGFS
 from iolens.lab.storage.cephfs import CEPHFS
@@ -14,7 +14,7 @@ from iolens.lab.storage.layout import Layout
 from iolens.lab.storage.lustre import LUSTRE
 from iolens.lab.storage.mounts import file_system
 from iolens.lab.storage.plain import PLAIN
-from iolens.lab.storage.targets import StorageTarget
+from iolens.lab.storage.targets import StorageTarget, usable
 
 BACKENDS: dict[str, Backend] = {backend.name: backend for backend in (EMULATED, LUSTRE, BEEGFS, CEPHFS)}
 """Back ends by name. A path that none of them holds is a plain folder."""
@@ -51,8 +51,10 @@ def existing(path: Path) -> Path:
     return next(folder for folder in (path.absolute(), *path.absolute().parents) if folder.exists())
 
 
-def set_stripes(path: Path, layout: Layout) -> None:
-    """Sets the default layout of a directory, which files created in it later take."""
+def set_stripes(path: Path, layout: Layout) -> str:
+    """Sets the default layout of a directory, which files created in it later take. Returns a note for a person if its
+    stripes must share targets, else an empty text.
+    """
     if not path.is_dir():
         raise UsageError(f"{path} is not a directory; stripes are set on a directory before files are made in it")
     backend = backend_at(path)
@@ -60,7 +62,21 @@ def set_stripes(path: Path, layout: Layout) -> None:
         raise _no_stripes(path)
     if layout.pool and not backend.pools:
         raise UsageError(f"{path} is on {backend.name} storage, which has no pools; leave --pool out")
+    if layout.object_size and not backend.objects:
+        raise UsageError(f"{path} is on {backend.name} storage, which has no object size; leave --object-size out")
     backend.set_stripes(path, layout)
+    return _shared_targets(backend, path, layout) if backend.objects and backend.targets else ""
+
+
+def _shared_targets(backend: Backend, path: Path, layout: Layout) -> str:
+    """Returns a note if a layout has more stripes than there are targets that take files."""
+    try:
+        found = usable(backend.targets(path, layout.pool)) if backend.targets else 0
+    except IolensError:
+        return ""
+    if layout.stripe_count <= found:
+        return ""
+    return f"{path}: {layout.stripe_count} stripes of a file share {found} targets, since there are no more"
 
 
 def get_stripes(path: Path) -> Layout:
@@ -80,7 +96,9 @@ def get_targets(path: Path, pool: str | None = None) -> tuple[StorageTarget, ...
     backend = backend_at(path)
     if backend.targets is None:
         kind, mount = file_system(path)
-        raise UsageError(f"{kind} (mounted at {mount}) does not list its targets; Lustre and emulated storage do")
+        raise UsageError(
+            f"{kind} (mounted at {mount}) does not list its targets; Lustre, CephFS and emulated storage do"
+        )
     if pool and not backend.pools:
         raise UsageError(f"{path} is on {backend.name} storage, which has no pools; leave --pool out")
     return backend.targets(path, pool)

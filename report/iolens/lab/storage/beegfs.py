@@ -66,7 +66,7 @@ def parse_entry(text: str) -> Layout:
     )
 
 
-def _pattern_command(count: int, size: int | None, pool: str | None) -> str:
+def _pattern_command(count: int, size: int | None, pool: str | None, object_size: int | None = None) -> str:
     """Returns the line with which a person sets these stripes on BeeGFS 8; None leaves size or pool to the
     file system.
     """

@@ -5,18 +5,21 @@ from __future__ import annotations
 import errno
 import os
 import re
+from dataclasses import replace
 from pathlib import Path
 
 from iolens.errors import IolensError, UsageError
 from iolens.lab.storage.backend import Backend
+from iolens.lab.storage.ceph_tool import check_pool, data_pools, object_names, pool_targets, targets_of_objects
 from iolens.lab.storage.layout import ANY_TARGET, Layout
 from iolens.lab.storage.mounts import file_system
 from iolens.lab.storage.provenance import health_with
+from iolens.lab.storage.targets import StorageTarget
 
 _KINDS = ("ceph", "fuse.ceph-fuse", "fuse.ceph")
 """Names of the kernel client and of the FUSE client in the mount table."""
 
-_OF_FILE = "ceph.file.layout"
+OF_FILE = "ceph.file.layout"
 _OF_DIRECTORY = "ceph.dir.layout"
 
 _STRIPE_UNIT = 65536
@@ -32,23 +35,43 @@ def _on_cephfs(path: Path) -> bool:
 
 
 def _set_stripes(directory: Path, layout: Layout) -> None:
-    """Sets a directory's layout. The object size is kept if it is a multiple of the stripe unit; else it becomes the
-    stripe unit.
+    """Sets a directory's layout. Without a requested object size the present one is kept if it is a multiple of the
+    stripe unit; else it becomes the stripe unit.
     """
     if layout.stripe_size < _STRIPE_UNIT or layout.stripe_size % _STRIPE_UNIT:
         raise UsageError(f"a stripe unit of CephFS must be a multiple of 64 KiB, not {layout.stripe_size} bytes")
     if layout.start != ANY_TARGET or layout.stripe_count < 1:
         raise UsageError("CephFS chooses the targets itself: give a stripe count of at least 1, and no --start")
+    if layout.object_size and layout.object_size % layout.stripe_size:
+        raise UsageError(
+            f"an object of CephFS must be a multiple of the stripe unit ({layout.stripe_size} bytes), not "
+            f"{layout.object_size} bytes"
+        )
     known = nearest(directory)
-    size = known.object_size if known and known.object_size else _OBJECT
+    size = layout.object_size or (known.object_size if known and known.object_size else _OBJECT)
     value = _layout_text(layout, size)
     try:
         os.setxattr(directory, _OF_DIRECTORY, value.encode())
     except OSError as error:
-        why = "the client's capabilities lack the p flag" if error.errno in (errno.EPERM, errno.EACCES) else ""
+        why = _reason(directory, layout.pool, error.errno)
         raise IolensError(
             f"{directory}: CephFS refused {_OF_DIRECTORY}={value}: {error.strerror}{f' ({why})' if why else ''}"
         ) from error
+
+
+def _reason(directory: Path, pool: str | None, code: int | None) -> str:
+    """Returns why CephFS may have refused a layout; raises UsageError for a pool that is known not to exist."""
+    if code in (errno.EPERM, errno.EACCES):
+        return "the client's capabilities lack the p flag"
+    if code != errno.EINVAL or not pool:
+        return ""
+    try:
+        check_pool(directory, pool)
+    except UsageError:
+        raise
+    except IolensError:
+        return f"perhaps {pool} is no data pool of this file system; `ceph fs ls` lists them"
+    return ""
 
 
 def _layout_text(layout: Layout, object_size: int) -> str:
@@ -61,12 +84,29 @@ def _layout_text(layout: Layout, object_size: int) -> str:
 
 def _get_stripes(path: Path) -> Layout:
     """Returns the layout of a file, or the layout that new files of a directory take: its own, or that of the nearest
-    directory above it that has one.
+    directory above it that has one. A file's layout has the target of each of its first objects, if `ceph` tells them.
     """
-    found = nearest(path) if path.is_dir() else read(path, _OF_FILE)
+    found = nearest(path) if path.is_dir() else read(path, OF_FILE)
     if found is None:
         raise IolensError(f"{path}: no directory up to the mount point has its own layout; give a file, which has one")
-    return found
+    return found if path.is_dir() else replace(found, targets=_targets_of_file(path, found))
+
+
+def _targets_of_file(path: Path, layout: Layout) -> tuple[int, ...]:
+    """Returns the target of each object of a file, in the order of the objects; empty if `ceph` cannot be asked."""
+    try:
+        status = path.stat()
+        return targets_of_objects(layout.pool or "", object_names(status.st_ino, status.st_size, layout))
+    except (OSError, IolensError):
+        return ()
+
+
+def _targets(path: Path, pool: str | None) -> tuple[StorageTarget, ...]:
+    """Returns the targets of a pool, or of the pool that new files below a path go to."""
+    if pool:
+        check_pool(path, pool)
+    known = nearest(path if path.is_dir() else path.parent)
+    return pool_targets(pool or (known.pool if known and known.pool else data_pools()[0]))
 
 
 def nearest(directory: Path) -> Layout | None:
@@ -105,10 +145,12 @@ def parse_layout(text: str) -> Layout:
         raise IolensError(f"CephFS gave no layout: {text[:200]!r}") from error
 
 
-def _layout_command(count: int, size: int | None, pool: str | None) -> str:
-    """Returns the line with which a person sets these stripes; None leaves size or pool to the file system."""
-    short = f"stripe_count={count}{f' pool={pool}' if pool else ''}"
-    value = _layout_text(Layout(count, size, pool=pool), _OBJECT) if size else short
+def _layout_command(count: int, size: int | None, pool: str | None, object_size: int | None = None) -> str:
+    """Returns the line with which a person sets these stripes; None leaves a size or the pool as the directory has
+    it.
+    """
+    given = {"stripe_unit": size, "stripe_count": count, "object_size": object_size, "pool": pool}
+    value = " ".join(f"{key}={value}" for key, value in given.items() if value)
     return f'setfattr -n {_OF_DIRECTORY} -v "{value}" DIRECTORY'
 
 
@@ -118,6 +160,8 @@ CEPHFS = Backend(
     set_stripes=_set_stripes,
     get_stripes=_get_stripes,
     stripe_command=_layout_command,
+    targets=_targets,
     pools=True,
-    health=health_with(_get_stripes),
+    objects=True,
+    health=health_with(_get_stripes, _targets),
 )

@@ -44,7 +44,7 @@ def _targets(path: Path, pool: str | None) -> tuple[StorageTarget, ...]:
     return parse_df(_lfs("df", "-v", *(["-p", pool] if pool else []), str(path.absolute())))
 
 
-def setstripe(count: int, size: int | None, pool: str | None) -> str:
+def setstripe(count: int, size: int | None, pool: str | None, object_size: int | None = None) -> str:
     """Returns the line with which a person sets these stripes; None leaves size or pool to the file system."""
     of_size, of_pool = f" -S {_lfs_size(size)}" if size else "", f" -p {shlex.quote(pool)}" if pool else ""
     return f"lfs setstripe -c {count}{of_size}{of_pool} DIRECTORY"

@@ -12,13 +12,17 @@ PATIENCE = 30.0
 """Longest time in seconds for a tool; a client whose server is down would wait for it forever."""
 
 
-def ask(words: Sequence[str], where_from: str) -> str:
-    """Returns the output of a tool; raises IolensError if it is not installed, fails, or does not answer."""
+def ask(words: Sequence[str], where_from: str, given: str | None = None) -> str:
+    """Returns the output of a tool, which reads the text `given`; raises IolensError if it is not installed, fails, or
+    does not answer.
+    """
     if not shutil.which(words[0]):
         raise IolensError(f"the command {words[0]} was not found; {where_from}")
     line = " ".join(words)
     try:
-        done = subprocess.run(words, capture_output=True, text=True, errors="replace", timeout=PATIENCE, check=False)
+        done = subprocess.run(
+            words, input=given, capture_output=True, text=True, errors="replace", timeout=PATIENCE, check=False
+        )
     except subprocess.TimeoutExpired as error:
         raise IolensError(f"{line}: no answer within {PATIENCE:.0f} s; is a server of the file system down?") from error
     if done.returncode != 0:

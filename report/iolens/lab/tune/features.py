@@ -38,7 +38,11 @@ def features_of(experiment: Experiment, point: Point) -> Features:
         stripe_size=given.get("stripe_size", experiment.stripe_size),
         writers=writers,
         buffer=given.get("cb_buffer_size", _USUAL_BUFFER),
-        own=tuple((factor, str(level)) for factor, level in point.settings.items() if factor in experiment.own),
+        own=tuple(
+            (factor, str(level))
+            for factor, level in point.settings.items()
+            if factor in (*experiment.own, "object_size")
+        ),
     )
 
 

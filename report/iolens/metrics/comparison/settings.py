@@ -29,6 +29,7 @@ SETTINGS: dict[str, Setting] = {
     for setting in (
         Setting("stripe_count", "stripe_count", "stripe count", "stripe", 1),
         Setting("stripe_size", "stripe_size", "stripe size", "bytes", _MIB),
+        Setting("object_size", "object_size", "object size", "bytes", 4 * _MIB),
         Setting("aggregators", "cb_nodes", "aggregators", "aggregator", 1),
         Setting("cb_buffer_size", "cb_buffer_size", "collective buffer", "bytes", 16 * _MIB),
         Setting("ranks", "ranks", "ranks", "rank", None),

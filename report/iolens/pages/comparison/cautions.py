@@ -159,6 +159,11 @@ def _reads_came_from(results: Results) -> list[str]:
     runs = results.runs[results.runs["usable"]]
     if results.measure.operation != "read" or runs.empty:
         return []
+    if runs["file_system"].astype(str).str.startswith("fuse.ceph").any():
+        return [
+            "Reads may have come from the cache of ceph-fuse, which keeps data of its own: --cold-read empties the "
+            "kernel's alone. Mount with --client_oc=false --fuse_disable_pagecache=true to measure storage reads."
+        ]
     if runs["below"].notna().all():
         return ["Reads are as from cold caches: the storage's model of time keeps no page cache for them."]
     held = runs["storage.cached_before_read"]

@@ -17,6 +17,8 @@ from iolens.pages.comparison.driver import DRIVERS
 
 _LINE = 100
 """Characters of a line that can be pasted from a page."""
+_LAYOUT = ("stripe_count", "stripe_size", "object_size")
+"""Requested settings that are no hints."""
 _FOLD = " \\\n    "
 """Between the lines of one command."""
 
@@ -54,7 +56,7 @@ def remedy(results: Results, comparison: Comparison) -> Remedy | None:
     hints = asked | {key: value for key, value in always.items() if key not in asked}
     for change in changes:
         hints |= change.get("hints") or {}
-    lines = tuple(f"{key} {plain(value)}" for key, value in hints.items() if not key.startswith("stripe_"))
+    lines = tuple(f"{key} {plain(value)}" for key, value in hints.items() if key not in _LAYOUT)
     holds = _holds_for(run)
     if asked.get("stripe_size", 0) % STRIPE_UNIT:
         holds += " Lustre takes stripe sizes in multiples of 64 KiB only: this one was chosen for a small file."
@@ -64,7 +66,7 @@ def remedy(results: Results, comparison: Comparison) -> Remedy | None:
     if not results.measure.of_storage:
         return Remedy(lead, None, (), _holds_for_build(run), own) if own else None
     pool = (results.experiment.get("storage") or {}).get("pool")
-    stripes = _stripe_line(run["storage"], asked, str(pool) if pool else None)
+    stripes = _stripe_line(run, asked, str(pool) if pool else None)
     return Remedy(lead, stripes, lines, holds, own) if stripes or lines or own else None
 
 
@@ -118,15 +120,16 @@ def _known(value: Any) -> bool:
     return isinstance(value, str) and value != ""
 
 
-def _stripe_line(kind: str | None, asked: Mapping[str, Any], pool: str | None) -> str | None:
-    """Returns the line that sets the requested layout on this kind of storage, in the pool that the runs used; None if
-    none was requested.
+def _stripe_line(run: Mapping[str, Any], asked: Mapping[str, Any], pool: str | None) -> str | None:
+    """Returns the line that sets the requested layout on the storage of a run, in the pool and with the object size
+    that it had; None if none was requested.
     """
     if "stripe_count" not in asked:
         return None
-    command = BACKENDS.get(str(kind), LUSTRE).stripe_command
-    size = asked.get("stripe_size")
-    return command(int(asked["stripe_count"]), int(size) if size else None, pool) if command else None
+    command = BACKENDS.get(str(run["storage"]), LUSTRE).stripe_command
+    sizes = (asked.get("stripe_size"), run.get("effective.object_size"))
+    unit, whole = (int(size) if size and not is_nan(size) else None for size in sizes)
+    return command(int(asked["stripe_count"]), unit, pool, whole) if command else None
 
 
 def plain(value: Any) -> str:

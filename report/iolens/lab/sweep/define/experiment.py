@@ -146,6 +146,7 @@ class Key:
 FACTORS: Mapping[str, tuple[Kind[tuple[int, ...]], str]] = {
     "stripe_count": (levels(positive), "Number of targets of each file"),
     "stripe_size": (levels(size), "Bytes of a file on one target before the next target follows"),
+    "object_size": (levels(size), "Bytes of one object of a file on CephFS, a multiple of the stripe size"),
     "aggregators": (levels(positive), "Ranks that write for all others in collective buffering: cb_nodes"),
     "cb_buffer_size": (levels(size), "Bytes that an aggregator gathers before it writes"),
     "ranks": (levels(positive), "MPI ranks"),

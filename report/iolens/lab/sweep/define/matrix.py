@@ -15,6 +15,7 @@ from iolens.lab.values import slug
 _ABBREVIATIONS = {
     "stripe_count": "sc",
     "stripe_size": "ss",
+    "object_size": "os",
     "aggregators": "ag",
     "cb_buffer_size": "cb",
     "ranks": "np",

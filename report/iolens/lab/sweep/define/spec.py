@@ -126,7 +126,7 @@ def _requested_settings(experiment: Experiment, run: Run, storage: Backend) -> d
     pool.
     """
     settings = {key: value for key, value in run.point.numbers.items() if key not in ("ranks", "nodes")}
-    if storage.make or experiment.pool or {"stripe_count", "stripe_size"} & settings.keys():
+    if storage.make or experiment.pool or {"stripe_count", "stripe_size", "object_size"} & settings.keys():
         settings = {"stripe_count": 1, "stripe_size": experiment.stripe_size, **settings}
     if "aggregators" in settings:
         settings["cb_nodes"] = settings.pop("aggregators")

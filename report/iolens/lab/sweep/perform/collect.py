@@ -114,7 +114,8 @@ def with_layout(effective: Mapping[str, int | None], health: Health) -> dict[str
     """Returns the settings with the stripes from the file system's own tool, if the program could not report them."""
     layout = health.counts.get("layout") or {}
     told = {} if layout.get("components") else {key: layout.get(key) for key in ("stripe_count", "stripe_size")}
-    return {key: told.get(key) if value is None else value for key, value in effective.items()}
+    objects = {"object_size": int(layout["object_size"])} if layout.get("object_size") else {}
+    return {**{key: told.get(key) if value is None else value for key, value in effective.items()}, **objects}
 
 
 def _left_in_cache(result: Mapping[str, Any]) -> dict[str, float]:

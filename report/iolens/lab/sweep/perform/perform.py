@@ -77,10 +77,13 @@ def _prepare(bench: Bench, spec: PointSpec) -> PointSpec:
         data.mkdir(parents=True)
         if bench.storage.set_stripes and "stripe_count" in spec.requested:
             count, size = spec.requested["stripe_count"], spec.requested["stripe_size"]
-            bench.storage.set_stripes(data, Layout(count, size, pool=bench.experiment.pool))
+            layout = Layout(count, size, pool=bench.experiment.pool, object_size=spec.requested.get("object_size"))
+            bench.storage.set_stripes(data, layout)
     build = bench.builds[spec.built]
     hints = {} if _hints_by_file_alone(bench, spec) else spec.hints
-    words = bench.workload.words(spec.arguments, folder, data, hints, _keep_of(bench, spec).data != NEVER)
+    asked_later = bench.storage.get_stripes is not None and bench.storage.make is None
+    keep = _keep_of(bench, spec).data != NEVER or asked_later  # where the stripes lie is asked before the sweep clears
+    words = bench.workload.words(spec.arguments, folder, data, hints, keep)
     return replace(
         spec,
         starter=starter_words(spec, build.starter, bench.launcher),

@@ -44,6 +44,8 @@ def check_storage(runs: Sequence[PointSpec], data: Path, storage: Backend, launc
     if storage.one_node and nodes > 1:
         raise UsageError(f"{storage.name} storage belongs to one node, but {launcher.name} is to use {nodes} nodes")
     varied = {name for spec in runs for name in spec.point}
+    if "object_size" in varied and not storage.objects:
+        raise UsageError(f"matrix.object_size: {storage.name} storage has no object size; only CephFS has one")
     if storage.set_stripes is None and {"stripe_count", "stripe_size"} & varied:
         kind, mount = file_system(existing(data))
         raise UsageError(
@@ -59,19 +61,25 @@ def check_pool(pool: str | None, storage: Backend) -> None:
 
 
 def check_targets(runs: Sequence[PointSpec], data: Path, storage: Backend, pool: str | None) -> None:
-    """Raises if a run requests more stripes than there are targets, since its files would get fewer. If the file system
-    does not report its targets, a note says so and the sweep continues.
+    """Raises if a run requests more stripes than there are targets, since its files would get fewer, or if the pool
+    does not exist. If the file system does not report its targets, or lets stripes share them, a note says so and the
+    sweep continues.
     """
     wanted = max((spec.requested.get("stripe_count", 0) for spec in runs), default=0)
     if storage.targets is None or not wanted:
         return
     try:
         targets = storage.targets(data, pool)
+    except UsageError:
+        raise
     except IolensError as error:
         say(f"the number of targets that accept files is unknown: {error}")
         return
     if wanted > usable(targets):
         place = f"the pool {pool} of {data}" if pool else f"{data}"
+        if storage.objects:
+            say(f"matrix.stripe_count: {wanted} stripes of a file share the targets of {place}: {summary(targets)}")
+            return
         raise UsageError(f"matrix.stripe_count: {wanted} stripes are too many for {place}: {summary(targets)}")
 
 

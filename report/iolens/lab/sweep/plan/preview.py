@@ -19,7 +19,7 @@ from iolens.lab.sweep.define.folders import FIRST, POINTS
 from iolens.lab.sweep.define.keep import ALWAYS, NEVER
 from iolens.lab.sweep.define.matrix import Run, schedule
 from iolens.lab.sweep.define.spec import PointSpec, spec_of, spec_of_first
-from iolens.lab.sweep.plan.check import check_nodes, check_workload
+from iolens.lab.sweep.plan.check import check_nodes, check_pool, check_targets, check_workload
 from iolens.lab.sweep.plan.place import data_folder, kept_bytes, needed_bytes
 from iolens.lab.sweep.plan.recipes import build_command, builds_folder, check_recipes
 from iolens.lab.sweep.plan.starting import check_ranks_per_node, placement_of, starter_words
@@ -65,6 +65,9 @@ def plan(experiment: Experiment, folder: Path, with_matrix: bool = True, some: S
     check_nodes(specs, LAUNCHERS[experiment.launcher])
     check_ranks_per_node(specs, LAUNCHERS[experiment.launcher])
     data = data_folder(experiment, folder, storage, needed_bytes(experiment, workload, specs)).absolute()
+    check_pool(experiment.pool, storage)
+    if storage.make is None:
+        check_targets(specs, existing(data), storage, experiment.pool)
     previewed = [_previewed(experiment, one, folder.absolute(), data) for one in specs]
     volumes = [experiment.volume, *(volume_of(workload, one.arguments, one.ranks) for one in specs)]
     known = [record.seconds for path in folder.glob(f"{POINTS}/*/*") if (record := read_record(path))]

@@ -25,6 +25,7 @@ _NONE = "n/a"
 _LAYERED = {
     "stripe_count": ("requested.stripe_count", "effective.stripe_count"),
     "stripe_size": (),
+    "object_size": (),
     "aggregators": ("requested.cb_nodes", "effective.cb_nodes", "observed.aggregators"),
     "cb_buffer_size": ("requested.cb_buffer_size", "effective.cb_buffer_size"),
 }

@@ -1,0 +1,93 @@
+"""Questions to Ceph's own tool `ceph`: data pools, object storage daemons, and where objects lie."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from iolens.errors import IolensError, UsageError
+from iolens.lab.storage.layout import Layout
+from iolens.lab.storage.targets import StorageTarget
+from iolens.lab.storage.tool import ask
+
+_CLIENT = "Debian's package ceph-common contains it"
+
+_MOST_OBJECTS = 256
+"""Largest number of objects of a file whose targets are asked for."""
+
+
+def data_pools() -> tuple[str, ...]:
+    """Returns the pools that hold data of a CephFS; raises IolensError if there are none."""
+    found = tuple(str(pool) for one in _answer("fs", "ls") for pool in one.get("data_pools") or ())
+    if not found:
+        raise IolensError("`ceph fs ls` lists no file system; is CEPH_CONF that of another cluster?")
+    return found
+
+
+def check_pool(path: Path, pool: str) -> None:
+    """Raises UsageError if a pool holds no data of a CephFS."""
+    known = data_pools()
+    if pool not in known:
+        raise UsageError(
+            f"{path}: {pool} is no data pool of a CephFS here, those are {', '.join(known)}; take one of these, or add "
+            f"it first: ceph fs add_data_pool FILE-SYSTEM {pool}"
+        )
+
+
+def pool_targets(pool: str) -> tuple[StorageTarget, ...]:
+    """Returns the object storage daemons that hold placement groups of a pool, in the order of their numbers."""
+    groups = _answer("pg", "ls-by-pool", pool).get("pg_stats") or ()
+    holders = {osd for group in groups for osd in group.get("acting") or ()}
+    nodes = sorted(_answer("osd", "df").get("nodes") or (), key=lambda node: int(node["id"]))
+    return tuple(_target(node) for node in nodes if node["id"] in holders)
+
+
+def _target(node: dict[str, Any]) -> StorageTarget:
+    """Returns a target from its row of `ceph osd df`, whose sizes are in KiB."""
+    size, used, free = (int(node[key]) * 1024 for key in ("kb", "kb_used", "kb_avail"))
+    status = str(node.get("status", "up"))
+    up = status == "up"
+    return StorageTarget(int(node["id"]), str(node["name"]), up, "" if up else status, size, used, free)
+
+
+def object_names(inode: int, size: int, layout: Layout) -> list[str]:
+    """Returns the names of the objects that hold a file of `size` bytes, in their order, at most `_MOST_OBJECTS`.
+
+    Objects come in sets of `stripe_count`, of which a full one holds stripe_count x object_size bytes; of the last set
+    a short file fills the first objects only (https://docs.ceph.com/en/reef/dev/file-striping/).
+    """
+    each = layout.object_size or layout.stripe_size
+    whole = layout.stripe_count * each
+    rest = -(-(size % whole) // layout.stripe_size)
+    count = size // whole * layout.stripe_count + min(rest, layout.stripe_count)
+    return [f"{inode:x}.{number:08x}" for number in range(min(count, _MOST_OBJECTS))]
+
+
+def targets_of_objects(pool: str, names: Sequence[str]) -> tuple[int, ...]:
+    """Returns the number of the daemon that each object is read from and written to; all in one call of the tool, which
+    takes a command a line.
+    """
+    if not names:
+        return ()
+    asked = "".join(f"osd map {pool} {name}\n" for name in names)
+    lines = ask(("ceph", "--format", "json"), _CLIENT, given=asked).splitlines()
+    found = [_parsed(line) for line in lines if line.startswith("{")]
+    primaries = tuple(int(one["acting_primary"]) for one in found)
+    if len(primaries) != len(names):
+        raise IolensError(f"`ceph osd map` answered for {len(primaries)} of {len(names)} objects")
+    return primaries
+
+
+def _answer(*words: str) -> Any:
+    """Returns what a command of the tool prints, from JSON."""
+    return _parsed(ask(("ceph", *words, "--format", "json"), _CLIENT))
+
+
+def _parsed(text: str) -> Any:
+    """Returns a parsed line of the tool; raises IolensError for anything else than JSON."""
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise IolensError(f"`ceph` printed no JSON: {text.strip()[:200]!r}") from error

@@ -1,0 +1,102 @@
+"""A real CephFS: stripes, pools, targets, a sweep, and what a run's record keeps. `make cephfs-test` starts one."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from iolens.lab.storage.ceph_tool import object_names
+from iolens.lab.storage.cephfs import CEPHFS, OF_FILE, read
+
+MOUNT = Path(os.environ.get("IOLENS_CEPHFS", "/nonexistent"))
+MIB = 2**20
+IOLENS = [sys.executable, "-m", "iolens.cli.main"]
+EXPERIMENT = """name: ceph
+workload: {{program: ior, arguments: [-a, POSIX, -w, -e, -b, 4M, -t, 1M], ranks: 2}}
+storage: {{kind: cephfs, directory: {directory}, stripe_size: 1M{pool}}}
+matrix: {{stripe_count: [1, 2], object_size: [1M, 16M]}}
+repetitions: 1
+confirm: 0
+"""
+
+pytestmark = pytest.mark.skipif("IOLENS_CEPHFS" not in os.environ, reason="no CephFS; `make cephfs-test` starts one")
+
+
+def iolens(*words: object, code: int = 0) -> str:
+    """Returns what a command prints, after it ended with this exit code."""
+    done = subprocess.run([*IOLENS, *map(str, words)], capture_output=True, text=True, check=False)
+    assert done.returncode == code, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def objects_in_pool(file: Path) -> list[str]:
+    """Returns the names of a file's objects as the object store lists them."""
+    listed = subprocess.run(["rados", "-p", "data", "ls"], capture_output=True, text=True, check=True).stdout.split()
+    return sorted(name for name in listed if name.startswith(f"{file.stat().st_ino:x}."))
+
+
+@pytest.fixture
+def folder(request: pytest.FixtureRequest) -> Path:
+    """A new directory on the file system."""
+    path = MOUNT / request.node.name
+    path.mkdir()
+    return path
+
+
+def test_stripes_are_set_and_shown(folder: Path) -> None:
+    iolens("stripe", "set", "-c", 2, "-S", "1M", "--object-size", "8M", folder)
+    wanted = b"stripe_unit=1048576 stripe_count=2 object_size=8388608 pool=data"
+    assert os.getxattr(folder, "ceph.dir.layout") == wanted
+    assert "stripe count 2, stripe size 1M, object size 8M, pool data" in iolens("stripe", "get", folder)
+    assert "4 of 4 targets accept new files" in iolens("stripe", "targets", folder)
+    assert "9 stripes of a file share 4 targets" in iolens("stripe", "set", "-c", 9, folder)
+    assert "nosuch is no data pool" in iolens("stripe", "set", "-c", 2, "-p", "nosuch", folder, code=2)
+
+
+@pytest.mark.parametrize("size", [1, MIB, 3 * MIB + 1, 16 * MIB, 17 * MIB])
+def test_the_objects_of_a_file_are_those_of_the_store(folder: Path, size: int) -> None:
+    iolens("stripe", "set", "-c", 4, "-S", "1M", "--object-size", "4M", folder)
+    file = folder / "data"
+    with file.open("wb") as out:
+        out.write(bytes(size))
+        out.flush()
+        os.fsync(out.fileno())
+    layout = read(file, OF_FILE)
+    assert layout is not None
+    names = object_names(file.stat().st_ino, size, layout)
+    assert names == objects_in_pool(file)
+    assert CEPHFS.get_stripes is not None
+    placed = [
+        json.loads(subprocess.run(["ceph", "osd", "map", "data", name, "-f", "json"], capture_output=True).stdout)
+        for name in names
+    ]
+    assert CEPHFS.get_stripes(file).targets == tuple(one["acting_primary"] for one in placed)
+
+
+def test_a_sweep_records_layouts_and_advises_the_one_that_was_measured(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "experiment.yaml").write_text(EXPERIMENT.format(directory=folder, pool=""))
+    said = iolens("sweep", tmp_path / "experiment.yaml", "--results", tmp_path)
+    records = [json.loads(path.read_text()) for path in (tmp_path / "ceph/points").rglob("run.json")]
+    assert [record["status"] for record in records] == ["ok"] * 4
+    for record in records:
+        layout, point = record["storage"]["layout"], record["point"]
+        assert (layout["stripe_count"], layout["object_size"]) == (point["stripe_count"], point["object_size"])
+        assert record["took_effect"]["object_size"] is True
+        assert len(layout["targets"]) == (8 if point["object_size"] == MIB else point["stripe_count"])
+        assert record["storage"]["targets"]["count"] == 4
+    pasted = f"stripe_unit={MIB} stripe_count="
+    assert pasted in " ".join(said.split())
+    assert any(f"object_size={size * MIB}" in said for size in (1, 16))
+    assert list(folder.rglob("*data*")) == [], "the sweep removes the files that it asked about"
+
+
+def test_a_sweep_in_an_unknown_pool_is_refused_before_its_first_run(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "experiment.yaml").write_text(EXPERIMENT.format(directory=folder, pool=", pool: nosuch"))
+    for words in (["--dry-run"], []):
+        said = iolens("sweep", tmp_path / "experiment.yaml", "--results", tmp_path, *words, code=2)
+        assert "nosuch is no data pool of a CephFS here, those are data" in said
+    assert not list(tmp_path.rglob("run.json"))
