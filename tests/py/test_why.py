@@ -7,12 +7,13 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 import pytest
-from iolens.metrics.why.answers import Why, why_of
+from iolens.log import Job
+from iolens.metrics.why.answers import Why, wait_states, why_of
 from iolens.metrics.why.causes import causes_of
 from iolens.metrics.why.path import critical_path
 from iolens.metrics.why.program import program_of
 from iolens.metrics.why.waits import PATTERNS
-from iolens.metrics.why.what_if import STORAGE, what_if
+from iolens.metrics.why.what_if import STORAGE, Change, what_if
 from iolens.metrics.why.whole import whole_part
 from iolens.pages.exhibits.why import storage_note
 from job_example import job_of
@@ -92,10 +93,10 @@ def test_t2b_a_message_that_is_buffered_holds_nobody_up() -> None:
     assert waits(solved(Line().send(1.0, 1.1, 1), Line().receive(4.0, 4.1, 0))) == []
 
 
-def test_t2c_messages_of_other_ranks_are_told_apart() -> None:
+def test_t2c_a_message_that_came_earlier_is_taken_later() -> None:
     receiver = Line().receive(0.0, 5.0, 0).receive(5.0, 5.1, 2)
     found = solved(Line().send(4.9, 5.0, 1), receiver, Line().send(1.0, 1.1, 1))
-    assert waits(found) == [(1, "late sender", 4.9)]
+    assert waits(found) == [(1, "late sender, wrong order", 4.9)]
 
 
 def test_t3_a_barrier() -> None:
@@ -223,6 +224,41 @@ def test_t7_writes_in_turns(barriers: bool, before: float, after: float) -> None
         assert waited.tolist() == pytest.approx([3.0] * 4)
 
 
+def test_t8_a_barrier_of_messages_keeps_its_time() -> None:
+    """A dissemination barrier of 16 ranks in the LogGOPS model: L = 2500 ns, o = 1500 ns, 22 µs in all."""
+    lines = [Line() for _ in range(16)]
+    for step in range(4):
+        begin = step * 5.5e-6
+        for rank, line in enumerate(lines):
+            line.send(begin, begin + 1.5e-6, (rank + (1 << step)) % 16, step)
+            line.receive(begin + 1.5e-6, begin + 5.5e-6, (rank - (1 << step)) % 16, step)
+    found = solved(*lines)
+    assert waits(found) == []
+    assert run_times(found)["nothing changed"] == pytest.approx(22e-6)
+
+
+@pytest.mark.parametrize(("faster", "share"), [(0, 0.5), (1, 1.0)])
+def test_t10_only_the_slower_of_two_is_worth_speeding_up(faster: int, share: float) -> None:
+    """100 rounds in which rank 0 reads for 2 s, rank 1 for 1 s, and both meet."""
+    lines = [Line(), Line()]
+    for step in range(100):
+        for rank, line in enumerate(lines):
+            line.file(2.0 * step, 2.0 * step + 2.0 - rank, 1 + rank, "read")
+            line.together("MPI_Barrier", 2.0 * step + 2.0 - rank, 2.0 * step + 2.0, 2)
+    found = solved(*lines)
+    given = {each.change: each.run_time for each in what_if(found.program, found.joins, found.graph)}
+    assert given[Change("I/O of this rank free", rank=faster)] == pytest.approx(200 * share)
+
+
+def test_waits_are_listed_by_pattern() -> None:
+    lines = [Line().file(0, 5, 1).together("MPI_Barrier", 5, 5.1, 2), Line().together("MPI_Barrier", 1, 5.1, 2)]
+    rows = wait_states(job_with(*lines))
+    assert rows is not None
+    assert list(rows.rows("pattern", "waits", "ranks", "seconds", "longest", "io", "mpi")) == [
+        ("wait at barrier", 1, 1, *[pytest.approx(4.0)] * 3, 0.0)
+    ]
+
+
 def test_the_analysis_ends_where_the_events_of_one_rank_end() -> None:
     whole = Line().together("MPI_Barrier", 1, 2, 2).send(2.5, 2.6, 1).together("MPI_Barrier", 3, 4, 2)
     whole.file(4, 5).together("MPI_Finalize", 6, 6.1, 2)
@@ -244,12 +280,17 @@ def test_events_up_to_the_end_of_each_rank_are_all_analysed() -> None:
     assert whole_part(events, 2) == (events, None)
 
 
-def note_of(*lines: Line) -> str:
-    """Returns the sentence under the table of replays."""
+def job_with(*lines: Line) -> Job:
+    """Returns a job whose log has these events."""
     events = events_of(*(line.together("MPI_Finalize", 9, 9.1, len(lines)) for line in lines))
     frame = pd.DataFrame({name: events[name] for name in events.names})
     names = {1: "/scratch/mesh", 2: "/scratch/other"}
-    return storage_note(job_of(10.0, nprocs=len(lines), names=names, frames={}, private={"why_events": frame}))
+    return job_of(10.0, nprocs=len(lines), names=names, frames={}, private={"why_events": frame})
+
+
+def note_of(*lines: Line) -> str:
+    """Returns the sentence under the table of replays."""
+    return storage_note(job_with(*lines))
 
 
 def test_the_sentence_names_the_rank_whose_io_the_saving_is_from() -> None:

@@ -15,7 +15,7 @@ from iolens.metrics.why.joins import Joins, joins_of
 from iolens.metrics.why.path import critical_path
 from iolens.metrics.why.program import Program, program_of
 from iolens.metrics.why.replay import Graph, graph_of
-from iolens.metrics.why.waits import Waits, waits_of
+from iolens.metrics.why.waits import PATTERNS, Waits, waits_of
 from iolens.metrics.why.what_if import STORAGE, Answer, what_if
 from iolens.metrics.why.whole import whole_part
 
@@ -63,6 +63,25 @@ def answers(job: Job) -> list[Answer] | None:
     """Returns the answers to what-if questions; None if the log has no events."""
     found = why(job)
     return None if found is None else what_if(found.program, found.joins, found.graph)
+
+
+@once_per_job
+def wait_states(job: Job) -> Records | None:
+    """Returns the waits by pattern: number, ranks that waited, seconds over all ranks, the longest one, and the seconds
+    of them that are directly due to computing, I/O and MPI of the late rank. None if the log has no events.
+    """
+    found, causes = why(job), _causes(job)
+    if found is None or causes is None:
+        return None
+    waits, kinds = found.waits, np.array([kind.kind for kind in found.activities.kinds])
+    seconds = np.bincount(waits.pattern, weights=waits.waited, minlength=len(PATTERNS))
+    rows = []
+    for pattern in np.argsort(-seconds, kind="stable")[: np.count_nonzero(seconds)].tolist():
+        chosen = waits.pattern == pattern
+        waited, held = waits.waited[chosen], len(np.unique(found.program.rank[waits.call[chosen]]))
+        due = [float(causes.by_pattern[pattern][kinds == kind].sum()) for kind in ("computing", "I/O", "MPI")]
+        rows.append((PATTERNS[pattern], len(waited), held, float(seconds[pattern]), float(waited.max()), *due))
+    return Records.of(("pattern", "waits", "ranks", "seconds", "longest", "computing", "io", "mpi"), rows)
 
 
 @once_per_job

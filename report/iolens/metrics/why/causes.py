@@ -16,7 +16,7 @@ import numpy as np
 from iolens.metrics.why.activities import Activities
 from iolens.metrics.why.joins import ALL, Joins
 from iolens.metrics.why.program import Program
-from iolens.metrics.why.waits import Waits
+from iolens.metrics.why.waits import PATTERNS, Waits
 
 _CHUNK = 20_000
 """Waits of a rank that are looked at together."""
@@ -25,8 +25,8 @@ _CHUNK = 20_000
 @dataclass(frozen=True)
 class Causes:
     """short, long: seconds of waiting by rank that was late and activity that delayed it (ranks × activities),
-    directly and through chains of ranks. held: number of ranks that waited for that. by_pattern: seconds by pattern
-    and activity. unexplained: seconds of waits that no work explains (network, clocks).
+    directly and through chains of ranks. held: number of ranks that waited for that. by_pattern: direct seconds by
+    pattern and activity. unexplained: seconds of waits that no work explains (network, clocks).
     """
 
     short: np.ndarray
@@ -61,8 +61,8 @@ def causes_of(program: Program, joins: Joins, waits: Waits, activities: Activiti
         rows = late_rank == late
         for what in np.flatnonzero(cost_short[rows].sum(axis=0) > 0).tolist():
             held[late, what] = len(np.unique(own_rank[rows][cost_short[rows][:, what] > 0]))
-    by_pattern = np.zeros((int(waits.pattern.max(initial=-1)) + 1, len(activities.kinds)))
-    np.add.at(by_pattern, waits.pattern, cost_short + cost_long)
+    by_pattern = np.zeros((len(PATTERNS), len(activities.kinds)))
+    np.add.at(by_pattern, waits.pattern, cost_short)
     explained = float(short.sum() + long.sum())
     return Causes(short, long, held, by_pattern, max(float(waits.waited.sum()) - explained, 0.0))
 

@@ -183,31 +183,75 @@ class _Walk:
             self.next[rank] += 1
 
 
-def replay(program: Program, graph: Graph, gap: np.ndarray, cost: np.ndarray) -> np.ndarray:
-    """Returns when each call ends if calls take `cost` after what they wait for, and `gap` lies before each."""
-    incoming = _lists(graph.edge_to, graph.edge_from, len(program))
-    waits_for = _lists(graph.waiter_call, graph.waiter_group, len(program))
-    clock = [0.0] * program.ranks
-    begin, end = [0.0] * len(program), [0.0] * len(program)
-    latest = [0.0] * graph.groups
-    gaps, costs, rank, member = gap.tolist(), cost.tolist(), program.rank.tolist(), graph.group_of.tolist()
-    for point in graph.order.tolist():
+@dataclass(frozen=True)
+class _Course:
+    """The points of a replay at which ranks touch one another, in an order that holds for all replays.
+
+    points: 2n for the begin of call n that others wait for, 2n + 1 for the end of call n that waits. sources: the calls
+    that each of those ends waits for, and groups: its groups. All other calls only add to their rank's time.
+    """
+
+    points: list[int]
+    sources: dict[int, list[int]]
+    groups: dict[int, list[int]]
+
+
+def _course_of(program: Program, graph: Graph) -> _Course:
+    matters = np.zeros(2 * len(program), bool)
+    matters[2 * graph.edge_from] = True
+    matters[2 * np.flatnonzero(graph.group_of >= 0)] = True
+    matters[2 * graph.edge_to + 1] = True
+    matters[2 * graph.waiter_call + 1] = True
+    return _Course(
+        graph.order[matters[graph.order]].tolist(),
+        _by_call(graph.edge_to, graph.edge_from),
+        _by_call(graph.waiter_call, graph.waiter_group),
+    )
+
+
+def _by_call(calls: np.ndarray, values: np.ndarray) -> dict[int, list[int]]:
+    """Returns the values of each call that has any."""
+    found: dict[int, list[int]] = {}
+    for call, value in zip(calls.tolist(), values.tolist(), strict=True):
+        found.setdefault(call, []).append(value)
+    return found
+
+
+def _replay(program: Program, graph: Graph, course: _Course, gap: np.ndarray, cost: np.ndarray) -> float:
+    """Returns when the last call ends if calls take `cost` after what they wait for, and `gap` lies before each.
+
+    alone: when each call would begin if its rank waited for nobody. delay: by how much each rank is later than that.
+    """
+    if not len(program):
+        return 0.0
+    heads = program.first[:-1][program.first[:-1] < program.first[1:]]
+    spent = np.cumsum(gap + cost)
+    before = np.concatenate([[0.0], spent[:-1]])
+    alone = before + gap - before[heads][np.searchsorted(heads, np.arange(len(program)), side="right") - 1]
+    begins, rank, member = alone.tolist(), program.rank.tolist(), graph.group_of.tolist()
+    delay, latest = [0.0] * program.ranks, [0.0] * graph.groups
+    begun: dict[int, float] = {}
+    nothing: list[int] = []
+    for point in course.points:
         call = point >> 1
+        own = begins[call] + delay[rank[call]]
         if point & 1:
-            time = begin[call]
-            for other in incoming[call]:
-                time = max(time, begin[other])
-            for group in waits_for[call]:
+            time = own
+            for other in course.sources.get(call, nothing):
+                time = max(time, begun.get(other, 0.0))
+            for group in course.groups.get(call, nothing):
                 time = max(time, latest[group])
-            end[call] = clock[rank[call]] = time + costs[call]
+            delay[rank[call]] += time - own
         else:
-            time = begin[call] = clock[rank[call]] + gaps[call]
+            begun[call] = own
             group = member[call]
-            if group >= 0 and time > latest[group]:
-                latest[group] = time
-    return np.array(end)
+            if group >= 0 and own > latest[group]:
+                latest[group] = own
+    lasts = program.first[1:][program.first[1:] > program.first[:-1]] - 1
+    return float((alone[lasts] + cost[lasts] + np.array(delay)[program.rank[lasts]]).max())
 
 
 def run_times(program: Program, graph: Graph, changes: Sequence[tuple[np.ndarray, np.ndarray]]) -> list[float]:
     """Returns the run time of each replay: pairs of gaps and costs."""
-    return [float(replay(program, graph, gap, cost).max(initial=0.0)) for gap, cost in changes]
+    course = _course_of(program, graph)
+    return [_replay(program, graph, course, gap, cost) for gap, cost in changes]

@@ -16,6 +16,7 @@ from iolens.metrics.why.rendezvous import calls_of_one, is_rendezvous
 
 PATTERNS = (
     "late sender",
+    "late sender, wrong order",
     "late receiver",
     "wait at barrier",
     "wait at n-to-n",
@@ -29,6 +30,7 @@ PATTERNS = (
 )
 (
     LATE_SENDER,
+    WRONG_ORDER,
     LATE_RECEIVER,
     BARRIER,
     N_TO_N,
@@ -40,6 +42,8 @@ PATTERNS = (
     INIT,
     FINALIZE,
 ) = range(len(PATTERNS))
+_NEXT_RECEIVES = 100
+"""A wait for a message is in the wrong order if one of so many next messages of the rank was sent before that one."""
 _BLOCKING_SENDS = ("MPI_Send", "MPI_Ssend", "MPI_Sendrecv", "MPI_Sendrecv_replace")
 
 
@@ -123,7 +127,20 @@ def _late_senders(program: Program, joins: Joins) -> tuple[np.ndarray, ...]:
     send, done = joins.send[known], joins.receive_done[known]
     waited = np.minimum(program.start[send], program.end[done]) - program.start[done]
     waited = np.where(_is_test(program, done), 0.0, waited)
-    return _part(done, send, waited, LATE_SENDER)
+    return _part(done, send, waited, np.where(_in_wrong_order(program, send, done), WRONG_ORDER, LATE_SENDER))
+
+
+def _in_wrong_order(program: Program, send: np.ndarray, done: np.ndarray) -> np.ndarray:
+    """Returns, for each message, True if its receiver takes one of the next messages that was sent before this one."""
+    order = np.lexsort((done, program.rank[done]))
+    rank, sent, call = program.rank[done][order], program.start[send][order], done[order]
+    wrong = np.zeros(len(order), bool)
+    for step in range(1, min(_NEXT_RECEIVES, len(order) - 1) + 1):
+        later = (rank[step:] == rank[:-step]) & (call[step:] != call[:-step])
+        wrong[:-step] |= later & (sent[step:] < sent[:-step])
+    found = np.empty(len(order), bool)
+    found[order] = wrong
+    return found
 
 
 def _late_receivers(program: Program, joins: Joins) -> tuple[np.ndarray, ...]:

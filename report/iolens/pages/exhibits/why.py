@@ -63,6 +63,25 @@ WAITS_BY_CAUSE: Exhibit[Job] = Exhibit(
     source=_SOURCE,
 )
 
+WAIT_STATES: Exhibit[Job] = Exhibit(
+    name="wait_states",
+    title="Waits between ranks",
+    metric=answers.wait_states,
+    columns=[
+        Column("pattern", "pattern"),
+        Column("waits", "waits", words.count),
+        Column("ranks", "ranks", words.count),
+        Column("seconds", "seconds", words.seconds),
+        Column("longest, s", "longest", words.seconds),
+        Column("computing, s", "computing", words.seconds),
+        Column("I/O, s", "io", words.seconds),
+        Column("MPI, s", "mpi", words.seconds),
+    ],
+    note="Seconds over all ranks, and those that are directly due to computing, I/O and MPI of the late rank. During "
+    "the others the late rank waited itself, or no work explains them.",
+    source=_SOURCE,
+)
+
 CRITICAL_PATH: Exhibit[Job] = Exhibit(
     name="critical_path",
     title="The critical path",
@@ -96,4 +115,4 @@ WHAT_IF: Exhibit[Job] = Exhibit(
     source=_SOURCE,
 )
 
-WHY_EXHIBITS = (WAITS_BY_CAUSE, CRITICAL_PATH, WHAT_IF)
+WHY_EXHIBITS = (WAIT_STATES, WAITS_BY_CAUSE, CRITICAL_PATH, WHAT_IF)

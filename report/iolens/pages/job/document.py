@@ -32,7 +32,7 @@ from iolens.pages.exhibits.striping import (
     TARGETS,
 )
 from iolens.pages.exhibits.timeline import PERIODS, PLACES, RANK_SPANS, SHARED_SPANS, activity_maps
-from iolens.pages.exhibits.why import CRITICAL_PATH, WAITS_BY_CAUSE, WHAT_IF
+from iolens.pages.exhibits.why import CRITICAL_PATH, WAIT_STATES, WAITS_BY_CAUSE, WHAT_IF
 from iolens.pages.job.advice import all_findings, first_action, judgement
 from iolens.pages.job.processor import PROCESSOR_PAGES, TIME_PAGE
 from iolens.pages.job.time_bar import time_bar
@@ -106,7 +106,7 @@ PAGES: tuple[Layout[Job], ...] = (
     ),
     Layout("Advice", [all_findings]),
     TIME_PAGE,
-    Layout("Why it took so long", [WHAT_IF.tables, WAITS_BY_CAUSE.tables, CRITICAL_PATH.tables]),
+    Layout("Why it took so long", [WHAT_IF.tables, WAITS_BY_CAUSE.tables, WAIT_STATES.tables, CRITICAL_PATH.tables]),
     Layout(
         "Where the time went",
         [PERFORMANCE.tables, abreast(IO_COST.figures, OPERATIONS.figures)],
