@@ -49,6 +49,14 @@ def test_random_programs_of_several_ranks() -> None:
     hunt("-n", 200, "--seed", 2, "--ranks", 4)
 
 
+@pytest.mark.mpi
+@pytest.mark.skipif(not OPEN_MPI, reason="mini-apps are started by Open MPI's mpirun")
+def test_mini_apps_of_random_programs() -> None:
+    command = [sys.executable, REPOSITORY / "tests/model/hunt_mimic.py", "--build", REPOSITORY / "build", "-n", "100"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 @pytest.mark.skipif(importlib.util.find_spec("h5py") is None, reason="h5py is not installed; `./setup.sh test` does it")
 def test_random_programs_with_hdf5() -> None:
     command = [sys.executable, REPOSITORY / "tests/model/hunt_hdf5.py", "--build", REPOSITORY / "build", "-n", "100"]

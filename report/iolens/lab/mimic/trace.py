@@ -31,8 +31,9 @@ def read_trace(job: Job) -> Trace:
     counted = Counted(job, ids, mpi.calls)
     own = split_kinds(in_order(below[~inside]), counted)
     exchanges = read_exchanges(job, mpi.communicators)
-    silent, silent_notes = calls_without_times(own, mpi.calls, counted)
-    calls = in_order(joined([own, silent, mpi.calls, exchanges.calls, read_streams(job, ids)]))
+    known = joined([own, mpi.calls, read_streams(job, ids)])
+    silent, silent_notes = calls_without_times(known, counted)
+    calls = in_order(joined([known, silent, exchanges.calls]))
     notes = (*_lost(job, below, counted), *mpi.notes, *exchanges.notes, *silent_notes)
     info = job.private.get("job")
     unaligned = {file for file, _ in counted.of("POSIX_MEM_NOT_ALIGNED")}

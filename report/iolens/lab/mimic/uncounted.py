@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from iolens.lab.mimic.calls import TRANSFERS, Calls, Kind, calls_of, joined
+from iolens.lab.mimic.duplicates import choose
 from iolens.log.records import Records
 
 if TYPE_CHECKING:
@@ -56,6 +57,15 @@ class Counted:
                 if each + (place < left):
                     found[file, one] = each + (place < left)
         return found
+
+    def record(self, file: int, rank: int) -> dict[str, int]:
+        """Returns the counters of accesses in the record of a file and rank; those of all ranks if it is shared."""
+        table = self._job.records["POSIX"]
+        keys = {number: key for key, number in self._ids.items()}
+        places = np.flatnonzero((table["id"] == np.uint64(keys[file])) & np.isin(table["rank"], (rank, -1)))
+        names = [f"POSIX_{way}_{word}" for way in ("SEQ", "CONSEC") for word in ("READS", "WRITES")]
+        names += [f"POSIX_STRIDE{n}_{word}" for n in range(1, 5) for word in ("STRIDE", "COUNT")]
+        return {name: int(table[name][places[0]]) for name in names}
 
     def extra(self, column: str, name: str = "posix_extra") -> dict[tuple[int, int], int]:
         """Returns a column of the table `name` by file and rank, where it is not 0."""
@@ -129,15 +139,17 @@ def _module_of(counter: str) -> str:
 def split_kinds(own: Calls, counted: Counted) -> Calls:
     """Returns the calls in which traced opens that were a dup or a fileno, and syncs that were fdatasync, are so.
 
-    The trace does not tell them apart. An open while the rank has the file open is taken for a dup first; the last
-    syncs are taken for fdatasync.
+    The trace does not tell them apart. Duplicates are chosen so that the counters of accesses agree; the last syncs are
+    taken for fdatasync.
     """
     kinds = own.kind.copy()
     for counter, kind in (("POSIX_DUPS", Kind.DUP), ("POSIX_FILENOS", Kind.FILENO)):
         for (file, rank), count in counted.of(counter).items():
             opens = np.flatnonzero((own.file == file) & (own.rank == rank) & (kinds == Kind.OPEN))
-            if kind == Kind.DUP:
-                opens = opens[np.argsort(~_is_open(own, file, rank, opens), kind="stable")]
+            if kind == Kind.DUP and count < len(opens):
+                mine = np.flatnonzero((own.file == file) & (own.rank == rank))
+                chosen = choose(own[mine], np.searchsorted(mine, opens), count, counted.record(file, rank))
+                opens = mine[chosen]
             kinds[opens[:count]] = kind
     for (file, rank), count in counted.of("POSIX_FDSYNCS").items():
         syncs = np.flatnonzero((own.file == file) & (own.rank == rank) & (kinds == Kind.FSYNC))
@@ -145,18 +157,12 @@ def split_kinds(own: Calls, counted: Counted) -> Calls:
     return own.changed(kind=kinds)
 
 
-def _is_open(own: Calls, file: int, rank: int, places: np.ndarray) -> np.ndarray:
-    """Returns for each of these places whether the rank had the file open before."""
-    mine = (own.file == file) & (own.rank == rank)
-    step = np.where(mine & (own.kind == Kind.OPEN), 1, 0) - np.where(mine & (own.kind == Kind.CLOSE), 1, 0)
-    open_before = np.cumsum(step) - step
-    found: np.ndarray = open_before[places] > 0
-    return found
+def calls_without_times(others: Calls, counted: Counted) -> tuple[Calls, list[str]]:
+    """Returns the calls of which the log has counts alone, at places that it does not tell, and sentences on that.
 
-
-def calls_without_times(own: Calls, mpi: Calls, counted: Counted) -> tuple[Calls, list[str]]:
-    """Returns the calls of which the log has counts alone, at places that it does not tell, and sentences on that."""
-    spans = _spans(joined([own, mpi]))
+    `others` are the calls whose times the log has.
+    """
+    spans = _spans(others)
     parts, notes = [], []
     early = {
         "seeks": (Kind.SEEK, counted.beside_mpi("POSIX_SEEKS")),
@@ -233,7 +239,11 @@ def _renames(counted: Counted, spans: dict[tuple[int, int], tuple[float, float]]
             if not best:
                 break
             left[best[0]] -= 1
-            rows.append((rank, file, best[0][0], spans.get((file, rank), (0.0, 0.0))[1] + 3e-9))
+            rows.append((rank, file, best[0][0], spans.get((file, rank), (0.0, _end_of_file(file, spans)))[1] + 3e-9))
+    for place, (rank, file, target, _) in enumerate(rows):
+        made = [row[3] for row in rows if row[2] == file and row[0] == rank]
+        if made and (file, rank) not in spans:
+            rows[place] = (rank, file, target, max(made) + 1e-9)  # the file became this one by a rename
     table = np.array(rows, np.float64).reshape(-1, 4)
     return calls_of(
         len(rows),

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from btio_program import MPI_SETTINGS
 from iolens.cli.main import main
-from iolens.lab.run import mpi
+from iolens.lab.run import mpi, openmpi
 from iolens.log import Job, read_log
 from patience import PATIENCE
 
 _MODULES = {"POSIX": "POSIX_", "MPI-IO": "MPIIO_"}
 _OF_TIME = ("FASTEST", "SLOWEST", "MAX_READ_TIME", "MAX_WRITE_TIME", "_F_")
 _OF_NAMES = ("RENAMED_FROM",)
+
+_MPI_SETTINGS = openmpi.variables(["as root", "oversubscribed", "yielding"], None)
 
 Row = tuple[tuple[str, int], ...]
 
@@ -33,7 +35,7 @@ def record(
     done = subprocess.run(
         list(map(str, words)),
         cwd=folder,
-        env=os.environ | MPI_SETTINGS | settings | {"IOLENS_LOGFILE": str(log), "IOLENS_INCLUDE": str(folder)},
+        env=os.environ | _MPI_SETTINGS | settings | {"IOLENS_LOGFILE": str(log), "IOLENS_INCLUDE": str(folder)},
         capture_output=True,
         text=True,
         timeout=PATIENCE,
@@ -50,10 +52,11 @@ def mini_app(log: Path, folder: Path, *options: str) -> Path:
     return folder / "mimic"
 
 
-def mimicked(log: Path, folder: Path, ranks: int, io: str = "romio321") -> Path:
+def mimicked(log: Path, folder: Path, ranks: int, *options: str, io: str = "romio321") -> Path:
     """Makes, builds and runs the mini-app of a log under the profiler, and returns the log of the mini-app."""
     program = mini_app(log, folder / "mini")
-    return record(folder, [program], ranks, io=io)
+    (folder / "data").mkdir()
+    return record(folder, [program, "--directory", "data", *options], ranks, io=io)
 
 
 def rows(job: Job, module: str) -> list[Row]:
@@ -65,7 +68,25 @@ def rows(job: Job, module: str) -> list[Row]:
     names = [n for n in frame.columns if n.startswith(_MODULES[module]) and not any(word in n for word in left_out)]
     streams = [job.names.get(int(key), "").startswith("<") for key in frame["id"]]
     mine = frame.loc[[not stream for stream in streams], ["rank", *names]]
-    return [tuple(zip(mine.columns, map(int, values), strict=True)) for values in mine.to_numpy().tolist()]
+    mine = mine.assign(rank=-1) if job.nprocs == 1 else mine  # MPI calls the only rank all ranks
+    plain = [tuple(zip(mine.columns, map(int, values), strict=True)) for values in mine.to_numpy().tolist()]
+    return [_without_ties(_without_ties(row, "ACCESS"), "STRIDE") for row in plain]
+
+
+def _without_ties(row: Row, word: str) -> Row:
+    """Returns the row with 0 in place of the most frequent values (`ACCESS` or `STRIDE`) that may be any of several.
+
+    A log lists the four most frequent ones; where it lists four, others may be as frequent as the last.
+    """
+    numbers = dict(row)
+    found = {name: value for name, value in row if re.search(rf"{word}[1-4]_", name)}
+    counts = {name: value for name, value in found.items() if name.endswith("_COUNT")}
+    least = min(counts.values(), default=0)
+    numbers.update({name.replace("COUNT", word): 0 for name, count in counts.items() if count == least})
+    by_count = sorted(((numbers[name.replace("COUNT", word)], count) for name, count in counts.items()), reverse=True)
+    for name, (value, count) in zip(counts, by_count, strict=True):
+        numbers[name.replace("COUNT", word)], numbers[name] = value, count
+    return tuple(numbers.items())
 
 
 def differences(original: Path, other: Path) -> list[str]:

@@ -1,0 +1,57 @@
+"""Tell which traced opens were duplicates of a descriptor, by the counters that only an open resets."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from itertools import combinations, islice
+
+import numpy as np
+
+from iolens.lab.mimic.calls import Calls, Kind
+
+_MOST_CHOICES = 3000
+"""Choices that are tried; beyond it the first is taken."""
+
+
+def choose(own: Calls, opens: np.ndarray, count: int, counters: Mapping[str, int]) -> list[int]:
+    """Returns the `count` places among `opens` that were duplicates; `own` are the calls of one rank on one file, and
+    `counters` its record's.
+
+    An open or a close forgets where the last access ended, a duplicate does not. The first choice of duplicates is
+    taken with which the sequential and consecutive accesses and the strides are those of the record; opens while the
+    file was open are tried first.
+    """
+    steps = np.where(own.kind == Kind.OPEN, 1, 0) - np.where(own.kind == Kind.CLOSE, 1, 0)
+    was_open = (np.cumsum(steps) - steps)[opens] > 0
+    order: list[int] = opens[np.argsort(~was_open, kind="stable")].tolist()
+    choices = combinations(order, count)
+    for chosen in islice(choices, _MOST_CHOICES):
+        if _agrees(own, set(chosen), counters):
+            return [*chosen]
+    return order[:count]
+
+
+def _agrees(own: Calls, duplicates: set[int], counters: Mapping[str, int]) -> bool:
+    """Returns whether the counters of accesses are the record's if these opens were duplicates."""
+    last = {Kind.READ: 0, Kind.WRITE: 0}
+    found: Counter[str] = Counter()
+    strides: Counter[int] = Counter()
+    rows = zip(own.kind.tolist(), own.offset.tolist(), own.length.tolist(), strict=True)
+    for place, (kind, offset, length) in enumerate(rows):
+        if kind == Kind.CLOSE or (kind == Kind.OPEN and place not in duplicates):
+            last = {Kind.READ: 0, Kind.WRITE: 0}
+        elif kind in last:
+            gap = offset - last[kind] - 1
+            word = "READS" if kind == Kind.READ else "WRITES"
+            found[f"POSIX_SEQ_{word}"] += gap >= 0
+            found[f"POSIX_CONSEC_{word}"] += gap == 0
+            if gap > 0 and last[kind] != 0:
+                strides[gap] += 1
+            last[kind] = offset + length - 1
+    names = [f"POSIX_{way}_{word}" for way in ("SEQ", "CONSEC") for word in ("READS", "WRITES")]
+    if any(found[name] != counters[name] for name in names):
+        return False
+    listed = [(counters[f"POSIX_STRIDE{n}_STRIDE"], counters[f"POSIX_STRIDE{n}_COUNT"]) for n in range(1, 5)]
+    listed = [(stride, count) for stride, count in listed if count]
+    return len(listed) == min(4, len(strides)) and all(strides[stride] == count for stride, count in listed)
