@@ -12,10 +12,11 @@ module load openmpi
 SCRATCH_DIR=${SCRATCH_DIR:-/scratch/$USER}
 
 # IOR, 48 processes, 100 blocks of 1 MiB each: 4800 MiB, collective, three repetitions. IOR is the site's own
-# (IOR=/path/to/ior). With the hints of hints.txt: sbatch --export=ALL,HINTS=1 run_ior_romio.sh
+# (IOR=/path/to/ior); -k leaves its file until its stripes are listed. With the hints of hints.txt:
+# sbatch --export=ALL,HINTS=1 run_ior_romio.sh
 source "${IOLENS_HOME:-$SLURM_SUBMIT_DIR}/slurm/common.sh"
 if [ -n "${HINTS:-}" ]; then
     export ROMIO_HINTS="$IOLENS_HOME/slurm/hints.txt" ROMIO_PRINT_HINTS=1
 fi
 in_fresh_directory "${STRIPES:-4}" \
-    profiled "${IOR:-ior}" -a MPIIO -c -C -e -i 3 -b 1m -t 1m -s "${SEGMENTS:-100}" -o ior.dat
+    profiled "${IOR:-ior}" -a MPIIO -c -C -e -k -i 3 -b 1m -t 1m -s "${SEGMENTS:-100}" -o ior.dat

@@ -19,14 +19,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Does it on the nodes of this job, and leave an outcome.json for the sweep; the exit code is the program's."""
+    """Does it on the nodes of this job, and leaves an outcome.json for the sweep; returns the exit code of the program.
+
+    A job that Slurm starts again has finished some of its runs before: a run with an outcome is not repeated.
+    """
     from iolens.errors import IolensError
     from iolens.lab.launchers.local import LOCAL
-    from iolens.lab.launchers.task_file import read_task, write_outcome
+    from iolens.lab.launchers.task_file import read_outcome, read_task, write_outcome
     from iolens.lab.run.execute import Outcome, interruptible
+    from iolens.lab.run.hosts import hosts_of
 
     folder = args.folder.resolve()
     task = read_task(folder)
+    if before := read_outcome(folder):
+        print(f"{folder}: finished before this job was started again")
+        return before.exit_code
     began, load = datetime.now(timezone.utc), os.getloadavg()[0]
 
     def failed(code: int, why: str) -> Outcome:
@@ -41,5 +48,5 @@ def run(args: argparse.Namespace) -> int:
             outcome = failed(1, str(error))
         except KeyboardInterrupt:
             outcome = failed(_ENDED, "the batch job was ended during the run, by its time limit or by somebody")
-    write_outcome(folder, outcome)
+    write_outcome(folder, outcome._replace(hosts=tuple(hosts_of(outcome.logs, task.ranks))))
     return outcome.exit_code

@@ -51,6 +51,15 @@ _KEYS = {
     **{name: (values.text, f"Passed on to sbatch: {option}") for name, option in DIRECTIVES.items()},
 }
 
+_CAUSES = {
+    "NODE_FAIL": "a node of the job failed",
+    "BOOT_FAIL": "a node of the job did not start",
+    "OUT_OF_MEMORY": "the job ran out of memory",
+    "PREEMPTED": "another job took its nodes",
+    "TIMEOUT": "its time limit was over",
+}
+"""Causes of the end of a job by Slurm's states, in plain words."""
+
 
 @dataclass(frozen=True)
 class Handed:
@@ -163,7 +172,7 @@ def _look(under_way: Sequence[Handed]) -> Iterator[tuple[Handed, Outcome]]:
         outcome = found[handed.task.folder]
         job = known.get(handed.job)
         if outcome is None and job and job.ended:
-            outcome = _awaited(handed.task.folder) or _without_outcome(handed, job)
+            outcome = _awaited(handed.task.folder) or without_outcome(handed, job)
         if outcome:
             yield handed, _with_job(handed, outcome, job)
 
@@ -176,12 +185,13 @@ def _awaited(folder: Path) -> Outcome | None:
     return outcome
 
 
-def _without_outcome(handed: Handed, job: Job) -> Outcome:
+def without_outcome(handed: Handed, job: Job) -> Outcome:
     """Returns the outcome of a run whose job ended before it could report one."""
     for name in ("stdout.txt", "stderr.txt"):
         (handed.task.folder / name).touch()
     began = datetime.fromtimestamp(handed.submitted, timezone.utc).isoformat(timespec="seconds")
-    why = f"Slurm job {handed.job} ended ({job.state}) before this run ended; its output is in {handed.output}"
+    state = f"{job.state}: {_CAUSES[job.state]}" if job.state in _CAUSES else job.state
+    why = f"Slurm job {handed.job} ended ({state}) before this run ended; its output is in {handed.output}"
     return Outcome(handed.task.words, began, 0.0, 1, 0.0, logs_in(handed.task.folder), reason=why)
 
 

@@ -10,14 +10,17 @@ from iolens.errors import IolensError
 from iolens.lab.run.allocation import allocation
 
 
-def hosts_of(logs: Sequence[Path], ranks: int = 1) -> list[str]:
+def hosts_of(logs: Sequence[Path], ranks: int | None = 1) -> list[str]:
     """Returns each host once: those that the logs name, in their order; without any, those that the launcher fills.
 
     Logs of other profilers name no hosts; then the nodes of this job that get the `ranks` are told, which are this
-    machine alone outside of a batch job.
+    machine alone outside of a batch job. If `ranks` is None, the run was on other machines than this one, and nothing
+    but its logs can name them.
     """
-    named = [host for log in logs for host in _hosts_in(log)]
-    return list(dict.fromkeys(named)) or allocation().hosts(ranks) or [os.uname().nodename]
+    named = list(dict.fromkeys(host for log in logs for host in _hosts_in(log)))
+    if named or ranks is None:
+        return named
+    return allocation().hosts(ranks) or [os.uname().nodename]
 
 
 def _hosts_in(log: Path) -> list[str]:

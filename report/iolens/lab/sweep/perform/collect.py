@@ -59,7 +59,7 @@ def collect(bench: Bench, spec: PointSpec, outcome: Outcome, health: Health) -> 
         launcher=bench.launcher.name,
         build={**(result.get("build") or {}), **build.made},
         mpi={**mpi, "driver": driver, **placement_of(spec)},
-        hosts=outcome.hosts or hosts_of(outcome.logs, spec.ranks),
+        hosts=outcome.hosts or hosts_of(outcome.logs, None if bench.launcher.elsewhere else spec.ranks),
         load_before=outcome.load_before,
         load_after=outcome.load_after,
         machine=outcome.machine,
