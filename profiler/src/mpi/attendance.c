@@ -1,6 +1,8 @@
 #include "attendance.h"
 
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "core.h"
 #include "handles.h"
@@ -36,11 +38,36 @@ static void tell(const char *sentence)
         iolens_tell(sentence);
 }
 
+/* Open MPI's launchers say how many programs the job has. */
+static bool is_one_program(void)
+{
+    const char *programs = getenv("OMPI_NUM_APP_CTX");
+    return programs && strcmp(programs, "1") == 0;
+}
+
+static bool are_neighbours_recorded(int size)
+{
+    return size == 1 || is_one_program() || !iolens_neighbours_are_recorded ||
+           iolens_neighbours_are_recorded();
+}
+
+static bool say_incomplete(bool says)
+{
+    if (says)
+        tell("some ranks of the job run without the profiler; each of the others writes a log of its own, "
+             "without MPI");
+    return false;
+}
+
+/* A rank without the library takes no part in the rounds. A non-blocking collective call of its program would
+ * then meet a round, and get its values. So a look at the processes of this node comes first. */
 bool attendance_is_complete(bool recorded)
 {
     int rank, size;
     pmpi.Comm_rank(mpi.world, &rank);
     pmpi.Comm_size(mpi.world, &size);
+    if (!are_neighbours_recorded(size))
+        return say_incomplete(rank == 0 || rank == size - 1);
     for (int i = 0; i < ROUNDS; i++) {
         rounds[i] = (struct round){recorded, recorded ? rank : size};
         if (meet(&rounds[i], (i + 1) * PATIENCE_SECONDS))
@@ -53,8 +80,5 @@ bool attendance_is_complete(bool recorded)
                  "run --apart` does so without waiting");
         return false;
     }
-    if (!rounds[0].recorded && rounds[0].first == rank)
-        tell("some ranks of the job run without the profiler; each of the others writes a log of its own, "
-             "without MPI");
-    return rounds[0].recorded;
+    return rounds[0].recorded || say_incomplete(rounds[0].first == rank);
 }

@@ -3,6 +3,7 @@
 #include <linux/futex.h>
 #include <signal.h>
 
+#include "../job/neighbours.h"
 #include "../system/library.h"
 #include "../system/system_call.h"
 #include "wrap.h"
@@ -10,6 +11,8 @@
 enum { FREE, TAKEN, WAITED_FOR };
 
 IOLENS_EXPORT void iolens_tell(const char *sentence) { iolens_say("%s", sentence); }
+
+IOLENS_EXPORT bool iolens_neighbours_are_recorded(void) { return neighbours_are_recorded(); }
 
 IOLENS_EXPORT void iolens_lock(int *lock)
 {
