@@ -99,7 +99,7 @@ activity-%: build ## run an activity of the course (course/README.md) and check 
 	@$(IOLENS) activity $* $(if $(filter 1,$(FULL)),--full) $(SET:%=--set "%") $(call option,RESULTS,--results) $(call option,LANGUAGE,--language)
 
 course-tarball: ## make the archive for students, build/iolens-course.tar.gz, without tests and solutions
-	@git rev-parse --git-dir >/dev/null || { echo "course-tarball: git says which files belong in it; install git, and use a clone" >&2; exit 1; }
+	@git rev-parse --git-dir >/dev/null || { echo "course-tarball: git must list its files; install git, and run this in a clone" >&2; exit 1; }
 	@mkdir -p build
 	@git ls-files -z -- . ':!tests' ':!.ci' ':!course/*/solution*' ':!course/INSTRUCTOR*' | \
 	    tar -czf build/iolens-course.tar.gz --null -T - --transform 's,^,iolens-course/,'

@@ -14,7 +14,7 @@ cd "$(dirname "$0")"
 umask 022
 
 [ $# = 4 ] || {
-    echo "install.sh: PREFIX, BUILD, WORKLOADS and ADAPTERS are needed" >&2
+    echo "install.sh: set PREFIX, BUILD, WORKLOADS and ADAPTERS, or run make install, which sets them" >&2
     exit 2
 }
 prefix=$1 build=$2 workloads=$3 adapters=$4
@@ -97,5 +97,5 @@ make_command iolens-job-summary iolens.cli.job_summary
 make_manuals
 echo "installed into $root"
 if ! command -v mpicc >/dev/null || [ "$(command -v mpicc)" = "$PWD/.venv/bin/mpicc" ]; then
-    echo "install: the programs use the MPI in $PWD/.venv, which has to stay; with your site's MPI, run make clean install"
+    echo "install: the programs use the MPI in $PWD/.venv, so keep that folder; to use your site's MPI instead, load it and run make clean install"
 fi

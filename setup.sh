@@ -20,7 +20,7 @@ case $extra in run | test | docs | lustre) ;; *)
     ;;
 esac
 
-# Without these nothing runs; the others widen what can be built and are named when they cannot be had.
+# Without these nothing runs; the others widen what can be built and are named when they cannot be installed.
 needed=(gcc libc6-dev make openmpi-bin libopenmpi-dev python3 python3-venv)
 optional=(libpnetcdf-dev pnetcdf-bin libhdf5-openmpi-dev libnetcdf-mpi-dev netcdf-bin)
 [ "$extra" = test ] && optional+=(zlib1g-dev strace poppler-utils git g++ gfortran libaio-dev liburing-dev groff zsh fish)
@@ -202,7 +202,7 @@ END
     chmod 755 $VENV/impi/bin/iolens-mpicc
 }
 
-# Says why on standard output when it cannot be had.
+# Prints the reason of a failure on standard output.
 install_intel_mpi() {
     local stamp=$VENV/impi/.setup
     [ -f "$stamp" ] && [ "$(cat "$stamp")" = "${intel_mpi[*]}" ] && return 0
@@ -252,7 +252,7 @@ install_python_packages() {
 
 if [ "$extra" = lustre ]; then
     [ -x $VENV/bin/python ] || fail "$VENV is missing; run make setup first"
-    why=$(install_intel_mpi) || fail "ROMIO's Lustre driver cannot be had: $why"
+    why=$(install_intel_mpi) || fail "ROMIO's Lustre driver could not be installed: $why"
     exit 0
 fi
 install_system_packages

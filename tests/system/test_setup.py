@@ -215,5 +215,5 @@ def test_why_the_lustre_driver_cannot_be_had_is_said(machine: Path, hardware: st
     replace(machine / ".venv/bin/python", pip)
     done = set_up(machine, "lustre")
     assert done.returncode == 1
-    assert f"setup: ROMIO's Lustre driver cannot be had: {why}" in done.stderr
+    assert f"setup: ROMIO's Lustre driver could not be installed: {why}" in done.stderr
     assert not (machine / ".venv/impi/.setup").exists()
