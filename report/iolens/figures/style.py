@@ -92,14 +92,13 @@ def nothing(width: float, height: float, reason: str) -> Figure:
 
 
 def mark(axis: Axis, places: Sequence[float], names: Sequence[str] | None = None, **look: Any) -> None:
-    """Puts ticks at these places of an axis, whose limits are set or follow from the data; `look` is of their names.
-
-    As `set_ticks` of matplotlib, but without making five artists for each: pages/pdf/ticks.py draws them all with one.
+    """Puts ticks at these places of an axis and, unlike matplotlib's `set_ticks`, keeps its limits; `look` has
+    properties of the ticks' names.
     """
     from matplotlib.ticker import FixedFormatter, FixedLocator
 
     axis.set_major_locator(FixedLocator(places))
     if names is not None:
         axis.set_major_formatter(FixedFormatter(names))
-    if look:
-        axis.get_major_ticks(1)[0].label1.set(**look)
+    for tick in axis.get_major_ticks(len(places)) if look else ():
+        tick.label1.set(**look)

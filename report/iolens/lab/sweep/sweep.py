@@ -38,7 +38,7 @@ def run_sweep(sweep: Sweep, progress: Progress) -> list[RunRecord]:
         try:
             records += _run_first(sweep, progress)
             _run_warm_up(sweep, progress)
-            records += _run_matrix(sweep, progress)
+            records += run_more(sweep, sweep.todo, progress, sweep.total - len(sweep.todo))
             more = _run_until(sweep, progress)
             records += more + run_fresh(sweep, progress, sweep.total + len(more))
         except OSError as error:
@@ -99,20 +99,6 @@ def _run_warm_up(sweep: Sweep, progress: Progress) -> None:
             progress(sweep.total - len(sweep.todo), sweep.total, f"{record.id}: {record.reason or 'ok'}", 0)
 
 
-def _run_matrix(sweep: Sweep, progress: Progress) -> list[RunRecord]:
-    """Performs the missing runs of the matrix."""
-    began, done = time.monotonic(), sweep.total - len(sweep.todo)
-    records: list[RunRecord] = []
-    with closing(perform(sweep.bench, sweep.todo, progress.begun)) as performed:
-        for record in performed:
-            records.append(record)
-            write_runs(sweep.folder)
-            left = (time.monotonic() - began) / len(records) * (len(sweep.todo) - len(records))
-            line = f"{record.id}: {record.reason or 'ok'}{lost_text(record)}"
-            progress(done + len(records), sweep.total, line, left)
-    return records
-
-
 def _run_until(sweep: Sweep, progress: Progress) -> list[RunRecord]:
     """Performs more repetitions of points whose interval is wider than the experiment requests, while there is time. A
     point with a failed run gets no more.
@@ -149,14 +135,16 @@ def attempt_at(sweep: Sweep, spec: PointSpec, folder: Path) -> PointSpec:
 
 
 def run_more(sweep: Sweep, attempts: Sequence[PointSpec], progress: Progress, done: int) -> list[RunRecord]:
-    """Performs runs in addition to those of the matrix, after `done` other runs."""
+    """Performs runs after `done` other runs of the sweep, and shows the time that is left."""
+    began = time.monotonic()
     records: list[RunRecord] = []
     with closing(perform(sweep.bench, attempts, progress.begun)) as performed:
         for record in performed:
             records.append(record)
             write_runs(sweep.folder)
+            left = (time.monotonic() - began) / len(records) * (len(attempts) - len(records))
             line = f"{record.id}: {record.reason or 'ok'}{lost_text(record)}"
-            progress(done + len(records), done + len(attempts), line, 0)
+            progress(done + len(records), done + len(attempts), line, left)
     return records
 
 

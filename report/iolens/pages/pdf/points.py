@@ -9,8 +9,6 @@ from matplotlib.backend_bases import FigureCanvasBase, RendererBase
 from matplotlib.textpath import TextPath
 from matplotlib.transforms import Affine2D
 
-from iolens.pages.pdf.ticks import with_one_tick
-
 MAGNIFIED = 4.0
 """Pixels per point of an image that matplotlib resamples; one with interpolation `none` keeps its own pixels."""
 
@@ -91,7 +89,6 @@ def draw_with(renderer: PointsRenderer, figure: Any) -> None:
     """
     figure.set_dpi(72)
     PointsCanvas(figure, renderer)
-    with_one_tick(figure)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing from")
         figure.draw(renderer)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from iolens.metrics.statistics.intervals import CONFIDENCE, RATIO, claim
 from iolens.metrics.subjects.aligned import ABSENT, SAME, UNSURE, aligned
@@ -227,9 +226,3 @@ def counted(subject: Subject) -> str:
     parts = [words.plural(logs, "log")] if logs else []
     parts += [words.plural(outputs, "output")] if outputs else []
     return f"{words.plural(len(subject.trials), 'run')}: {' and '.join(parts) or 'run.json alone'}"
-
-
-def _worth(row: dict[str, Any], letter: str) -> bool:
-    """Returns whether a number of a subject differs from the first one's."""
-    difference = row[f"change {letter}"]
-    return row[f"standing {letter}"] not in (SAME, ABSENT) and not (math.isnan(difference) or difference == 0)
