@@ -12,11 +12,11 @@ import pytest
 from comparison_example import MIB, write_run
 from iolens.cli.main import main
 from iolens.lab.subjects.subjects import read_subjects
-from iolens.lab.sweep.perform.observe import observed, spread
+from iolens.lab.sweep.perform.observe import observed, write_distribution
 from iolens.log import read_log
 from iolens.metrics.job.cost import io_cost
 from iolens.metrics.subjects.bounds import bounds
-from iolens.metrics.subjects.shapes import activities, sizes, times
+from iolens.metrics.subjects.shapes import activities, operation_seconds, sizes
 from iolens.pages.blocks import Table
 from iolens.pages.exhibits.subjects.tables import differences, grouped_tables
 
@@ -68,7 +68,7 @@ def test_html_has_the_same_sections(tmp_path: Path) -> None:
 
 def test_time_by_operation_is_that_of_the_logs() -> None:
     subjects = read_subjects(LOGS)
-    found = times(subjects).set_index(["module", "letter"])
+    found = operation_seconds(subjects).set_index(["module", "letter"])
     job = subjects.all[1].jobs[0]
     expected = io_cost(job).frame().set_index("module").loc["POSIX"]
     for kind in ("read", "write", "meta"):
@@ -114,7 +114,10 @@ def test_a_file_of_each_writer_has_stripes_of_its_own(tmp_path: Path) -> None:
 
 
 def test_a_run_that_wrote_several_files_says_how_the_bytes_lie() -> None:
-    assert spread(read_log(ADVICE / "healthy-own-of-8.darshan"), set()) == {"file_share": 1 / 8, "writers": 8}
+    assert write_distribution(read_log(ADVICE / "healthy-own-of-8.darshan"), set()) == {
+        "file_share": 1 / 8,
+        "writers": 8,
+    }
     one = observed(read_log(ADVICE / "one-aggregator.darshan"))
     assert (one["aggregators"], one["file_share"], one["writers"], one["mpi_io"]) == (1, 1.0, 1, True)
     assert observed(read_log(ADVICE / "healthy-own-of-8.darshan")) == {"mpi_io": False, "compute_seconds": 1.365678}

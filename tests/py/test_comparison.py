@@ -18,7 +18,7 @@ from iolens.lab.sweep.read.results import load_results
 from iolens.metrics.comparison.results import compare
 from iolens.metrics.statistics import intervals as st
 from iolens.pages.comparison import words
-from iolens.pages.comparison.numbers import number
+from iolens.pages.comparison.numbers import three_digits
 from iolens.pages.exhibits.sweep.comparison import POINTS
 
 
@@ -240,7 +240,7 @@ def test_a_busy_machine_is_said(tmp_path: Path, load: float, said: bool) -> None
     ],
 )
 def test_numbers_are_written_without_false_precision(value: float, text: str) -> None:
-    assert number(value) == text
+    assert three_digits(value) == text
 
 
 def test_a_factor_cannot_be_called_like_a_column_of_all_runs(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from comparison_example import GRID, MIB, cautions, change, compared, write_sweep
 from iolens.lab.sweep.read.results import load_results
 from iolens.metrics.comparison.results import compare
-from iolens.metrics.files.bound import bound
+from iolens.metrics.files.bound import bandwidth_bound
 from iolens.pages.comparison import words
 from iolens.pages.comparison.driver import driver_marks, driver_notes
 from iolens.pages.comparison.remedy import remedy
@@ -115,10 +115,10 @@ LIMITS = {"ost_mb_per_s": 200.0, "link_mb_per_s": 1250.0, "memory_mb_per_s": 400
     [(1, 4, 200, "targets"), (6, 1, 1200, "targets"), (12, 1, 1250, "links"), (12, 4, 2400, "targets")],
 )
 def test_the_bound_is_the_smallest_of_targets_links_and_memory(stripes: int, writers: int, most: int, by: str) -> None:
-    assert bound(LIMITS, stripes, writers) == (pytest.approx(most * 1e6 / MIB), by)
+    assert bandwidth_bound(LIMITS, stripes, writers) == (pytest.approx(most * 1e6 / MIB), by)
     many = min(6 * stripes * 200, writers * 1250)  # Files that each hold a sixth of the bytes.
-    assert bound(LIMITS, stripes, writers, 1 / 6)[0] == pytest.approx(many * 1e6 / MIB)
-    shared = bound(LIMITS | {"ranks_per_client": 4.0, "memory_mb_per_s": 100.0}, stripes, writers)
+    assert bandwidth_bound(LIMITS, stripes, writers, 1 / 6)[0] == pytest.approx(many * 1e6 / MIB)
+    shared = bandwidth_bound(LIMITS | {"ranks_per_client": 4.0, "memory_mb_per_s": 100.0}, stripes, writers)
     assert shared == (pytest.approx(100e6 / MIB), "memory")
 
 

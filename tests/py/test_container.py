@@ -11,7 +11,7 @@ from iolens.cli.main import main
 from iolens.errors import IolensError, UsageError
 from iolens.lab.run.container import assembled, examination, take_contained_apart
 from iolens.lab.run.container_inside import SCRIPT, missing_libraries, read_answer, refusal
-from iolens.lab.run.container_runtimes import RUNTIMES, bound, runtime_of
+from iolens.lab.run.container_runtimes import RUNTIMES, bind_option, runtime_of
 
 STARTS = [
     ("apptainer exec a.sif ./app -n 3", "a.sif", "./app -n 3"),
@@ -132,7 +132,7 @@ def test_the_script_that_looks_inside_on_this_machine(program: str, listed: bool
 
 def test_a_path_that_cannot_be_bound() -> None:
     with pytest.raises(IolensError, match="/a:b cannot be bound into a container"):
-        bound(RUNTIMES["docker"], Path("/a:b"), "/c", False)
+        bind_option(RUNTIMES["docker"], Path("/a:b"), "/c", False)
 
 
 @pytest.mark.parametrize("option", ["--profiler=none", "--storage-mount=/x", "--io-component=lustre", "--apa=f"])

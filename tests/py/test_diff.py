@@ -12,7 +12,7 @@ from iolens.cli.main import main
 from iolens.lab.subjects.subjects import read_subjects
 from iolens.metrics.statistics.intervals import family
 from iolens.metrics.subjects.aligned import aligned
-from iolens.metrics.subjects.facts import listed
+from iolens.metrics.subjects.facts import value_list
 from iolens.metrics.subjects.files_aligned import aligned_files, keys_of
 from iolens.metrics.subjects.subject import Output, Subject, Subjects, Trial, Value
 
@@ -138,8 +138,8 @@ def test_what_cannot_be_compared_is_said(paths: list[Path], words: str, capsys: 
 
 
 def test_long_facts_of_repetitions_are_named_once() -> None:
-    assert listed(["a", "b", "c", "d"]) == "a; b; c; 1 more"
-    assert listed(["x" * 41, "y" * 41]) == "x" * 41 + "; 1 more"
+    assert value_list(["a", "b", "c", "d"]) == "a; b; c; 1 more"
+    assert value_list(["x" * 41, "y" * 41]) == "x" * 41 + "; 1 more"
 
 
 def test_a_log_that_is_not_whole_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

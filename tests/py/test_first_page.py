@@ -20,11 +20,11 @@ from iolens.metrics.times.timespans import rank_spans
 from iolens.pages.blocks import Block, FigureBlock, Row, Table, Text
 from iolens.pages.exhibits.cost import IO_COST, PERFORMANCE
 from iolens.pages.exhibits.overview import GAUGES, UNKNOWN
-from iolens.pages.exhibits.overview import said as said_of
+from iolens.pages.exhibits.overview import gauge_text as said_of
 from iolens.pages.exhibits.timeline import mapped_layers
 from iolens.pages.job import advice as job_advice
 from iolens.pages.job.document import PAGES, meeting_ranks, write_job
-from iolens.pages.job.words import facts, main_file_system, verdicts
+from iolens.pages.job.words import fact_columns, main_file_system, verdicts
 from iolens.pages.layout import laid_out
 from iolens.pages.pdf.flow import GAP, side_by_side
 from iolens.pages.text.lines import table_text
@@ -300,8 +300,8 @@ def test_a_small_balance_keeps_its_digits() -> None:
 
 def test_a_program_without_mpi_has_no_component_of_it() -> None:
     logs = Path(__file__).parents[1] / "advice" / "logs"
-    assert "MPI-IO component" not in dict(facts(read_log(logs / "healthy-dd.darshan"))[1])
-    assert "MPI-IO component" in dict(facts(read_log(logs / "healthy-own.darshan"))[1])
+    assert "MPI-IO component" not in dict(fact_columns(read_log(logs / "healthy-dd.darshan"))[1])
+    assert "MPI-IO component" in dict(fact_columns(read_log(logs / "healthy-own.darshan"))[1])
 
 
 def test_blocks_side_by_side_stay_apart() -> None:

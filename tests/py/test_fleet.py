@@ -17,7 +17,7 @@ from iolens.errors import IolensError
 from iolens.fleet import extras, tables
 from iolens.fleet.ask import open_store
 from iolens.fleet.ingest import Taken, ingest
-from iolens.fleet.rows import Met, rows_of
+from iolens.fleet.rows import Met, read_rows
 from iolens.fleet.store import parts_of
 from iolens.log import LogError, read_log
 from iolens.metrics.files.overview import all_files
@@ -43,7 +43,7 @@ def test_a_store_has_the_advice_of_every_sample_log() -> None:
             job = read_log(path)
         except LogError:
             continue
-        quick = rows_of(Met(str(path), 1, 1), advice=True)
+        quick = read_rows(Met(str(path), 1, 1), advice=True)
         whole = [one for one in findings(job) if one.severity != "note"]
         assert [(one["rule"], one["gain"]) for one in quick.findings] == [(one.id, one.gain) for one in whole], path
         assert quick.job["gain"] == pytest.approx(diagnosis(job).gain), path
@@ -57,7 +57,7 @@ def test_a_log_with_advice_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None
     log, read = DATA / "darshan/imbalanced-io.darshan", Path.read_bytes
     opened: list[Path] = []
     monkeypatch.setattr(Path, "read_bytes", lambda path: opened.append(path) or read(path))
-    assert rows_of(Met(str(log), 1, 1), advice=True).findings
+    assert read_rows(Met(str(log), 1, 1), advice=True).findings
     assert opened == [log]
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from iolens.fleet.rows import Met, rows_of
+from iolens.fleet.rows import Met, read_rows
 from iolens.log import read_log, reader
 from iolens.log.columns import Columns
 from iolens.log.known import check_region
@@ -68,7 +68,7 @@ def test_a_table_that_nobody_asks_for_is_not_made(monkeypatch):
 
     monkeypatch.setattr("iolens.fleet.rows.job_of", kept)
     state = LOG.stat()
-    rows_of(Met(str(LOG), state.st_size, state.st_mtime_ns), advice=True)
+    read_rows(Met(str(LOG), state.st_size, state.st_mtime_ns), advice=True)
     (job,) = jobs
     assert "mpiio_extra" in job.tables
     assert not job.tables["mpiio_extra"].single.made

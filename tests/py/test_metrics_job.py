@@ -187,12 +187,12 @@ def test_bytes_that_posix_did_not_see_are_a_gap_and_no_ratio() -> None:
 
 
 def test_what_a_log_does_not_know_is_no_fact_of_it() -> None:
-    known, of_log = job_words.facts(job({}))
+    known, of_log = job_words.fact_columns(job({}))
     assert {"MPI library", "compiler", "storage"}.isdisjoint(dict(of_log))
     assert dict(known)["run time"] == "10 s"
     whole = replace(job({}), version="3.21", run_time=1.0)
-    assert dict(job_words.facts(whole)[0])["run time"] == "at most 1 s (this log counts whole seconds)"
-    assert dict(job_words.facts(replace(whole, run_time=37517.0))[0])["run time"] == "10 h 25 min"
+    assert dict(job_words.fact_columns(whole)[0])["run time"] == "at most 1 s (this log counts whole seconds)"
+    assert dict(job_words.fact_columns(replace(whole, run_time=37517.0))[0])["run time"] == "10 h 25 min"
 
 
 def test_large_numbers_have_the_unit_that_people_use() -> None:

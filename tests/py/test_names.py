@@ -12,7 +12,7 @@ from iolens.pages.pdf.fonts import PLAIN, text_width
 from iolens.pages.text.lines import table_text
 from iolens.pages.text.names import fitting_name, is_long_name, shorter_names
 from iolens.pages.text.shorten import broken
-from iolens.pages.text.tabular import flat
+from iolens.pages.text.tabular import plain_table
 
 RELAX = "physics::detail::Solver<std::vector<double>>::relax(int, double)::{lambda(int)#1}"
 
@@ -68,11 +68,11 @@ def test_a_broken_cell_keeps_its_indent_in_every_line() -> None:
 def test_a_list_breaks_behind_its_commas_where_the_terminal_is_narrow() -> None:
     modules = "sm,tuned,self,adapt,sync,libnbc,basic,inter,han"
     table = Table("MPI", ["what", "value"], [["component that was open", modules], ["file", "/a,b/" + "c" * 20]])
-    lines = flat(table, 50).splitlines()
+    lines = plain_table(table, 50).splitlines()
     assert max(map(len, lines)) <= 50
     assert modules in "".join(line.partition("|")[2].strip() for line in lines)
-    assert modules in flat(table)
-    assert "/a,b/" + "c" * 20 in flat(table, 50)
+    assert modules in plain_table(table)
+    assert "/a,b/" + "c" * 20 in plain_table(table, 50)
 
 
 def test_no_help_text_has_a_default_within_a_default(capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,7 +14,7 @@ import pytest
 from iolens.log import read_log
 from iolens.pages.blocks import FigureBlock, Page, Text
 from iolens.pages.document import write_document
-from iolens.pages.html.places import flat
+from iolens.pages.html.places import flat_blocks
 from iolens.pages.job.document import PAGES, write_job
 from iolens.pages.layout import laid_out
 from matplotlib.figure import Figure
@@ -88,7 +88,7 @@ def test_tables_have_heads_and_pages_have_headings(pdf: Path) -> None:
 
 @pytest.mark.parametrize("log", LOGS, ids=lambda name: Path(name).stem)
 def test_each_figure_says_what_it_shows(log: str) -> None:
-    blocks = flat(block for page in laid_out(PAGES, read_log(DATA / f"{log}.darshan")) for block in page.blocks)
+    blocks = flat_blocks(block for page in laid_out(PAGES, read_log(DATA / f"{log}.darshan")) for block in page.blocks)
     silent = [block.title for block in blocks if isinstance(block, FigureBlock) and not block.says]
     assert not silent
 

@@ -25,7 +25,7 @@ from iolens.metrics.processor.sampled.groups import called_name, group_of, mpi_n
 from iolens.metrics.subjects.subject import Trial
 from iolens.metrics.subjects.values import EFFICIENT, WENT, values_of
 from iolens.pages.exhibits.job import JOB_EXHIBITS
-from iolens.pages.exhibits.processor.time import how
+from iolens.pages.exhibits.processor.time import time_note
 from iolens.pages.job.document import write_job
 from processor_example import every_rank, job, resolved, tables, use
 
@@ -344,8 +344,8 @@ def test_where_the_time_went(made: Job) -> None:
     synced["mpi_calls"].loc[synced["mpi_calls"]["function"] == "MPI_Allreduce", "sync_time"] = 1.0
     apart = time.rank_time(job(**synced)).frame().set_index("rank")
     assert apart[parts.SYNC].tolist() == [1.25] * 4
-    assert "timed barriers before collectives" in how(job(**synced))
-    assert "timed barriers" not in how(made)
+    assert "timed barriers before collectives" in time_note(job(**synced))
+    assert "timed barriers" not in time_note(made)
     found = tables()
     del found["mpi_calls"]
     sampled = time.rank_time(job(**found)).frame().set_index("rank")

@@ -21,7 +21,7 @@ from iolens.metrics.processor.traced.calls import traced_calls
 from iolens.pages import words
 from iolens.pages.blocks import Table
 from iolens.pages.exhibits.processor.drilled import guarded_seconds
-from iolens.pages.text.tabular import flat
+from iolens.pages.text.tabular import plain_table
 from processor_example import every_rank, job
 
 DATA = Path(__file__).parents[1] / "data"
@@ -468,5 +468,5 @@ def test_a_table_keeps_to_a_terminal_of_80_columns(
 
 def test_texts_of_a_table_take_more_lines_where_there_is_little_room() -> None:
     table = Table("Settings", ["rank", "setting", "value"], [["0", "mca_" + "x" * 20, "a long value " * 6]], "A note.")
-    assert max(map(len, flat(table, 80).splitlines())) <= 80
-    assert max(map(len, flat(table).splitlines())) > 80
+    assert max(map(len, plain_table(table, 80).splitlines())) <= 80
+    assert max(map(len, plain_table(table).splitlines())) > 80

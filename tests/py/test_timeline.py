@@ -66,7 +66,7 @@ def test_a_heatmap_keeps_its_bytes() -> None:
     for layer in timespans.mapped(job):
         frame = job.frames["HEATMAP"]
         frame = frame[frame["module"] == layer]
-        cells = timeline.counted(job, layer)
+        cells = timeline.heatmap_timeline(job, layer)
         moved = int((frame["written"] + frame["read"]).sum())
         assert moved == (0 if cells is None else cells.moved.sum())
 

@@ -12,7 +12,7 @@ from iolens.lab.run import mpi
 from iolens.log import read_log
 from iolens.log.anonymize import program as program_of
 from iolens.log.pseudonyms import Pseudonyms
-from iolens.pages.job.words import facts, title
+from iolens.pages.job.words import fact_columns, title
 from mpi_libraries import need_several_programs
 from mpi_library import FLAVOUR, PRELOAD
 from patience import PATIENCE
@@ -49,7 +49,7 @@ def test_a_log_says_which_program_each_rank_ran(log: Path, capsys: pytest.Captur
     assert (info["programs"], info["rank_program"]) == (["ocean", "atmos"], [0, 0, 1])
     assert job.programs == BOTH
     assert title(job).startswith("ocean, atmos: ")
-    assert dict(facts(job)[0])["programs"] == "ocean (ranks 0-1), atmos (rank 2)"
+    assert dict(fact_columns(job)[0])["programs"] == "ocean (ranks 0-1), atmos (rank 2)"
     assert main(["show", str(log)]) == 0
     assert "ocean (ranks 0-1), atmos (rank 2)" in capsys.readouterr().out
 
@@ -113,4 +113,4 @@ def test_of_killed_ranks_their_spools_say_it(tmp_path: Path) -> None:
     job = read_log(found)
     assert job.programs == {"ocean": (1,), "atmos": (2,)}, done.stderr
     assert job.private["job"]["programs"] == ["", "ocean", "atmos"]
-    assert dict(facts(job)[0])["programs"] == "ocean (rank 1), atmos (rank 2), not known (rank 0)"
+    assert dict(fact_columns(job)[0])["programs"] == "ocean (rank 1), atmos (rank 2), not known (rank 0)"

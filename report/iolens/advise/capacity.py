@@ -9,7 +9,7 @@ from iolens.advise.rule import Layout
 from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.files.striping import file_stripes, striped_files
-from iolens.metrics.files.use import by_file, most_first, rows_of
+from iolens.metrics.files.use import by_file, id_rows, most_first
 from iolens.metrics.job.about import host_ranks
 
 
@@ -35,8 +35,8 @@ def useful_aggregators(job: Job, ids: np.ndarray) -> np.ndarray:
     for key in ids.tolist():
         most = nodes
         if layout is not None and posix is not None:
-            row = int(rows_of(np.array([key], layout["id"].dtype), layout["id"])[0])
-            at = int(rows_of(np.array([key], posix["id"].dtype), posix["id"])[0])
+            row = int(id_rows(np.array([key], layout["id"].dtype), layout["id"])[0])
+            at = int(id_rows(np.array([key], posix["id"].dtype), posix["id"])[0])
             if row < len(layout):
                 size = _size(posix, at) if at < len(posix) else 0.0
                 stripes, unit = int(layout["stripes"][row]), int(layout["stripe_size"][row])

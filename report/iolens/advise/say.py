@@ -12,7 +12,7 @@ from iolens.metrics.comparison.settings import volume_text as size
 from iolens.metrics.files.families import FEWEST, families, family_name
 from iolens.metrics.files.overview import paths
 
-__all__ = ["and_others", "at_most", "count", "files", "number", "percent", "rate", "run_time", "seconds", "size"]
+__all__ = ["and_others", "at_most", "count", "files", "percent", "rate", "run_time", "seconds", "size", "two_digits"]
 
 
 def count(value: float, noun: str = "") -> str:
@@ -23,7 +23,7 @@ def count(value: float, noun: str = "") -> str:
     return f"{number} {noun}" if round(value) == 1 else f"{number} {noun}{'es' if noun.endswith('s') else 's'}"
 
 
-def number(value: float) -> str:
+def two_digits(value: float) -> str:
     """Formats a number with two significant digits or all before the point, without exponent: `0.044`, `1.6`, `120`."""
     if abs(value) >= 9.95 or not value:
         return f"{value:,.0f}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 from collections.abc import Callable, Sequence
 
-from iolens.exports.protobuf import block, number, packed
+from iolens.exports.protobuf import block, integer_field, packed
 from iolens.exports.stacks import Stack
 from iolens.symbols.chains import Frame
 
@@ -46,16 +46,26 @@ class Tables:
         """Fields of the profile: files, places, functions, and last the texts."""
         text = self.texts.of
         files = [
-            block(_MAPPING, number(1, self.files.of(path)) + number(5, text(path)) + flags)
-            for path, flags in ((path, number(7, 1) + number(8, 1) + number(9, 1)) for path in self.files.known)
+            block(_MAPPING, integer_field(1, self.files.of(path)) + integer_field(5, text(path)) + flags)
+            for path, flags in (
+                (path, integer_field(7, 1) + integer_field(8, 1) + integer_field(9, 1)) for path in self.files.known
+            )
         ]
         places = []
         for frame, at in self.places.known.items():
             assert isinstance(frame, Frame)
-            line = number(1, self.functions.of((frame.function, frame.source))) + number(2, frame.line)
-            places.append(block(_LOCATION, number(1, at) + number(2, self.files.of(frame.object)) + block(4, line)))
+            line = integer_field(1, self.functions.of((frame.function, frame.source))) + integer_field(2, frame.line)
+            places.append(
+                block(_LOCATION, integer_field(1, at) + integer_field(2, self.files.of(frame.object)) + block(4, line))
+            )
         functions = [
-            block(_FUNCTION, number(1, at) + number(2, text(name)) + number(3, text(name)) + number(4, text(source)))
+            block(
+                _FUNCTION,
+                integer_field(1, at)
+                + integer_field(2, text(name))
+                + integer_field(3, text(name))
+                + integer_field(4, text(source)),
+            )
             for (name, source), at in self.pairs()
         ]
         texts = [block(_STRING, str(one).encode()) for one in self.texts.known]
@@ -81,17 +91,17 @@ def pprof(stacks: Sequence[Stack], program: str, start: float, seconds: float) -
     periods = sum(stack.periods for stack in stacks)
     period = round(_NS * sum(stack.seconds for stack in stacks) / periods) if periods else 0
     tail = [
-        number(_TIME_NANOS, round(start * _NS)),
-        number(_DURATION_NANOS, round(seconds * _NS)),
+        integer_field(_TIME_NANOS, round(start * _NS)),
+        integer_field(_DURATION_NANOS, round(seconds * _NS)),
         block(_PERIOD_TYPE, _value_type(text, "time", "nanoseconds")),
-        number(PERIOD, period),
+        integer_field(PERIOD, period),
     ]
     return gzip.compress(b"".join((*head, *samples, tables.encoded(), *tail)), mtime=0)
 
 
 def _value_type(text: Callable[[object], int], kind: str, unit: str) -> bytes:
     """Returns the message ValueType."""
-    return number(1, text(kind)) + number(2, text(unit))
+    return integer_field(1, text(kind)) + integer_field(2, text(unit))
 
 
 def _sample(tables: Tables, stack: Stack) -> bytes:
@@ -99,7 +109,7 @@ def _sample(tables: Tables, stack: Stack) -> bytes:
     text = tables.texts.of
     places = packed(1, [tables.place(frame) for frame in reversed(stack.frames)])
     values = packed(2, [stack.periods, round(stack.seconds * _NS)])
-    state = block(3, number(1, text("state")) + number(2, text("waiting" if stack.waited else "running")))
+    state = block(3, integer_field(1, text("state")) + integer_field(2, text("waiting" if stack.waited else "running")))
     numbers = [(name, value) for name, value in (("rank", stack.rank), ("thread", stack.thread))]
-    labels = [block(3, number(1, text(name)) + number(3, value)) for name, value in numbers]
+    labels = [block(3, integer_field(1, text(name)) + integer_field(3, value)) for name, value in numbers]
     return b"".join((places, values, state, *labels))

@@ -19,7 +19,7 @@ def _varint(value: int) -> bytes:
     return bytes(found)
 
 
-def number(field: int, value: int) -> bytes:
+def integer_field(field: int, value: int) -> bytes:
     """Returns an integer field; nothing for 0, which is the default."""
     return _varint(field << 3 | _VARINT) + _varint(value) if value else b""
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from iolens.errors import IolensError, UsageError
-from iolens.fleet.rows import Met, rows_of
+from iolens.fleet.rows import Met, read_rows
 from iolens.fleet.store import Part, known_logs, make_store
 from iolens.log.container import LogError
 
@@ -138,7 +138,7 @@ def _take(batch: Batch) -> Taken:
     with Part(Path(batch.store), batch.part) as part:
         for met in batch.logs:
             try:
-                part.add(met, rows_of(met, batch.advice))
+                part.add(met, read_rows(met, batch.advice))
                 read += 1
             except LogError as error:
                 reason = str(error).removeprefix(f"{met.log}: ")

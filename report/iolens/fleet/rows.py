@@ -61,7 +61,7 @@ class Rows:
     findings: list[dict[str, Any]] = field(default_factory=list)
 
 
-def rows_of(met: Met, advice: bool) -> Rows:
+def read_rows(met: Met, advice: bool) -> Rows:
     """Reads a log; raises LogError if it is damaged or no log."""
     log = open_container(Path(met.log))
     found = scan_of(log)

@@ -10,7 +10,7 @@ from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
 from iolens.log import Job
 from iolens.log.records import Records
-from iolens.metrics.files.use import by_file, joined, most_first, under_mpiio
+from iolens.metrics.files.use import by_file, joined_files, most_first, under_mpiio
 from iolens.metrics.files.writers import posix_users
 from iolens.metrics.job.mpiio import exchange_times
 from iolens.metrics.job.share import slowest_seconds
@@ -31,7 +31,7 @@ def dominated(job: Job, limits: Limits, contiguous: bool) -> Seen | None:
     times, table = exchange_times(job), by_file(job, "MPI-IO")
     if times is None or table is None:
         return None
-    times = joined(table, times)
+    times = joined_files(table, times)
     each = _part_of_a_call(times)
     whole = (times["VIEWS"] == 0) & (each >= limits["large_transfer"])
     chosen = (times["exchange"] > times["access"]) & (whole == contiguous) & (times["exchange"] > 0)

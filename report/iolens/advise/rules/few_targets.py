@@ -7,7 +7,7 @@ from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
 from iolens.log import Job
 from iolens.metrics.files.ost import moved_by_target
-from iolens.metrics.files.use import by_file, joined
+from iolens.metrics.files.use import by_file, joined_files
 from iolens.metrics.grouping import without_repeats
 from iolens.metrics.job.gauges import movers
 from iolens.metrics.job.share import slowest_seconds
@@ -26,7 +26,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
     layouts, posix = job.records.get("LUSTRE"), by_file(job, "POSIX")
     if layouts is None or posix is None or not len(targets) or float(moved.sum()) < limits["much_bytes"]:
         return None
-    own = joined(posix, without_repeats(layouts, "id"))
+    own = joined_files(posix, without_repeats(layouts, "id"))
     own = own.where(own["ranks"] == 1)
     ranks = movers(job)
     named = max(max(osts) for osts in layouts["osts"] if osts) + 1

@@ -8,7 +8,7 @@ from iolens.advise import say
 from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
 from iolens.log import Job
-from iolens.metrics.files.use import by_file, most_first, rows_of
+from iolens.metrics.files.use import by_file, id_rows, most_first
 
 REMEDY = """\
 Record below MPI-IO as well: preload the profiler before the MPI library,
@@ -28,7 +28,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         below = moved * 0
         if lower is not None:
             seen = np.append(lower["BYTES_READ"] + lower["BYTES_WRITTEN"], 0.0)
-            below = seen[rows_of(table["id"], lower["id"])]
+            below = seen[id_rows(table["id"], lower["id"])]
         blind = (moved >= limits["blind_bytes"]) & (below <= 0.01 * moved)
         if blind.any():
             rows = most_first(moved, blind)

@@ -7,7 +7,7 @@ from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
 from iolens.log import Job
 from iolens.metrics.files.ost import stripe_writers
-from iolens.metrics.files.use import by_file, joined, most_first
+from iolens.metrics.files.use import by_file, joined_files, most_first
 from iolens.metrics.job.about import one_client
 from iolens.metrics.job.share import slowest_seconds
 
@@ -29,7 +29,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
     table, posix = stripe_writers(job), by_file(job, "POSIX")
     if table is None or posix is None or one_client(job):
         return None
-    table = joined(posix, table)
+    table = joined_files(posix, table)
     much = table["bytes"] >= limits["much_bytes"]
     much &= table["BYTES_WRITTEN"] > limits["small_transfer"] * table["WRITES"]
     chosen = table.where(most_first(table["bytes"], (table["stripes"] > 1) & (table["fewest"] > 1) & much))

@@ -7,7 +7,7 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from iolens.cli.lab.sweep import numbers
+from iolens.cli.lab.sweep import number_list
 from iolens.lab.sizes import parse_size
 
 if TYPE_CHECKING:
@@ -24,10 +24,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "iolens run --dxt."
     )
     parser.add_argument("log", type=Path, metavar="LOG", help="a log recorded with iolens run --dxt")
-    parser.add_argument("--stripes", type=numbers(int), metavar="LIST", help="stripe counts")
-    parser.add_argument("--stripe-size", type=numbers(parse_size), metavar="LIST", help="stripe sizes")
-    parser.add_argument("--aggregators", type=numbers(int), metavar="LIST", help="aggregators, cb_nodes")
-    parser.add_argument("--cb-buffer", type=numbers(parse_size), metavar="LIST", help="cb_buffer_size")
+    parser.add_argument("--stripes", type=number_list(int), metavar="LIST", help="stripe counts")
+    parser.add_argument("--stripe-size", type=number_list(parse_size), metavar="LIST", help="stripe sizes")
+    parser.add_argument("--aggregators", type=number_list(int), metavar="LIST", help="aggregators, cb_nodes")
+    parser.add_argument("--cb-buffer", type=number_list(parse_size), metavar="LIST", help="cb_buffer_size")
     parser.add_argument("--driver", choices=_DRIVERS, help="ROMIO's Lustre driver or its generic driver")
     parser.add_argument("--model", type=Path, metavar="FILE", help="file with the parameters of the storage")
     parser.add_argument("--json", action="store_true", help="print JSON")

@@ -22,7 +22,7 @@ from iolens.lab.sweep.plan.preview import Plan, plan
 from iolens.pages.comparison.sweep_live import shown
 
 
-def numbers(convert: Callable[[str], int]) -> Callable[[str], tuple[int, ...]]:
+def number_list(convert: Callable[[str], int]) -> Callable[[str], tuple[int, ...]]:
     """Returns a list of numbers or sizes in one word, separated by blanks or commas."""
 
     def parse(text: str) -> tuple[int, ...]:
@@ -46,13 +46,13 @@ def _whole(text: str) -> int:
 
 _CHOICES: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("--np", {"type": int, "dest": "ranks", "metavar": "N"}, "ranks, a square number (default 4)"),
-    ("--stripes", {"type": numbers(int), "metavar": "LIST"}, "stripe counts (default '1 4 12')"),
+    ("--stripes", {"type": number_list(int), "metavar": "LIST"}, "stripe counts (default '1 4 12')"),
     (
         "--aggregators",
-        {"type": numbers(int), "metavar": "LIST"},
+        {"type": number_list(int), "metavar": "LIST"},
         "aggregators, cb_nodes (default '1 2 4', with --default '1 4')",
     ),
-    ("--cb-buffer", {"type": numbers(parse_size), "metavar": "LIST"}, "cb_buffer_size (default '1M 16M')"),
+    ("--cb-buffer", {"type": number_list(parse_size), "metavar": "LIST"}, "cb_buffer_size (default '1M 16M')"),
     (
         "--repeat",
         {"type": int, "dest": "repetitions", "metavar": "N"},

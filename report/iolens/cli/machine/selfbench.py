@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from iolens.errors import UsageError
-from iolens.lab.run.overhead import Part, bound
+from iolens.lab.run.overhead import Part, overhead_bound
 from iolens.lab.run.selfbench import MOST_PAIRS, THREADS, Measured, measure, typical, variants
 from iolens.log import Job, read_log
 
@@ -59,7 +59,7 @@ def run(args: argparse.Namespace) -> int:
         print(_table(found, args.files, args.pairs))
         if job:
             mine = next(one for one in found if one.name == ("iolens, traced" if _traced(job) else "iolens"))
-            print(f"\n{_bound_table(job, bound(job, found[0], mine, args.files, folder, args.jobs))}")
+            print(f"\n{_bound_table(job, overhead_bound(job, found[0], mine, args.files, folder, args.jobs))}")
     return 0
 
 

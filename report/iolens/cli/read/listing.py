@@ -36,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
     from iolens.metrics.processor.sampled.feedback import hot_feedback, loop_tags
     from iolens.metrics.processor.sampled.samples import why_no_lines
     from iolens.pages.job.loopmark import feedback_table, listing
-    from iolens.pages.text.tabular import flat
+    from iolens.pages.text.tabular import plain_table
     from iolens.symbols.opt_records import read_remarks
 
     remarks = read_remarks(args.records or args.source)
@@ -48,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
     if args.csv:
         found.to_csv(sys.stdout, index=False)
         return 0
-    print(flat(feedback_table(found)))
+    print(plain_table(feedback_table(found)))
     print(f"\n{listing(found, _sources(args.source, set(found['source'])), partial(loop_tags, remarks))}")
     return 0
 

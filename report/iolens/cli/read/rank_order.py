@@ -55,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
     from iolens.metrics.processor.mpi.peers import sent
     from iolens.metrics.processor.mpi.rank_order import orders, rank_orders
     from iolens.pages.exhibits.processor.rank_order import RANK_ORDERS
-    from iolens.pages.text.tabular import flat
+    from iolens.pages.text.tabular import plain_table
 
     job = read_log(args.log)
     table = replace(RANK_ORDERS, metric=lambda one: rank_orders(one, args.ranks_per_node)).table(job)
@@ -70,7 +70,7 @@ def run(args: argparse.Namespace) -> int:
     known = {order.name: order for order in orders(job, args.ranks_per_node)}
     if args.order not in known:
         raise UsageError(f"{args.order} is not an order; choose from {', '.join(known)}")
-    print(flat(table))
+    print(plain_table(table))
     if max(known["SMP"].nodes) == 0:
         print(
             "\nAll ranks are on one node, where the order makes no difference; --ranks-per-node N shows several nodes."

@@ -121,13 +121,13 @@ def _asked(exhibit: Exhibit[Any], args: argparse.Namespace) -> Exhibit[Any]:
 
 def text_of(exhibit: Exhibit[Any], frame: pd.DataFrame, job: Any) -> str:
     """Returns the table as text."""
-    from iolens.pages.text.tabular import UNLIMITED, drilled, flat
+    from iolens.pages.text.tabular import UNLIMITED, drilled, plain_table
 
     room = shutil.get_terminal_size((UNLIMITED, 24)).columns
     table = exhibit.table(job) or _numbers(exhibit.title, frame)
     table = replace(table, note=" ".join(filter(None, (table.note, _how_to_see_all(exhibit, frame, job)))))
     if not exhibit.drilled:
-        return flat(table, room)
+        return plain_table(table, room)
     return drilled(table, list(frame["depth"]), depth_heads(frame) or ["Total"], room)
 
 

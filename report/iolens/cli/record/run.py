@@ -17,7 +17,7 @@ from iolens.lab.run import mpi, preload
 from iolens.lab.run.command_line import command_name, take_apart
 from iolens.lab.run.container_names import ANY, RUNTIME_NAMES
 from iolens.lab.run.execute import Outcome, Setup, ending, execute, interruptible
-from iolens.lab.run.log_place import log_place, named
+from iolens.lab.run.log_place import log_place, name_logs
 from iolens.lab.say import say
 
 _DEFAULT_HZ = 100.0
@@ -261,7 +261,7 @@ def run(args: argparse.Namespace) -> int:
         streams = (args.output / "stdout.txt", args.output / "stderr.txt") if args.output else (None, None)
         with interruptible():
             outcome = execute(words, setup, *streams)
-    outcome = outcome._replace(logs=named(outcome.logs, place.name))
+    outcome = outcome._replace(logs=name_logs(outcome.logs, place.name))
     if args.output:
         from iolens.lab.run.record import write_single
 

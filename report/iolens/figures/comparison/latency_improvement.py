@@ -73,7 +73,7 @@ def _draw(axes: Axes, cells: pd.DataFrame, palette: Mapping[str, Any]) -> None:
     sizes = sorted(set(cells["bytes"]))
     _draw_bars(axes, cells, palette, "bytes", sizes)
     step = math.ceil(len(sizes) / 8)
-    axes.set_xticks(range(0, len(sizes), step), [short(size) for size in sizes[::step]])
+    axes.set_xticks(range(0, len(sizes), step), [size_label(size) for size in sizes[::step]])
     axes.tick_params(axis="x", labelsize=6)
 
 
@@ -95,6 +95,6 @@ def _draw_bars(axes: Axes, cells: pd.DataFrame, palette: Mapping[str, Any], colu
     axes.set_ylim(max(LOWEST, min(-10.0, 1.25 * low)), max(10.0, 1.25 * high))
 
 
-def short(size: int) -> str:
+def size_label(size: int) -> str:
     """Returns a message size for an axis: '64 KiB' without the blank and the B."""
     return size_text(size).replace(" ", "").replace("iB", "")

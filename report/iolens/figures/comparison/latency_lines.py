@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from iolens.figures.comparison.interaction import MARKERS
-from iolens.figures.comparison.latency_improvement import KEY_WIDTH, PLOT_WIDTH, short
+from iolens.figures.comparison.latency_improvement import KEY_WIDTH, PLOT_WIDTH, size_label
 from iolens.figures.comparison.levels import error_bar, level_colours, name_places, wrapped
 from iolens.figures.style import FULL_WIDTH, styled
 
@@ -45,7 +45,7 @@ def latency_lines(cells: pd.DataFrame, marks: Mapping[str, float]) -> Figure:
         axes.set_xscale("log", base=2)
         axes.set_yscale("log")
         axes.xaxis.set_major_locator(LogLocator(base=2, numticks=8))
-        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: short(int(value)) if value >= 1 else ""))
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: size_label(int(value)) if value >= 1 else ""))
         axes.xaxis.set_minor_locator(NullLocator())
         axes.tick_params(axis="x", labelsize=6)
         axes.set_title(operation, loc="left")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from iolens.figures.job.operations import short
+from iolens.figures.job.operations import count_label
 from iolens.figures.style import FULL_WIDTH, INK, READ, WRITE, mark, nothing, styled
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def activity_map(
     else:
         axes.locator_params(axis="y", integer=True, nbins=5)
     if nprocs > MANY_RANKS:
-        axes.yaxis.set_major_formatter(lambda value, _: short(value))
+        axes.yaxis.set_major_formatter(lambda value, _: count_label(value))
     speed = unit_of(both.sum(axis=0).max() / bin_width)
     speed_bytes = UNITS[speed]
     edges = np.arange(bins + 1) * bin_width

@@ -33,7 +33,7 @@ def operation_bars(counts: pd.DataFrame, width: float = HALF_WIDTH) -> Figure:
     axes.set_ylim(places[-1] + 0.7, -0.7)
     axes.locator_params(axis="x", nbins=4, integer=True)
     axes.ticklabel_format(axis="x", style="plain")
-    axes.xaxis.set_major_formatter(lambda value, _: short(value))
+    axes.xaxis.set_major_formatter(lambda value, _: count_label(value))
     axes.set_xlabel("calls")
     axes.grid(axis="y", visible=False)
     axes.grid(axis="x", visible=True)
@@ -54,7 +54,7 @@ def _colour_of(operation: str) -> str:
     return READ if "read" in operation else WRITE if "write" in operation else META
 
 
-def short(value: float) -> str:
+def count_label(value: float) -> str:
     """Returns a count on an axis: 20k, 3M."""
     for limit, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if value >= limit:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from iolens.figures.job.operations import short
+from iolens.figures.job.operations import count_label
 from iolens.figures.style import GRID, HALF_WIDTH, INK, READ, WRITE, canvas, mark, nothing, styled
 
 if TYPE_CHECKING:
@@ -62,4 +62,4 @@ def pattern_bars(pattern: pd.DataFrame, width: float = HALF_WIDTH) -> Figure:
 
 def _short_count(value: float) -> str:
     """Returns a count of at most three digits and a letter."""
-    return short(float(f"{value:.3g}"))
+    return count_label(float(f"{value:.3g}"))

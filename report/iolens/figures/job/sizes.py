@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from iolens.figures.job.operations import short
+from iolens.figures.job.operations import count_label
 from iolens.figures.style import HALF_WIDTH, READ, WRITE, canvas, mark, nothing, styled
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def size_bars(sizes: pd.DataFrame, width: float = HALF_WIDTH) -> Figure:
     axes.set_ylim(0, 1.22 * max(sizes["reads"].max(), sizes["writes"].max()))
     mark(axes.xaxis, range(len(sizes)), LABELS, rotation=40, ha="right", rotation_mode="anchor")
     axes.tick_params(axis="x", length=0)
-    axes.yaxis.set_major_formatter(lambda value, _: short(value))
+    axes.yaxis.set_major_formatter(lambda value, _: count_label(value))
     axes.locator_params(axis="y", nbins=5, integer=True)
     axes.set_xlabel("bytes (K = 1024)", labelpad=1)
     axes.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, columnspacing=1.0)

@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from iolens.figures.job.activity import FEW_RANKS, MANY_RANKS
-from iolens.figures.job.operations import short
+from iolens.figures.job.operations import count_label
 from iolens.figures.style import FULL_WIDTH, HALF_WIDTH, READ, WRITE, canvas, mark, nothing, styled
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def rank_spans(spans: pd.DataFrame, kind: str, nprocs: int, run_time: float, wid
     axes.set_ylabel("rank" if each == 1 else f"rank (in groups of {each})")
     axes.set_xlabel("seconds since the start of the job")
     if nprocs > MANY_RANKS:
-        axes.yaxis.set_major_formatter(lambda value, _: short(value))
+        axes.yaxis.set_major_formatter(lambda value, _: count_label(value))
     return figure
 
 

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from iolens.figures.comparison.levels import reach, value_bar
 from iolens.figures.style import FULL_WIDTH, styled
-from iolens.figures.subjects.colours import colours, named
+from iolens.figures.subjects.colours import colours, legend_label
 
 _LONGEST_LINE = 26
 """Characters for which the axis is high enough."""
@@ -36,7 +36,7 @@ def value_bars(
     palette = colours(list(labels))
     for x, letter in enumerate(labels):
         dots = singles[letter] if len(singles[letter]) > 1 else ()
-        look = {"color": palette[letter], "label": named(letter, labels[letter])}
+        look = {"color": palette[letter], "label": legend_label(letter, labels[letter])}
         value_bar(axes, x, 0.66, values[letter], dots, bounds.get(letter), **look)
     flat = pd.Series([one for each in singles.values() for one in each], dtype=float)
     highs = pd.Series([high for _, _, high in values.values()], dtype=float)

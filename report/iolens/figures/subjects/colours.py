@@ -15,7 +15,7 @@ def colours(letters: Sequence[str]) -> dict[str, tuple[float, float, float, floa
     return level_colours(list(letters))
 
 
-def named(letter: str, label: str) -> str:
+def legend_label(letter: str, label: str) -> str:
     """Returns a subject in a legend."""
     return (
         f"{letter}  {label}"

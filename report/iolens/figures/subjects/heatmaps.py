@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from iolens.figures.job.activity import FEW_RANKS, LEVELS, UNITS, marks, scale, unit_of
 from iolens.figures.style import FULL_WIDTH, QUIET, nothing, styled
-from iolens.figures.subjects.colours import named
+from iolens.figures.subjects.colours import legend_label
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -71,7 +71,7 @@ def _draw(axes: Axes, one: Activity, unit: str, moved: np.ndarray) -> AxesImage:
     )
     axes.axvline(end, color=QUIET, linewidth=0.6)
     axes.grid(visible=False)
-    axes.set_title(named(one.letter, one.label), loc="left")
+    axes.set_title(legend_label(one.letter, one.label), loc="left")
     axes.set_ylabel("rank")
     if one.nprocs <= FEW_RANKS:
         axes.set_yticks(range(one.nprocs))

@@ -10,7 +10,7 @@ from matplotlib.lines import Line2D
 
 from iolens.figures.comparison.levels import ratio_axes, ratio_mark
 from iolens.figures.style import FULL_WIDTH, styled
-from iolens.figures.subjects.colours import colours, named
+from iolens.figures.subjects.colours import colours, legend_label
 from iolens.missing import is_nan
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def ratio_rows(rows: pd.DataFrame, letters: Sequence[str], labels: Mapping[str, 
     ratio_axes(axes, min(ends) / 1.12, max(ends) * 1.12, list(rows["text"]), label)
     if len(others) > 1:
         handles = [
-            Line2D([], [], marker="D", linestyle="", color=palette[each], label=named(each, labels[each]))
+            Line2D([], [], marker="D", linestyle="", color=palette[each], label=legend_label(each, labels[each]))
             for each in others
         ]
         figure.legend(handles=handles, loc="outside upper left", ncols=2)

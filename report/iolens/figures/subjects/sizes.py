@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from matplotlib.figure import Figure
 
-from iolens.figures.job.operations import short
+from iolens.figures.job.operations import count_label
 from iolens.figures.job.sizes import LABELS
 from iolens.figures.style import FULL_WIDTH, INK, styled
-from iolens.figures.subjects.colours import colours, named
+from iolens.figures.subjects.colours import colours, legend_label
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,7 +38,7 @@ def size_histograms(sizes: pd.DataFrame, labels: Mapping[str, str]) -> Figure:
     handles = grid.flat[0].containers
     figure.legend(
         handles=[handle[0] for handle in handles],
-        labels=[named(letter, labels[letter]) for letter in labels],
+        labels=[legend_label(letter, labels[letter]) for letter in labels],
         loc="outside upper left",
         ncols=2,
     )
@@ -55,6 +55,6 @@ def _draw(axes: Axes, part: pd.DataFrame, palette: Mapping[str, object]) -> None
         axes.bar(at, counts, wide, color=colour, edgecolor="white", linewidth=0.3)
     axes.set_xticks(range(len(places)), [LABELS[place] for place in places], rotation=30, ha="right", color=INK)
     axes.tick_params(axis="x", length=0)
-    axes.yaxis.set_major_formatter(lambda value, _: short(value))
+    axes.yaxis.set_major_formatter(lambda value, _: count_label(value))
     axes.locator_params(axis="y", nbins=4, integer=True)
     axes.set_xlim(-0.6, len(places) - 0.4)

@@ -20,7 +20,7 @@ _BAR = 0.2
 
 @styled
 def time_bars(times: pd.DataFrame) -> Figure:
-    """Draws the table of metrics.subject_shapes.times; all panels share one axis of seconds."""
+    """Draws the table of metrics.subjects.shapes.operation_seconds; all panels share one axis of seconds."""
     if times.empty:
         return nothing(FULL_WIDTH, 1.0, "no layer recorded any I/O time")
     layers = list(dict.fromkeys(times["module"]))

@@ -16,7 +16,7 @@ from iolens.lab.run import mpi
 from iolens.lab.run.command_line import Command, take_apart, with_environment
 from iolens.lab.run.container_inside import LIBRARIES, SCRIPT, Inside, look_inside, missing_libraries, refusal
 from iolens.lab.run.container_names import ANY
-from iolens.lab.run.container_runtimes import RUNTIMES, Runtime, Started, bound, runtime_of, take_start_apart
+from iolens.lab.run.container_runtimes import RUNTIMES, Runtime, Started, bind_option, runtime_of, take_start_apart
 from iolens.lab.say import say
 
 _LOGS, _SPOOL = "/iolens/logs", "/iolens/spool"
@@ -81,7 +81,9 @@ def contained(
         )
     adapters = [find_library(f"libiolens-{flavour}.so") for flavour in mpi.FLAVOURS]
     libraries = [*traced, *filter(None, adapters), core]
-    binds = [word for path in libraries for word in bound(runtime, path, f"{LIBRARIES}/{path.name}", writable=False)]
+    binds = [
+        word for path in libraries for word in bind_option(runtime, path, f"{LIBRARIES}/{path.name}", writable=False)
+    ]
     inside = look_inside(examination(parts, binds), what)
     if why := refusal(inside, what) or _unable(parts, inside, what):
         raise IolensError(why)
@@ -89,11 +91,11 @@ def contained(
     names = [path.name for path in traced] + [f"libiolens-{flavour}.so"] * bool(flavour) + [core.name]
     preload = {"LD_PRELOAD": ":".join(f"{LIBRARIES}/{name}" for name in names)}
     surroundings = {**settings, "IOLENS_LOGPATH": _LOGS}
-    binds += bound(runtime, logs, _LOGS, writable=True)
+    binds += bind_option(runtime, logs, _LOGS, writable=True)
     if not runtime.as_host:
         surroundings |= _own_user(os.environ)
         if parts.outer.launcher is None:
-            binds += bound(runtime, _spool_folder(settings["IOLENS_RUN"], make=True), _SPOOL, writable=True)
+            binds += bind_option(runtime, _spool_folder(settings["IOLENS_RUN"], make=True), _SPOOL, writable=True)
             surroundings["IOLENS_SPOOL"] = _SPOOL
     return assembled(parts, binds, surroundings, preload)
 

@@ -125,7 +125,7 @@ def _takes_next(option: str, runtime: Runtime) -> bool:
     return len(valued) == 1
 
 
-def bound(runtime: Runtime, source: Path, target: str, writable: bool) -> list[str]:
+def bind_option(runtime: Runtime, source: Path, target: str, writable: bool) -> list[str]:
     """Returns the option that shows a file or folder of this machine inside."""
     if set(str(source)) & set(":,"):
         raise IolensError(f"{source} cannot be bound into a container: {runtime.name} splits its options at : and ,")

@@ -69,7 +69,7 @@ def _make(folder: Path, asked: str) -> None:
         raise UsageError(f"{asked}: no log can be written into {folder}: Permission denied")
 
 
-def named(logs: Sequence[Path], name: Path | None) -> tuple[Path, ...]:
+def name_logs(logs: Sequence[Path], name: Path | None) -> tuple[Path, ...]:
     """Returns the logs, of which a single one has the name that was asked for. Of several logs, that of the process
     that started the others has it as a second name."""
     if name is None or not logs:

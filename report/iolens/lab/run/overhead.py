@@ -155,6 +155,6 @@ def _files_part(job: Job, measured: Measured, plain: Measured, files: int) -> Pa
     return Part("files at the end", count, count * min(each), count * max(each))
 
 
-def bound(job: Job, plain: Measured, measured: Measured, files: int, folder: Path, pairs: int) -> list[Part]:
+def overhead_bound(job: Job, plain: Measured, measured: Measured, files: int, folder: Path, pairs: int) -> list[Part]:
     """Returns all parts, for the rank that made most calls; `measured` with `files` files."""
     return [*_call_parts(job, measured), _files_part(job, measured, plain, files), _job_part(job.nprocs, folder, pairs)]

@@ -72,7 +72,7 @@ def summary(targets: Sequence[StorageTarget]) -> str:
     )
 
 
-def table(targets: Sequence[StorageTarget]) -> str:
+def target_lines(targets: Sequence[StorageTarget]) -> str:
     """Returns a line for each target below a heading."""
     width = max([len("target"), *(len(target.name) for target in targets)])
     lines = [f"index  {'target':<{width}}      size  full  state"]

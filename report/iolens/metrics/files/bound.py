@@ -18,7 +18,7 @@ def known(limits: Mapping[str, float]) -> bool:
     return all(limits.get(key, 0) > 0 for key in _NEEDED)
 
 
-def bound(limits: Mapping[str, float], stripes: int, writers: int, share: float = 1.0) -> tuple[float, str]:
+def bandwidth_bound(limits: Mapping[str, float], stripes: int, writers: int, share: float = 1.0) -> tuple[float, str]:
     """Returns the most that so many ranks can write to files of so many stripes each, MiB/s, and what sets it.
 
     The smallest of stripes x a target's bandwidth (`targets`), clients x a link's (`links`) and clients x a memory
@@ -63,7 +63,7 @@ def of_runs(runs: pd.DataFrame, limits: Mapping[str, float]) -> tuple[float, str
     writers = writers or _median(runs, "observed.aggregators")
     if not stripes or not writers:
         return None
-    return bound(limits, int(stripes), int(writers), _median(runs, "observed.file_share") or 1.0)
+    return bandwidth_bound(limits, int(stripes), int(writers), _median(runs, "observed.file_share") or 1.0)
 
 
 def _median(runs: pd.DataFrame, column: str) -> float | None:

@@ -21,7 +21,7 @@ from iolens.metrics.files.use import among
 from iolens.metrics.files.writers import ranks_of_files
 from iolens.metrics.grouping import Groups, most, ordered
 from iolens.metrics.once import once_per_job
-from iolens.metrics.times.traces import PIECE, records, run_begins
+from iolens.metrics.times.traces import PIECE, record_slices, run_begins
 
 _COLUMNS = ["file", "rank", "component", "stripe", "ost", "bytes_read", "bytes_written"]
 _KINDS = ("u8", "i8", "i8", "i8", "i8", "i8", "i8")
@@ -240,7 +240,7 @@ def _from_traces(traced: Records, layouts: Records) -> Records:
     """
     parts: list[list[Any]] = [[np.zeros(0, kind)] for kind in _KINDS]
     known = _components_of(layouts)
-    for (key, rank), places in records(traced).items():
+    for (key, rank), places in record_slices(traced).items():
         if key not in known:
             continue
         components = list(known[key].values())

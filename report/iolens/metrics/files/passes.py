@@ -9,7 +9,7 @@ import numpy as np
 from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.once import once_per_job
-from iolens.metrics.times.traces import PIECE, records
+from iolens.metrics.times.traces import PIECE, record_slices
 
 
 @once_per_job
@@ -23,7 +23,7 @@ def cold_and_warm(job: Job) -> Records | None:
     traced = job.records.get("DXT_POSIX")
     if traced is None:
         return None
-    parts = [_read_sums(traced, places) for places in _batches(records(traced))]
+    parts = [_read_sums(traced, places) for places in _batches(record_slices(traced))]
     if not any(part["again"].any() for part in parts):
         return None
     rows = {name: np.concatenate([part[name] for part in parts]) for name in ("id", "again", "bytes", "seconds")}

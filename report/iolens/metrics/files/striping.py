@@ -7,7 +7,7 @@ import numpy as np
 from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.files.overview import all_files, path_column, with_bytes
-from iolens.metrics.files.use import by_file, joined, rows_of
+from iolens.metrics.files.use import by_file, id_rows, joined_files
 from iolens.metrics.grouping import Groups, ordered, without_repeats
 from iolens.metrics.once import once_per_job
 
@@ -109,7 +109,7 @@ def striped_files(job: Job) -> Records | None:
     table, layout = by_file(job, "POSIX"), file_stripes(job)
     if table is None or layout is None:
         return None
-    table = joined(table, layout)
+    table = joined_files(table, layout)
     moved = table["BYTES_READ"] + table["BYTES_WRITTEN"]
     return table.beside({"moved": moved, "size": np.maximum(table["MAX_BYTE_READ"], table["MAX_BYTE_WRITTEN"]) + 1})
 
@@ -123,5 +123,5 @@ def block_size(job: Job, table: Records) -> np.ndarray:
     layout = file_stripes(job)
     if layout is None:
         return table["FILE_ALIGNMENT"]
-    stripe = np.append(layout["stripe_size"], 0)[rows_of(table["id"], layout["id"])]
+    stripe = np.append(layout["stripe_size"], 0)[id_rows(table["id"], layout["id"])]
     return np.asarray(np.maximum(table["FILE_ALIGNMENT"], stripe))

@@ -130,9 +130,9 @@ def unknown_to_mpiio(job: Job, name: str) -> np.ndarray:
     return ~among(file_records(job, name).id, [] if upper is None else upper["id"])
 
 
-def joined(table: Records, other: Records) -> Records:
+def joined_files(table: Records, other: Records) -> Records:
     """Returns the rows of `by_file` whose files another table has too, with the columns of both tables."""
-    row = rows_of(table["id"], other["id"])
+    row = id_rows(table["id"], other["id"])
     both = row < len(other)
     return table.where(both).beside({name: other[name][row[both]] for name in other.names if name != "id"})
 
@@ -147,7 +147,7 @@ def among(ids: np.ndarray, known: Collection[int] | np.ndarray) -> np.ndarray:
     return np.asarray(np.isin(ids, np.asarray(known if isinstance(known, np.ndarray) else [*known], ids.dtype)))
 
 
-def rows_of(ids: np.ndarray, known: np.ndarray) -> np.ndarray:
+def id_rows(ids: np.ndarray, known: np.ndarray) -> np.ndarray:
     """Returns the row of each id in the sorted known ids; the number of ids for an unknown one."""
     known = np.asarray(known, ids.dtype)
     row = np.searchsorted(known, ids)

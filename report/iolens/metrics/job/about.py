@@ -9,7 +9,7 @@ from iolens.metrics.times.clocks import common_clock
 
 
 @once_per_job
-def facts(job: Job) -> Records:
+def job_facts(job: Job) -> Records:
     """Returns the job in one row: log, jobid, uid, exe, command, nprocs, start and end (since 1970) and run_time
     (seconds), log_format, byte_order, compression, profiler, partial, unfollowed and remarks (sentences; empty: none),
     anonymized, clock_uncertainty (of a rank's times on the job's axis, seconds; NaN: not known) and clocks (a

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from iolens.log import Job
-from iolens.metrics.files.use import among, by_file, file_records, rows_of
+from iolens.metrics.files.use import among, by_file, file_records, id_rows
 from iolens.metrics.job.layers import LAYERS
 from iolens.metrics.once import once_per_job
 
@@ -124,7 +124,7 @@ def slowest_seconds(job: Job, name: str, ids: Collection[int] | np.ndarray, kind
     """
     files = file_records(job, name)
     wanted = np.zeros(len(files.id) + 1, bool)
-    wanted[rows_of(np.asarray(ids if isinstance(ids, np.ndarray) else [*ids], files.id.dtype), files.id)] = True
+    wanted[id_rows(np.asarray(ids if isinstance(ids, np.ndarray) else [*ids], files.id.dtype), files.id)] = True
     own, shared = rank_seconds(job, name, wanted[files.file], kinds)
     return min(job.run_time, float(own.max()) + shared)
 

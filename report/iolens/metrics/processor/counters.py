@@ -14,7 +14,7 @@ from iolens.metrics.once import once_per_job
 from iolens.metrics.processor.ask import DEFAULT, PE, Ask, kept, matching_ranks
 from iolens.metrics.processor.imbalance import NOT_KNOWN, imbalance_percent
 from iolens.metrics.processor.regions import SEVERAL, with_regions
-from iolens.metrics.processor.sampled.private import records
+from iolens.metrics.processor.sampled.private import table_records
 from iolens.missing import is_nan
 
 WHOLE = "(whole run)"
@@ -233,7 +233,7 @@ def counters(job: Job, ask: Ask = DEFAULT) -> Records | None:
     imbalance_percent, ran (per cent of the time that it counted), unavailable (why there is no value; said of the whole
     run alone). None where nothing was counted.
     """
-    rows, visits = records(job, "counters"), records(job, "regions")
+    rows, visits = table_records(job, "counters"), table_records(job, "regions")
     if rows is None:
         return None
     numbers = rows["region"]

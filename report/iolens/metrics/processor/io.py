@@ -14,7 +14,7 @@ from iolens.metrics.files.use import among
 from iolens.metrics.grouping import Groups, stacked
 from iolens.metrics.job.layers import LAYERS, io_time
 from iolens.metrics.once import once_per_job
-from iolens.metrics.processor.sampled.private import records
+from iolens.metrics.processor.sampled.private import table_records
 
 _KINDS = {"read": ("READ", "BYTES_READ"), "write": ("WRITE", "BYTES_WRITTEN"), "meta": ("META", None)}
 _META = {
@@ -62,7 +62,7 @@ def rank_io(job: Job) -> Records | None:
 
 def _layer_rows(name: str, job: Job) -> Iterator[Records]:
     """Returns calls, seconds and bytes of a layer at which bytes reach a file, by rank and file, kind by kind."""
-    known, apart = job.records[name], records(job, "file_ranks") if name == "POSIX" else None
+    known, apart = job.records[name], table_records(job, "file_ranks") if name == "POSIX" else None
     if apart is not None:
         apart = apart.where(among(apart["file"], known["id"][known["rank"] < 0]))
         known = known.where((known["rank"] >= 0) | ~among(known["id"], apart["file"]))
@@ -96,7 +96,7 @@ def _apart_rows(apart: Records, kind: str) -> Records:
 
 def _folder_rows(job: Job) -> list[Records]:
     """Returns calls of POSIX that move no bytes and stand in no record of it: those on folders, names and sizes."""
-    extra = records(job, "posix_extra")
+    extra = table_records(job, "posix_extra")
     if extra is None:
         return []
     calls = sum(extra[name] for name in _EXTRA_META if name in extra)
@@ -109,7 +109,7 @@ def _folder_rows(job: Job) -> list[Records]:
 
 def _exchange_rows(job: Job) -> list[Records]:
     """Returns seconds of each rank and file in MPI-IO and not in POSIX calls below it, as function `exchange`."""
-    known, posix, table = job.records.get("MPI-IO"), job.records.get("POSIX"), records(job, "mpiio_collectives")
+    known, posix, table = job.records.get("MPI-IO"), job.records.get("POSIX"), table_records(job, "mpiio_collectives")
     if known is None:
         return []
     own, shared = known.where(known["rank"] >= 0), known.where(known["rank"] < 0)

@@ -10,7 +10,7 @@ from iolens.metrics.processor.ask import DEFAULT, PE, Ask
 from iolens.metrics.processor.mpi.nodes import with_callers
 from iolens.metrics.processor.regions import region_paths
 from iolens.metrics.processor.sampled.drill import Levels, Measures, answer
-from iolens.metrics.processor.sampled.private import table
+from iolens.metrics.processor.sampled.private import table_frame
 
 LEVELS = Levels(("group", "function", "caller", "file", "region"), ("function", "caller", PE))
 
@@ -22,7 +22,7 @@ def io_callers(job: Job, ask: Ask = DEFAULT) -> Records | None:
     `time` in seconds, `calls`, `bytes`; by function, who called it, and who called that. Levels also: group (the
     module), file and region. MPI-IO calls contain the POSIX calls inside them: filter one group to count once.
     """
-    rows = table(job, "io_sites")
+    rows = table_frame(job, "io_sites")
     if rows is None:
         return None
     rows = rows.assign(

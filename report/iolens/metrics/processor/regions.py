@@ -13,7 +13,7 @@ from iolens.metrics.once import once_per_job
 from iolens.metrics.processor.ask import DEFAULT, Ask, kept
 from iolens.metrics.processor.imbalance import NOT_KNOWN
 from iolens.metrics.processor.sampled.drill import Levels, Measures, answer
-from iolens.metrics.processor.sampled.private import records
+from iolens.metrics.processor.sampled.private import table_records
 
 _OUTSIDE, SEVERAL = 0, 0xFFFFFFFF
 """Special numbers: outside all regions, and the sum over several regions."""
@@ -31,7 +31,7 @@ def regions(job: Job, ask: Ask = DEFAULT) -> Records | None:
     `max_time` of a single visit. Threads of a rank are added. A region is left out by its time with those inside, so
     that one that holds large ones is there. None where the program marked none.
     """
-    rows = records(job, "regions")
+    rows = table_records(job, "regions")
     if rows is None:
         return None
     threads = np.array([f"thread {one}" for one in rows["thread"].tolist()], object)
@@ -67,7 +67,7 @@ def _paths(job: Job) -> dict[int, str]:
     """Returns the paths by number, which is the same on all ranks, from `region_names`; an empty label is the user's
     number.
     """
-    names = records(job, "region_names")
+    names = table_records(job, "region_names")
     if names is None:
         return {}
     once = without_repeats(names, "region").rows("region", "parent", "id", "label")

@@ -13,7 +13,7 @@ from iolens.log.records import Records
 from iolens.metrics.grouping import stacked
 from iolens.metrics.job.processes import rank_usage
 from iolens.metrics.once import once_per_job
-from iolens.metrics.processor.sampled.private import records
+from iolens.metrics.processor.sampled.private import table_records
 from iolens.missing import is_nan
 
 BUSIER = 1.2
@@ -87,7 +87,7 @@ def _placed(rank: np.ndarray, values: np.ndarray, ranks: int) -> np.ndarray:
 def _started(job: Job, ranks: int) -> Records:
     """Returns the rows of single threads other than the first of each rank."""
     columns = ("rank", "thread", "seconds", "on_core", "runnable")
-    rows = records(job, "threads")
+    rows = table_records(job, "threads")
     if rows is None:
         return Records({name: np.zeros(0, np.int64 if name in ("rank", "thread") else float) for name in columns})
     return rows.where((rows["rank"] >= 0) & (rows["rank"] < ranks)).take(*columns)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from statistics import median
 
 from iolens.log.job import EMULATED
-from iolens.metrics.files.bound import MIB, bound, known
+from iolens.metrics.files.bound import MIB, bandwidth_bound, known
 from iolens.metrics.subjects.subject import Subject, Subjects
 
 
 def bounds(subjects: Subjects, device_rate: float = 0.0) -> dict[str, float]:
-    """Returns the bound in MiB/s by the subjects' letters, without subjects that have none. For emulated storage it is
-    that of `metrics.bound.bound` for the requested stripes and the observed writers (medians over the runs), for other
-    storage `device_rate`, in bytes per second, if it is given.
+    """Returns the bound in MiB/s by the subjects' letters, without subjects that have none. For emulated storage it
+    is that of `metrics.files.bound.bandwidth_bound` for the requested stripes and the observed writers (medians over
+    the runs), for other storage `device_rate`, in bytes per second, if it is given.
     """
     found = {}
     for letter, subject in zip(subjects.letters, subjects.all, strict=True):
@@ -38,4 +38,4 @@ def _of_model(subject: Subject) -> float:
     share = median(float(one.get("file_share") or 1.0) for one in seen)
     if limits is None or not all(stripes) or not all(writers):
         return 0.0
-    return bound(limits, int(median(stripes)), int(median(writers)), share)[0]
+    return bandwidth_bound(limits, int(median(stripes)), int(median(writers)), share)[0]

@@ -109,7 +109,7 @@ def _date(seconds: float) -> str:
 
 
 @once_per_job
-def facts(subjects: Subjects) -> pd.DataFrame:
+def aligned_facts(subjects: Subjects) -> pd.DataFrame:
     """Returns one row a fact: `fact`, a column of text for each subject, named by its letter (empty: not known; several
     values where its repetitions differ), `differs`: whether the subjects that know it differ.
     """
@@ -130,10 +130,10 @@ def _facts_of_subject(subject: Subject) -> dict[str, str]:
     for trial in subject.trials:
         for name, value in facts_of(trial).items():
             found.setdefault(name, {})[value] = None
-    return {name: listed(list(values)) for name, values in found.items()}
+    return {name: value_list(list(values)) for name, values in found.items()}
 
 
-def listed(values: list[str]) -> str:
+def value_list(values: list[str]) -> str:
     """Returns some values: 'a; b; c; 4 more'; of long ones the first."""
     shown = values[: _MOST if max(map(len, values)) <= _LONG else 1]
     more = len(values) - len(shown)

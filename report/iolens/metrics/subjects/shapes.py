@@ -23,7 +23,7 @@ _WORTH = 0.01
 
 
 @once_per_job
-def times(subjects: Subjects) -> pd.DataFrame:
+def operation_seconds(subjects: Subjects) -> pd.DataFrame:
     """Returns seconds of an average process by operation, a row a layer and subject: module, letter, read, write, meta
     (means over the logs), smallest and largest (their sum in a single log), run_time (mean), logs. Layers in which no
     subject spent WORTH of the longest time are left out; layers lie above one another, so that a row contains those

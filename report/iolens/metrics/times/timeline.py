@@ -100,11 +100,11 @@ def timelines(job: Job, layer: str) -> list[Timeline]:
     """Returns the timelines of a layer: of its HEATMAP, which has all bytes, and of its DXT, which may have only some
     calls.
     """
-    cells = counted(job, layer)
+    cells = heatmap_timeline(job, layer)
     return ([] if cells is None else [cells]) + traced(job, layer)
 
 
-def counted(job: Job, layer: str) -> Timeline | None:
+def heatmap_timeline(job: Job, layer: str) -> Timeline | None:
     """Returns the bytes of a layer's HEATMAP in the log's own bins; None if it has none."""
     frame = job.frames.get("HEATMAP")
     if frame is None or not (frame["width"] > 0).all():

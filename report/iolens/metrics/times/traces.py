@@ -142,7 +142,7 @@ def _in_pieces(frame: pd.DataFrame, mask: pd.Series[bool]) -> Iterator[pd.DataFr
             yield part
 
 
-def records(traced: pd.DataFrame | Records) -> dict[tuple[int, int], list[slice]]:
+def record_slices(traced: pd.DataFrame | Records) -> dict[tuple[int, int], list[slice]]:
     """Returns where the rows of each file and rank are, by id and rank in the order of their first row.
 
     A log has them side by side, so this is faster than a groupby and needs no copy of the rows.

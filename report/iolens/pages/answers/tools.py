@@ -11,7 +11,7 @@ from iolens.pages.exhibit import definition
 from iolens.pages.exhibits.job import JOB_EXHIBITS
 from iolens.pages.job.advice_lists import judgement
 from iolens.pages.job.as_json import frame_rows
-from iolens.pages.job.words import facts
+from iolens.pages.job.words import fact_columns
 
 if TYPE_CHECKING:
     from iolens.log import Job
@@ -28,7 +28,7 @@ def overview(job: Job) -> dict[str, Any]:
     """
     gaps = unknown(job)
     return {
-        "facts": {name: value for part in facts(job) for name, value in part},
+        "facts": {name: value for part in fact_columns(job) for name, value in part},
         "judgement": judgement(job, diagnosis(job)),
         "not_known": [{"fact": what, "reason": why} for what, why in gaps.rows("what", "why")] if gaps else [],
     }

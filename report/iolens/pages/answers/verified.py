@@ -15,7 +15,7 @@ from iolens.advise import diagnosis
 from iolens.metrics.once import once_per_job
 from iolens.pages.exhibits.job import JOB_EXHIBITS
 from iolens.pages.job.advice_lists import judgement
-from iolens.pages.job.words import facts, verdicts
+from iolens.pages.job.words import fact_columns, verdicts
 
 if TYPE_CHECKING:
     from iolens.log import Job
@@ -124,7 +124,7 @@ def _numbers_of_tables(job: Job) -> Iterator[tuple[float, str]]:
 
 def _numbers_of_sentences(job: Job) -> Iterator[tuple[float, str]]:
     """Yields the numbers of the facts, the verdict and the findings, as they are printed."""
-    said = [(name, value) for part in facts(job) for name, value in part]
+    said = [(name, value) for part in fact_columns(job) for name, value in part]
     said += [("the first sentences", " ".join(verdicts(job)))]
     said += [("the judgement", json.dumps(judgement(job, diagnosis(job)), ensure_ascii=False))]
     for name, text in said:

@@ -16,7 +16,7 @@ from iolens.metrics.comparison.scatter import split_runs
 from iolens.metrics.comparison.settings import describe, describe_one
 from iolens.missing import is_nan
 from iolens.pages.comparison.driver import driver_notes
-from iolens.pages.comparison.numbers import MOST_NAMED, listed, number, plural, said, times
+from iolens.pages.comparison.numbers import MOST_NAMED, name_list, plural, ratio_text, three_digits, value_with_unit
 
 _BUSY = 1.5
 """Load average per rank above which other programs must have been running; a sweep's own runs stay below it."""
@@ -57,7 +57,7 @@ def doubts(results: Results, comparison: Comparison) -> list[str]:
     words += _drifted(comparison)
     places = {tuple(sorted(hosts)) for hosts in runs["hosts"] if hosts}
     if len(places) > 1:
-        named = listed([", ".join(place) for place in sorted(places)])
+        named = name_list([", ".join(place) for place in sorted(places)])
         words.append(
             f"Not all runs had the same hosts ({named}): what differs between hosts may look like a setting's."
         )
@@ -88,19 +88,19 @@ def _split_points(comparison: Comparison) -> list[str]:
             values.append((f"fresh runs of {label}", measured(runs, measure.column)))
     found = [(label, split) for label, each in values if (split := split_runs(each)) is not None]
     far = [
-        f"{label}: {number(split.fewer_value)} against {said(measure, split.more_value)}"
+        f"{label}: {three_digits(split.fewer_value)} against {value_with_unit(measure, split.more_value)}"
         for label, split in found
         if split.fewer == 1
     ]
     groups = [
-        f"{label}: {split.fewer} near {number(split.fewer_value)} and {split.more} near "
-        f"{said(measure, split.more_value)}"
+        f"{label}: {split.fewer} near {three_digits(split.fewer_value)} and {split.more} near "
+        f"{value_with_unit(measure, split.more_value)}"
         for label, split in found
         if split.fewer > 1
     ]
-    words = [f"One run of a setting is far from its others, and moves the mean ({listed(far)})."] if far else []
+    words = [f"One run of a setting is far from its others, and moves the mean ({name_list(far)})."] if far else []
     return words + (
-        [f"Runs fall in two groups, and their mean describes neither ({listed(groups)})."] if groups else []
+        [f"Runs fall in two groups, and their mean describes neither ({name_list(groups)})."] if groups else []
     )
 
 
@@ -149,7 +149,7 @@ def _drifted(comparison: Comparison) -> list[str]:
     way = "faster" if found.value > 1 else "slower"
     cancels = ", and ratios of runs of the same block are free of it" if comparison.by_block else ""
     return [
-        f"The machine drifted: whatever the setting, the last runs were {way} than the first, {times(found)}. The "
+        f"The machine drifted: whatever the setting, the last runs were {way} than the first, {ratio_text(found)}. The "
         f"order was mixed, so that all settings met it alike{cancels}; look for what changed meanwhile."
     ]
 
@@ -216,6 +216,6 @@ def left_out(comparison: Comparison) -> list[str]:
     named: dict[str, list[str]] = {}
     for _, point in comparison.points.iterrows():
         if point["left_out"]:
-            value = f" ({said(comparison.measure, point['value'])})" if not is_nan(point["value"]) else ""
+            value = f" ({value_with_unit(comparison.measure, point['value'])})" if not is_nan(point["value"]) else ""
             named.setdefault(point["left_out"], []).append(f"{point['label']}{value}")
-    return [f"{listed(names)}: {reason}." for reason, names in named.items()]
+    return [f"{name_list(names)}: {reason}." for reason, names in named.items()]

@@ -16,7 +16,7 @@ from iolens.metrics.job.cost import io_cost, performance
 from iolens.metrics.job.mpiio import aggregators, byte_ratios, rank_list
 from iolens.metrics.job.operations import access_sizes, operation_counts
 from iolens.pages.blocks import Block, FigureBlock, Page, Text
-from iolens.pages.comparison.numbers import number, plural, said
+from iolens.pages.comparison.numbers import plural, three_digits, value_with_unit
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -67,7 +67,7 @@ def typical_runs(comparison: Comparison) -> pd.DataFrame:
 
 def _job_blocks(run: pd.Series[Any], read: Callable[[Path], Job], label: str, measure: Measure) -> Iterable[Block]:
     """Returns heading, facts and the strip of figures of one run."""
-    title = f"{label}, repetition {run['repetition']}: {said(measure, run[measure.column])}"
+    title = f"{label}, repetition {run['repetition']}: {value_with_unit(measure, run[measure.column])}"
     try:
         job = read(Path(run["log"]))
     except (IolensError, OSError) as error:
@@ -105,7 +105,7 @@ def sizes(job: Job) -> pd.DataFrame:
 
 def _facts(job: Job) -> str:
     """Returns the job in a sentence: ranks, time, bytes of each layer, who wrote in which sizes."""
-    words = [f"{job.nprocs} ranks, run time {number(job.run_time)} s"]
+    words = [f"{job.nprocs} ranks, run time {three_digits(job.run_time)} s"]
     for name in ("MPI-IO", "POSIX"):
         if name in job.frames:
             done = performance(job, name)

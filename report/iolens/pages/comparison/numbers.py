@@ -17,16 +17,16 @@ MOST_NAMED = 4
 """Settings or reasons that a sentence lists."""
 
 
-def number(value: float) -> str:
+def three_digits(value: float) -> str:
     """Formats a number with at least three significant digits and without exponent: 571, 57.1, 5.70, 0.0123."""
     if value <= 0:
         return f"{value:g}"
     return f"{value:.{max(0, 2 - math.floor(math.log10(value) + 1e-4))}f}"
 
 
-def said(measure: Measure, value: float) -> str:
+def value_with_unit(measure: Measure, value: float) -> str:
     """Returns a value with its unit."""
-    return f"{number(value)} {measure.unit}"
+    return f"{three_digits(value)} {measure.unit}"
 
 
 def plural(word: str, count: int) -> str:
@@ -43,10 +43,10 @@ def interval(low: float | None, high: float | None) -> str:
 
 def _bound(value: float) -> str:
     """Returns an end of an interval. With two runs it can be so far off that its digits say nothing."""
-    return "< 0.0001" if 0 < value < _SMALLEST else "> 1000000" if value > _LARGEST else number(value)
+    return "< 0.0001" if 0 < value < _SMALLEST else "> 1000000" if value > _LARGEST else three_digits(value)
 
 
-def times(found: Ratio) -> str:
+def ratio_text(found: Ratio) -> str:
     """Returns a ratio with its interval: '4.03× [3.92, 4.14]'."""
     return f"{found.value:.2f}×{interval(found.low, found.high)}"
 
@@ -56,7 +56,7 @@ def difference(value: float) -> str:
     return "n/a" if is_nan(value) else part_text(value)
 
 
-def listed(names: Sequence[str]) -> str:
+def name_list(names: Sequence[str]) -> str:
     """Returns some names, the first few in full: 'a; b; c; d; and 3 more'."""
     more = len(names) - MOST_NAMED
     return "; ".join([*names[:MOST_NAMED], *([f"and {more} more"] if more > 0 else [])])

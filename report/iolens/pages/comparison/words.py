@@ -12,7 +12,15 @@ from iolens.metrics.comparison.settings import describe_one, level_text, name_te
 from iolens.metrics.files.bound import known, stripes_of_a_link
 from iolens.pages.comparison.cautions import left_out
 from iolens.pages.comparison.driver import driver_names
-from iolens.pages.comparison.numbers import difference, interval, listed, number, plural, said, times
+from iolens.pages.comparison.numbers import (
+    difference,
+    interval,
+    name_list,
+    plural,
+    ratio_text,
+    three_digits,
+    value_with_unit,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,13 +43,13 @@ def lead(comparison: Comparison) -> str:
         return "No point of this sweep can be compared. " + " ".join(left_out(comparison))
     best = comparison.points.loc[comparison.best]
     measure, fresh = comparison.measure, comparison.fresh
-    head = f"Best: {best['name']}, {said(measure, best['value'])}"
+    head = f"Best: {best['name']}, {value_with_unit(measure, best['value'])}"
     if comparison.baseline == comparison.best:
         more = "was faster" if measure.less_is_better else "gave more"
         return head + f"; this is the baseline, no other setting that can be compared {more}."
     if comparison.baseline is None:
         worst = comparison.points.loc[comparison.worst]
-        return head + f"; the worst, {worst['name']}, gave {said(measure, worst['value'])}."
+        return head + f"; the worst, {worst['name']}, gave {value_with_unit(measure, worst['value'])}."
     base = comparison.points.loc[comparison.baseline]
     against = f"{'as fast as ' * measure.less_is_better}the baseline ({base['name']})"
     if fresh is not None and fresh.ratio is not None and fresh.best is not None and fresh.base is not None:
@@ -52,18 +60,19 @@ def lead(comparison: Comparison) -> str:
             else f"{counts[0]} and {counts[1]} fresh runs"
         )
         gain = f"{_times_of(fresh.ratio.value, fresh.ratio.low, fresh.ratio.high)} {against}"
-        speeds = f"{number(fresh.best.value)} against {said(measure, fresh.base.value)} in {runs}"
+        speeds = f"{three_digits(fresh.best.value)} against {value_with_unit(measure, fresh.base.value)} in {runs}"
         begin = "Confirmed" if comparison.proven else "Not confirmed"
         text = f"{begin}: {best['name']} gives {gain}, {speeds}."
     else:
         gain = f"{_times_of(best['ratio'], best['ratio_low'], best['ratio_high'])} {against}"
-        text = f"Best: {best['name']}, {gain}: {number(best['value'])} against {said(measure, base['value'])}."
+        values = f"{three_digits(best['value'])} against {value_with_unit(measure, base['value'])}"
+        text = f"Best: {best['name']}, {gain}: {values}."
     return text if comparison.proven else f"{text} The runs do not prove that it is better than the baseline."
 
 
 def _times_of(ratio: float, low: float | None, high: float | None) -> str:
     """Returns a ratio with its interval: '4.03 times [3.92, 4.14]'."""
-    return f"{number(ratio)} times{interval(low, high)}"
+    return f"{three_digits(ratio)} times{interval(low, high)}"
 
 
 def details(comparison: Comparison) -> list[str]:
@@ -86,8 +95,8 @@ def _in_sweep(comparison: Comparison) -> str:
     best, base = (comparison.points.loc[one] for one in (comparison.best, comparison.baseline))
     gain = _times_of(best["ratio"], best["ratio_low"], best["ratio_high"])
     return (
-        f"In the sweep, from which it was picked, it gave {gain} the baseline: {number(best['value'])} against "
-        f"{said(comparison.measure, base['value'])}."
+        f"In the sweep, from which it was picked, it gave {gain} the baseline: {three_digits(best['value'])} against "
+        f"{value_with_unit(comparison.measure, base['value'])}."
     )
 
 
@@ -131,24 +140,24 @@ def _outside(comparison: Comparison) -> str:
     top = points.loc[others.idxmin() if measure.less_is_better else others.idxmax()]
     if not measure.better(top["value"], points.loc[comparison.best, "value"]):
         return ""
-    return f"{top['label']} gave {said(measure, top['value'])} but cannot be compared ({top['left_out']})."
+    return f"{top['label']} gave {value_with_unit(measure, top['value'])} but cannot be compared ({top['left_out']})."
 
 
 def interaction_sentence(found: Interaction) -> str:
     """Returns the effect of each of two settings alone and of both together."""
     (a, b), (a0, b0), (a1, b1) = found.names, found.base, found.target
     steps = [
-        f"{name_text(name)} {level_text(name, low)} → {level_text(name, high)} alone {times(gain)}"
+        f"{name_text(name)} {level_text(name, low)} → {level_text(name, high)} alone {ratio_text(gain)}"
         for name, low, high, gain in ((a, a0, a1, found.first), (b, b0, b1, found.second))
     ]
     if found.synergy.is_clear and found.synergy.value > 1:
-        moral = f"together they give {number(found.synergy.value)} times the product of their single gains"
+        moral = f"together they give {three_digits(found.synergy.value)} times the product of their single gains"
     elif found.synergy.is_clear:
-        moral = f"together they give only {number(found.synergy.value)} times the product of their single gains"
+        moral = f"together they give only {three_digits(found.synergy.value)} times the product of their single gains"
     else:
         moral = "these runs do not show that they depend on each other"
     first = steps[0][0].upper() + steps[0][1:]
-    return f"{first}; {steps[1]}; both {times(found.both)}: {moral}."
+    return f"{first}; {steps[1]}; both {ratio_text(found.both)}: {moral}."
 
 
 def answer_sentences(comparison: Comparison) -> list[str]:
@@ -165,7 +174,7 @@ def answer_sentences(comparison: Comparison) -> list[str]:
     most = float(known.loc[known["answer.same"].astype(bool), "answer.difference"].astype(float).max())
     text = f"Answer: the baseline's in {len(known) - len(wrong)} of {len(known)} runs"
     text += f" (greatest relative difference {difference(most)})" if len(wrong) < len(known) else ""
-    text += "" if wrong.empty else f", another one in {len(wrong)}: {listed(_named(comparison, wrong))}"
+    text += "" if wrong.empty else f", another one in {len(wrong)}: {name_list(_named(comparison, wrong))}"
     rest = runs[runs["answer.same"].isna()]
     return [text + (f"; n/a of {len(rest)}: {_untold(rest)}." if len(rest) else ".")]
 
@@ -206,7 +215,7 @@ def complete_run(results: Results) -> str | None:
         return f"The complete run before the sweep {first['status']}: {first['reason'] or 'no reason given'}."
     measure = results.measure
     value = first[measure.column]
-    gave = "" if value is None else f", {measure.name} {said(measure, value)}"
+    gave = "" if value is None else f", {measure.name} {value_with_unit(measure, value)}"
     return f"The complete run before the sweep: verification {first['verification'] or 'n/a'}{gave}."
 
 

@@ -8,7 +8,7 @@ from iolens.metrics.times import clocks
 from iolens.pages import words
 from iolens.pages.exhibit import Column, Exhibit
 
-FACTS: Exhibit[Job] = Exhibit("job", "The job", about.facts, apart=True)
+FACTS: Exhibit[Job] = Exhibit("job", "The job", about.job_facts, apart=True)
 """Exhibit for the exports only; pages have the facts in words."""
 
 HOSTS: Exhibit[Job] = Exhibit(

@@ -30,6 +30,6 @@ def of_ranks(values: Iterable[float], say: Callable[[float], str]) -> str:
     return extremes(((f"rank {rank}", value) for rank, value in enumerate(values)), say)
 
 
-def counted(value: float) -> str:
+def count_text(value: float) -> str:
     """Returns a number of things in words."""
     return words.count(round(value)) if value >= 1 else words.digits(value)

@@ -59,7 +59,7 @@ def findings(job: Job) -> pd.DataFrame | None:
     return pd.DataFrame(rows).astype({"gain": float}) if rows else None
 
 
-def said(gauge: str, value: float) -> str:
+def gauge_text(gauge: str, value: float) -> str:
     """Returns a gauge's value in words."""
     if is_nan(value):
         return words.NONE
@@ -70,7 +70,7 @@ def said(gauge: str, value: float) -> str:
 
 def _bound_said(gauge: str, bound: float) -> str:
     """Returns a gauge's bound in words."""
-    return words.NONE if is_nan(bound) else f"{'≤' if gauge == 'share' else '≥'} {said(gauge, bound)}"
+    return words.NONE if is_nan(bound) else f"{'≤' if gauge == 'share' else '≥'} {gauge_text(gauge, bound)}"
 
 
 def _bounded(gauge: str, bound: float, reason: str) -> str:
@@ -122,7 +122,7 @@ def _gauge_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     drawn = [
         Gauge(
             _TITLES[row.gauge],
-            said(row.gauge, row.value),
+            gauge_text(row.gauge, row.value),
             _bounded(row.gauge, row.bound, row.reason) if not is_nan(row.value) else row.reason,
             _place(row.gauge, row.value, row.bound),
             _place(row.gauge, row.bound, row.bound) if not is_nan(row.value) else None,
@@ -149,7 +149,7 @@ GAUGES: Exhibit[Job] = Exhibit(
     metric=_diagnosed_gauges,
     columns=[
         Column("", "gauge", _TITLES.__getitem__),
-        Column("value", ("gauge", "value"), said),
+        Column("value", ("gauge", "value"), gauge_text),
         Column("bound", ("gauge", "bound"), _bound_said),
         Column("within", "good", _judged),
         Column("because", "reason"),

@@ -49,7 +49,7 @@ def _usage_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
         yield FigureBlock(processor_bars(each), caption, title="Processor time of each rank", says=spent)
 
 
-def amount(value: float, unit: str) -> str:
+def amount_text(value: float, unit: str) -> str:
     """Returns a number of bytes, seconds or times."""
     if unit == "bytes":
         return words.size(value)
@@ -78,9 +78,9 @@ PROCESSES: Exhibit[Job] = Exhibit(
     metric=processes.usage,
     columns=[
         Column("", "what"),
-        Column("all ranks", ("total", "unit"), amount),
-        Column("mean of a rank", ("mean", "unit"), amount),
-        Column("most", ("most", "unit"), amount),
+        Column("all ranks", ("total", "unit"), amount_text),
+        Column("mean of a rank", ("mean", "unit"), amount_text),
+        Column("most", ("most", "unit"), amount_text),
         Column("rank", "most_rank", words.count),
     ],
     note="From getrusage over the whole life of each process; for a killed process, until it last wrote its spool. "

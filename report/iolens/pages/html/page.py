@@ -13,7 +13,7 @@ from pathlib import Path
 
 from iolens.pages.blocks import FigureBlock, Page
 from iolens.pages.html.parts import elements
-from iolens.pages.html.places import Places, flat
+from iolens.pages.html.places import Places, flat_blocks
 from iolens.pages.html.timelines import is_installed, library, notice
 
 FOLDER = Path(__file__).parent
@@ -27,7 +27,7 @@ def build(path: Path, title: str, subtitle: str, pages: Sequence[Page], labels: 
 def document(title: str, subtitle: str, pages: Sequence[Page], labels: Sequence[str]) -> str:
     """Returns the document as text."""
     has_timelines = any(
-        isinstance(block, FigureBlock) and block.timelines for page in pages for block in flat(page.blocks)
+        isinstance(block, FigureBlock) and block.timelines for page in pages for block in flat_blocks(page.blocks)
     )
     style, script = _style_and_script(has_timelines and is_installed())
     places = Places(pages)

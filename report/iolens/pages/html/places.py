@@ -13,7 +13,7 @@ class Places:
     """Names of the elements of a page, each given once; `titles` are those of the exhibits in it, by their names."""
 
     def __init__(self, pages: Sequence[Page]) -> None:
-        blocks = list(flat(block for page in pages for block in page.blocks))
+        blocks = list(flat_blocks(block for page in pages for block in page.blocks))
         abouts = [block.about for block in blocks if isinstance(block, Table | FigureBlock) and block.about]
         findings = [block for block in blocks if isinstance(block, Text) and block.style == "finding"]
         self.titles = {about.name: about.title for about in abouts}
@@ -49,10 +49,10 @@ class Places:
         return [(said, f"finding_{n}") for said, (n, see) in self.findings.items() if see == about.name]
 
 
-def flat(blocks: Iterable[Block]) -> Iterator[Block]:
+def flat_blocks(blocks: Iterable[Block]) -> Iterator[Block]:
     """Returns the blocks, and in place of a row those in it."""
     for block in blocks:
         if isinstance(block, Row):
-            yield from flat(block.blocks)
+            yield from flat_blocks(block.blocks)
         else:
             yield block

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from iolens.advise import diagnosis
 from iolens.pages.exhibits.job import JOB_EXHIBITS
 from iolens.pages.job.advice_lists import judgement
-from iolens.pages.job.words import facts
+from iolens.pages.job.words import fact_columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,7 +24,7 @@ def job_json(job: Job) -> str:
     return json.dumps(
         {
             **judgement(job, diagnosis(job)),
-            "facts": {name: value for part in facts(job) for name, value in part},
+            "facts": {name: value for part in fact_columns(job) for name, value in part},
             "tables": {name: frame_rows(frame) for name, frame in found.items() if frame is not None},
         }
     )

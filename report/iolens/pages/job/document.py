@@ -36,7 +36,7 @@ from iolens.pages.exhibits.why import CRITICAL_PATH, WAIT_STATES, WAITS_BY_CAUSE
 from iolens.pages.job.advice import all_findings, first_action, judgement
 from iolens.pages.job.processor import PROCESSOR_PAGES, TIME_PAGE
 from iolens.pages.job.time_bar import time_bar
-from iolens.pages.job.words import facts, labels, subtitle, title, verdicts
+from iolens.pages.job.words import fact_columns, labels, subtitle, title, verdicts
 from iolens.pages.layout import Layout, abreast, laid_out
 from iolens.pages.text.cells import middle
 
@@ -59,7 +59,7 @@ def _summary(job: Job) -> list[Block]:
     """Facts, and how much was transferred."""
     parts = [
         [[name, middle(value, _LONGEST) if len(value) > _LONGEST else value] for name, value in part]
-        for part in facts(job)
+        for part in fact_columns(job)
     ]
     blocks: list[Block] = [Row([Table("", ["", ""], part) for part in parts])]
     return blocks + [Text(sentence) for sentence in verdicts(job)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from iolens.metrics.processor.sampled.feedback import number
+from iolens.metrics.processor.sampled.feedback import line_number
 from iolens.metrics.processor.sampled.loop_nests import Loop, loops_of
 from iolens.pages import words
 from iolens.pages.blocks import Table
@@ -30,7 +30,7 @@ def feedback_table(found: pd.DataFrame) -> Table:
         [
             words.points(row.share),
             row.letters or words.GUARD,
-            f"{row.source}:{number(row.line)}",
+            f"{row.source}:{line_number(row.line)}",
             row.function,
             _reason(row.loop, row.reason),
         ]
@@ -61,7 +61,7 @@ def listing(
         if text is None:
             parts.append(f"{source}: source file not found; its lines are in the table above")
             continue
-        hot = {number(row.line): (words.points(row.share), row.letters) for row in rows.itertuples(index=False)}
+        hot = {line_number(row.line): (words.points(row.share), row.letters) for row in rows.itertuples(index=False)}
         loops = loops_of(str(source), text)
         tags = tags_of(str(source), loops)
         parts.append("\n".join([f"{source}", *_margin(hot, text, loops, tags)]))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from iolens.metrics.processor.mpi.rank_order import listed
+from iolens.metrics.processor.mpi.rank_order import rank_list
 
 
 def mpich_order(nodes: Sequence[int], remark: str) -> str:
     """Returns the ranks node by node (intro_mpi(3), MPICH_RANK_REORDER_METHOD=3), a line a node."""
     lines = [f"# {remark}"]
-    ranks = listed(nodes)
+    ranks = rank_list(nodes)
     for node in range(1 + max(nodes)):
         lines.append(",".join(str(rank) for rank in ranks if nodes[rank] == node))
     return "\n".join(lines) + "\n"

@@ -12,7 +12,7 @@ from iolens.advise import diagnosis
 from iolens.log import Job
 from iolens.pages.blocks import Table
 from iolens.pages.job.advice import spoken
-from iolens.pages.job.words import facts, labels, title, verdicts
+from iolens.pages.job.words import fact_columns, labels, title, verdicts
 from iolens.pages.text.lines import pair, paragraph, table_text
 
 _WIDTH, _NARROWEST = 110, 40
@@ -56,7 +56,7 @@ def show_job(job: Job, tables: Iterable[Table], out: Screen) -> None:
     out.say(title(job), "1")
     for label in labels(job):
         out.say(label, "1;31")
-    for name, value in [fact for part in facts(job) for fact in part]:
+    for name, value in [fact for part in fact_columns(job) for fact in part]:
         out.lines(pair(name, value, out.width))
     caveats = [f"Incomplete. {reason}" for reason in job.partial]
     caveats += [f"Not followed: {reason}" for reason in job.unfollowed]

@@ -91,7 +91,7 @@ def _short(path: str) -> str:
     return middle(path, _LONGEST_PROGRAM) if len(path) > _LONGEST_PROGRAM else path
 
 
-def facts(job: Job) -> tuple[list[list[str]], list[list[str]]]:
+def fact_columns(job: Job) -> tuple[list[list[str]], list[list[str]]]:
     """Returns two columns of name and value, without what this log does not know."""
     info = job.private.get("job")
     info = info if isinstance(info, dict) else {}

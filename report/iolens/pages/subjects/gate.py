@@ -8,13 +8,13 @@ from xml.etree import ElementTree
 from iolens.metrics.subjects.gate import BROKEN, OPEN, Verdict
 from iolens.pages import words
 from iolens.pages.blocks import Table
-from iolens.pages.subjects.words import amount
+from iolens.pages.subjects.words import value_text
 
 
 def verdict_table(verdicts: Sequence[Verdict]) -> Table:
     """Returns a row a limit."""
     rows = [
-        [one.limit.text, amount(one.base, one.unit), amount(one.new, one.unit), _change(one), _outcome(one)]
+        [one.limit.text, value_text(one.base, one.unit), value_text(one.new, one.unit), _change(one), _outcome(one)]
         for one in verdicts
     ]
     return Table("Limits", ["limit", "before", "now", "change", "verdict"], rows)
@@ -39,7 +39,7 @@ def junit(verdicts: Sequence[Verdict]) -> str:
     suite = ElementTree.Element("testsuite", {"name": "iolens check"} | {key: str(n) for key, n in numbers.items()})
     for one in verdicts:
         case = ElementTree.SubElement(suite, "testcase", classname="iolens", name=one.limit.text)
-        said = f"{amount(one.base, one.unit)} before, {amount(one.new, one.unit)} now: {_change(one)}"
+        said = f"{value_text(one.base, one.unit)} before, {value_text(one.new, one.unit)} now: {_change(one)}"
         if one.outcome == BROKEN:
             ElementTree.SubElement(case, "failure", message=said)
         elif one.outcome == OPEN:

@@ -38,7 +38,7 @@ _NAMED = ("run time", "I/O time of the slowest process")
 """Numbers of the run in the headline."""
 
 
-def amount(value: float, unit: str) -> str:
+def value_text(value: float, unit: str) -> str:
     """Returns a number with its unit: 1.2 s, 64 MiB, 3.6 GiB/s, 12.5 %, 1,024."""
     if is_nan(value):
         return words.NONE
@@ -73,11 +73,11 @@ def change(difference: float, unit: str) -> str:
     """Returns a difference with its sign."""
     if is_nan(difference):
         return words.NONE
-    size = f"{100 * abs(difference):.1f} points" if unit == "share" else amount(abs(difference), unit)
+    size = f"{100 * abs(difference):.1f} points" if unit == "share" else value_text(abs(difference), unit)
     return ("+" if difference > 0 else "−" if difference < 0 else "") + size
 
 
-def times(ratio: float, low: float, high: float, standing: str) -> str:
+def ratio_words(ratio: float, low: float, high: float, standing: str) -> str:
     """Returns a ratio with its interval, and what it is worth."""
     if standing == ABSENT or is_nan(ratio):
         return {ABSENT: "", SAME: "same"}.get(standing, "no ratio: zeros")
@@ -123,8 +123,8 @@ def _named(rows: pd.DataFrame, group: str, first: str, letter: str) -> list[str]
         return [_summed(group, shown, letter)]
     return [
         f"{_NAMES.get(group, group.lower() + ' ')}{row['name']} "
-        f"{amount(row[f'value {first}'], row['unit'])} → {amount(row[f'value {letter}'], row['unit'])}"
-        f" ({times(row[f'ratio {letter}'], row[f'ratio_low {letter}'], row[f'ratio_high {letter}'], standing)})"
+        f"{value_text(row[f'value {first}'], row['unit'])} → {value_text(row[f'value {letter}'], row['unit'])}"
+        f" ({ratio_words(row[f'ratio {letter}'], row[f'ratio_low {letter}'], row[f'ratio_high {letter}'], standing)})"
         for row in shown.to_dict("records")
         for standing in [row[f"standing {letter}"]]
     ]
@@ -220,7 +220,7 @@ def _whole_seconds(subjects: Subjects) -> str:
     return f"The logs of {', '.join(letters)} know begin and end in whole seconds only." if letters else ""
 
 
-def counted(subject: Subject) -> str:
+def run_count(subject: Subject) -> str:
     """Returns how many runs, and of what."""
     logs, outputs = len(subject.jobs), sum(trial.output is not None for trial in subject.trials)
     parts = [words.plural(logs, "log")] if logs else []

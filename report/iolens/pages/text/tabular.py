@@ -26,7 +26,7 @@ _HEAD = 10
 """Columns that a head may take before it is broken."""
 
 
-def flat(table: Table, room: int = UNLIMITED) -> str:
+def plain_table(table: Table, room: int = UNLIMITED) -> str:
     """Returns one line a row, more for long texts; numbers flush right. A table that is wider than `room` columns has
     its texts in more lines.
     """

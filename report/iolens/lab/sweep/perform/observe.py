@@ -57,12 +57,12 @@ def observed(job: Job) -> dict[str, Any]:
         "aggregator_ranks": sorted(int(rank) for rank in rows["rank"]),
         "largest_write": int(rows["largest_write"].max()),
         "common_write": int(commonest),
-        **spread(job, shared),
+        **write_distribution(job, shared),
         "syncs": syncs(job),
     }
 
 
-def spread(job: Job, shared: set[int]) -> dict[str, Any]:
+def write_distribution(job: Job, shared: set[int]) -> dict[str, Any]:
     """Returns how the written bytes are distributed: `file_share`, the part (0 to 1) in the file that has most, and
     `writers`, the number of ranks that wrote any file. Only the files `shared` count, or all files if it is empty;
     returns nothing if POSIX recorded no write.

@@ -13,7 +13,7 @@ from iolens.metrics.processor.ask import DEFAULT, PE, Ask
 from iolens.metrics.processor.mpi.nodes import with_callers
 from iolens.metrics.processor.regions import region_paths, with_regions
 from iolens.metrics.processor.sampled.drill import Levels, Measures, answer
-from iolens.metrics.processor.sampled.private import records, table
+from iolens.metrics.processor.sampled.private import table_frame, table_records
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -84,14 +84,14 @@ def mpi_sites(job: Job, ask: Ask = DEFAULT) -> Records | None:
 @once_per_job
 def mpi_rows(job: Job) -> Records | None:
     """Returns the private table `mpi_calls`, regions named."""
-    rows = records(job, "mpi_calls")
+    rows = table_records(job, "mpi_calls")
     return None if rows is None else with_regions(job, rows)
 
 
 @once_per_job
 def _site_rows(job: Job) -> pd.DataFrame | None:
     """Returns the private table `mpi_sites`, regions named, with `caller 1` (the innermost) …"""
-    rows = table(job, "mpi_sites")
+    rows = table_frame(job, "mpi_sites")
     if rows is None:
         return None
     return with_callers(job, rows.assign(region=region_paths(job, rows["region"])))

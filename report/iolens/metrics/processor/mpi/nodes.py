@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from iolens.metrics.once import once_per_job
 from iolens.metrics.processor.sampled.groups import called_name, mpi_name
-from iolens.metrics.processor.sampled.private import table
+from iolens.metrics.processor.sampled.private import table_frame
 from iolens.symbols.chains import Frame, call_chains
 from iolens.symbols.common import ByRank
 from iolens.symbols.generated import is_python
@@ -34,13 +34,13 @@ def chains(job: Job) -> Mapping[tuple[int, int], Chain]:
     Names and lines come from the object files as they lie on this machine (symbols/resolve.py); an address whose file
     is not here, stripped or built anew reads as address and file.
     """
-    rows, objects = table(job, "call_nodes"), table(job, "objects")
+    rows, objects = table_frame(job, "call_nodes"), table_frame(job, "objects")
     if rows is None:
         return {}
     import pandas as pd
 
     objects = pd.DataFrame(columns=list(_NO_OBJECTS)) if objects is None else objects
-    resolved = resolve(rows, objects, generated=table(job, "generated_code"))
+    resolved = resolve(rows, objects, generated=table_frame(job, "generated_code"))
     return ByRank({key: _from_main(chain) for key, chain in call_chains(resolved).items()})
 
 
@@ -50,7 +50,7 @@ def _from_main(chain: Chain) -> Chain:
     return chain[max(roots, default=0) :]
 
 
-def said(frame: Frame) -> str:
+def frame_name(frame: Frame) -> str:
     """Returns a frame's function by the name that programs call it by; an MPI function under its name in C."""
     return mpi_name(frame.function, frame.object) or called_name(frame.function, frame.object)
 
@@ -62,10 +62,12 @@ def with_callers(job: Job, rows: pd.DataFrame) -> pd.DataFrame:
     """
     known = chains(job)
     found = [known.get(key, ()) for key in zip(rows["rank"].tolist(), rows["node"].tolist(), strict=True)]
-    return rows.assign(**spread("caller", [tuple(said(frame) for frame in reversed(chain)) for chain in found]))
+    return rows.assign(
+        **numbered_columns("caller", [tuple(frame_name(frame) for frame in reversed(chain)) for chain in found])
+    )
 
 
-def spread(name: str, texts: list[tuple[str, ...]]) -> dict[str, list[str]]:
+def numbered_columns(name: str, texts: list[tuple[str, ...]]) -> dict[str, list[str]]:
     """Returns columns `name 1`, `name 2` … of texts of any number, at least one column; empty if there are fewer."""
     depth = max(1, *map(len, texts)) if texts else 1
     return {f"{name} {n + 1}": [each[n] if n < len(each) else "" for each in texts] for n in range(depth)}

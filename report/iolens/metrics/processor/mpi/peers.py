@@ -9,7 +9,7 @@ from iolens.log.records import Records
 from iolens.metrics.grouping import Groups, ordered, stacked
 from iolens.metrics.once import once_per_job
 from iolens.metrics.processor.ask import DEFAULT, Ask, kept
-from iolens.metrics.processor.sampled.private import records
+from iolens.metrics.processor.sampled.private import table_records
 
 _PAIR = ("rank", "peer", "messages", "bytes", "on_node")
 
@@ -48,7 +48,7 @@ def sent(job: Job) -> Records | None:
     """Returns pairs of ranks of the job: `messages` with `bytes` that went from `rank` to `peer`, sent by the one or
     fetched by the other (in logs that tell these apart).
     """
-    rows = records(job, "mpi_peers")
+    rows = table_records(job, "mpi_peers")
     if rows is None:
         return None
     rows = rows.where(np.maximum(rows["rank"], rows["peer"]) < job.nprocs)

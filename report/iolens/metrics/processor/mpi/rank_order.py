@@ -255,6 +255,6 @@ def _tied(row: Mapping[int, float], nodes: Sequence[int]) -> dict[int, float]:
     return found
 
 
-def listed(nodes: Sequence[int]) -> list[int]:
+def rank_list(nodes: Sequence[int]) -> list[int]:
     """Returns the ranks node by node: what MPICH_RANK_ORDER lists."""
     return sorted(range(len(nodes)), key=lambda rank: (nodes[rank], rank))

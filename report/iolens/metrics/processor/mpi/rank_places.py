@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from iolens.log.records import Records
 from iolens.metrics.grouping import Groups, ordered
 from iolens.metrics.once import once_per_job
-from iolens.metrics.processor.sampled.private import records, table
+from iolens.metrics.processor.sampled.private import table_frame, table_records
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,7 +28,7 @@ def rank_places(job: Job) -> Records | None:
     that is neither another rank's own nor disjoint from it), "not bound" (all ranks may run on all processors, and
     there are enough). Returns None if MPI was not traced.
     """
-    rows = records(job, "rank_places")
+    rows = table_records(job, "rank_places")
     if rows is None:
         return None
     rows = ordered(rows, "rank")
@@ -105,7 +105,7 @@ def communicators(job: Job) -> pd.DataFrame | None:
     """Returns size and remote_size (ranks of the two groups; 0: one group), ranks (that used such communicators; NaN:
     known together only) and communicators (how many a rank used, at most). Returns None if MPI was not traced.
     """
-    rows = table(job, "mpi_communicators")
+    rows = table_frame(job, "mpi_communicators")
     if rows is None:
         return None
     found = rows.groupby(["size", "remote_size"]).agg(

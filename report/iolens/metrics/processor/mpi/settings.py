@@ -8,7 +8,7 @@ from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.grouping import Groups, stacked
 from iolens.metrics.once import once_per_job
-from iolens.metrics.processor.sampled.private import records
+from iolens.metrics.processor.sampled.private import table_records
 
 _THREADS, _EAGER, _COMPONENT = "threads", "eager limit", "component"
 _OTHERS = "(others)"
@@ -25,7 +25,7 @@ def mpi_settings(job: Job) -> Records | None:
     """
     from iolens.metrics.processor.mpi.rank_places import rank_places
 
-    rows = records(job, "mpi_settings")
+    rows = table_records(job, "mpi_settings")
     if rows is None:
         return None
     known = rows.where(rows["rank"] >= 0)

@@ -28,7 +28,9 @@ def hot_feedback(job: Job, remarks: Iterable[Remark], limit: int = 30) -> pd.Dat
     known = _by_line(remarks)
     functions = _function_loops(known)
     places = zip(lines["source"], lines["line"], lines["function"], strict=True)
-    found = [_said_of(str(source), number(line), str(function), known, functions) for source, line, function in places]
+    found = [
+        _said_of(str(source), line_number(line), str(function), known, functions) for source, line, function in places
+    ]
     return lines.assign(
         letters=[letters for letters, _, _ in found],
         loop=[loop for _, loop, _ in found],
@@ -36,7 +38,7 @@ def hot_feedback(job: Job, remarks: Iterable[Remark], limit: int = 30) -> pd.Dat
     )
 
 
-def number(line: str) -> int:
+def line_number(line: str) -> int:
     """Writes `line 31` as 31."""
     return int(line.rpartition(" ")[2] or 0)
 

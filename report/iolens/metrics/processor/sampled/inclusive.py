@@ -22,7 +22,7 @@ from iolens.metrics.processor.traced.functions import (
     group_rows,
     in_capitals,
 )
-from iolens.metrics.processor.traced.names import named
+from iolens.metrics.processor.traced.names import with_function_names
 
 INSIDE = "Times that include called functions, and are in no sum"
 
@@ -37,7 +37,7 @@ def inclusive_rows(job: Job) -> Records | None:
     leaves = EXCLUSIVE_LEAVES if EXCLUSIVE in rows else LEAVES
     if not len(rows := rows.where(~np.isin(rows["group"], leaves))):
         return None
-    return in_capitals(with_regions(job, named(job, rows))).take(*COLUMNS)
+    return in_capitals(with_regions(job, with_function_names(job, rows))).take(*COLUMNS)
 
 
 def with_inclusive(

@@ -11,13 +11,13 @@ if TYPE_CHECKING:
     from iolens.log.records import Records
 
 
-def records(job: Job, name: str) -> Records | None:
+def table_records(job: Job, name: str) -> Records | None:
     """Returns the rows of a private table (profiler/TABLES.md); None if the log has none."""
     found = job.tables.get(name)
     return None if found is None or not len(found) else found
 
 
-def table(job: Job, name: str) -> pd.DataFrame | None:
+def table_frame(job: Job, name: str) -> pd.DataFrame | None:
     """Returns `records` as a frame; None if the log lacks the table."""
-    found = records(job, name)
+    found = table_records(job, name)
     return None if found is None else found.frame()

@@ -14,7 +14,7 @@ from iolens.log.records import Records
 from iolens.metrics.grouping import Groups, ordered
 from iolens.metrics.once import once_per_job
 from iolens.metrics.processor.ask import DEFAULT, Ask
-from iolens.metrics.processor.mpi.nodes import Chain, chains, said, spread
+from iolens.metrics.processor.mpi.nodes import Chain, chains, frame_name, numbered_columns
 from iolens.metrics.processor.regions import region_paths
 from iolens.metrics.processor.sampled.drill import Levels, Measures, answer
 from iolens.metrics.processor.sampled.groups import (
@@ -33,7 +33,7 @@ from iolens.metrics.processor.sampled.groups import (
     USER,
     group_of,
 )
-from iolens.metrics.processor.sampled.private import records, table
+from iolens.metrics.processor.sampled.private import table_frame, table_records
 from iolens.symbols.chains import RECORDER, of_a_wait
 from iolens.symbols.generated import is_interpreter, is_python
 
@@ -130,7 +130,7 @@ def sampling(job: Job) -> Records | None:
     duration), lost (per cent of the periods), cut (per cent of the samples: their outermost callers are not known),
     cost (per cent of the duration spent in taking them). Returns None if the program was not sampled.
     """
-    rows = records(job, "sampling")
+    rows = table_records(job, "sampling")
     if rows is None:
         return None
     same = Groups(rows["timer"], rows["asked_hz"])
@@ -155,7 +155,7 @@ def _asked_rows(job: Job, ask: Ask) -> pd.DataFrame | None:
     samples are held to the processor time.
     """
     rows = sample_rows(job, every_thread=True) if ask.every_thread else sample_rows(job)
-    threads = records(job, "sampling")
+    threads = table_records(job, "sampling")
     if rows is None or threads is None or rows["on_core"].isna().all() or not is_sampled(job):
         return rows
     return _hold_to_cores(rows, float(threads["asked_hz"].max()))
@@ -190,7 +190,7 @@ def sample_rows(job: Job, every_thread: bool = False) -> pd.DataFrame | None:
     Of the program's own functions also the linker's name and the path of the file that they are in. Leaves out
     `library_threads`, unless every thread is wanted.
     """
-    rows = table(job, "samples")
+    rows = table_frame(job, "samples")
     if rows is None:
         return None
     known = chains(job)
@@ -208,8 +208,8 @@ def sample_rows(job: Job, every_thread: bool = False) -> pd.DataFrame | None:
         line=[place.line for place in places],
         symbol=[place.symbol for place in places],
         object=[place.object for place in places],
-        **spread("caller", [place.path[-2::-1] for place in places]),
-        **spread("frame", [place.path for place in places]),
+        **numbered_columns("caller", [place.path[-2::-1] for place in places]),
+        **numbered_columns("frame", [place.path for place in places]),
     )
     others = frozenset() if every_thread else library_threads(job)
     threads = zip(rows["rank"].tolist(), rows["thread"].tolist(), strict=True)
@@ -221,7 +221,7 @@ def library_threads(job: Job) -> frozenset[tuple[int, int]]:
     """Returns rank and number of the threads that libraries started for themselves, such as MPI's: those in whose
     sampled chains no function of the program is, other than a rank's first thread.
     """
-    rows = table(job, "samples")
+    rows = table_frame(job, "samples")
     if rows is None:
         return frozenset()
     known = chains(job)
@@ -237,7 +237,7 @@ def library_threads(job: Job) -> frozenset[tuple[int, int]]:
 @once_per_job
 def is_sampled(job: Job) -> bool:
     """Returns True where samples tell of all time: those by the processor's clock know no waiting."""
-    rows = records(job, "sampling")
+    rows = table_records(job, "sampling")
     return sample_rows(job) is not None and not (rows is not None and bool((rows["timer"] == "cpu").any()))
 
 
@@ -284,7 +284,7 @@ def place_of(chain: Chain, waits: bool) -> Place:
     if group != USER:
         return Place(group, path[-1], "", "", path, own)
     place = (PurePosixPath(frame.source).name, f"line {frame.line}" if frame.line else "")
-    return Place(group, said(frame), *place, path, own, frame.symbol, frame.object)
+    return Place(group, frame_name(frame), *place, path, own, frame.symbol, frame.object)
 
 
 def _path_of(chain: Chain, group: str) -> tuple[str, ...]:
@@ -298,7 +298,7 @@ def _path_of(chain: Chain, group: str) -> tuple[str, ...]:
     for frame in chain:
         one = group_of(frame.function, frame.object)
         own = own or one == USER
-        names.append(f"worker thread ({frame.module})" if one == OMP and not own else said(frame))
+        names.append(f"worker thread ({frame.module})" if one == OMP and not own else frame_name(frame))
     last = chain[-1]
     if group == OMP and not own:
         names[-1] = f"idle worker ({last.module})"

@@ -14,7 +14,7 @@ from iolens.metrics.processor.mpi.calls import mpi_rows
 from iolens.metrics.processor.regions import with_regions
 from iolens.metrics.processor.traced.counters import events_in_calls, stopped, traced_counters
 from iolens.metrics.processor.traced.functions import EXCLUSIVE, group_rows
-from iolens.metrics.processor.traced.names import named
+from iolens.metrics.processor.traced.names import with_function_names
 
 _KEYS = ("group", "function")
 _RECORDING = "recording"
@@ -39,7 +39,7 @@ def traced_calls(job: Job, ask: Ask = DEFAULT) -> Records | None:
         return None
     weight = EXCLUSIVE if EXCLUSIVE in rows else "time"
     rows = rows if EXCLUSIVE in rows else rows.beside({EXCLUSIVE: np.full(len(rows), NOT_KNOWN)})
-    rows = kept(with_regions(job, named(job, rows)), ask.where)
+    rows = kept(with_regions(job, with_function_names(job, rows)), ask.where)
     same = Groups(rows["group"], rows["function"], rows["rank"])
     each = rows.take(*_KEYS, "rank").where(same.first).beside({name: same.sum(rows[name]) for name in _SUMS})
     each = each.beside({"throttled": stopped(each["rank"], each["throttled"])})

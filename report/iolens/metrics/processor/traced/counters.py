@@ -12,8 +12,8 @@ from iolens.metrics.processor.ask import DEFAULT, Ask, kept
 from iolens.metrics.processor.counters import SCALES
 from iolens.metrics.processor.imbalance import NOT_KNOWN
 from iolens.metrics.processor.regions import with_regions
-from iolens.metrics.processor.sampled.private import records
-from iolens.metrics.processor.traced.names import named
+from iolens.metrics.processor.sampled.private import table_records
+from iolens.metrics.processor.traced.names import with_function_names
 
 _ALL = "(all)"
 """Name in place of a function for an event that was counted in no function."""
@@ -33,10 +33,10 @@ def traced_counters(job: Job, ask: Ask = DEFAULT) -> Records | None:
     unavailable (why there is no value). The functions with most time come first; an event that was counted in no
     function has one row at the end. Returns None if counters and functions were not traced together.
     """
-    rows = records(job, "traced_counters")
+    rows = table_records(job, "traced_counters")
     if rows is None:
         return None
-    rows = kept(with_regions(job, named(job, rows)), ask.where)
+    rows = kept(with_regions(job, with_function_names(job, rows)), ask.where)
     same = Groups(rows["group"], rows["function"], rows["event"])
     parts = [rows.where(part) for part in same.parts(np.arange(len(rows)))]
     counted = [(_longest(part), _of_event(job, part)) for part in parts if part["calls"].any()]
@@ -86,7 +86,7 @@ def _absent(event: str, why: str) -> Row:
 @once_per_job
 def events_in_calls(job: Job) -> tuple[str, ...]:
     """Returns the events that were counted in calls of traced functions and are not all 0, in their order."""
-    rows = records(job, "traced_counters")
+    rows = table_records(job, "traced_counters")
     if rows is None:
         return ()
     return tuple(dict.fromkeys(rows["event"][rows["value"] > 0].tolist()))

@@ -12,8 +12,8 @@ from iolens.metrics.processor.io import rank_io
 from iolens.metrics.processor.mpi.calls import mpi_rows
 from iolens.metrics.processor.regions import with_regions
 from iolens.metrics.processor.sampled.groups import MPI, USER
-from iolens.metrics.processor.sampled.private import records
-from iolens.metrics.processor.traced.names import OWN, named
+from iolens.metrics.processor.sampled.private import table_records
+from iolens.metrics.processor.traced.names import OWN, with_function_names
 
 LEAVES = ("blas", "math")
 """Traced groups whose functions call nothing that has a row of its own: their times overlap no others."""
@@ -43,7 +43,7 @@ def timed_rows(job: Job) -> Records | None:
     if messages is not None:
         parts.append(labelled(labelled(messages, "group", MPI), "file", ""))
     if others is not None:
-        parts.append(in_capitals(with_regions(job, named(job, _exclusive_rows(others)))))
+        parts.append(in_capitals(with_regions(job, with_function_names(job, _exclusive_rows(others)))))
     parts = [part.take(*COLUMNS) for part in parts if len(part)]
     return stacked(parts) if parts else None
 
@@ -64,4 +64,4 @@ def in_capitals(rows: Records) -> Records:
 @once_per_job
 def group_rows(job: Job) -> Records | None:
     """Returns the private table `traced`."""
-    return records(job, "traced")
+    return table_records(job, "traced")

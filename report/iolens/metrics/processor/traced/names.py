@@ -6,18 +6,18 @@ import numpy as np
 
 from iolens.log import Job
 from iolens.log.records import Records
-from iolens.metrics.processor.mpi.nodes import chains, said
+from iolens.metrics.processor.mpi.nodes import chains, frame_name
 
 OWN = "functions"
 """The group of the program's own functions."""
 
 
-def named(job: Job, rows: Records) -> Records:
+def with_function_names(job: Job, rows: Records) -> Records:
     """Adds the name of each function to the rows; rows that stand for several functions get `(others)`."""
     known = chains(job) if (rows["group"] == OWN).any() else {}
     columns = (rows[name].tolist() for name in ("rank", "node", "group", "function"))
     names = [
-        said(known[rank, node][-1]) if group == OWN and known.get((rank, node)) else function or "(others)"
+        frame_name(known[rank, node][-1]) if group == OWN and known.get((rank, node)) else function or "(others)"
         for rank, node, group, function in zip(*columns, strict=True)
     ]
     return rows.beside({"function": np.array(names, object)})

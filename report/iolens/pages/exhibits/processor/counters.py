@@ -25,7 +25,7 @@ _PLACES = {
 """Decimal places by unit: those that CrayPAT prints, where it prints the unit."""
 
 
-def amount(value: float, unit: str, unavailable: str) -> str:
+def counter_text(value: float, unit: str, unavailable: str) -> str:
     """Returns a counter's value, or n/a and why."""
     if unavailable:
         return f"{words.NONE} ({unavailable})"
@@ -44,7 +44,7 @@ def _rate(value: float) -> str:
 _COLUMNS = [
     Column("region", "region"),
     Column("", "event"),
-    Column("average rank", ("value", "unit", "unavailable"), amount),
+    Column("average rank", ("value", "unit", "unavailable"), counter_text),
     Column("rate", "rate", _rate),
     Column("Imb.%", "imbalance_percent", words.points),
     Column("counted", "ran", words.points),

@@ -49,7 +49,7 @@ def _size_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
             "Values of an average rank. Look for many messages on the left: each message has a cost, even if it is "
             "small."
         )
-        says = finding.largest(counts.items(), finding.counted)
+        says = finding.largest(counts.items(), finding.count_text)
         yield FigureBlock(message_bars(counts), caption, title="Messages by size", says=says)
 
 

@@ -41,7 +41,7 @@ def _time_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
         )
 
 
-def how(job: Job) -> str:
+def time_note(job: Job) -> str:
     """Returns where the numbers come from, and what each part holds."""
     each = time.rank_time(job)
     if each is None:
@@ -93,7 +93,7 @@ TIME_PARTS: Exhibit[Job] = Exhibit(
     title="Parts of the time",
     metric=time.time_parts,
     columns=_part_columns,
-    note=how,
+    note=time_note,
     draw=_time_figure,
     source=_SOURCE,
 )

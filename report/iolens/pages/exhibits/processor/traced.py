@@ -9,7 +9,7 @@ from iolens.metrics.processor.traced.counters import events_in_calls, traced_cou
 from iolens.missing import is_nan
 from iolens.pages import words
 from iolens.pages.exhibit import Column, Exhibit
-from iolens.pages.exhibits.processor.counters import amount
+from iolens.pages.exhibits.processor.counters import counter_text
 from iolens.pages.exhibits.processor.drilled import guarded_seconds
 
 _COLUMNS = [
@@ -57,7 +57,7 @@ TRACED: Exhibit[Job] = Exhibit(
 
 def _total(value: float, unit: str) -> str:
     """Returns a sum over calls; empty if there is none."""
-    return "" if is_nan(value) else amount(value, unit, "")
+    return "" if is_nan(value) else counter_text(value, unit, "")
 
 
 TRACED_COUNTERS: Exhibit[Job] = Exhibit(
@@ -68,8 +68,12 @@ TRACED_COUNTERS: Exhibit[Job] = Exhibit(
         Column("group", "group"),
         Column("function", "function"),
         Column("", "event"),
-        Column("a call", ("per_call", "unit", "unavailable"), amount),
-        Column("average rank", ("total", "unit"), lambda value, unit: "" if is_nan(value) else amount(value, unit, "")),
+        Column("a call", ("per_call", "unit", "unavailable"), counter_text),
+        Column(
+            "average rank",
+            ("total", "unit"),
+            lambda value, unit: "" if is_nan(value) else counter_text(value, unit, ""),
+        ),
         Column("calls counted", "calls", words.guarded),
         Column("counted", "ran", words.points),
         Column("ranks with the first calls alone", "first", words.count, optional=True),

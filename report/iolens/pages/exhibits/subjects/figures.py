@@ -138,6 +138,8 @@ RATIOS: Exhibit[Subjects] = Exhibit("ratios", "What differs", _leading, draw=_ra
 
 BARS: Exhibit[Subjects] = Exhibit("rates", "Rates", _rates, draw=_rate_figures)
 
-TIMES: Exhibit[Subjects] = Exhibit("times", "I/O time by operation", subject_shapes.times, draw=_time_figure)
+TIMES: Exhibit[Subjects] = Exhibit(
+    "times", "I/O time by operation", subject_shapes.operation_seconds, draw=_time_figure
+)
 
 SIZES: Exhibit[Subjects] = Exhibit("sizes", "Access sizes", subject_shapes.sizes, draw=_size_figure)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from iolens import advise
 from iolens.metrics.once import once_per_job
 from iolens.metrics.subjects.aligned import ABSENT, SAME, aligned
-from iolens.metrics.subjects.facts import facts
+from iolens.metrics.subjects.facts import aligned_facts
 from iolens.metrics.subjects.files_aligned import aligned_files
 from iolens.metrics.subjects.subject import Subjects
 from iolens.metrics.subjects.values import PROFILES
@@ -18,7 +18,7 @@ from iolens.missing import is_nan
 from iolens.pages import words
 from iolens.pages.blocks import Block
 from iolens.pages.exhibit import Column, Exhibit
-from iolens.pages.subjects.words import amount, change, counted, times
+from iolens.pages.subjects.words import change, ratio_words, run_count, value_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,7 +43,7 @@ def _who(subjects: Subjects) -> pd.DataFrame:
             len(one.jobs),
             sum(trial.output is not None for trial in one.trials),
             len(one.left_out),
-            counted(one),
+            run_count(one),
         )
         for letter, one in zip(subjects.letters, subjects.all, strict=True)
     ]
@@ -52,7 +52,7 @@ def _who(subjects: Subjects) -> pd.DataFrame:
 
 def _differing_facts(subjects: Subjects) -> pd.DataFrame:
     """Returns the rows of `facts` that differ."""
-    found = facts(subjects)
+    found = aligned_facts(subjects)
     return found[found["differs"]]
 
 
@@ -81,11 +81,11 @@ def _numbers_columns(subjects: Subjects) -> list[Column]:
     """Returns the name, the value of each subject, and how it stands to the first."""
     first, *others = subjects.letters
     columns = [Column("", "name")]
-    columns += [Column(letter, (f"value {letter}", "unit"), amount) for letter in subjects.letters]
+    columns += [Column(letter, (f"value {letter}", "unit"), value_text) for letter in subjects.letters]
     if len(others) == 1:
         columns.append(Column("change", (f"change {others[0]}", "unit"), change))
     return columns + [
-        Column(f"{letter} / {first}", tuple(f"{name} {letter}" for name in _STANDS), times) for letter in others
+        Column(f"{letter} / {first}", tuple(f"{name} {letter}" for name in _STANDS), ratio_words) for letter in others
     ]
 
 
@@ -261,7 +261,7 @@ FINDINGS: Exhibit[Subjects] = Exhibit(
 
 SUBJECT_EXHIBITS: tuple[Exhibit[Subjects], ...] = (
     WHO,
-    Exhibit("facts", "How all were made", facts),
+    Exhibit("facts", "How all were made", aligned_facts),
     Exhibit("numbers", "All numbers", aligned),
     Exhibit("files", "All files", aligned_files),
     FINDINGS,

@@ -13,7 +13,7 @@ from iolens.metrics.statistics.intervals import CONFIDENCE, claim
 from iolens.metrics.statistics.paired import method
 from iolens.missing import is_nan
 from iolens.pages.blocks import FigureBlock
-from iolens.pages.comparison.numbers import interval, number
+from iolens.pages.comparison.numbers import interval, three_digits
 from iolens.pages.comparison.remedy import plain
 from iolens.pages.exhibit import Column, Exhibit
 
@@ -255,7 +255,7 @@ def _runs_text(count: int, planned: int, lost: int) -> str:
 
 def _with_interval(value: float, low: float, high: float) -> str:
     """Returns '571 [560, 582]' or n/a."""
-    return f"{number(value)}{interval(low, high)}" if not is_nan(value) else _NONE
+    return f"{three_digits(value)}{interval(low, high)}" if not is_nan(value) else _NONE
 
 
 def _against_baseline(is_baseline: bool, ratio: float, low: float, high: float) -> str:
@@ -280,7 +280,7 @@ def _slashed_sizes(*values: Any) -> str:
 
 def _measured(value: Any) -> str:
     """Returns a measured number, n/a when it is missing."""
-    return _NONE if value is None or is_nan(value) else number(float(value))
+    return _NONE if value is None or is_nan(value) else three_digits(float(value))
 
 
 def _run_standing(usable: bool, status: str, reason: str | None, ignored: Sequence[str], confirmed: bool) -> str:
@@ -325,7 +325,9 @@ EFFECTS: Exhibit[Comparison] = Exhibit(
         Column("setting", "setting", name_text),
         Column("change", ("setting", "base", "level"), _change),
         Column("mean ×", ("ratio", "low", "high"), _with_interval),
-        Column("single pairs ×", ("smallest", "largest"), lambda low, high: f"{number(low)} … {number(high)}"),
+        Column(
+            "single pairs ×", ("smallest", "largest"), lambda low, high: f"{three_digits(low)} … {three_digits(high)}"
+        ),
         Column("pairs", "pairs"),
     ],
     note=_effects_note,

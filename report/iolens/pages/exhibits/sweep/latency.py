@@ -11,7 +11,7 @@ from iolens.metrics.comparison.settings import size_text
 from iolens.metrics.statistics.intervals import CONFIDENCE, RATIO, claim
 from iolens.missing import is_nan
 from iolens.pages.blocks import FigureBlock
-from iolens.pages.comparison.numbers import interval, number
+from iolens.pages.comparison.numbers import interval, three_digits
 from iolens.pages.exhibit import Column, Exhibit
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def _size_columns(found: Latencies) -> list[Column]:
 
 def _micro(seconds: float) -> str:
     """Formats seconds as microseconds."""
-    return _NONE if is_nan(seconds) else number(seconds * _MICRO)
+    return _NONE if is_nan(seconds) else three_digits(seconds * _MICRO)
 
 
 def _is_known(value: Any) -> bool:
@@ -127,7 +127,7 @@ def _is_known(value: Any) -> bool:
 _RATIOS = [
     Column("operation", "operation"),
     Column("variant", "variant"),
-    Column("× as fast", ("ratio", "low", "high"), lambda ratio, *ends: f"{number(ratio)}{interval(*ends)}"),
+    Column("× as fast", ("ratio", "low", "high"), lambda ratio, *ends: f"{three_digits(ratio)}{interval(*ends)}"),
 ]
 
 OVERALL: Exhibit[Latencies] = Exhibit(

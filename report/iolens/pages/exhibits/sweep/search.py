@@ -10,7 +10,7 @@ from iolens.lab.tune.trail import Trail
 from iolens.metrics.comparison.settings import describe
 from iolens.missing import is_nan
 from iolens.pages.blocks import FigureBlock
-from iolens.pages.comparison.numbers import interval, number
+from iolens.pages.comparison.numbers import interval, three_digits
 from iolens.pages.exhibit import Column, Exhibit
 
 if TYPE_CHECKING:
@@ -70,21 +70,21 @@ def _path_figure(trail: Trail, found: pd.DataFrame) -> Iterable[FigureBlock]:
 
 def _expected(value: float, low: float, high: float) -> str:
     """Returns '14.2 [9.8, 20.3]', or n/a before the first run."""
-    return _NONE if math.isnan(value) else f"{number(value)}{interval(low, high)}"
+    return _NONE if math.isnan(value) else f"{three_digits(value)}{interval(low, high)}"
 
 
 def _measured(value: float, reason: str) -> str:
     """Returns the result of a run, or the reason why it cannot be compared."""
-    return reason if math.isnan(value) else number(value)
+    return reason if math.isnan(value) else three_digits(value)
 
 
 def fitted(value: float, low: float, high: float, unit: str) -> str:
     """Returns a trait with its interval, or with the one end of it that says something."""
     if unit == "%":
-        return f"at most {number(high)} {unit}"
+        return f"at most {three_digits(high)} {unit}"
     if high > _FAR * low:
-        return f"at least {number(low)} {unit}"
-    return f"{number(value)}{interval(low, high)} {unit}"
+        return f"at least {three_digits(low)} {unit}"
+    return f"{three_digits(value)}{interval(low, high)} {unit}"
 
 
 STEPS: Exhibit[Trail] = Exhibit(
@@ -97,7 +97,7 @@ STEPS: Exhibit[Trail] = Exhibit(
         Column("chosen by", "why"),
         Column("expected MiB/s", ("expected", "low", "high"), _expected),
         Column("measured", ("bandwidth", "reason"), _measured),
-        Column("best so far", "best", lambda value: _NONE if math.isnan(value) else number(value)),
+        Column("best so far", "best", lambda value: _NONE if math.isnan(value) else three_digits(value)),
     ],
     note="Expected: prediction of the model of the machine, fitted to the earlier runs, with two standard deviations "
     "to either side.",
