@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
 import pytest
+from iolens.exports.chrome import chrome
 from iolens.log import Job
-from iolens.metrics.why.answers import Why, wait_states, why_of
+from iolens.metrics.why.answers import Why, path_pieces, wait_states, why_of
 from iolens.metrics.why.causes import causes_of
 from iolens.metrics.why.path import critical_path
 from iolens.metrics.why.program import program_of
@@ -248,6 +250,24 @@ def test_t10_only_the_slower_of_two_is_worth_speeding_up(faster: int, share: flo
     found = solved(*lines)
     given = {each.change: each.run_time for each in what_if(found.program, found.joins, found.graph)}
     assert given[Change("I/O of this rank free", rank=faster)] == pytest.approx(200 * share)
+
+
+def test_a_time_line_has_the_path_with_arrows_from_rank_to_rank() -> None:
+    first = Line().file(0, 5).send(5, 5.1, 1).receive(5.1, 6.1, 1)
+    job = job_with(first, Line().receive(1, 5.2, 0).send(6, 6.1, 0))
+    pieces = path_pieces(job)
+    assert pieces is not None
+    text, _ = chrome(job, path=list(pieces.rows("rank", "start", "end"))[::-1])
+    events = [one for one in json.loads(text)["traceEvents"] if one.get("cat") == "critical path"]
+    slices = [(one["pid"], one["ts"], one["dur"]) for one in events if one["ph"] == "X"]
+    assert sorted(slices, key=lambda piece: piece[1]) == [(0, 0.0, 5e6), (1, 5e6, 1e6), (0, 6e6, 3.1e6)]
+    arrows = {(one["ph"], one["id"]): (one["pid"], one["ts"]) for one in events if one["ph"] in "sf"}
+    assert arrows == {
+        ("s", 0): (0, pytest.approx(5e6 - 0.001)),
+        ("f", 0): (1, 5e6),
+        ("s", 1): (1, pytest.approx(6e6 - 0.001)),
+        ("f", 1): (0, 6e6),
+    }
 
 
 def test_waits_are_listed_by_pattern() -> None:

@@ -1,15 +1,16 @@
 """Chrome's trace events, as JSON: samples, MPI calls and transfers on one time line, for Perfetto and chrome://tracing.
 
 The format is "Trace Event Format" (Google, 2016): `ph` X is an event with a duration, C values from their time on, M
-names processes and threads; times are microseconds. A rank is a process; what a thread did stands in a row of samples,
-one of MPI calls and one of transfers, because events of a row must lie within one another.
+names processes and threads, s and f are the ends of an arrow; times are microseconds. A rank is a process; what a
+thread did stands in a row of samples, one of MPI calls and one of transfers, because events of a row must lie within
+one another.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import groupby
+from itertools import groupby, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,21 +26,26 @@ if TYPE_CHECKING:
 _MOST_EVENTS = 1_000_000
 """Viewers do not open more than this."""
 
-_ROWS = ("samples", "MPI", "I/O")
+_ROWS = ("samples", "MPI", "I/O", "critical path")
 _LAYERS = {"DXT_POSIX": "POSIX", "DXT_MPIIO": "MPI-IO"}
 
 _HEAT = ("module", "rank", "width", "bin", "written", "read")
 
 Event = dict[str, Any]
 
+Piece = tuple[int, float, float]
+"""A part of the critical path: rank, begin and end in seconds."""
 
-def chrome(job: Job, search: Sequence[Path] = (), without: Threads = frozenset()) -> tuple[str, int]:
+
+def chrome(
+    job: Job, search: Sequence[Path] = (), without: Threads = frozenset(), path: Sequence[Piece] = ()
+) -> tuple[str, int]:
     """Returns the file's text, and how many events it leaves out: the shortest, beyond `MOST_EVENTS`.
 
-    `without`: threads whose samples are left out.
+    `without`: threads whose samples are left out. `path`: the critical path in the order of time.
     """
     rates = list(_heat(job))
-    events = [*_samples(job, search, without), *_mpi_calls(job), *_transfers(job)]
+    events = [*_samples(job, search, without), *_mpi_calls(job), *_transfers(job), *_path(path)]
     left_out = max(0, len(events) - _MOST_EVENTS)
     if left_out:
         events = sorted(events, key=lambda event: -event["dur"])[:_MOST_EVENTS]
@@ -47,7 +53,7 @@ def chrome(job: Job, search: Sequence[Path] = (), without: Threads = frozenset()
     events.reverse()
     events.sort(key=lambda event: (event["pid"], event["tid"], event["ts"], -event["dur"]))
     trace = {
-        "traceEvents": [*names([*events, *rates]), *events, *rates],
+        "traceEvents": [*names([*events, *rates]), *events, *_arrows(events), *rates],
         "displayTimeUnit": "ms",
         "otherData": {"clocks": _clocks(job)},
     }
@@ -71,6 +77,22 @@ def event(rank: int, thread: int, row: str, name: str, begin: float, end: float,
     first, last = round(begin * 1e9), round(end * 1e9)
     times = {"ts": first / 1000, "dur": (last - first) / 1000}
     return {"ph": "X", "pid": rank, "tid": number, "name": name, "cat": row, **times, "args": said}
+
+
+def _path(pieces: Sequence[Piece]) -> Iterator[Event]:
+    """Returns the pieces of the critical path."""
+    for rank, begin, end in pieces:
+        yield event(rank, 0, "critical path", "critical path", begin, end)
+
+
+def _arrows(events: Sequence[Event]) -> Iterator[Event]:
+    """Returns arrows from the end of each piece of the critical path among these events to the next one's begin."""
+    pieces = sorted((one for one in events if one["cat"] == "critical path"), key=lambda one: one["ts"])
+    for number, (one, other) in enumerate(pairwise(pieces)):
+        common = {"id": number, "name": "held up", "cat": "critical path", "args": {}}
+        # A viewer ties an arrow to the event around its end, and the last nanosecond is still inside.
+        yield {"ph": "s", "pid": one["pid"], "tid": one["tid"], "ts": one["ts"] + max(one["dur"] - 0.001, 0), **common}
+        yield {"ph": "f", "bp": "e", "pid": other["pid"], "tid": other["tid"], "ts": other["ts"], **common}
 
 
 def names(events: Sequence[Event]) -> Iterator[Event]:

@@ -97,9 +97,15 @@ def _time_line(job: Job, search: list[Path], without: frozenset[tuple[int, int]]
     """Writes Chrome's format; raises IolensError if the log has nothing on a time line."""
     from iolens.errors import IolensError
     from iolens.exports.chrome import chrome
+    from iolens.metrics.why.answers import path_pieces
 
-    text, left_out = chrome(job, search, without)
-    how = "iolens run --dxt traces transfers, and --timeline adds samples (--sample) and MPI calls (--trace mpi)"
+    pieces = path_pieces(job)
+    path = [] if pieces is None else list(pieces.rows("rank", "start", "end"))[::-1]
+    text, left_out = chrome(job, search, without, path)
+    how = (
+        "iolens run --dxt traces transfers, --timeline adds samples (--sample) and MPI calls (--trace mpi), and --why "
+        "the critical path"
+    )
     if '"ph": "X"' not in text and '"ph": "C"' not in text:
         raise IolensError(f"{job.path}: no event of this log has a time of its own; {how}")
     if '"ph": "X"' not in text:

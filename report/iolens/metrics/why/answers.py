@@ -134,14 +134,22 @@ def _largest(rows: Records | None) -> Records | None:
 
 
 @once_per_job
+def path_pieces(job: Job) -> Records | None:
+    """Returns the pieces of the critical path, the last one first: rank, start and end in seconds. None if the log has
+    no events.
+    """
+    found = why(job)
+    return None if found is None else critical_path(found.program, found.waits)
+
+
+@once_per_job
 def path_by_activity(job: Job) -> Records | None:
     """Returns the critical path by rank and activity: rank, kind, function, file, seconds and share of the path. None
     if the log has no events.
     """
-    found = why(job)
-    if found is None:
+    found, pieces = why(job), path_pieces(job)
+    if found is None or pieces is None:
         return None
-    pieces = critical_path(found.program, found.waits)
     total = np.zeros((found.program.ranks, len(found.activities.kinds)))
     for rank in np.unique(pieces["rank"]).tolist():
         rows = pieces["rank"] == rank
