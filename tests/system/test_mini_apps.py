@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
 from btio_program import ROOT
 from iolens.lab.run import mpi
+from iolens.log import Job, read_log
 from mimic_runs import differences, mimicked, mini_app, record
 
 pytestmark = [
@@ -48,6 +50,63 @@ def test_open_mpis_own_mpi_io_is_mimicked_too(tmp_path: Path) -> None:
     (tmp_path / "original").mkdir()
     original = record(tmp_path / "original", [*BTIO, "--method", "full"], 4, io="ompio")
     assert differences(original, mimicked(original, tmp_path, 4, io="ompio")) == []
+
+
+def test_exchanges_between_ranks_are_made_in_their_order(tmp_path: Path) -> None:
+    (tmp_path / "original").mkdir()
+    options = ("--dxt", "--why", "--trace", "mpi")
+    original = record(tmp_path / "original", [*IOR, "-a", "POSIX", "-C"], 4, options)
+    mini_app(original, tmp_path / "mini")
+    again = record(tmp_path, [tmp_path / "mini" / "mimic"], 4, options)
+    assert differences(original, again) == []
+    names = ("MPI_Allreduce", "MPI_Bcast", "MPI_Allgather")
+    for name in names:
+        made, mine = (exchanges(read_log(log), name) for log in (original, again))
+        assert made == mine != []
+
+
+def exchanges(job: Job, name: str) -> list[tuple[int, int]]:
+    """Returns rank and bytes of each call of a function on MPI_COMM_WORLD's ranks, in the order of ranks and times."""
+    table = job.private["why_events"]
+    mine = table[table["function"].astype(str) == name]
+    return [*zip(mine["rank"].tolist(), mine["bytes"].tolist(), strict=True)]
+
+
+PYTHON = {
+    "h5py": """
+import h5py, numpy
+with h5py.File("a.h5", "w") as file:
+    file.create_dataset("x", data=numpy.arange(10000, dtype="f8"))
+    chunked = file.create_dataset("z", (40, 60), chunks=(10, 30), dtype="f4")
+    for row in range(40):
+        chunked[row] = row
+with h5py.File("a.h5", "r") as file:
+    print(file["x"][10:20].sum(), file["z"][5:40:7].sum())
+""",
+    "mpi4py": """
+import numpy
+from mpi4py import MPI
+world = MPI.COMM_WORLD
+block = numpy.full(1024, world.rank, dtype="b")
+file = MPI.File.Open(world, "shared.dat", MPI.MODE_CREATE | MPI.MODE_RDWR)
+file.Write_at_all(world.rank * 1024, block)
+file.Sync()
+world.Barrier()
+file.Read_at((world.size - 1 - world.rank) * 1024, block)
+for turn in range(9):
+    file.Iwrite_at(65536 + (turn * world.size + world.rank) * 1024, block).Wait()
+file.Close()
+""",
+}
+
+
+@pytest.mark.parametrize("name", PYTHON)
+def test_python_programs_are_mimicked(name: str, tmp_path: Path) -> None:
+    pytest.importorskip(name)
+    (tmp_path / "original").mkdir()
+    ranks = 1 if name == "h5py" else 3
+    original = record(tmp_path / "original", [sys.executable, "-c", PYTHON[name]], ranks, io="ompio")
+    assert differences(original, mimicked(original, tmp_path, ranks, io="ompio")) == []
 
 
 def test_names_are_kept_on_request_alone(tmp_path: Path) -> None:

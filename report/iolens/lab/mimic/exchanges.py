@@ -78,7 +78,37 @@ def read_exchanges(job: Job, communicators: tuple[tuple[int, ...], ...]) -> Exch
         start=table["start"][mine],
         end=table["end"][mine],
     )
-    return Exchanges(calls, tuple(known), notes)
+    if not len(calls):
+        return Exchanges(calls, tuple(known), notes)
+    whole, lengths = _matched(calls, tuple(known))
+    if not whole.all():
+        notes = (*notes, f"{int((~whole).sum())} exchanges are not made, because the log has them of some ranks alone.")
+    return Exchanges(calls.changed(length=lengths)[whole], tuple(known), notes)
+
+
+def _matched(calls: Calls, communicators: tuple[tuple[int, ...], ...]) -> tuple[np.ndarray, np.ndarray]:
+    """Returns for each call whether all ranks of its communicator made it, and the bytes of one rank's part.
+
+    All members make the collective calls of a communicator in the same order. The log has the bytes that a rank sent or
+    received, whichever are more; with parts of different sizes, each gets the mean.
+    """
+    order = np.lexsort((calls.start, calls.rank, calls.detail))
+    pair = np.stack([calls.detail[order], calls.rank[order]])
+    fresh = np.r_[True, (pair[:, 1:] != pair[:, :-1]).any(axis=0)]
+    number = np.empty(len(order), np.int64)
+    number[order] = np.arange(len(order)) - np.maximum.accumulate(np.where(fresh, np.arange(len(order)), 0))
+    _, instance = np.unique(np.stack([calls.detail, number]), axis=1, return_inverse=True)
+    instance = instance.ravel()
+    size = np.array([len(ranks) or 1 for ranks in communicators])[calls.detail]
+    most = np.zeros(len(order), np.int64)
+    least = np.full(len(order), len(Kind))
+    largest = np.zeros(len(order), np.int64)
+    np.maximum.at(most, instance, calls.kind)
+    np.minimum.at(least, instance, calls.kind)
+    np.maximum.at(largest, instance, calls.length)
+    whole = (np.bincount(instance, minlength=len(order))[instance] == size) & (most == least)[instance]
+    spread = np.isin(calls.kind, (Kind.GATHER, Kind.ALLGATHER, Kind.SCATTER, Kind.ALLTOALL))
+    return whole, np.where(spread, largest[instance] // size, largest[instance])
 
 
 def _texts(column: np.ndarray) -> np.ndarray:

@@ -557,9 +557,8 @@ static int rank_in(MPI_Comm comm, long world_rank)
 static void exchange(enum kind kind, const long *value)
 {
     MPI_Comm comm = communicators[value[DETAIL]];
-    int bytes = (int)value[LENGTH], size, root = rank_in(comm, value[OFFSET]);
+    int bytes = (int)value[LENGTH], root = rank_in(comm, value[OFFSET]);
     char *back = memory + LARGEST;
-    MPI_Comm_size(comm, &size);
     switch (kind) {
     case BARRIER:
         MPI_Barrier(comm);
@@ -580,10 +579,10 @@ static void exchange(enum kind kind, const long *value)
         MPI_Allgather(memory, bytes, MPI_BYTE, back, bytes, MPI_BYTE, comm);
         break;
     case SCATTER:
-        MPI_Scatter(memory, bytes / size, MPI_BYTE, back, bytes / size, MPI_BYTE, root, comm);
+        MPI_Scatter(memory, bytes, MPI_BYTE, back, bytes, MPI_BYTE, root, comm);
         break;
     default:
-        MPI_Alltoall(memory, bytes / size, MPI_BYTE, back, bytes / size, MPI_BYTE, comm);
+        MPI_Alltoall(memory, bytes, MPI_BYTE, back, bytes, MPI_BYTE, comm);
     }
 }
 

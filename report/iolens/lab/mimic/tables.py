@@ -135,7 +135,7 @@ def _memory(trace: Trace) -> tuple[int, int]:
     together = (calls.kind >= Kind.BARRIER) & (calls.kind <= Kind.ALLTOALL)
     spread = int(calls.length[together].max()) * trace.nprocs if together.any() else 0
     pieces = max((sum(row[2] * row[4] * row[6] for row in view.rows) for view in trace.views), default=0)
-    return max(4096, longest), max(4096, spread, 8 * pieces)
+    return max(4096, longest, spread), max(4096, spread, 8 * pieces)
 
 
 def _runs(values: Sequence[int]) -> list[tuple[int, int, int]]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from iolens.errors import IolensError
-from iolens.lab.mimic.calls import Calls, FileFacts, Kind, Trace, calls_of, in_order, joined, numbers_of
+from iolens.lab.mimic.calls import NO_FILE, Calls, FileFacts, Kind, Trace, calls_of, in_order, joined, numbers_of
 from iolens.lab.mimic.exchanges import read_exchanges
 from iolens.lab.mimic.mpi_files import read_mpi_files
 from iolens.lab.mimic.streams import read_streams
@@ -26,8 +26,9 @@ def read_trace(job: Job) -> Trace:
     _refuse(job)
     ids, names = _files_of(job)
     below = joined([_transfers(job, ids), _events(job, ids)])
+    below = below[below.file != NO_FILE]  # the standard streams have no number
     mpi = read_mpi_files(job, ids)
-    inside = _lies_inside(below, mpi.calls)
+    inside = _lies_inside(below, mpi.calls) | _lies_inside(below, _later_spans(mpi.calls), same_file=True)
     counted = Counted(job, ids, mpi.calls)
     own = split_kinds(in_order(below[~inside]), counted)
     exchanges = read_exchanges(job, mpi.communicators)
@@ -131,9 +132,28 @@ def _events(job: Job, ids: dict[int, int]) -> Calls:
     )
 
 
-def _lies_inside(below: Calls, outer: Calls) -> np.ndarray:
-    """Returns for each call below MPI-IO whether an MPI-IO call of its rank made it."""
+def _later_spans(calls: Calls) -> Calls:
+    """Returns the time from each open of MPI-IO to the close, for files with non-blocking transfers, as a call: the
+    library makes these at any time.
+    """
+    later = np.isin(calls.kind, (Kind.MPI_WRITE_LATER, Kind.MPI_READ_LATER))
+    mine = calls[np.isin(calls.file, calls.file[later])]
+    opens, closes = mine[mine.kind == Kind.MPI_OPEN], mine[mine.kind == Kind.MPI_CLOSE]
+    ends = [
+        closes.end[(closes.file == file) & (closes.rank == rank) & (closes.end > start)].min(initial=np.inf)
+        for file, rank, start in zip(opens.file, opens.rank, opens.start, strict=True)
+    ]
+    return opens.changed(end=np.array(ends, np.float64))
+
+
+def _lies_inside(below: Calls, outer: Calls, *, same_file: bool = False) -> np.ndarray:
+    """Returns for each call below MPI-IO whether an MPI-IO call of its rank, and of its file if asked, made it."""
     inside = np.zeros(len(below), bool)
+    if same_file:
+        for file in np.unique(outer.file):
+            mine = below.file == file
+            inside[mine] = _lies_inside(below[mine], outer[outer.file == file])
+        return inside
     for rank in np.unique(outer.rank):
         tops = outer[outer.rank == rank]
         order = np.argsort(tops.start, kind="stable")
@@ -161,13 +181,16 @@ def _lost(job: Job, below: Calls, counted: Counted) -> list[str]:
     """Returns sentences on calls that the counters have and the traces have not."""
     said = [f"The log is partial: {reason}" for reason in job.partial]
     said += list(job.unfollowed)
+    streams = {key for key, name in job.names.items() if name.startswith("<")}
+    if streams:
+        said.append("Calls on the standard streams are not made.")
     traced = {
         "reads": int((below.kind == Kind.READ).sum()),
         "writes": int((below.kind == Kind.WRITE).sum()),
         "opens": int((below.kind == Kind.OPEN).sum()),
     }
     for word, here in traced.items():
-        there = counted.total(f"POSIX_{word.upper()}")
+        there = sum(counted.of(f"POSIX_{word.upper()}").values())
         if here != there:
             said.append(f"The counters have {there} {word} and the traces {here}; only traced ones are made.")
     return said

@@ -33,13 +33,9 @@ class Counted:
         pairs = sorted({*zip(table["file"].tolist(), table["rank"].tolist(), strict=True)})
         found: dict[int, list[int]] = {}
         for key, rank in pairs:
-            found.setdefault(self._ids[key], []).append(rank)
+            if key in self._ids:
+                found.setdefault(self._ids[key], []).append(rank)
         return found
-
-    def total(self, counter: str) -> int:
-        """Returns the sum of a counter over all records."""
-        table = self._job.records.get(_module_of(counter))
-        return 0 if table is None else int(np.maximum(table[counter], 0).sum())
 
     def of(self, counter: str) -> dict[tuple[int, int], int]:
         """Returns a counter by file and rank, where it is not 0."""
