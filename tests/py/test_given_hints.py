@@ -1,4 +1,4 @@
-"""`iolens run --hints`: texts that are accepted and texts that are refused."""
+"""`iolens run --hints` and `--hdf5`: texts that are accepted and texts that are refused."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from iolens.cli.main import main
-from iolens.lab.run.given_hints import hints_of_files
+from iolens.lab.given_hints import hdf5_of_files, hints_of_files
 
 
 @pytest.mark.parametrize(
@@ -29,6 +29,24 @@ def test_sizes_become_bytes_and_colons_stay_in_values(text: str, value: str) -> 
 def test_what_is_no_hint_is_refused(text: str) -> None:
     with pytest.raises(argparse.ArgumentTypeError):
         hints_of_files(text)
+
+
+def test_sizes_of_hdf5_settings_become_bytes() -> None:
+    given = "*.h5:alignment=1M,coll_metadata=1,meta_block=4M,b*:chunk_cache=64M:libver=latest"
+    expected = "*.h5:alignment=1048576,coll_metadata=1,meta_block=4194304,b*:chunk_cache=67108864:libver=latest"
+    assert hdf5_of_files(given) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "alignment=1M", "*:align=1M", "*:alignment=0", "*:alignment=big", "*:coll_metadata=2", "*:libver=v19"),
+        *("*:alignment=1M:", "*:alignment=1M:x", "*:libver=", "*:sieve=-1", "*:sieve=10000000T"),
+    ],
+)
+def test_what_is_no_hdf5_setting_is_refused(text: str) -> None:
+    with pytest.raises(argparse.ArgumentTypeError):
+        hdf5_of_files(text)
 
 
 @pytest.mark.parametrize(("version", "lost"), [("4.1.4", False), ("5.0.7", True)])

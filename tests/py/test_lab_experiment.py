@@ -203,9 +203,19 @@ def test_an_own_factor_changes_arguments_environment_and_hints(tmp_path: Path) -
     assert (asked.arguments, asked.environment) == ((), {"COLOUR": "red"})
 
 
+def test_levels_of_a_factor_may_be_hdf5_settings(tmp_path: Path) -> None:
+    text = OWN.replace("plain: {}", 'aligned: {hdf5: "*.h5:alignment=1M"}')
+    experiment = load_experiment(write(tmp_path, text))
+    assert load_experiment(write(tmp_path, to_yaml(experiment))) == experiment
+    run = next(run for run in schedule(experiment) if run.point.settings["variant"] == "aligned")
+    asked = spec_of(experiment, run, EMULATED)
+    assert asked.environment == {"COLOUR": "red", "IOLENS_HDF5": "*.h5:alignment=1048576"}
+
+
 @pytest.mark.parametrize(
     ("old", "new", "problem"),
     [
+        ("    plain: {}\n", "    plain: {hdf5: '*:size=1'}\n", "plain: size is none of alignment"),
         ("    plain: {}\n", "    plain: {argument: [a]}\n", "plain: unknown key argument"),
         ("    plain: {}\n", "    'epio own files': {}\n", "must differ in more than blanks"),
         ("    plain: {}\n", "    plain: [a]\n", "plain: ['a'] is not a table"),

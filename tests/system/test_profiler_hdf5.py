@@ -10,26 +10,30 @@ from pathlib import Path
 
 import darshan
 import pytest
+from iolens.advise.limits import DEFAULTS
+from iolens.advise.rules import hdf5_not_collective
 from iolens.lab.run import mpi
 from iolens.log import read_log
+from iolens.metrics.job.hdf5 import hdf5_settings, not_collective
 from mpi_library import FLAVOUR, PRELOAD
 from patience import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "tests" / "c" / "hdf5_calls.c"
+GIVEN_SOURCE = ROOT / "tests" / "c" / "hdf5_given.c"
 LIBRARIES = ROOT / "build" / "obj" / "workloads" / "libraries.mk"
 
 pytestmark = pytest.mark.mpi
 
 
-def built(target: Path, *flags: str) -> Path:
+def built(target: Path, *flags: str, source: Path = SOURCE) -> Path:
     """The test program, or the same as a library whose main is called `run`."""
     lines = LIBRARIES.read_text().splitlines()
     made = {name: value.split() for name, _, value in (line.partition(" = ") for line in lines)}
     if "HAVE_HDF5" not in made:
         pytest.skip("no parallel HDF5 for this MPI")
     found = [*made["CFLAGS_HDF5"], *made["LIBS_HDF5"]]
-    subprocess.run(["mpicc", "-std=gnu11", *flags, "-o", target, SOURCE, *found], check=True)
+    subprocess.run(["mpicc", "-std=gnu11", *flags, "-o", target, source, *found], check=True)
     return target
 
 
@@ -38,9 +42,9 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built(tmp_path_factory.mktemp("hdf5") / "hdf5_calls")
 
 
-def profiled(folder: Path, ranks: int, *words: object) -> str:
+def profiled(folder: Path, ranks: int, *words: object, **settings: str) -> str:
     """Run under the profiler; what the program printed."""
-    environment = {**os.environ, **mpi.environment(FLAVOUR, 64, "romio321")}
+    environment = {**os.environ, **mpi.environment(FLAVOUR, 64, "romio321"), **settings}
     inner = ["env", f"LD_PRELOAD={PRELOAD}", f"IOLENS_LOGFILE={folder}/log.darshan", f"IOLENS_INCLUDE={folder}"]
     command = [mpi.find_launcher(FLAVOUR), "-np", str(ranks), *inner, *map(str, words)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=PATIENCE)
@@ -97,3 +101,139 @@ def test_a_library_that_python_loads_privately(tmp_path: Path) -> None:
         "sys.exit(ctypes.CDLL(sys.argv[1]).run(2, (ctypes.c_char_p * 3)(*a, None)))"
     )
     held_to(tmp_path, profiled(tmp_path, 1, sys.executable, "-c", words, plugin, tmp_path))
+
+
+CAUSES = {2: "conversion of types"}
+"""Bits of H5Pget_mpio_no_collective_cause, and their names in the log."""
+
+
+@pytest.fixture(scope="module")
+def given_program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return built(tmp_path_factory.mktemp("hdf5") / "hdf5_given", source=GIVEN_SOURCE)
+
+
+def addresses(output: str, folder: Path) -> dict[str, int]:
+    """The addresses that the program printed, which h5py's own HDF5 confirms."""
+    found = {name: int(value) for kind, name, value in map(_three, output.splitlines()) if kind == "address"}
+    h5py = pytest.importorskip("h5py")
+    for file in ("own", "shared"):
+        with h5py.File(folder / f"{file}.h5") as open_file:
+            for name in set(found) & {f"/{key}" for key in open_file}:
+                assert open_file[name].id.get_offset() == found[name]
+    return found
+
+
+def _three(line: str) -> tuple[str, str, str]:
+    """The first three words of a line."""
+    words = [*line.split(), "", ""]
+    return words[0], words[1], words[2]
+
+
+def settings_of(folder: Path, name: str) -> dict[str, tuple[str, str]]:
+    """The settings of a file: given and effective by key; each key has one row."""
+    table = hdf5_settings(read_log(folder / "log.darshan"))
+    rows = table.rows("path", "key", "given", "effective") if len(table) else ()
+    found = [(key, (given, effective)) for path, key, given, effective in rows if path.endswith(name)]
+    assert len(dict(found)) == len(found)
+    return dict(found)
+
+
+def test_settings_from_outside_take_effect_on_all_ranks(given_program: Path, tmp_path: Path) -> None:
+    without = profiled(tmp_path, 4, given_program, tmp_path)
+    assert any(value % 2**16 for value in addresses(without, tmp_path).values())
+    given = "*.h5:alignment=65536:threshold=1000,coll_metadata=1,meta_block=131072,chunk_cache=4194304:libver=latest"
+    output = profiled(tmp_path, 4, given_program, tmp_path, IOLENS_HDF5=f"other*:sieve=1,{given}")
+    found = addresses(output, tmp_path)
+    assert len(found) == 5
+    assert {value % 2**16 for value in found.values()} == {0}
+    errors = [line for line in without.splitlines() if line.startswith("errors")]
+    assert [line for line in output.splitlines() if line.startswith("errors")] == errors != ["errors 0"]
+    shared = settings_of(tmp_path, "/shared.h5")
+    latest = shared.pop("libver")
+    assert latest[0] == latest[1] != "earliest"
+    expected = {"alignment": "65536", "threshold": "1000", "coll_metadata": "1", "meta_block": "131072"}
+    assert shared == {key: (value, value) for key, value in {**expected, "chunk_cache": "4194304"}.items()}
+    assert settings_of(tmp_path, "/own.h5")["coll_metadata"] == ("1", "")
+
+
+@pytest.mark.parametrize(("first", "third"), [("4096", "65536"), ("", "65536"), ("65536", "")])
+def test_ranks_with_different_settings_use_those_of_rank_0(
+    given_program: Path, tmp_path: Path, first: str, third: str
+) -> None:
+    """Without the agreement, ranks would wait for each other in collective calls on metadata."""
+    if FLAVOUR != "openmpi":
+        pytest.skip("the script knows Open MPI's name for the rank")
+    script = tmp_path / "each.sh"
+    lines = [
+        f"{rank}) export IOLENS_HDF5='*:coll_metadata=1:alignment={text}';;"
+        for rank, text in ((0, first), (2, third))
+        if text
+    ]
+    script.write_text(f'case $OMPI_COMM_WORLD_RANK in {" ".join(lines)} esac\nexec "$@"\n')
+    output = profiled(tmp_path, 4, "sh", script, given_program, tmp_path)
+    addresses(output, tmp_path)
+    shared = settings_of(tmp_path, "/shared.h5")
+    assert shared.get("alignment") == ((first, first) if first else None)
+    assert shared.get("coll_metadata") == (("1", "1") if first else None)
+
+
+def test_without_a_recorded_rank_no_rank_has_settings(given_program: Path, tmp_path: Path) -> None:
+    output = profiled(
+        tmp_path,
+        4,
+        given_program,
+        tmp_path,
+        IOLENS_HDF5="*:coll_metadata=1:meta_block=4194304",
+        IOLENS_RANK_EXCLUDE="2",
+    )
+    assert addresses(output, tmp_path)["/plain"] < 2**16
+    assert settings_of(tmp_path, "/shared.h5") == {}
+
+
+def test_what_is_no_setting_changes_nothing(given_program: Path, tmp_path: Path) -> None:
+    wrong = "*:alignment=0:sieve=x:libver=v999:colour=red:locking=7"
+    output = profiled(tmp_path, 2, given_program, tmp_path, IOLENS_HDF5=wrong)
+    assert addresses(output, tmp_path)["/own0"] < 2**16
+    assert not len(hdf5_settings(read_log(tmp_path / "log.darshan")))
+
+
+def test_the_cause_of_independent_transfers_is_recorded_by_dataset(given_program: Path, tmp_path: Path) -> None:
+    output = profiled(tmp_path, 4, given_program, tmp_path, IOLENS_IO_CALLERS="2")
+    lines = [line.split() for line in output.splitlines() if line.startswith("cause")]
+    expected: dict[tuple[str, str], int] = {}
+    for _, name, _, _, causes in lines:
+        if causes != "0":
+            key = (f"{tmp_path}/shared.h5:{name}", CAUSES[int(causes)])
+            expected[key] = expected.get(key, 0) + 1
+    if not expected:
+        pytest.skip("this HDF5 carries out all of these transfers collectively")
+    job = read_log(tmp_path / "log.darshan")
+    rows = list(not_collective(job).rows("dataset", "cause", "calls", "place"))
+    assert {row[:2]: row[2] for row in rows} == expected
+    assert len(expected) == 1
+    assert rows[0][3].startswith("dataset")
+    seen = hdf5_not_collective.check(job, DEFAULTS)
+    assert seen
+    assert "/converted" in seen.evidence
+    assert "H5T_NATIVE_DOUBLE" in seen.remedy
+
+
+def test_an_unchanged_python_program_gets_the_settings(tmp_path: Path) -> None:
+    pytest.importorskip("h5py")
+    program = (
+        "import sys, h5py, numpy\n"
+        "with h5py.File(sys.argv[1] + '/a.h5', 'w') as f:\n"
+        "    for name in 'xy': f[name] = numpy.zeros(30000)\n"
+        "    print(f['x'].id.get_offset(), f['y'].id.get_offset(), f.id.get_access_plist().get_cache()[2])\n"
+        "try: h5py.File(sys.argv[1] + '/absent.h5')\n"
+        "except FileNotFoundError as error: print(str(error))\n"
+    )
+    words = (sys.executable, "-c", program, tmp_path)
+    before, missing = profiled(tmp_path, 1, *words).splitlines()
+    given = "*.h5:alignment=1048576:chunk_cache=33554432"
+    after, still_missing = profiled(tmp_path, 1, *words, IOLENS_HDF5=given).splitlines()
+    assert int(before.split()[0]) % 2**20
+    assert [int(value) % 2**20 for value in after.split()[:2]] == [0, 0]
+    assert after.split()[2] == "33554432"
+    assert still_missing == missing
+    assert settings_of(tmp_path, "/a.h5")["chunk_cache"] == ("33554432", "33554432")

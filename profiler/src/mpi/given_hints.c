@@ -1,60 +1,14 @@
 #include "given_hints.h"
 
-#include <fnmatch.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "core.h"
 #include "handles.h"
-
-enum { LONGEST = 8192 };
-
-/* Returns the end of a value. A value may contain colons: it ends at the next part that has '='. */
-static char *cut_value(char *value)
-{
-    char *colon = value;
-    while ((colon = strchr(colon, ':'))) {
-        size_t part = strcspn(colon + 1, ":");
-        char *equals = strchr(colon + 1, '=');
-        if (equals && equals < colon + 1 + part) {
-            *colon = '\0';
-            return colon + 1;
-        }
-        colon++;
-    }
-    return NULL;
-}
-
-static bool matches(const char *pattern, const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return fnmatch(pattern, path, 0) == 0 || (slash && fnmatch(pattern, slash + 1, 0) == 0);
-}
 
 void given_hints_each(const char *path, void (*tell)(void *context, const char *key, const char *value),
                       void *context)
 {
-    char text[LONGEST], *rest = text, *entry, *pattern = NULL;
-    const char *given = getenv("IOLENS_HINTS");
-    if (!given || strlen(given) >= sizeof text)
-        return;
-    strcpy(text, given);
-    while ((entry = strsep(&rest, ","))) {
-        char *colon = strchr(entry, ':'), *equals = strchr(entry, '=');
-        if (colon && (!equals || colon < equals)) {
-            pattern = entry;
-            *colon = '\0';
-            entry = colon + 1;
-        }
-        bool wanted = pattern && matches(pattern, path);
-        while (entry && *entry) {
-            char *next = cut_value(entry), *value = strchr(entry, '=');
-            if (value && wanted) {
-                *value = '\0';
-                tell(context, entry, value + 1);
-            }
-            entry = next;
-        }
-    }
+    iolens_given_each(getenv("IOLENS_HINTS"), path, tell, context);
 }
 
 /* An MPI_Info that is being built. */

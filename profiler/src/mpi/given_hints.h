@@ -1,6 +1,4 @@
-/* Hints that the user gives from outside, for files whose name matches a pattern: IOLENS_HINTS, in the form
- * of Cray's MPICH_MPIIO_HINTS: PATTERN:key=value[:key=value...][,PATTERN:...]. A part without '=' continues
- * the value before it (cb_config_list=*:*); behind a comma, key=value goes on with the same pattern. */
+/* Hints that the user gives from outside, for files whose name matches a pattern: IOLENS_HINTS. */
 #ifndef IOLENS_GIVEN_HINTS_H
 #define IOLENS_GIVEN_HINTS_H
 

@@ -6,11 +6,13 @@ Each kind also has a JSON Schema for editors (https://json-schema.org, draft 202
 from __future__ import annotations
 
 import re
+from argparse import ArgumentTypeError
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from iolens.lab.given_hints import hdf5_of_files
 from iolens.lab.io_components import IO_COMPONENTS
 from iolens.lab.sizes import parse_size
 
@@ -52,12 +54,14 @@ _FLAGS = r"^-[A-Za-z0-9_=+,./:@%^ -]*$"
 @dataclass(frozen=True)
 class Change:
     """The changes that one level of an experiment's own factor makes: added arguments, environment variables, MPI-IO
-    hints, the MPI-IO component, and the compiler and flags with which a bundled workload is built.
+    hints, HDF5 settings by file, the MPI-IO component, and the compiler and flags with which a bundled workload is
+    built.
     """
 
     arguments: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
     hints: Mapping[str, str] = field(default_factory=dict)
+    hdf5: str | None = None
     io_component: str | None = None
     compiler: str | None = None
     flags: str | None = None
@@ -245,6 +249,15 @@ def variables(value: Any) -> dict[str, str]:
     return {text(key): str(item) for key, item in value.items()}
 
 
+@kind(type="string", minLength=1)
+def _hdf5(value: Any) -> str:
+    """Converts HDF5 settings by file, in the form of `iolens run --hdf5`."""
+    try:
+        return hdf5_of_files(text(value))
+    except ArgumentTypeError as error:
+        raise ValueError(str(error)) from error
+
+
 @kind(type="string", pattern=_COMPILER)
 def _compiler(value: Any) -> str:
     """Converts a C compiler: a command's name, or a path."""
@@ -269,6 +282,7 @@ CHANGES: Mapping[str, Kind[Any]] = {
     "arguments": words,
     "environment": variables,
     "hints": hint_table,
+    "hdf5": _hdf5,
     "io_component": one_of(*IO_COMPONENTS),
     "compiler": _compiler,
     "flags": _flags,

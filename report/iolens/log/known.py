@@ -17,6 +17,8 @@ _INTEGERS = {
     "writes_not_aligned",
     "mpiio_hints": "file",
     "mpiio_collectives": "file rank calls",
+    "hdf5_settings": "file",
+    "hdf5_not_collective": "dataset rank own others collective node",
     "posix_extra": "file rank",
     "mpiio_extra": "file rank",
     "file_locks": "file rank locks exclusive refused waits",
@@ -43,6 +45,7 @@ _DOUBLES = {
     "file_ranks": "read_time write_time",
     "mpiio_collectives": "seconds waiting access exchange",
     "posix_extra": "seconds",
+    "hdf5_not_collective": "seconds",
     "file_locks": "seconds longest",
     "failed_calls": "seconds",
     "connections": "connect_seconds busy_seconds limited_seconds shortest_rtt",
@@ -56,6 +59,8 @@ _DOUBLES = {
 }
 _TEXTS = {
     "mpiio_hints": "key requested effective",
+    "hdf5_settings": "key requested given effective",
+    "hdf5_not_collective": "cause",
     "failed_calls": "operation",
     "connections": "address",
     "http_requests": "url",

@@ -48,8 +48,10 @@ static struct h5d_state *state_of(hid_t dataset)
 {
     struct file *file, *own = record_of(dataset, &file);
     struct h5d_state *state = own ? registry_state(own, MODULE_H5D, -1) : NULL;
-    if (state)
+    if (state) {
         state->ints[H5D_FILE_ID] = (int64_t)file->id;
+        state->named = own;
+    }
     return state;
 }
 
@@ -178,6 +180,8 @@ void hdf5_on_transfer(const struct call *c, hid_t dataset, hid_t space, hid_t tr
         return;
     int64_t points = selected(dataset, space, &pattern, &kind);
     bool together = collective(transfer);
+    if (together)
+        hdf5_on_collective(c, state->named, transfer);
     spin_lock(&state->dataset.lock);
     pattern.words[0] = points * state->ints[H5D_DATATYPE_SIZE];
     state->ints[H5D_READS + writing]++;
@@ -245,6 +249,7 @@ static struct h5d_state *give_name(struct h5d_state *state, hid_t dataset)
     if (!there)
         return state;
     state->ints[H5D_FILE_ID] = (int64_t)file->id;
+    state->named = own;
     if (there == state)
         return state;
     spin_lock(&there->dataset.lock);

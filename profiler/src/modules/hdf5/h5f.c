@@ -26,12 +26,16 @@ static struct h5f_state *state_of(hid_t object)
     return file ? registry_state(file, MODULE_H5F, -1) : NULL;
 }
 
-/* The file is accessed through MPI-IO when its access list names that driver. */
-static bool through_mpi(hid_t access)
+/* HDF5 2 has a variable for the number of the driver, and earlier versions have a function. */
+bool hdf5_through_mpi(hid_t access)
 {
     const struct hdf5_calls *hdf5 = hdf5_calls();
-    return access != HDF5_DEFAULT && hdf5->H5Pget_driver && hdf5->H5FD_mpio_init &&
-           hdf5->H5Pget_driver(access) == hdf5->H5FD_mpio_init();
+    if (access == HDF5_DEFAULT || !hdf5->H5Pget_driver)
+        return false;
+    hid_t driver = hdf5->H5Pget_driver(access);
+    return hdf5->H5FD_mpio_init   ? driver == hdf5->H5FD_mpio_init()
+           : hdf5->H5FD_MPIO_id_g ? driver == *hdf5->H5FD_MPIO_id_g
+                                  : false;
 }
 
 static void add_meta(struct h5f_state *state, const struct call *c)
@@ -44,7 +48,7 @@ void hdf5_on_open(const struct call *c, hid_t file, hid_t access)
     struct h5f_state *state = state_of(file);
     if (!state)
         return;
-    bool mpi = through_mpi(access);
+    bool mpi = hdf5_through_mpi(access);
     spin_lock(&state->lock);
     state->ints[H5F_OPENS]++;
     state->ints[H5F_USE_MPIIO] |= mpi;

@@ -1,6 +1,7 @@
 /* The wrapped functions of HDF5: the rows of hdf5.def, expanded. */
 #include "calls/row.h"
 #include "hdf5.h"
+#include "hdf5_settings.h"
 
 #define TYPE_at_id(_)        hid_t
 #define TYPE_object(_)       hid_t
@@ -25,7 +26,13 @@
 #define TYPE_address(_)      haddr_t
 #define TYPE_token(_)        h5_token_t
 
-#define ON_FILE_OPEN(...)     FN(__VA_ARGS__, if (ret >= 0) hdf5_on_open(&c, ret, access))
+#define ON_FILE_OPEN(...) FNB(__VA_ARGS__, GIVEN_ACCESS, OPENED)
+#define GIVEN_ACCESS      access = iolens_hdf5_given ? given_access(&c, name, access) : access
+#define OPENED                                                                                               \
+    if (ret >= 0)                                                                                            \
+        hdf5_on_open(&c, ret, access);                                                                       \
+    if (c.mark)                                                                                              \
+    hdf5_after_open(&c, ret)
 #define ON_FILE_FLUSH(...)    FN(__VA_ARGS__, if (ret >= 0) hdf5_on_flush(&c, object))
 #define ON_FILE_CLOSE(...)    FNB(__VA_ARGS__, hdf5_before_close(&c, file), if (ret >= 0) hdf5_on_close(&c))
 #define ON_DATASET(...)       FN(__VA_ARGS__, if (ret >= 0) hdf5_on_dataset(&c, ret, false))
@@ -57,6 +64,14 @@ static inline void *real(const char *name, void **only, const void *caller)
     if (!*only)
         wrap_resolve(name, only);
     return *only;
+}
+
+/* Returns the list to open a file with. The library of the caller is looked up first, since its lists are
+ * meant. */
+WRAP_INSIDE hid_t given_access(struct call *c, const char *path, hid_t access)
+{
+    hdf5_of_caller("H5open", iolens_called_for ? iolens_called_for : c->caller);
+    return hdf5_given_access(c, path, access);
 }
 
 #undef REAL

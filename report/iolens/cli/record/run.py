@@ -56,9 +56,16 @@ def _groups_of_functions(text: str) -> str:
 
 def _hints_of_files(text: str) -> str:
     """Converts MPI-IO hints by file to the profiler's form."""
-    from iolens.lab.run.given_hints import hints_of_files
+    from iolens.lab.given_hints import hints_of_files
 
     return hints_of_files(text)
+
+
+def _hdf5_of_files(text: str) -> str:
+    """Returns HDF5 settings by file, as the profiler takes them."""
+    from iolens.lab.given_hints import hdf5_of_files
+
+    return hdf5_of_files(text)
 
 
 def _callers_to_keep(text: str) -> int:
@@ -124,6 +131,12 @@ _OPTIONS: Mapping[str, dict[str, Any]] = {
         "type": _hints_of_files,
         "metavar": "PATTERN:KEY=VALUE,...",
         "help": "MPI-IO hints for the files that match, such as '*.nc:cb_nodes=4,cb_buffer_size=16M'",
+    },
+    "--hdf5": {
+        "type": _hdf5_of_files,
+        "metavar": "PATTERN:KEY=VALUE,...",
+        "help": "HDF5 settings for the files that match, such as '*.h5:alignment=1M,coll_metadata=1'; also threshold, "
+        "meta_block, small_data, sieve, chunk_cache, libver and locking",
     },
     "--io-component": {
         "choices": IO_COMPONENTS,
@@ -290,6 +303,8 @@ def _setup_of(args: argparse.Namespace, words: list[str], logs: Path, settings: 
     application |= {"DXT_ENABLE_IO_TRACE": "1"} if args.dxt else {}
     if args.hints:
         application["IOLENS_HINTS"] = args.hints
+    if args.hdf5:
+        application["IOLENS_HDF5"] = args.hdf5
     application |= _recording(args)
     if args.why:
         application |= _why_settings(args.why, application)
@@ -340,7 +355,8 @@ def _why_settings(mib: int, settings: Mapping[str, str]) -> dict[str, str]:
 def _refuse(args: argparse.Namespace, settings: Mapping[str, str]) -> None:
     """Raises an error for settings that the profiler would refuse, before each process prints the same message."""
     if args.profiler != "iolens":
-        for name in ("hwpc", "trace", "apa", "sample", "timeline", "why", "callers", "mpi_sync", "late_receives"):
+        recorded = ("hwpc", "trace", "apa", "sample", "timeline", "why", "callers", "mpi_sync", "late_receives")
+        for name in ("hdf5", *recorded):
             if getattr(args, name) not in (None, False):
                 raise UsageError(f"--{name.replace('_', '-')} works only with the profiler iolens")
     counted = "--hwpc" if args.hwpc else f"{args.apa}: -Drtenv=PAT_RT_HWPC"

@@ -69,6 +69,8 @@ JOB_EXHIBITS: tuple[Exhibit[Job], ...] = (
     striping.STRIPE_RANKS,
     striping.LUSTRE_CLIENT,
     mpiio.HINTS,
+    mpiio.HDF5_SETTINGS,
+    mpiio.NOT_COLLECTIVE,
     mpiio.AGGREGATORS,
     mpiio.COLLECTIVES,
     mpiio.OTHER_MPIIO_CALLS,

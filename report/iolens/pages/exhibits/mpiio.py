@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from iolens.log import Job
-from iolens.metrics.job import extra, mpiio
+from iolens.metrics.job import extra, hdf5, mpiio
 from iolens.pages import words
 from iolens.pages.exhibit import EVERY, Column, Exhibit
 
@@ -31,6 +31,39 @@ HINTS: Exhibit[Job] = Exhibit(
     note="Effective: the value of MPI_File_get_info before the file was closed; n/a: it had none. Some libraries only "
     "repeat the requested value: compare with the ranks that wrote.",
     absent=no_hints,
+)
+
+HDF5_SETTINGS: Exhibit[Job] = Exhibit(
+    name="hdf5_settings",
+    title="HDF5 settings from outside",
+    metric=hdf5.hdf5_settings,
+    columns=[
+        Column("file", "path"),
+        Column("setting", "key"),
+        Column("requested", "requested", lambda value: value or "n/a"),
+        Column("from outside", "given"),
+        Column("effective", "effective", lambda value: value or "n/a"),
+    ],
+    note="Given by `iolens run --hdf5` when the file was opened. Effective: the value that HDF5 reports of the open "
+    "file; n/a: the file or this HDF5 has no such setting (`coll_metadata` needs files opened through MPI-IO).",
+)
+
+NOT_COLLECTIVE: Exhibit[Job] = Exhibit(
+    name="hdf5_not_collective",
+    title="HDF5 transfers that were not collective as asked",
+    metric=hdf5.not_collective,
+    columns=[
+        Column("dataset", "dataset"),
+        Column("cause", "cause"),
+        Column("calls", "calls", words.count),
+        Column("collective", "collective", words.count),
+        Column("ranks", "ranks", words.count),
+        Column("causing ranks", "causing", words.count),
+        Column("slowest rank, s", "seconds", words.seconds),
+        Column("called in", "place", optional=True),
+    ],
+    note="The cause is HDF5's own answer (H5Pget_mpio_no_collective_cause) after each read and write for which the "
+    "program asked for a collective transfer. A call with several causes stands in several rows.",
 )
 
 AGGREGATORS: Exhibit[Job] = Exhibit(

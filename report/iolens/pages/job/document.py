@@ -19,7 +19,14 @@ from iolens.pages.exhibits.files import (
     OTHER_CALLS,
     SHARED_FILES,
 )
-from iolens.pages.exhibits.mpiio import AGGREGATORS, COLLECTIVES, HINTS, OTHER_MPIIO_CALLS
+from iolens.pages.exhibits.mpiio import (
+    AGGREGATORS,
+    COLLECTIVES,
+    HDF5_SETTINGS,
+    HINTS,
+    NOT_COLLECTIVE,
+    OTHER_MPIIO_CALLS,
+)
 from iolens.pages.exhibits.network import CONNECTIONS, HTTP_REQUESTS
 from iolens.pages.exhibits.operations import ACCESS_SIZES, ALIGNMENT, COMMON_SIZES, OPERATIONS, PATTERN
 from iolens.pages.exhibits.overview import gauge_pairs, unknown_words
@@ -162,6 +169,8 @@ PAGES: tuple[Layout[Job], ...] = (
             meeting_ranks,
             LUSTRE_CLIENT.tables,
             HINTS.tables,
+            HDF5_SETTINGS.tables,
+            NOT_COLLECTIVE.tables,
             AGGREGATORS.tables,
             COLLECTIVES.tables,
             OTHER_MPIIO_CALLS.tables,

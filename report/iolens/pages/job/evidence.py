@@ -51,6 +51,7 @@ EVIDENCE: Mapping[str, str] = {
     "uneven-times": "rank_spans",
     "lock-files": "costly_files",
     "hdf5-independent": "operations",
+    "hdf5-not-collective": "hdf5_not_collective",
     "hdf5-metadata": "operations",
     "hdf5-chunks": "performance",
     "hdf5-unaligned": "alignment",

@@ -72,6 +72,8 @@ def spec_of(experiment: Experiment, run: Run, storage: Backend) -> PointSpec:
     for change in changes:
         environment |= change.environment
         hints |= change.hints
+        if change.hdf5:
+            environment["IOLENS_HDF5"] = ",".join(filter(None, (environment.get("IOLENS_HDF5"), change.hdf5)))
         component = change.io_component or component
         recipe = replace(recipe, **{key: value for key in LISTED if (value := getattr(change, key))})
     arguments = (*experiment.arguments, *(word for change in changes for word in change.arguments))

@@ -1,4 +1,6 @@
-"""MPI-IO hints given from outside: `PATTERN:key=value[,key=value...]`, as Cray's MPICH_MPIIO_HINTS has them."""
+"""MPI-IO hints and HDF5 settings given from outside: `PATTERN:key=value[,key=value...]`, as Cray's MPICH_MPIIO_HINTS
+has them.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +12,33 @@ from iolens.lab.sizes import parse_size
 _ENTRY = re.compile(r"^[^=:,]+:[^=:,]+=")
 _HINT = re.compile(r"^([^=:,]+)=(.+)$", re.DOTALL)
 _SIZED = re.compile(r"^\d+\s*[kmgtKMGT](?:i?[bB])?$")
+
+_HDF5_SETTINGS = {
+    **dict.fromkeys(("alignment", "threshold", "meta_block", "small_data", "sieve", "chunk_cache"), r"\d{1,18}"),
+    **dict.fromkeys(("coll_metadata", "locking"), "[01]"),
+    "libver": "earliest|v18|v110|v112|v114|v200|latest",
+}
+"""The settings that IOLENS_HDF5 takes, and their values with sizes in bytes."""
+
+
+def hdf5_of_files(text: str) -> str:
+    """Returns the value of IOLENS_HDF5: checked, with sizes in bytes."""
+    checked = hints_of_files(text)
+    for setting in re.findall(r"[^,:=]+=[^,:]*", checked):
+        key, _, value = setting.partition("=")
+        if key not in _HDF5_SETTINGS:
+            raise argparse.ArgumentTypeError(f"{key} is none of {', '.join(_HDF5_SETTINGS)}")
+        if not re.fullmatch(_HDF5_SETTINGS[key], value) or (key == "alignment" and int(value) == 0):
+            raise argparse.ArgumentTypeError(f"{value} is no value of {key}, which takes {_described(key)}")
+    if re.search(r"=[^,:=]*:(?![^,:=]+=)", checked):
+        raise argparse.ArgumentTypeError(f"{text!r} has a part without KEY=VALUE")
+    return checked
+
+
+def _described(key: str) -> str:
+    """Returns the values of an HDF5 setting in words."""
+    pattern = _HDF5_SETTINGS[key]
+    return "a size such as 1M" if "d{" in pattern else "0 or 1" if pattern == "[01]" else pattern.replace("|", ", ")
 
 
 def hints_of_files(text: str) -> str:

@@ -1,0 +1,72 @@
+"""Collective transfers of HDF5 that the library carried out independently."""
+
+from __future__ import annotations
+
+from iolens.advise import say
+from iolens.advise.limits import Limits
+from iolens.advise.rule import Rule, Seen
+from iolens.log import Job
+from iolens.metrics.job.hdf5 import not_collective
+
+_REMEDIES = {
+    "conversion of types": """\
+Let the type in memory be the type in the file, which HDF5 converts otherwise:
+
+  C        H5Dcreate2(file, name, H5T_NATIVE_DOUBLE, ...) where the memory is
+           double; or H5Pset_selection_io(transfer, H5D_SELECTION_IO_MODE_ON)
+           from HDF5 1.14.1 on
+  Python   create_dataset(name, shape, dtype=array.dtype)""",
+    "data transforms": """\
+Apply the formula of H5Pset_data_transform in the program, before the write.""",
+    "HDF5_MPI_OPT_TYPES=0": """\
+  unset HDF5_MPI_OPT_TYPES""",
+    "not a simple or scalar dataspace": """\
+Give ranks without data an empty selection instead of a null dataspace:
+
+  C        H5Sselect_none(file_space); H5Sselect_none(memory_space);""",
+    "neither contiguous nor chunked": """\
+Use a contiguous or chunked layout instead of a compact or external one:
+
+  C        H5Pset_layout(creation, H5D_CONTIGUOUS);""",
+    "filtered dataset": """\
+Write filtered (compressed) datasets with HDF5 1.10.2 or later and an MPI of
+version 3 or later, or without the filter.""",
+    "each chunk by itself": """\
+Let HDF5 join all chunks into one collective transfer:
+
+  C        H5Pset_dxpl_mpio_chunk_opt(transfer, H5FD_MPIO_CHUNK_ONE_IO);""",
+}
+_OTHER = """\
+Ask HDF5 on each rank, right after the transfer:
+
+  C        H5Pget_mpio_no_collective_cause(transfer, &local, &global);"""
+
+
+def check(job: Job, limits: Limits) -> Seen | None:
+    """Returns the evidence of the dataset in which independent transfers took longest, and their time."""
+    found = not_collective(job)
+    if not len(found):
+        return None
+    causes = list(dict.fromkeys(found["cause"].tolist()))
+    dataset, cause, calls, causing, place = next(found.rows("dataset", "cause", "calls", "causing", "place"))
+    spent = float(found["seconds"].max())
+    where = f", called in {place}" if place else ""
+    evidence = (
+        f"HDF5 carried out {say.count(calls, 'transfer')} of {dataset} independently, although the program asked for "
+        f"collective ones{where}. HDF5's reason: {cause}, on {say.count(causing, 'rank')}. These transfers took "
+        f"{say.seconds(spent)} on the slowest rank."
+    )
+    remedy = "\n\n".join(_REMEDIES[each] for each in causes if each in _REMEDIES)
+    return Seen(evidence, spent, "It assumes that these transfers take no time on the slowest rank.", remedy or _OTHER)
+
+
+RULE = Rule(
+    id="hdf5-not-collective",
+    title="HDF5 transfers are not collective as asked",
+    says="HDF5 carried out transfers independently for which the program asked for collective ones",
+    limits=(),
+    why="HDF5 falls back to independent transfers without a word, on all ranks where one of them has a reason.",
+    read_more="https://docs.hdfgroup.org (H5Pget_mpio_no_collective_cause)",
+    check=check,
+    bounds="independent HDF5 transfers",
+)

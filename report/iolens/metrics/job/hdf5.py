@@ -1,0 +1,70 @@
+"""HDF5: settings given from outside, and collective transfers that were not collective."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from iolens.log import Job
+from iolens.log.records import Records
+from iolens.metrics.files.overview import path_column
+from iolens.metrics.grouping import Groups, ordered, without_repeats
+from iolens.metrics.once import once_per_job
+from iolens.metrics.processor.mpi.nodes import chains
+from iolens.symbols.chains import Frame
+
+
+@once_per_job
+def hdf5_settings(job: Job) -> Records:
+    """Returns HDF5 settings from outside (`iolens run --hdf5`) by `path` and `key`: `requested` by the program or by
+    HDF5's defaults, `given` in its place, `effective` as HDF5 reports it of the open file; an empty text means that the
+    library has no such setting. Ranks that differ have rows of their own.
+    """
+    found = job.tables.get("hdf5_settings", Records({}))
+    if not len(found):
+        return Records({})
+    rows = without_repeats(found, "file", "key", "requested", "given", "effective")
+    rows = rows.beside({"path": path_column(job, rows["file"])})
+    return ordered(rows.take("path", "key", "requested", "given", "effective"), "path")
+
+
+@once_per_job
+def not_collective(job: Job) -> Records:
+    """Returns, for each `dataset` (path) and `cause`, the transfers for which the program asked for collective calls
+    and which HDF5 carried out independently: `calls` over all ranks, `ranks` with such calls, `causing` (the ranks
+    because of which they were), `collective` (calls of these ranks on the dataset that were collective), `seconds` of
+    the slowest rank, and `place`, the call in the program where it was recorded.
+    """
+    table = job.tables.get("hdf5_not_collective", Records({}))
+    if not len(table):
+        return Records({})
+    groups = Groups(table["dataset"], table["cause"])
+    first = groups.first
+    found = Records(
+        {
+            "dataset": path_column(job, table["dataset"][first]),
+            "cause": table["cause"][first],
+            "calls": groups.sum(table["own"] + table["others"]),
+            "ranks": groups.sum(np.ones(len(table), int)),
+            "causing": groups.sum((table["own"] > 0).astype(int)),
+            "collective": groups.sum(table["collective"]),
+            "seconds": groups.max(table["seconds"]),
+            "place": _places(job, table.where(first)),
+        }
+    )
+    return ordered(found, "-seconds")
+
+
+def _places(job: Job, rows: Records) -> np.ndarray:
+    """Returns the innermost function and line of each row's node; an empty text where callers were not recorded."""
+    if not (rows["node"] >= 0).any():
+        return np.full(len(rows), "", object)
+    known = chains(job)
+    ends = [known.get(key, ())[-1:] for key in zip(rows["rank"].tolist(), rows["node"].tolist(), strict=True)]
+    return np.array([_said(*end) for end in ends], object)
+
+
+def _said(frame: Frame | None = None) -> str:
+    """Returns a function with its line, where that is known."""
+    if frame is None:
+        return ""
+    return f"{frame.function} ({frame.source}:{frame.line})" if frame.line else frame.function
