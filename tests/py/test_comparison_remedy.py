@@ -31,6 +31,18 @@ def test_the_remedy_can_be_pasted(tmp_path: Path) -> None:
     assert "holds for ROMIO's generic driver" in found.holds_for
 
 
+@pytest.mark.parametrize(("driver", "written"), [("lustre", False), ("ufs", True)])
+def test_a_hint_that_the_driver_ignores_is_not_pasted(tmp_path: Path, driver: str, written: bool) -> None:
+    folder = write_sweep(tmp_path / "sweep", GRID)
+    for path in folder.rglob("run.json"):
+        change(path, mpi={"library": "MPICH 4", "io_component": "romio", "driver": driver})
+    results = load_results(folder)
+    found = remedy(results, compare(results.runs, results.settings, results.measure))
+    assert found is not None
+    assert any(line.startswith("cb_buffer_size") for line in found.hints) == written
+    assert "cb_nodes 4" in found.hints
+
+
 @pytest.mark.parametrize(
     ("kind", "line"),
     [

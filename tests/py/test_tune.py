@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -11,10 +12,15 @@ from typing import Any
 import pytest
 from iolens.cli.main import main
 from iolens.errors import UsageError
+from iolens.lab.run.record import RunRecord
+from iolens.lab.storage.plain import PLAIN
 from iolens.lab.sweep.define.experiment import Experiment
 from iolens.lab.sweep.define.matrix import points, schedule
+from iolens.lab.sweep.perform.progress import Lines
+from iolens.lab.tune import tune
 from iolens.lab.tune.budget import Budget, parse_budget, usual_budget
 from iolens.lab.tune.features import writers_of_lustre
+from iolens.lab.tune.refused import refused_points
 from iolens.lab.tune.search import DEFAULT, MODEL, RULE, search_of
 from iolens.lab.tune.trail import Step, Trail
 from iolens.lab.tune.tune import Tuning, repetitions_due
@@ -234,3 +240,86 @@ def test_beside_repeated_settings_the_best_and_the_default_are_repeated_too() ->
     trail = Trail(3, "3 runs", (), (step,))
     tuning = Tuning(sweep, search, Budget(runs=3), {0: 1.0, 1: 2.0, 2: 4.0}, frozenset(), trail)
     assert {spec.id for spec in repetitions_due(tuning)} == {"sc1/rep-2", "sc4/rep-2"}
+
+
+def _record(requested: dict[str, int], effective: dict[str, int | None], **observed: int) -> RunRecord:
+    """Returns the record of a run in which nothing that was requested took effect."""
+    return RunRecord(
+        id="run",
+        status="invalid",
+        started="",
+        seconds=1.0,
+        exit_code=0,
+        point={},
+        requested=requested,
+        effective=effective,
+        observed=observed,
+        took_effect=dict.fromkeys(requested, False),
+        launcher="local",
+        load_before=0.0,
+        key="",
+    )
+
+
+@pytest.mark.parametrize(
+    ("record", "left"),
+    [
+        (_record({"cb_nodes": 4}, {"cb_nodes": 2}), {1, 2}),
+        (_record({"cb_nodes": 1}, {"cb_nodes": 4}), {4}),
+        (_record({"cb_nodes": 4}, {"cb_nodes": None}, aggregators=1), {1}),
+        (_record({"cb_nodes": 4}, {"cb_nodes": None}), {1, 2, 4}),
+    ],
+)
+def test_a_hint_that_did_not_take_effect_leaves_the_search(record: RunRecord, left: set[int]) -> None:
+    """A capped hint leaves its smaller levels in; a fixed one leaves no other level once both sides were tried."""
+    found = list(points(grid()))
+    gone = refused_points(found, record)
+    assert {point.settings["aggregators"] for i, point in enumerate(found) if i not in gone} == left
+
+
+def test_a_hint_that_the_driver_ignores_is_not_varied() -> None:
+    matrix = {"stripe_count": (1, 2), "cb_buffer_size": (2**20, 16 * 2**20)}
+    for component, metric, buffers in (("lustre", "write_bandwidth", 1), ("lustre", "read_bandwidth", 2)):
+        search = search_of(grid(matrix=matrix, io_component=component, metric=metric))
+        assert len({point.settings["cb_buffer_size"] for point in search.points}) == buffers
+    assert {point.id for point in search_of(grid(matrix=matrix, io_component="lustre")).points} == {
+        "sc1_cb16M",
+        "sc2_cb16M",
+    }
+    assert len(search_of(grid(matrix=matrix, io_component="romio321")).points) == 4
+
+
+def test_a_search_does_not_ask_for_a_refused_level_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A made-up driver takes at most two aggregators: the search spends one run on finding out."""
+    experiment = grid(matrix={"stripe_count": (1, 2), "aggregators": (1, 2, 4, 8)}, confirm=0)
+    asked: list[str] = []
+
+    def perform(bench: object, specs: list[SimpleNamespace], begun: object) -> Any:
+        for spec in specs:
+            asked.append(spec.id)
+            wanted = spec.requested["cb_nodes"]
+            record = _record({"cb_nodes": wanted}, {"cb_nodes": min(wanted, 2)})
+            took = wanted <= 2
+            yield replace(record, status="ok" if took else "invalid", took_effect={"cb_nodes": took}, id=spec.id)
+
+    def row(path: Path, operation: str) -> dict[str, Any]:
+        return {"usable": True, "ignored": (), "bandwidth": 200.0 if "ag2" in str(path) else 100.0}
+
+    replaced: dict[str, Any] = {
+        "perform": perform,
+        "read_run": row,
+        "attempt_at": lambda sweep, spec, folder: spec,
+        **dict.fromkeys(("write_runs", "run_fresh", "leave"), lambda *words: None),
+        "run_more": lambda *words: (),
+    }
+    for name, function in replaced.items():
+        monkeypatch.setattr(tune, name, function)
+    sweep = SimpleNamespace(experiment=experiment, bench=SimpleNamespace(storage=PLAIN), folder=tmp_path, places=())
+    sweep.todo = [SimpleNamespace(id=run.id) for run in schedule(experiment)]
+    monkeypatch.setattr(tune, "replace", lambda one, **words: one if one is sweep else replace(one, **words))
+    search = search_of(experiment)
+    done = tune.run_tuning(tune.begin(sweep, search, Budget(runs=8)), Lines())  # type: ignore[arg-type]
+    over = [name for name in asked if "ag4" in name or "ag8" in name]
+    assert len(over) <= 1, asked
+    assert done.measured
+    assert not done.failed

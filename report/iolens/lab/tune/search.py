@@ -15,6 +15,7 @@ from iolens.lab.sweep.define.matrix import Point, points
 from iolens.lab.tune.belief import Belief, believe, kernel
 from iolens.lab.tune.features import Features, features_of
 from iolens.lab.tune.machine import Array, Machines, draw, log_bandwidth
+from iolens.lab.tune.refused import ignored_factors
 from iolens.lab.tune.traits import Trait, traits
 from iolens.metrics.comparison.settings import SETTINGS
 
@@ -91,8 +92,11 @@ class Search:
 
 
 def search_of(experiment: Experiment) -> Search:
-    """Returns the search of an experiment's matrix; raises UsageError if it is too large."""
-    found = points(experiment)
+    """Returns the search of an experiment's matrix, in which a hint that the driver ignores keeps one level; raises
+    UsageError if it is too large.
+    """
+    fixed = {name: _usual_level(experiment, name) for name in ignored_factors(experiment)}
+    found = [point for point in points(experiment) if all(point.settings[name] == fixed[name] for name in fixed)]
     if len(found) > _MOST_SETTINGS:
         raise UsageError(
             f"the matrix has {len(found)} settings, but a search takes at most {_MOST_SETTINGS}; remove some"

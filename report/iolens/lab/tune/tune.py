@@ -14,7 +14,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 
 from iolens.lab.run.execute import interruptible
-from iolens.lab.run.record import RunRecord
+from iolens.lab.run.record import RunRecord, read_record
 from iolens.lab.sweep.define.folders import POINTS
 from iolens.lab.sweep.define.matrix import Run, schedule
 from iolens.lab.sweep.define.metrics import METRICS
@@ -27,6 +27,7 @@ from iolens.lab.sweep.read.results import read_run
 from iolens.lab.sweep.read.running_table import write_runs
 from iolens.lab.sweep.sweep import attempt_at, leave, lost_text, run_fresh, run_more
 from iolens.lab.tune.budget import Budget
+from iolens.lab.tune.refused import refused_points
 from iolens.lab.tune.search import Choice, Search
 from iolens.lab.tune.trail import Step, Trail, write_trail
 
@@ -34,7 +35,8 @@ from iolens.lab.tune.trail import Step, Trail, write_trail
 @dataclass(frozen=True)
 class Tuning:
     """A search that is set up: the sweep that provides its runs, the points, the budget, and its results: the bandwidth
-    by the number of the point (MiB/s), points with a failed run, and the trail so far.
+    by the number of the point (MiB/s), points with a failed run, the trail so far, and points that were `refused`: a
+    run showed that their settings do not take effect.
     """
 
     sweep: Sweep
@@ -43,6 +45,7 @@ class Tuning:
     measured: Mapping[int, float]
     failed: frozenset[int]
     trail: Trail
+    refused: frozenset[int] = frozenset()
 
     @property
     def reserved(self) -> int:
@@ -61,12 +64,17 @@ def begin(sweep: Sweep, search: Search, budget: Budget, before: Trail | None = N
             finished.setdefault(run.point.id, []).append(value)
     places = {point.id: i for i, point in enumerate(search.points)}
     measured = {
-        places[name]: math.exp(math.fsum(map(math.log, values)) / len(values)) for name, values in finished.items()
+        places[name]: math.exp(math.fsum(map(math.log, values)) / len(values))
+        for name, values in finished.items()
+        if name in places
     }
+    records = [record for name in missing if (record := read_record(sweep.folder / POINTS / name))]
+    refused = frozenset[int]().union(*(refused_points(search.points, record) for record in records))
     steps = tuple(step for step in before.steps if step.run not in missing) if before else ()
     own = {step.run for step in steps}
     known = tuple(f"{name}/rep-1" for name in finished if f"{name}/rep-1" not in own)
-    return Tuning(sweep, search, budget, measured, frozenset(), Trail(len(search.points), str(budget), known, steps))
+    trail = Trail(len(search.points), str(budget), known, steps)
+    return Tuning(sweep, search, budget, measured, frozenset(), trail, refused)
 
 
 def _bandwidth_of(sweep: Sweep, run: Run) -> float | None:
@@ -95,7 +103,7 @@ def run_tuning(tuning: Tuning, progress: Progress) -> Tuning:
 def _search(tuning: Tuning, progress: Progress) -> Tuning:
     """Runs one setting after another, each chosen from the results of the earlier ones."""
     while True:
-        choice = tuning.search.next(tuning.measured, tuple(tuning.failed))
+        choice = tuning.search.next(tuning.measured, tuple(tuning.failed | tuning.refused))
         stopped = _why_stop(tuning, choice)
         if choice is None or stopped:
             break
@@ -128,7 +136,7 @@ def _why_stop(tuning: Tuning, choice: Choice | None) -> str:
     """Returns the reason why no further run is made; empty if there is one to make."""
     steps = tuning.trail.steps
     if choice is None:
-        left = len(tuning.search.points) - len(tuning.measured) - len(tuning.failed)
+        left = len(tuning.search.points) - len({*tuning.measured, *tuning.failed, *tuning.refused})
         return "no setting is expected to save more than another run costs" if left else "every setting was run"
     if not tuning.measured and tuning.failed >= {place for place, _ in tuning.search.begin}:
         return "every run failed, so the search has no results to use"
@@ -146,6 +154,9 @@ def _take(tuning: Tuning, choice: Choice, progress: Progress) -> Tuning:
         record = next(one)
     value = _bandwidth_of(sweep, Run(point, 1)) if record.status == "ok" else None
     reason = None if value else record.reason or "it measured nothing"
+    refused = frozenset[int]() if value else refused_points(tuning.search.points, record)
+    if refused:
+        reason = f"{reason}; {len(refused)} settings that cannot take effect either leave the search"
     seconds = time.monotonic() - began
     step = Step(
         record.id, dict(point.settings), choice.why, choice.expected, choice.low, choice.high, value, reason, seconds
@@ -156,8 +167,8 @@ def _take(tuning: Tuning, choice: Choice, progress: Progress) -> Tuning:
     total = tuning.budget.runs or 0
     progress(len(trail.steps), max(total, len(trail.steps)) if total else 0, _told(record, step), 0)
     measured = {**tuning.measured, **({choice.place: value} if value is not None else {})}
-    failed = tuning.failed | ({choice.place} if value is None else set())
-    return replace(tuning, measured=measured, failed=failed, trail=trail)
+    failed = tuning.failed | ({choice.place} if value is None and not refused else set())
+    return replace(tuning, measured=measured, failed=failed, trail=trail, refused=tuning.refused | refused)
 
 
 def _told(record: RunRecord, step: Step) -> str:

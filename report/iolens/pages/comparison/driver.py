@@ -12,11 +12,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Driver:
-    """A driver: its `name` in a sentence, the `mark` for every page, and what it `means` elsewhere."""
+    """A driver: its `name` in a sentence, the `mark` for every page, what it `means` elsewhere, and hints that it
+    `ignores` when data is written.
+    """
 
     name: str
     mark: str
     means: str
+    ignores: tuple[str, ...] = ()
 
 
 DRIVERS: Mapping[str, Driver] = {
@@ -26,6 +29,7 @@ DRIVERS: Mapping[str, Driver] = {
         "which Cray MPICH, Intel MPI (I_MPI_EXTRA_FILESYSTEM=1) and an MPICH built with Lustre use on Lustre. It gives "
         "each aggregator whole stripes for good, ignores cb_buffer_size on collective writes, and lets no more "
         "aggregators write than the file has stripes (romio_lustre_co_ratio allows more), a number that divides it.",
+        ignores=("cb_buffer_size",),
     ),
     "generic": Driver(
         "ROMIO's generic driver",

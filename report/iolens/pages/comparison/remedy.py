@@ -56,7 +56,9 @@ def remedy(results: Results, comparison: Comparison) -> Remedy | None:
     hints = asked | {key: value for key, value in always.items() if key not in asked}
     for change in changes:
         hints |= change.get("hints") or {}
-    lines = tuple(f"{key} {plain(value)}" for key, value in hints.items() if key not in _LAYOUT)
+    driver = DRIVERS.get(str(run["driver"])) if results.measure.operation == "write" else None
+    left_out = (*_LAYOUT, *(driver.ignores if driver else ()))
+    lines = tuple(f"{key} {plain(value)}" for key, value in hints.items() if key not in left_out)
     holds = _holds_for(run)
     if asked.get("stripe_size", 0) % STRIPE_UNIT:
         holds += " Lustre takes stripe sizes in multiples of 64 KiB only: this one was chosen for a small file."
