@@ -48,7 +48,7 @@ def places(count: int, width: float, left: float) -> list[float]:
 
 
 def line(a: tuple[float, float], b: tuple[float, float], colour: str) -> str:
-    """A line between two points."""
+    """Returns a line between two points."""
     return f'<line x1="{a[0]:.0f}" y1="{a[1]}" x2="{b[0]:.0f}" y2="{b[1]}" stroke="{colour}" stroke-width="1.5"/>'
 
 
@@ -58,7 +58,7 @@ def named(x: float, y: int, words: str) -> str:
 
 
 def draw(panel: Panel, left: float, width: float) -> list[str]:
-    """The shapes of one panel."""
+    """Returns the shapes of one panel."""
     ranks, writers, targets = (places(n, width, left) for n in (panel.ranks, panel.writers, panel.targets))
     shapes = [named(left + width / 2, 12, panel.title)]
     shapes += [
@@ -77,7 +77,7 @@ def draw(panel: Panel, left: float, width: float) -> list[str]:
 
 
 def picture(panels: list[Panel]) -> str:
-    """A whole picture: ranks above (grey), writers (blue), targets below (orange)."""
+    """Returns a whole picture: ranks above (grey), writers (blue), targets below (orange)."""
     shapes, left = [], 70.0
     for panel in panels:
         width = max(4, panel.ranks, panel.targets) * STEP

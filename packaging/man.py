@@ -18,7 +18,7 @@ STATUS_OF_RUN = "That of the program, 128 + n if signal n ended the program, 2 f
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Write one page a command, and one of all."""
+    """Writes one page for each command, and one for all."""
     if len(arguments) not in (1, 2):
         print(__doc__, file=sys.stderr)
         return 2
@@ -30,7 +30,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def pages(date: str) -> dict[str, str]:
-    """Every page by the name of its file."""
+    """Returns every page by the name of its file."""
     known = commands()
     return {"iolens.1": overview(known, date)} | {f"iolens-{each.name}.1": page(each, date) for each in known}
 
@@ -45,7 +45,7 @@ def overview(known: Sequence[Command], date: str) -> str:
 
 
 def page(command: Command, date: str) -> str:
-    """The page of a command."""
+    """Returns the page of a command."""
     lines = [*head(f"iolens-{command.name}", command.about, date), ".SH SYNOPSIS", escaped(command.usage)]
     lines += [".SH DESCRIPTION", escaped(sentence(command.description))]
     lines += [".SH OPTIONS", *(line for option in command.options for line in entry(option))]
@@ -68,7 +68,7 @@ def entry(option: Option) -> list[str]:
 
 
 def head(name: str, about: str, date: str) -> list[str]:
-    """The first lines of a page."""
+    """Returns the first lines of a page."""
     title = f'.TH "{escaped(name.upper())}" 1 "{date}" "iolens {__version__}" "User Commands"'
     return [title, ".SH NAME", rf"{escaped(name)} \- {escaped(about)}"]
 

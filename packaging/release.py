@@ -49,7 +49,7 @@ class Refused(Exception):
 
 
 def main(words: Sequence[str]) -> int:
-    """Make the release; returns 2 if it cannot begin, 1 if a step fails."""
+    """Makes the release; returns 2 if it cannot begin, 1 if a step fails."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
         "version", metavar="VERSION", nargs="?", help="such as 1.2.3 (default: the one that the tree has)"
@@ -144,13 +144,13 @@ def parts(version: str) -> tuple[int, ...]:
 
 
 def current() -> str:
-    """The version that the tree has."""
+    """Returns the version that the tree has."""
     (version,) = re.findall(r'^__version__ = "(.+)"$', (ROOT / VERSION_FILE).read_text(encoding="utf-8"), re.MULTILINE)
     return str(version)
 
 
 def write_version(version: str) -> None:
-    """Write the version and the day everywhere, and commit."""
+    """Writes the version and the day everywhere, and commits."""
     day = datetime.datetime.now(datetime.timezone.utc).date().isoformat()
     for name, pattern, line in CHANGES:
         text = (ROOT / name).read_text(encoding="utf-8")
@@ -161,7 +161,7 @@ def write_version(version: str) -> None:
 
 
 def release(version: str, notes: str, steps: Sequence[Sequence[str]]) -> list[Path]:
-    """Build and tag; returns the files that were made."""
+    """Builds and tags the release; returns its files."""
     folder = ROOT / "dist"
     folder.mkdir(exist_ok=True)
     for old in files_of(version):
@@ -183,7 +183,7 @@ def files_of(version: str) -> list[Path]:
 
 
 def archive(path: Path, version: str) -> None:
-    """The committed files as an archive; the same commit gives the same bytes."""
+    """Packs the committed files; the same commit gives the same bytes."""
     words = ["git", "archive", "--format=tar", f"--prefix=iolens-{version}/", "HEAD"]
     plain = subprocess.run(words, cwd=ROOT, check=True, stdout=subprocess.PIPE).stdout
     path.write_bytes(gzip.compress(plain, compresslevel=9, mtime=0))

@@ -26,7 +26,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def lay(folder: Path, rows: Iterable[tuple[str, bytes, int]]) -> None:
-    """Write the rows below the folder."""
+    """Writes the rows below the folder."""
     for name, content, mode in rows:
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)

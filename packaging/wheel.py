@@ -48,7 +48,7 @@ its files.
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Write the wheel and print its path."""
+    """Writes the wheel and prints its path."""
     if len(arguments) < 3:
         print(__doc__, file=sys.stderr)
         return 2
@@ -67,7 +67,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def plain_wheel(folder: Path) -> Path:
-    """The wheel of the Python package alone, without modules of an earlier one that are no more."""
+    """Returns the wheel of the Python package alone, without modules that an earlier version had."""
     shutil.rmtree(ROOT / "build" / "python", ignore_errors=True)
     command = [
         sys.executable,
@@ -131,7 +131,7 @@ def manuals() -> Iterator[Row]:
 
 
 def write(target: Path, rows: Sequence[Row]) -> None:
-    """The archive, with the list of its files that a wheel must have."""
+    """Writes the archive, with the list of its files that a wheel must have."""
     rows = sorted(rows)
     info = next(name for name, _, _ in rows if name.endswith(".dist-info/WHEEL")).rpartition("/")[0]
     lines = [f"{name},sha256={digest(content)},{len(content)}\n" for name, content, _ in rows]

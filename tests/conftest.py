@@ -25,7 +25,7 @@ class Missing(ModuleType):
 
 
 def stand_in(error: Exception) -> None:
-    """Register the stand-ins. On a Python for which PyPI has only the source archive, the package has no library."""
+    """Registers the stand-ins. On a Python for which PyPI has only the source archive, the package has no library."""
     reason = f"PyPI's darshan, which checks what was written, cannot be imported here: {str(error).splitlines()[0]}"
     for name in PYDARSHAN:
         module = Missing(name, reason)

@@ -15,7 +15,7 @@ RANKS = 1024
 
 
 def main(component: str | None = None) -> None:
-    """Print one `export NAME=VALUE` a line."""
+    """Prints one `export NAME=VALUE` a line."""
     launcher = mpi.find_launcher(None)
     flavour = mpi.flavour_of_launcher(launcher)
     settings = mpi.environment(flavour, RANKS, component, launcher=launcher)

@@ -20,7 +20,7 @@ SAMPLES: dict[Path, bytes] = {}
 
 
 def write_samples(folder: Path, count: int, size: int) -> list[Path]:
-    """Write `count` files of `size` bytes."""
+    """Writes `count` files of `size` bytes."""
     folder.mkdir(parents=True, exist_ok=True)
     paths = [folder / f"sample-{number:04d}" for number in range(count)]
     for number, path in enumerate(paths):
@@ -40,14 +40,16 @@ def deliver(paths: list[Path], keep: bool) -> int:
 
 
 def serve(pipe: Connection, paths: list[Path], keep: bool) -> None:
-    """A worker: say that it is there, then deliver its samples at each request."""
+    """Runs a worker: says that it is ready, then delivers its samples at each request."""
     pipe.send(0)
     while pipe.recv() == "epoch":
         pipe.send(deliver(paths, keep))
 
 
 def train(paths: list[Path], workers: int, epochs: int, keep: bool) -> tuple[int, float]:
-    """Let every worker deliver its share of the samples in each epoch: all bytes, and seconds without the start."""
+    """Lets every worker deliver its share of the samples in each epoch; returns all bytes, and the seconds without the
+    start.
+    """
     pipes, processes = [], []
     for number in range(workers):
         ours, theirs = multiprocessing.Pipe()
@@ -69,7 +71,7 @@ def train(paths: list[Path], workers: int, epochs: int, keep: bool) -> tuple[int
 
 
 def main() -> None:
-    """Write, read, and say how long both took (workloads/RESULT.md)."""
+    """Writes and reads the samples, and prints how long both took (workloads/RESULT.md)."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--samples", type=int, default=96)
     parser.add_argument("--size", type=int, default=65536, help="bytes of a sample")

@@ -64,7 +64,7 @@ def rows() -> list[Row]:
 
 
 def blocks(text: str, document: Path, table: list[Row]) -> list[Block]:
-    """The blocks of a document in order."""
+    """Returns the blocks of a document in order."""
     found = []
     for comment, language, lines in BLOCK.findall(text):
         mark = COMMENT.match(f"<!--{comment}-->")
@@ -78,7 +78,7 @@ def blocks(text: str, document: Path, table: list[Row]) -> list[Block]:
 
 
 def looked_up(command: str, document: Path, table: list[Row]) -> Command:
-    """A command, and the entry of the first row that is about it."""
+    """Returns a command with the entry of the first row that is about it."""
     row = next((row for row in table if row.fits(document, command.partition("\n")[0])), None)
     if row is None:
         return Command(command)
@@ -88,7 +88,7 @@ def looked_up(command: str, document: Path, table: list[Row]) -> Command:
 
 
 def joined(lines: str) -> list[str]:
-    """The lines of a block, each with those that it goes on in behind a backslash; empty ones are left out."""
+    """Joins lines of a block that continue behind a backslash, and leaves empty lines out."""
     return [part for part in re.findall(r"(?:.*\\\n)*.*\n", lines) if part.strip()]
 
 
@@ -99,14 +99,14 @@ def commands_of(document: Path, table: list[Row]) -> list[Command]:
 
 
 def pages() -> list[str]:
-    """Every document of which something is run, as `tutorial` or `storage/README`, the tutorial first."""
+    """Returns every document that has commands to run, as `tutorial` or `storage/README`, the tutorial first."""
     table = rows()
     found = [d for d in documents() if any(not c.kept or c.long for c in commands_of(d, table))]
     return sorted((str(page_of(d).with_suffix("")) for d in found), key=lambda page: (page != "tutorial", page))
 
 
 def main() -> int:
-    """Print the list: document, how its command is run, command."""
+    """Prints the list: document, how its command is run, command."""
     table = rows()
     out = csv.writer(sys.stdout, lineterminator="\n")
     out.writerow(["document", "run by", "command"])

@@ -115,7 +115,7 @@ def meaning(module: str, counter: str) -> tuple[str, str]:
 
 
 def filled(words: str, groups: list[str]) -> str:
-    """A meaning with what its pattern found."""
+    """Fills the parts that its pattern found into a meaning."""
     for number, group in enumerate(groups, 1):
         words = words.replace(f"{{{number}}}", group.lower().replace("_", " "))
     if "{range}" in words:

@@ -28,7 +28,7 @@ def page_of(document: Path) -> Path:
 
 
 def outside_code(text: str) -> Iterator[tuple[str, bool]]:
-    """The lines of a document, each with whether it is text, not code in a fenced block."""
+    """Yields the lines of a document, each with True if it is text and no code in a fenced block."""
     fence = ""
     for line in text.splitlines(keepends=True):
         found = FENCE.match(line)

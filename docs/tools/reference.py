@@ -78,7 +78,7 @@ def pages() -> dict[str, str]:
 
 
 def cell(text: object) -> str:
-    """Text in a cell of a table."""
+    """Escapes text for a cell of a table."""
     return str(text).replace("|", r"\|").replace("<", r"\<").replace("*", r"\*").replace("\n", " ")
 
 
@@ -104,7 +104,7 @@ def command_index(known: Sequence[Command]) -> str:
 
 
 def command_page(command: Command) -> str:
-    """One command: how it is used, its options, its notes."""
+    """Returns the page of a command: its usage, options and notes."""
     lines = [f"# iolens {command.name}", "", f"{command.about[0].upper()}{command.about[1:]}."]
     lines += ["", "```text", command.usage, "```", *options(command.options)]
     for action in command.actions:
@@ -122,7 +122,7 @@ def options(given: Sequence[Option]) -> list[str]:
 
 
 def flags(option: Option) -> str:
-    """An option with its value: `--json`, `-o FILE`."""
+    """Returns an option with its value: `--json`, `-o FILE`."""
     value = f" {option.value}" if option.flags and option.value else option.value
     return f"{', '.join(option.flags)}{value}"
 
@@ -134,7 +134,7 @@ def about(option: Option) -> str:
 
 
 def experiment_page() -> str:
-    """Every key of an experiment.yaml from its schema."""
+    """Returns the page of an experiment.yaml's keys, from its schema."""
     lines = ["# Keys of experiment.yaml", ""]
     lines += ["From the schema that `iolens sweep --schema` prints for editors.", ""]
     lines += ["[experiment.yaml](../report/EXPERIMENT.md) shows an example, and how the keys work together.", ""]
@@ -143,7 +143,7 @@ def experiment_page() -> str:
 
 
 def keys(prefix: str, part: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
-    """Key, kind of value and meaning of every key of a schema, down to those that hold values."""
+    """Yields key, kind of value and meaning of every key of a schema that holds a value."""
     for name, inner in part.get("properties", {}).items():
         needed = " (required)" if name in part.get("required", ()) else ""
         if "properties" in inner:
@@ -169,7 +169,7 @@ def kind(part: Mapping[str, Any]) -> str:
 
 
 def counter_page() -> str:
-    """Every counter of every module with records of a fixed size."""
+    """Returns the page of every counter of every module with records of a fixed size."""
     lines = ["# Counters of Darshan's modules", "", COUNTERS]
     for name, module in MODULES.items():
         lines += ["", f"## {name}", ""]
@@ -179,7 +179,7 @@ def counter_page() -> str:
 
 
 def exhibit_page(exhibits: Iterable[Exhibit[Any]]) -> str:
-    """Every table and figure of a job's report: definition, source, columns with their units."""
+    """Returns the page of every table and figure of a job's report: definition, source, columns with their units."""
     lines = ["# Tables and metrics of a report", "", EXHIBITS]
     for exhibit in exhibits:
         lines += ["", f"## {exhibit.name}", "", f"**{exhibit.title}.** {sentence(definition(exhibit))}", ""]
@@ -207,7 +207,7 @@ def named_in(metric: Callable[..., Any]) -> Iterator[tuple[str, str]]:
 
 
 def column_row(column: Column) -> tuple[str, str, str]:
-    """A column: its head, the frame's column behind it, its unit."""
+    """Returns a row about a column: its head, the frame's column behind it, its unit."""
     unit = UNITS.get(getattr(column.say, "__name__", ""), "")
     return column.head, ", ".join(f"`{source}`" for source in column.sources), unit
 

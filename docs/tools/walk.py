@@ -45,7 +45,7 @@ class Failed(Exception):
 
 
 def page_path(page: str) -> Path:
-    """The document of a page, from the root: `tutorial` lies in docs/, `storage/README` where it says."""
+    """Returns the document of a page: `tutorial` lies in docs/, `storage/README` at that path from the root."""
     return next(document for document in documents() if str(page_of(document).with_suffix("")) == page)
 
 
@@ -71,7 +71,7 @@ ln -s LOG.darshan job.darshan
 
 
 def stand_ins(folder: Path) -> None:
-    """Put the stand-ins into the folder that the tutorial left."""
+    """Copies the stand-ins into the folder that the tutorial left."""
     subprocess.run(
         ["bash", "-euc", STAND_INS, "stand-ins", ROOT],
         cwd=folder,
@@ -82,7 +82,7 @@ def stand_ins(folder: Path) -> None:
 
 
 def shell_script(chosen: Sequence[Block], long: bool) -> str:
-    """One script of a page's blocks, which prints a mark with its number in front of each."""
+    """Returns one script of a page's blocks, which prints a mark with its number in front of each."""
     lines = ["set -eo pipefail"]
     for number, block in enumerate(chosen):
         run = "".join(command.text for command in block.commands if not command.kept or (command.long and long))
@@ -108,7 +108,7 @@ def environment(folder: Path, plain: bool) -> dict[str, str]:
 
 
 def walk(page: str, folder: Path, long: bool = False) -> dict[str, str]:
-    """Run a page's blocks in a folder; what each printed, by its number. Failed when one fails."""
+    """Runs a page's blocks in a folder; returns the output of each by its number. Raises Failed if one fails."""
     document = page_path(page)
     chosen = blocks((ROOT / document).read_text(encoding="utf-8"), document, rows())
     done = subprocess.run(
@@ -136,14 +136,14 @@ def walk(page: str, folder: Path, long: bool = False) -> dict[str, str]:
 
 
 def plain(output: str, folder: Path) -> str:
-    """Output without the names of this machine, its user and its folders."""
+    """Removes the names of this machine, its user and its folders from output."""
     shorter = output.replace(f"{folder}/", "").replace(str(folder), "~/iolens").replace(f"{ROOT}/", "")
     shorter = shorter.replace(os.uname().nodename, "node1") if len(os.uname().nodename) > 2 else shorter
     return re.sub(rf"\b{re.escape(getpass.getuser())}_", "you_", re.sub(r"\x1b\[[0-9;]*m", "", shorter)).strip("\n")
 
 
 def record_page(document: Path, said: dict[str, str], place: Path) -> None:
-    """Write what blocks printed and drew into the page."""
+    """Writes the output and the pictures of blocks into the page."""
     text = record.with_output((ROOT / document).read_text(encoding="utf-8"), said)
     record.draw_pictures(text, place, ROOT / document)
     (ROOT / document).write_text(text, encoding="utf-8")

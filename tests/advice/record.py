@@ -24,7 +24,7 @@ INPUTS = ("small-reads", "random-reads", "large-reads", "sieving-reads", "one-re
 
 
 def main(corpus: str, *names: str) -> None:
-    """Record the runs of these names, or all."""
+    """Records the runs of these names, or all."""
     runs = [row for row in yaml.safe_load(Path(corpus).read_text()) if "run" in row]
     with tempfile.TemporaryDirectory(prefix="iolens-advice-") as work:
         program = Path(work) / "faults"
@@ -37,7 +37,7 @@ def main(corpus: str, *names: str) -> None:
 
 
 def record(work: Path, name: str, run: dict[str, Any]) -> None:
-    """One run in a fresh folder, and its log without what names this machine."""
+    """Performs one run in a fresh folder; returns its log without the names of this machine."""
     data, output = work / "data", work / "output"
     for folder in (data, output):
         shutil.rmtree(folder, ignore_errors=True)
@@ -81,7 +81,7 @@ def record(work: Path, name: str, run: dict[str, Any]) -> None:
 
 
 def words_of(run: dict[str, Any]) -> list[str]:
-    """The command: own programs and scripts from the working folder, those of the workloads from build/bin."""
+    """Returns the command: own programs and scripts from the working folder, those of the workloads from build/bin."""
     words = [word.replace("DIR", "data") for word in run["command"].split()]
     if words[0] == "faults":
         return ["./faults", words[1], "data", str(run.get("scale", 1))]
@@ -93,7 +93,7 @@ def words_of(run: dict[str, Any]) -> list[str]:
 
 
 def iolens(work: Path, *words: str, environment: dict[str, str] | None = None, good: bool = True) -> None:
-    """Call iolens in the working folder."""
+    """Calls iolens in the working folder."""
     as_root = {**openmpi.variables(["as root"], None), "OMPI_MCA_io": "romio321"}
     more = {key: value.replace("DIR", str(work / "data")) for key, value in (environment or {}).items()}
     done = subprocess.run([IOLENS, *words], cwd=work, env=os.environ | as_root | more, capture_output=True, text=True)

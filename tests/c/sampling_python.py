@@ -9,17 +9,17 @@ LOCK = threading.Lock()
 
 
 def seventy(turns: int) -> int:
-    """The busier one."""
+    """Works for 70 % of the time."""
     return count(turns, "seventy")
 
 
 def thirty(turns: int) -> int:
-    """The other one."""
+    """Works for 30 % of the time."""
     return count(turns, "thirty")
 
 
 def count(turns: int, name: str) -> int:
-    """Work, and its time."""
+    """Counts up and measures the time."""
     begin, total = time.perf_counter(), 0
     for turn in range(turns):
         total += turn * turn % 7
@@ -29,7 +29,7 @@ def count(turns: int, name: str) -> int:
 
 
 def main(until: float) -> None:
-    """In small steps, so that both threads have their share."""
+    """Works in small steps, so that both threads have their share."""
     while time.thread_time() < until:
         seventy(7000)
         thirty(3000)

@@ -14,7 +14,7 @@ MOST_STEPS = 6
 
 
 def mutate(data: bytes, chance: random.Random) -> bytes:
-    """The bytes after one to six kinds of damage; a single one is as likely as all others together."""
+    """Returns the bytes after one to six kinds of damage; a single one is as likely as all others together."""
     changed = bytearray(data)
     for _ in range(1 if chance.random() < 0.5 else chance.randint(2, MOST_STEPS)):
         chance.choice(STEPS)(changed, chance)
@@ -22,25 +22,27 @@ def mutate(data: bytes, chance: random.Random) -> bytes:
 
 
 def place(data: bytearray, chance: random.Random, step: int = 1) -> int:
-    """An offset into the data, a multiple of `step`; often one near the beginning, where sizes and counts stand."""
+    """Returns an offset into the data, a multiple of `step`; often one near the beginning, where sizes and counts
+    stand.
+    """
     end = min(len(data), 256) if chance.random() < 0.4 else len(data)
     return chance.randrange(0, max(end, 1), step)
 
 
 def flip(data: bytearray, chance: random.Random) -> None:
-    """One bit."""
+    """Flips one bit."""
     if data:
         data[place(data, chance)] ^= 1 << chance.randrange(8)
 
 
 def overwrite(data: bytearray, chance: random.Random) -> None:
-    """One byte."""
+    """Overwrites one byte."""
     if data:
         data[place(data, chance)] = chance.randrange(256)
 
 
 def integer(data: bytearray, chance: random.Random) -> None:
-    """A word that programs stumble over, in either byte order."""
+    """Overwrites a word with a number that programs stumble over, in either byte order."""
     size, code = chance.choice(((4, "I"), (8, "Q"), (8, "Q")))
     value = chance.choice(INTEGERS) & ((1 << 8 * size) - 1)
     at = place(data, chance, chance.choice((1, 4, 8, 8)))
@@ -48,37 +50,37 @@ def integer(data: bytearray, chance: random.Random) -> None:
 
 
 def double(data: bytearray, chance: random.Random) -> None:
-    """A floating-point number that is hard to reckon with."""
+    """Overwrites a word with a floating-point number that programs stumble over."""
     at = place(data, chance, 8)
     data[at : at + 8] = struct.pack(chance.choice("<<>") + "d", chance.choice(DOUBLES))
 
 
 def truncate(data: bytearray, chance: random.Random) -> None:
-    """The end is missing."""
+    """Cuts off the end."""
     del data[place(data, chance) :]
 
 
 def remove(data: bytearray, chance: random.Random) -> None:
-    """A piece in the middle is missing."""
+    """Removes a piece in the middle."""
     at = place(data, chance)
     del data[at : at + chance.choice((1, 4, 8, 64, 1024))]
 
 
 def repeat(data: bytearray, chance: random.Random) -> None:
-    """A piece stands there twice."""
+    """Repeats a piece."""
     at, size = place(data, chance), chance.choice((1, 8, 64, 1024))
     data[at:at] = data[at : at + size]
 
 
 def splice(data: bytearray, chance: random.Random) -> None:
-    """A piece stands in the place of another."""
+    """Replaces a piece by another."""
     source, target, size = place(data, chance), place(data, chance), chance.choice((4, 8, 16, 64, 512))
     piece = data[source : source + size]
     data[target : target + len(piece)] = piece
 
 
 def blank(data: bytearray, chance: random.Random) -> None:
-    """A page of zeros, as a file system leaves behind that never wrote it."""
+    """Zeroes a page, as a file system leaves one that was never written."""
     at, size = place(data, chance), chance.choice((8, 64, 4096))
     data[at : at + size] = bytes(size)
 
@@ -107,6 +109,6 @@ def mutate_json(text: bytes, chance: random.Random) -> bytes:
 
 
 def nodes(tree: Any) -> list[tuple[Any, Any]]:
-    """Every (container, key or index) of a document."""
+    """Returns every (container, key or index) of a document."""
     keys = list(tree) if isinstance(tree, dict) else range(len(tree)) if isinstance(tree, list) else ()
     return [pair for key in keys for pair in ((tree, key), *nodes(tree[key]))]

@@ -29,18 +29,18 @@ class Kind:
 
 
 def python(name: str, code: str) -> Kind:
-    """A program in Python."""
+    """Returns a program in Python."""
     return Kind(f"python: {name}", f"python3 -c '{code}'", ("python3",))
 
 
 def compiled(name: str, compiler: str, file: str, code: str, options: str = "", headers: tuple[str, ...] = ()) -> Kind:
-    """A program that is compiled and run in one command; the compiler runs under the profiler, too."""
+    """Returns a program that is compiled and run in one command; the compiler runs under the profiler, too."""
     command = f"cat >{file} <<'END'\n{code}\nEND\n{compiler} -o program {file} {options} && ./program"
     return Kind(name, command, (compiler.split()[0],), headers=headers)
 
 
 def parts(source: str, names: str, ends: str = "; echo $?") -> tuple[Kind, ...]:
-    """The programs of one file of tests/c; the first argument chooses one of them."""
+    """Returns the programs of one file of tests/c; the first argument chooses one of them."""
     return tuple(
         Kind(f"{source.removeprefix('harm_')}: {name}", f"$PROGRAM {name}{ends}", ("gcc",), source)
         for name in names.split()

@@ -31,7 +31,7 @@ class Model(Protocol):
 def show(
     model: Model, command: Callable[[Path, Path, Path], Sequence[object]], silent: bool = False, **settings: str
 ) -> Log | str:
-    """Run a command in an empty folder, and show the model its journal: the log, or why there is none.
+    """Runs a command in an empty folder, and compares its journal with the log; or tells why there is none.
 
     The command is made of three paths: the folder, the journal and the log. `silent`: it may say nothing on standard
     error.
@@ -71,7 +71,7 @@ def common_accesses(got: Record, begin: int) -> Counter[Access]:
 
 
 def wrong_accesses(want: Counter[Access], got: Counter[Access]) -> list[str]:
-    """The four that came most often; of equally frequent ones, any."""
+    """Returns the errors in the four most frequent accesses; of equally frequent ones any may be listed."""
     if len(want) > TRACKED_VALUES:
         return []
     counts = sorted(want.values(), reverse=True)[:4]
@@ -82,7 +82,7 @@ def wrong_accesses(want: Counter[Access], got: Counter[Access]) -> list[str]:
 
 
 def hunt(description: str | None, run_batch: Callable[[Path, int, int, int], list[str]]) -> int:
-    """Run as many programs as the command line asks for; 1 when anything is wrong.
+    """Runs as many programs as the command line asks for; returns 1 if anything is wrong.
 
     `run_batch` is given the build folder, the number of its first program, how many, and the seed.
     """

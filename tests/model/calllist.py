@@ -42,7 +42,7 @@ class Program:
         return "\n".join([f"program {self.number}", *self.lines]) + "\n"
 
     def calls(self) -> list[list[str]]:
-        """The words of each call, numbered as the interpreter numbers them."""
+        """Yields the words of each call, numbered as the interpreter numbers them."""
         words = (line.split("#")[0].split() for line in self.lines)
         return [w for w in words if w and w[0] not in ("thread", "rank", "child")]
 
@@ -108,6 +108,6 @@ def operation_names(interpreter: Path) -> list[str]:
 
 
 def read_journal(path: str | os.PathLike[str], names: list[str], programs: list[Program]) -> list[Call]:
-    """The calls of one process in the order in which they began to be noted."""
+    """Returns the calls of one process in the order in which they began."""
     words = {p.number: p.calls() for p in programs}
     return [Call(entry, names, words) for entry in np.fromfile(path, ENTRY).tolist()]

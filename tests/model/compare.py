@@ -88,7 +88,7 @@ class Comparison:
                 self.error(name, want.get(name, 0), got[i])
 
     def below_nothing(self, name: str, got: int) -> bool:
-        """Darshan's highest byte of a stream that moved nothing at the begin of a file."""
+        """Returns True for Darshan's highest byte of a stream that moved nothing at the begin of a file."""
         return name.startswith("MAX_BYTE") and got == -1 and not self.process.posix.rules.ours("empty")
 
     def posix(self, file: PosixFile, record: Record) -> None:
@@ -121,7 +121,7 @@ class Comparison:
         self.no_ranks(record.doubles[11:])
 
     def values(self, kind: str, counts: dict[int, int], ints: list[int], exact: bool) -> None:
-        """The four most common values; of too many to be followed, such that came at least so often."""
+        """Checks the four most common values; if there are too many to be followed, values that came often enough."""
         at, count_at = POSIX_INDEX[f"{kind}1_{kind}"], POSIX_INDEX[f"{kind}1_COUNT"]
         got = list(zip(ints[at : at + 4], ints[count_at : count_at + 4], strict=True))
         want = most_common(counts)
@@ -160,7 +160,7 @@ class Comparison:
             self.error("F_…_RANK_…", 0, doubles)
 
     def clock(self) -> None:
-        """Every time stamp must fit the one moment at which the log's clock began."""
+        """Checks that every time stamp fits the one moment at which the log's clock began."""
         if not self.windows:
             return
         first = sorted(w.first - got * 1e9 for _, _, got, w in self.windows)
@@ -223,7 +223,7 @@ class Comparison:
                 self.error("segment's times", (begin - self.zero, end - self.zero), (t0, t1))
 
     def covered(self, name: str, write: bool, segments: list[tuple[int, int, float, float]]) -> None:
-        """The time of all transfers is at least what their traces cover together."""
+        """Checks that the time of all transfers is at least the time that their traces cover together."""
         covered = last = 0.0
         for _, _, begin, end in sorted(segments, key=lambda s: s[2]):
             covered += max(0.0, end - max(begin, last))
@@ -233,7 +233,7 @@ class Comparison:
             self.error("F_WRITE_TIME" if write else "F_READ_TIME", f"at least {covered}", got)
 
     def extra(self) -> None:
-        """The calls that Darshan's record has no slot for."""
+        """Checks the calls that Darshan's record has no slot for."""
         if not self.log.tables:
             return
         rows = {self.log.names.get(row["file"], ""): row for row in self.log.tables.get("posix_extra", [])}
@@ -246,7 +246,7 @@ class Comparison:
                     self.error(column, want, got)
 
     def striping(self, layout: Layout) -> None:
-        """The layout of each file that was opened, and what was moved to and from each of its stripes."""
+        """Checks the layout of each opened file, and the bytes moved to and from each of its stripes."""
         posix, stdio = self.process.posix.files, self.process.stdio.files
         opened = {name for name, file in posix.items() if file.held}
         opened |= {name for name, file in stdio.items() if file.ints.get("OPENS") and name.startswith("/")}

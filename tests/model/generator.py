@@ -49,7 +49,7 @@ class Writer:
     # ---------------------------------------------------------------- values
 
     def some_sizes(self) -> list[int]:
-        """The sizes that this program likes: a few, or many."""
+        """Chooses the sizes that this program prefers: a few, or many."""
         choose = self.random.random()
         if choose < 0.5:
             return [self.size() for _ in range(self.random.choice([1, 2, 3, 5]))]
@@ -208,7 +208,7 @@ class Writer:
             self.put("fallocate", self.fd(), "FALLOC_FL_KEEP_SIZE", 0, self.random.randrange(1, 20000))
 
     def link(self) -> None:
-        """A symbolic link, named once: where it leads never changes."""
+        """Makes a symbolic link, whose target never changes."""
         name = f"l{len(self.links)}"
         target = self.random.choice(NAMES)
         if name not in self.links and len(self.links) < 3:
@@ -332,7 +332,7 @@ class Writer:
     # ---------------------------------------------------------------- whole programs
 
     def read_to_the_end(self) -> None:
-        """Write a file, then read it in equal pieces until nothing comes."""
+        """Writes a file, then reads it in equal pieces until nothing comes."""
         size, pieces = max(1, self.some_size()), self.random.randrange(1, 12)
         fd = self.new_fd()
         self.put("open", fd, "@a", "O_RDWR|O_CREAT|O_TRUNC", "0644")
@@ -498,7 +498,7 @@ class ThreadWriter(Writer):
             self.put("fopen", self.streams[-1], self.name(), self.random.choice(STREAM_MODES))
 
     def part(self) -> list[str]:
-        """A few calls."""
+        """Adds a few calls."""
         works = [self.transfer] * 6 + [self.seek, self.open, self.look, self.other]
         if self.random.random() < 0.4:
             works = [self.stream_transfer] * 6 + [self.fopen, self.look]
@@ -521,7 +521,7 @@ class ChildWriter(Writer):
             self.lines[-1] = self.lines[-1].rsplit(" ", 1)[0] + " r+"
 
     def part(self) -> list[str]:
-        """A few calls."""
+        """Adds a few calls."""
         works = [self.transfer] * 12 + [self.seek, self.seek, self.duplicate, self.look, self.other, self.open]
         works += [self.between, self.close, self.fdopen, self.stream_transfer, self.stream_other, self.printing]
         for work in self.random.choices(works, k=self.random.choice([1, 2, 4, 8, 20])):
@@ -530,7 +530,7 @@ class ChildWriter(Writer):
 
 
 def with_child(writer: Writer, seed: str) -> None:
-    """A program that starts another process in its midst."""
+    """Makes a program that starts another process in its midst."""
     ends = [writer.random.choice([-1, *writer.fds]) for _ in range(2)]
     given = [slot for slot, end in zip((62, 63), ends, strict=True) if end >= 0]
     child = ChildWriter(seed, list(dict.fromkeys(writer.fds)) + given * 3, writer.next_fd)
@@ -547,7 +547,7 @@ WHOLE = [
 
 
 def make_program(number: int, seed: int) -> Program:
-    """Program `number` of the hunt `seed`: the same one every time."""
+    """Makes program `number` of the hunt `seed`, the same one every time."""
     writer = Writer(f"{seed}:{number}")
     if writer.random.random() < THREADED:
         lines = []

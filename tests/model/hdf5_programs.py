@@ -146,7 +146,7 @@ class Program:
         return space, {"selection": "slab", "length": length, "stride": [int(n) for n in stride]}
 
     def slab(self, shape: tuple[int, ...]) -> list[tuple[int, ...]]:
-        """Start, count, stride and block in each dimension."""
+        """Returns start, count, stride and block in each dimension."""
         rows = []
         for n in shape:
             start = self.random.randrange(n)

@@ -92,7 +92,7 @@ class Setting:
 
 
 def scratch() -> str:
-    """Memory where there is some: no disk takes part."""
+    """Returns a folder in memory if there is one, so that no disk takes part."""
     return "/dev/shm" if os.path.isdir("/dev/shm") and os.access("/dev/shm", os.W_OK) else tempfile.gettempdir()
 
 
@@ -172,7 +172,9 @@ def run_batch(setting: Setting, programs: list[Program], names: list[str]) -> li
 
 
 def shortened(setting: Setting, programs: list[Program], names: list[str], counter: tuple[str, str]) -> Program:
-    """The fewest lines of these programs that still get this counter (of a module) wrong: delta debugging."""
+    """Returns the fewest lines of these programs that still get this counter (of a module) wrong, by delta
+    debugging.
+    """
 
     def fails(candidate: list[str], number: int) -> bool:
         errors = run_batch(setting, [Program(number, candidate)], names)
@@ -202,7 +204,7 @@ def hunt_batch(setting: Setting, first: int, count: int, seed: int, names: list[
 
 
 def report(setting: Setting, found: list[tuple[Error, str]], names: list[str], show: int) -> None:
-    """Each kind of error with how many programs show it, and its shortest program."""
+    """Prints each kind of error with the number of programs that show it, and its shortest program."""
     kinds: dict[tuple[str, str], dict[int, tuple[Error, str]]] = collections.defaultdict(dict)
     for error, text in found:
         kinds[error.module, error.counter].setdefault(error.program, (error, text))

@@ -87,14 +87,14 @@ class Log:
 
 
 def inflate(data: bytes, compression: int) -> bytes:
-    """Concatenated zlib streams, or the bytes themselves (type 2)."""
+    """Inflates concatenated zlib streams; bytes of type 2 are uncompressed."""
     if compression == 2:
         return data
     return b"".join(chunks(data))
 
 
 def chunks(data: bytes) -> list[bytes]:
-    """Each of the concatenated zlib streams."""
+    """Yields each of the concatenated zlib streams."""
     out = []
     while data:
         stream = zlib.decompressobj()

@@ -58,7 +58,9 @@ def bucket(size: int) -> int:
 
 
 def most_common(counts: dict[int, int]) -> list[tuple[int, int]]:
-    """The four values that came most often, of equally frequent ones the larger first, with their number; 0 is none."""
+    """Returns the four most frequent values with their counts, of equally frequent ones the larger first; 0 stands for
+    none.
+    """
     ranked = sorted((-n, -value) for value, n in counts.items() if value)
     return [(-value, -n) for n, value in ranked[:4]]
 
@@ -91,7 +93,7 @@ class Times:
 
 
 def record_id(name: str) -> int:
-    """Bob Jenkins' 64 bit hash of a name (lookup8, level 0)."""
+    """Returns Bob Jenkins' 64-bit hash of a name (lookup8, level 0)."""
     mask = (1 << 64) - 1
     a = b = 0
     c = 0x9E3779B97F4A7C13

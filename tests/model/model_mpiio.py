@@ -22,7 +22,7 @@ AMODES = {  # Open MPI's mpi.h
 
 
 def transfers() -> dict[str, tuple[bool, str]]:
-    """Call to (is it a write, counter)."""
+    """Maps a call to (is it a write, counter)."""
     found = {}
     for verb, write in (("read", False), ("write", True)):
         kind = "WRITES" if write else "READS"

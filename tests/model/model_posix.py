@@ -41,7 +41,7 @@ TRANSFERS = {
 
 
 def program_of(name: str) -> int:
-    """The program that a file's name begins with, -1 for none."""
+    """Returns the program with which a file's name begins, -1 for none."""
     for part in name.split("/"):
         number = part.split(".")[0]
         if number.isdigit() and "." in part:
@@ -92,7 +92,7 @@ class OpenFile:
 
 
 def count_first(counts: dict[int, int], value: int) -> None:
-    """Darshan's way: only the first 32 different values are counted, 0 is one of them."""
+    """Counts a value as Darshan does: only the first 32 different values are counted, and 0 is one of them."""
     if value in counts or len(counts) < 32:
         counts[value] = counts.get(value, 0) + 1
 
@@ -186,7 +186,7 @@ class PosixModel:
         return f"{base or self.folder}/{spelled}"
 
     def canonical(self, path: str) -> str:
-        """The path that a record is named by."""
+        """Returns the path by which a record is named."""
         path = os.path.normpath(path) if self.rules.ours("folders") else self.squeezed(path)
         return self.followed(path) if self.rules.ours("links") else path
 
@@ -277,7 +277,7 @@ class PosixModel:
         self.opens(call, name, mode, "O_APPEND" in flags)
 
     def slot_fd(self, call: Call, argument: int) -> int:
-        """The descriptor in another slot than the call's own."""
+        """Returns the descriptor in another slot than the call's own."""
         slot = int(call.args[argument])
         return self.slots.get((call.program, slot), -1) if slot >= 0 else -1
 
@@ -499,7 +499,9 @@ class PosixModel:
     # ---------------------------------------------------------------- the record
 
     def expected_ints(self, file: PosixFile) -> dict[str, int]:
-        """Every counter whose value the calls decide; the largest times and the most common values are held apart."""
+        """Returns every counter whose value the calls decide; the largest times and the most common values are
+        separate.
+        """
         want = dict(file.ints)
         want["MEM_ALIGNMENT"] = MEMORY_ALIGNMENT
         want["FILE_ALIGNMENT"] = self.alignment if file.held else self.block_size

@@ -24,7 +24,7 @@ ROOM = 1 << 23
 
 
 def handle(name: str) -> ctypes.c_void_p:
-    """One of Open MPI's constants."""
+    """Returns one of Open MPI's constants."""
     return ctypes.c_void_p(ctypes.addressof(ctypes.c_char.in_dll(C, f"ompi_mpi_{name}")))
 
 
@@ -134,7 +134,7 @@ class Program:
         self.call("enddef", self.nc)
 
     def wait(self) -> None:
-        """For all that is pending, or for a request that there is not."""
+        """Waits for all that is pending, or for a request that does not exist."""
         many = self.pending
         if self.random.random() < 0.1:
             many = [977]
@@ -196,7 +196,7 @@ class Program:
             self.busy.add(str(noted["variable"]))
 
     def extent(self, variable: Variable, form: str) -> tuple[object, object, object, dict[str, list[int]]]:
-        """Start, count and stride as the call takes them, and how they read in the journal."""
+        """Returns start, count and stride as the call takes them, and as the journal spells them."""
         lengths = [self.records + self.random.choice([0, 1])] * variable.record + variable.shape
         start, count, stride = [], [], []
         for length in lengths:

@@ -70,7 +70,7 @@ class RankWriter(Writer):
         self.transfer()
 
     def part(self) -> list[str]:
-        """A few calls."""
+        """Adds a few calls."""
         before = len(self.lines)
         if self.random.random() < 0.4:
             self.random.choice([work for work in WHOLE if work not in ALONE])(self)
@@ -152,7 +152,7 @@ class JobWriter(RankWriter):
 
 
 def make_job(number: int, seed: int, ranks: int) -> Program:
-    """Program `number` of the hunt `seed` for so many ranks: the same one every time."""
+    """Makes program `number` of the hunt `seed` for this many ranks, the same one every time."""
     writer = JobWriter(f"{seed}:{number}:{ranks}", ranks)
     for _ in range(writer.random.choice([1, 1, 2, 3])):
         writer.random.choices([writer.apart, writer.together, writer.mpi_file], [4, 2, 4])[0]()

@@ -204,7 +204,7 @@ class RankComparison(Comparison):
 
 
 def compare_job(log: Log, processes: list[Process]) -> list[Error]:
-    """Everything that is wrong in the log of a job whose ranks did what `processes` saw."""
+    """Returns all errors in the log of a job whose ranks did what `processes` saw."""
     models = [{"POSIX": p.posix.files, "STDIO": p.stdio.files, "MPI-IO": p.mpiio.files} for p in processes]
     for module in models:
         module["POSIX"] = {n: f for n, f in module["POSIX"].items() if not MPI_FILE.search(n)}

@@ -57,7 +57,7 @@ SLOW = "the machine was slower than the emulated storage"
 
 
 def lucky(directory: Path) -> Path:
-    """A sweep in which two slow runs of 4 stripes, 401 and 389 MiB/s, were thrown away and the third gave 641."""
+    """Writes a sweep in which two slow runs of 4 stripes, 401 and 389 MiB/s, were discarded and the third gave 641."""
     folder = write_sweep(directory, {"stripe_count": [1, 2, 4]})
     for repetition, speed in ((1, 401.0), (2, 389.0), (3, 641.0)):
         run = folder / f"points/stripe_count4/rep-{repetition}"

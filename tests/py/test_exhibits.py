@@ -39,7 +39,8 @@ METRICS = str(Path(iolens.metrics.__file__).parent)
 
 
 def metric_calls(run: Any) -> Counter[tuple[Any, ...]]:
-    """How often `run` enters each function of `iolens.metrics` that is given a job, by its other arguments.
+    """Counts how often `run` enters each function of `iolens.metrics` that is given a job, by its other
+    arguments.
 
     Functions that are given rows or records as well are parts of a metric.
     """

@@ -131,7 +131,7 @@ def chains(log: Path) -> list[tuple[list[str], int]]:
 
 
 def has_shares(printed: str, found: list[tuple[list[str], int]]) -> None:
-    """Each function has the share of the samples, within two percentage points, that it had of the time."""
+    """Checks that each function's share of the samples is within two percentage points of its share of the time."""
     seconds = {name: float(value) for name, value in (line.split() for line in printed.splitlines())}
     samples = {name: sum(count for chain, count in found if name in chain) for name in seconds}
     assert sum(samples.values()) > 900

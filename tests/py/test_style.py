@@ -33,6 +33,7 @@ LONG = " ".join(["word"] * 36)
         ("a.py", '"""Whether it is so."""\n', 'begins with "Whether"'),
         ("a.py", '"""Returns all."""\nNAME = f"{1} is heeded"\n', '"heeded"'),
         ("a.py", '"""Returns all."""\n# Of all ranks.\n', 'begins with "Of"'),
+        ("a.py", 'def f() -> int:\n    """The ranks of a job."""\n    return 1\n', 'begins with "The"'),
         ("a.c", 'int f(void) { return say("whence"); }\n', '"whence"'),
         ("a.c", "/* What it is. */\n", 'begins with "What"'),
         ("a.h", "int bytes; /* of one transfer */\n", 'begins with "of"'),

@@ -24,6 +24,7 @@ ARCHAIC = re.compile(
     r"|notwithstanding|aught|lest|amongst|whilst)\b"
 )
 HEADLESS_MESSAGE = re.compile(r"(Of|Whether) [a-z]\w* \w+")
+VERB = re.compile(r"[A-Z][a-z-]*s\b")
 TESTS = "tests"
 LONGEST_SENTENCE = 35
 """Largest number of words in a sentence of a document."""
@@ -43,6 +44,14 @@ def python_texts(source: str) -> Iterator[tuple[int, str]]:
             if token.start[0] != before + 1:
                 yield token.start[0], token.string.lstrip("# ")
             before = token.start[0]
+
+
+def verbless(source: str) -> Iterator[tuple[int, str]]:
+    """Yields line and first word of each function's docstring that begins with no verb such as "Returns"."""
+    for node in ast.walk(ast.parse(source)):
+        text = ast.get_docstring(node) if isinstance(node, ast.FunctionDef) else None
+        if text and not VERB.match(text):
+            yield node.body[0].lineno, text.split()[0]
 
 
 def c_texts(source: str) -> Iterator[tuple[int, str]]:
@@ -105,6 +114,8 @@ def faults(path: Path) -> list[str]:
         if part:
             found.append(f'{path}:{line}: begins with "{part[1]}": name what the comment is about')
         found.append(_archaic(path, line, text))
+    for line, word in verbless(source) if path.suffix in PYTHON and TESTS not in path.parts else ():
+        found.append(f'{path}:{line}: a docstring of a function begins with "{word}": begin with a verb, "Returns …"')
     for line, text in messages(source) if TESTS not in path.parts else ():
         head = HEADLESS_MESSAGE.match(text)
         if head:

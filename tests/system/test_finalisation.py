@@ -198,7 +198,7 @@ def test_a_rank_without_memory_is_left_out_of_the_log(poor: int, built: Path, tm
 
 
 def check_chains(job: Job) -> None:
-    """All ranks made the same calls from the same places, so the log has the calls once, under one number."""
+    """Checks that the log has the calls once, under one number, because all ranks made them from the same places."""
     nodes, objects, sites = (job.private[name] for name in ("call_nodes", "objects", "mpi_sites"))
     assert set(nodes["rank"]) == set(objects["rank"]) == {-1}
     assert not nodes.duplicated(["parent", "object", "offset", "leaf"]).any()

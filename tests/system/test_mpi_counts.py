@@ -161,7 +161,7 @@ def test_a_window_is_looked_at_once(compiled: Callable[..., Path], tmp_path: Pat
 
 
 def check_tables(private: dict[str, pd.DataFrame]) -> None:
-    """The tables agree with one another."""
+    """Checks that the tables agree with one another."""
     calls, sites = private["mpi_calls"], private["mpi_sites"]
     assert (calls[SIZES].sum(axis=1) == calls["messages"]).all()
     assert (calls["min_time"] <= calls["max_time"]).all()
@@ -184,7 +184,7 @@ def check_tables(private: dict[str, pd.DataFrame]) -> None:
 
 
 def check_events(job: Job, wanted: Counts) -> None:
-    """The single calls in the log are those that the program made, in the order of its first thread."""
+    """Checks that the single calls in the log are those that the program made, in the order of its first thread."""
     events, calls = job.private["mpi_events"], job.private["mpi_calls"]
     made = {(rank, what): counts[0] for (kind, rank, what), counts in wanted.items() if kind == "CALL"}
     assert events.groupby(["rank", "function"]).size().to_dict() == made

@@ -107,7 +107,7 @@ def test_a_job_ends_no_earlier_than_what_it_kept(tmp_path: Path) -> None:
 
 
 def check_messages(job: Job) -> None:
-    """MPI activity until ranks were killed is in the log: single calls, and Darshan's records."""
+    """Checks that the log has the MPI activity until ranks were killed: single calls, and Darshan's records."""
     events, calls = job.private["mpi_events"], job.private["mpi_calls"]
     for rank in range(3):
         mine = events[events["rank"] == rank].sort_values("start")

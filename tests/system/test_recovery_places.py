@@ -119,8 +119,8 @@ exec "$@"
 
 
 def as_nodes(folder: Path) -> str:
-    """A program in front of a rank: each of two ranks gets its own host name and its own /dev/shm, kept in
-    the folder.
+    """Returns a command in front of a rank that gives each of two ranks its own host name and /dev/shm, kept in the
+    folder.
     """
     script = folder / "node"
     script.write_text(

@@ -64,7 +64,7 @@ class Iolens(PythonPackage):
     @run_after("install")
     @on_package_attributes(run_tests=True)
     def check_doctor(self):
-        """A program is recorded, and its log read."""
+        """Checks that a program is recorded and its log can be read."""
         Executable(self.prefix.bin.iolens)("doctor")
 
     def test_doctor(self):

@@ -56,7 +56,7 @@ class IorOutput:
 
     @property
     def ranks(self) -> int | None:
-        """Number of tasks that took part."""
+        """Returns the number of tasks that took part."""
         for key in _RANKS:
             if match := re.match(r"\d+", self.facts.get(key, "")):
                 return int(match[0])

@@ -13,7 +13,8 @@ def imbalance(most: float, mean: float) -> float:
 
 
 def imbalance_percent(most: float, mean: float, count: int) -> float:
-    """CrayPAT's Imb.%: 100 * (max - avg) / max * N / (N - 1), of N values. 0: even; 100: one rank does everything.
+    """Returns CrayPAT's Imb.%: 100 * (max - avg) / max * N / (N - 1), of N values. 0: even; 100: one rank does
+    everything.
 
     Source: DeRose, Homer and Johnson, "Detecting Application Load Imbalance on High End Massively Parallel Systems",
     Euro-Par 2007, as pat_report prints it. NaN for a single value or without any amount.
@@ -24,5 +25,5 @@ def imbalance_percent(most: float, mean: float, count: int) -> float:
 
 
 def load_balance(most: float, mean: float) -> float:
-    """POP's load balance: avg / max, of the time of useful work. 1: even."""
+    """Returns POP's load balance: avg / max, of the time of useful work. 1: even."""
     return mean / most if most > 0 else NOT_KNOWN

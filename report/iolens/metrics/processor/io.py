@@ -131,8 +131,9 @@ def _exchange_rows(job: Job) -> list[Records]:
 
 
 def _shared_rows(shared: Records, posix: Records | None, collectives: Records | None) -> list[Records]:
-    """MPI-IO beyond POSIX in files that all ranks used, of all together: metadata, and transfers that are not known by
-    rank. A merged record holds the sums of the times of all ranks."""
+    """Returns MPI-IO beyond POSIX in files that all ranks used, for all ranks together: metadata, and transfers that
+    are not known by rank. A merged record holds the sums of the times of all ranks.
+    """
     ids, none = shared["id"], np.zeros(len(shared))
     below_meta = none if posix is None else _added(posix["id"], posix["POSIX_F_META_TIME"], ids)
     below = none if posix is None else _added(posix["id"], io_time(posix, "POSIX"), ids)

@@ -59,7 +59,7 @@ def _parts_of(job: Job) -> dict[str, float]:
 
 
 def imbalance_step(job: Job) -> Step:
-    """Step 1: what the rank that works longest, in computing and I/O, does more of than the others."""
+    """Returns step 1: what the rank that works longest, in computing and I/O, does more of than the others."""
     each = time.rank_time(job)
     if each is None or len(each) < 2:
         return Step("1. balance the load", "n/a: one rank", "load_balance")
@@ -84,7 +84,7 @@ def imbalance_step(job: Job) -> Step:
 
 
 def _hot_step(job: Job) -> Step:
-    """2: the functions that take most samples."""
+    """Returns step 2: the functions that take most samples."""
     table = profile(job)
     if table is None:
         return Step("2. find the hot spots", "n/a: not sampled (iolens run --sample)", "profile")
@@ -120,9 +120,7 @@ def communication_step(job: Job) -> Step:
 
 
 def computation_step(job: Job) -> Step:
-    """Step 4: computing, its busiest line, and the processor's counters of the whole run. ¶ Waiting comes first if
-    ranks waited outside I/O and MPI for longer than they computed.
-    """
+    """Returns step 4: computing, its busiest line, and the processor's counters of the whole run."""
     shares, hot = _parts_of(job), hot_lines(job)
     share = sum(shares.get(part, 0.0) for part in (parts.COMPUTE, parts.UNTRACED))
     idle = {part: shares.get(part, 0.0) for part in parts.OUTSIDE if part not in (parts.COMPUTE, parts.UNTRACED)}

@@ -309,7 +309,7 @@ _CERTAIN = 0.01
 
 @once_per_job
 def efficiencies(job: Job) -> Records | None:
-    """POP's efficiencies: name, value (0 to 1; NaN: not known), definition, unknown (why it is not).
+    """Returns POP's efficiencies: name, value (0 to 1; NaN: not known), definition, unknown (why it is not).
 
     Parallel efficiency = load balance x core efficiency x I/O efficiency x communication efficiency, after the POP
     Standard Metrics (pop-coe.eu). I/O and time outside I/O and MPI without a core (asleep, blocked, waiting for a core,

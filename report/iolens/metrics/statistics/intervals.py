@@ -116,7 +116,7 @@ class Summary:
 
 
 def margin(parts: Iterable[tuple[float, int]], risk: float) -> float:
-    """Half the width of an interval for a sum of independent means whose spreads may all differ.
+    """Returns half the width of an interval for a sum of independent means whose spreads may all differ.
 
     `parts` has each mean's squared standard error v and its degrees of freedom f; `risk` is the probability with
     which the interval may miss the true value, on both sides together. The half width is the root of the sum of

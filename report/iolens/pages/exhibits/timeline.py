@@ -169,7 +169,7 @@ def _beyond_the_end(job: Job, spans: pd.DataFrame) -> str:
 
 
 def _shared_span_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """Number of bars for one file."""
+    """Draws the number of bars for one file."""
     from iolens.figures.job.timespans import shared_spans
 
     caption = "From the begin of the first rank to the end of the last rank. Look for overlaps of reading and writing."

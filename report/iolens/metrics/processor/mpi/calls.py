@@ -61,7 +61,7 @@ def mpi_messages(job: Job, ask: Ask = DEFAULT) -> Records | None:
 
 @once_per_job
 def mpi_callers(job: Job, ask: Ask = DEFAULT) -> Records | None:
-    """`mpi_messages` by call site: function, then who called it, and who called that, as far as the log knows."""
+    """Returns `mpi_messages` by call site: function, its caller, and the caller's caller, as far as the log knows."""
     return answer(job, _with_fetched(_site_rows(job)), SITES, _MESSAGES, ask)
 
 
@@ -99,9 +99,9 @@ def _site_rows(job: Job) -> pd.DataFrame | None:
 
 @once_per_job
 def late_receives(job: Job) -> Records | None:
-    """function, calls, late (receives that began after their message had arrived) and share (per cent of the calls), "
-      "of all ranks.
-    None where that was not counted, or none was late."""
+    """Returns columns function, calls, late (receives that began after their message had arrived) and share (per cent
+    of the calls), of all ranks; None where that was not counted, or none was late.
+    """
     rows = mpi_rows(job)
     if rows is None or "late_receives" not in rows or not rows["late_receives"].any():
         return None

@@ -56,7 +56,7 @@ def frame_name(frame: Frame) -> str:
 
 
 def with_callers(job: Job, rows: pd.DataFrame) -> pd.DataFrame:
-    """`rows` (rank, node) with the functions of their chains, from the inside: `caller 1`, `caller 2` …
+    """Adds to `rows` (rank, node) the functions of their chains, from the inside: `caller 1`, `caller 2` …
 
     Empty: no more. A chain ends with the program's main function.
     """

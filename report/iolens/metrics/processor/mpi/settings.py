@@ -17,8 +17,8 @@ _SAME = ("kind", "name", "value", "source")
 
 @once_per_job
 def mpi_settings(job: Job) -> Records | None:
-    """kind, name, value and source (who set it; "": not known) as profiler/TABLES.md has them, ranks (how many have it
-    so; NaN: not known) and first (the lowest of them, -1: not known).
+    """Returns columns kind, name, value and source (who set it; "": not known) as profiler/TABLES.md has them, ranks
+    (how many have it so; NaN: not known) and first (the lowest of them, -1: not known).
 
     A row of rank 0 is that of all ranks that have no row of the same kind and name. The level of threads of rank 0 is
     one of the rows. None where MPI was not traced.

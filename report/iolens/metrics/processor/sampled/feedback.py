@@ -55,7 +55,7 @@ def _by_line(remarks: Iterable[Remark]) -> Mapping[Place, list[Remark]]:
 
 
 def _function_loops(known: Mapping[Place, Sequence[Remark]]) -> Mapping[tuple[str, str], list[int]]:
-    """By source file and function, the lines where loops begin that GCC looked at.
+    """Returns, by source file and function, the lines where loops begin that GCC looked at.
 
     What it says of a statement inside a loop stands at the statement's line; of the loop itself, at its own.
     """
