@@ -86,6 +86,38 @@ def test_a_wait_in_a_probe_is_one_for_the_sender() -> None:
     assert run_times(found)[STORAGE] == pytest.approx(2.2)
 
 
+def polling(pause: float) -> Why:
+    """Returns a job in which rank 0 reads and sends, and rank 1 tests for the message with such pauses in between."""
+    receiver = Line()
+    post = receiver.post(0.0, 1e-6, 0)
+    begins = np.arange(2.0, 5.0, pause).tolist()
+    for begin in begins:
+        receiver.add("call", "MPI_Testall", begin, begin + 1e-6)
+    receiver.wait(5.0 + 1e-5, 5.0 + 2e-5, post, function="MPI_Testall")
+    return solved(Line().file(0.0, 5.0).send(5.0, 5.0 + 1e-6, 1), receiver)
+
+
+def test_a_loop_of_tests_is_one_wait_for_the_sender() -> None:
+    found = polling(4e-5)
+    assert waits(found) == [(1, "late sender", 3.0)]
+    assert found.program.functions[found.program.function[found.waits.call[0]]] == "MPI_Testall, repeated"
+    assert run_times(found)[STORAGE] == pytest.approx(2.0, abs=1e-4)
+
+
+def test_tests_beside_computing_are_no_wait() -> None:
+    found = polling(1e-2)
+    assert waits(found) == []
+    assert run_times(found)[STORAGE] == pytest.approx(5.0, abs=1e-4)
+
+
+def test_a_loop_of_probes_ends_with_its_receive() -> None:
+    receiver = Line()
+    for begin in np.arange(2.0, 5.1, 4e-5).tolist():
+        receiver.add("call", "MPI_Iprobe", begin, begin + 1e-6)
+    found = solved(Line().file(0, 5).send(5, 5.1, 1), receiver.receive(5.1, 5.2, 0))
+    assert waits(found) == [(1, "late sender", 3.0)]
+
+
 def test_t2_a_late_receiver() -> None:
     found = solved(Line().send(1.0, 4.5, 1), Line().receive(4.0, 4.5, 0))
     assert waits(found) == [(0, "late receiver", 3.0)]

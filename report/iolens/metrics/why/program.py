@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from iolens.log.records import Records
+from iolens.metrics.why.polling import without_polling
 
 MPI, FILE, FILES = range(3)
 """Kinds of calls: of MPI, of the file system, and the sum of several short ones of the file system."""
@@ -59,7 +60,7 @@ def program_of(events: Records, ranks: int) -> Program:
     lasting = rows["end"] > rows["start"]
     # A call that took no time by its clock came before a longer one of the same begin.
     order = np.lexsort((rows["number"], -rows["end"], lasting, rows["start"], rows["rank"]))
-    rows = _received_from_probe(rows.where(order))
+    rows = without_polling(_received_from_probe(rows.where(order)))
     rank, start, end = rows["rank"].astype(np.int64), rows["start"], rows["end"]
     is_file = np.isin(rows["kind"], _OUTERMOST)
     functions, function = np.unique(rows["function"].astype(str), return_inverse=True)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from iolens.metrics.why.joins import ALL, LOWER_FIRST, ROOT_FIRST, ROOT_LAST, Joins
+from iolens.metrics.why.polling import REPEATED
 from iolens.metrics.why.program import Program
 from iolens.metrics.why.rendezvous import calls_of_one, is_rendezvous
 
@@ -117,7 +118,9 @@ def _longest(call: np.ndarray, *columns: np.ndarray) -> tuple[np.ndarray, ...]:
 
 def _is_test(program: Program, calls: np.ndarray) -> np.ndarray:
     """Returns True for calls that never wait."""
-    never = np.array([name.startswith("MPI_Test") for name in program.functions] or [False])
+    never = np.array(
+        [name.startswith("MPI_Test") and not name.endswith(REPEATED) for name in program.functions] or [False]
+    )
     tests: np.ndarray = never[program.function[calls]]
     return tests
 

@@ -1,0 +1,50 @@
+"""Loops that ask MPI again and again: they wait as a blocking call does, and count as one."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from iolens.log.records import Records
+
+REPEATED = ", repeated"
+"""This ends the function's name of a loop of tests that was ended by a completion."""
+
+_LONGEST_PAUSE = 50e-6
+"""Most seconds of the usual pause between two calls of one loop: a program that computes in between does not wait. A
+few pauses are longer, while other processes have the core.
+"""
+_PROBES = ("MPI_Iprobe", "MPI_Improbe")
+
+
+def without_polling(rows: Records) -> Records:
+    """Returns the rows with each loop of `MPI_Test*` that ends with a completion, and each loop of `MPI_Iprobe` that
+    ends with a receive, as one call from the begin of the loop.
+    """
+    function = rows["function"].tolist()
+    tests = {name for name in set(function) if name.startswith("MPI_Test")}
+    if not tests and not set(function).intersection(_PROBES):
+        return rows
+    is_test = np.fromiter((name in tests for name in function), bool, len(rows))
+    is_probe = np.fromiter((name in _PROBES for name in function), bool, len(rows))
+    kind = rows["kind"]
+    asks = kind == "call"
+    goes_on = (is_test[:-1] & is_test[1:] & (asks | (kind == "done"))[1:]) | (
+        is_probe[:-1] & ((is_probe & asks) | (kind == "recv"))[1:]
+    )
+    linked = asks[:-1] & goes_on & (rows["rank"][1:] == rows["rank"][:-1])
+    long = linked & (rows["start"][1:] - rows["end"][:-1] >= _LONGEST_PAUSE)
+    loop = np.cumsum(np.append(True, ~linked)) - 1
+    firsts = np.flatnonzero(np.append(True, ~linked))
+    lasts = np.append(firsts[1:] - 1, len(rows) - 1)
+    pauses = np.bincount(loop, weights=np.append(long, False))
+    ended = (lasts > firsts) & ~asks[lasts] & (2 * pauses < lasts - firsts)
+    start = rows["start"].copy()
+    same = (rows["rank"][1:] == rows["rank"][:-1]) & (start[1:] == start[:-1]) & (rows["end"][1:] == rows["end"][:-1])
+    call = np.cumsum(np.append(True, ~same)) - 1
+    begin = start[np.searchsorted(call, np.arange(call[-1] + 1))]
+    begin[call[lasts[ended]]] = start[firsts[ended]]
+    polled = np.isin(call, call[lasts[ended]])
+    name = rows["function"].astype(object)
+    name[polled & is_test] += REPEATED
+    kept = ~(ended[loop] & asks)
+    return rows.beside({"start": begin[call], "function": name}).where(kept)
