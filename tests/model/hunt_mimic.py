@@ -1,6 +1,6 @@
 """Runs random programs, their mini-apps (`iolens mimic`), and compares the counters of both logs.
 
-hunt_mimic.py --build build -n 1000 --seed 1 [--ranks 4]
+hunt_mimic.py --build build -n 1000 --seed 1
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ sys.path.insert(0, str(HERE.parent / "py"))
 from generator import make_program  # noqa: E402
 from hunt import Setting, build_interpreter, scratch  # noqa: E402
 from mimic_runs import differences, mimicked  # noqa: E402
-from rank_generator import make_job  # noqa: E402
 
 BATCH = 50  # programs that share a mini-app
 
@@ -27,14 +26,14 @@ def run_batch(setting: Setting, folder: Path, first: int, count: int, seed: int)
     calls, work, log = folder / "calls", folder / "w", folder / "original.darshan"
     work.mkdir()
     numbers = range(first, first + count)
-    programs = [make_job(i, seed, setting.ranks) if setting.ranks else make_program(i, seed) for i in numbers]
+    programs = [make_program(i, seed) for i in numbers]
     calls.write_text("".join(program.text() for program in programs))
     env = setting.environment(work, log)
     words = setting.command(calls, folder / "journal", env)
     done = subprocess.run(words, cwd=work, env=env, capture_output=True, text=True, check=False)
     if done.returncode:
         return [f"the programs ended with {done.returncode}: {done.stderr[-500:]}"]
-    return differences(log, mimicked(log, folder, max(1, setting.ranks), "--no-wait"))
+    return differences(log, mimicked(log, folder, 1, "--no-wait"))
 
 
 def main() -> int:
@@ -43,13 +42,12 @@ def main() -> int:
     parser.add_argument("-n", type=int, default=1000, help="programs")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--first", type=int, default=0, help="number of the first program")
-    parser.add_argument("--ranks", type=int, default=0, help="programs of so many ranks (2 or more) under Open MPI")
     options = parser.parse_args()
-    core, adapter = (str(options.build.resolve() / "lib" / f"lib{name}.so") for name in ("iolens", "iolens-openmpi"))
+    core = str(options.build.resolve() / "lib" / "libiolens.so")
     found = []
     with tempfile.TemporaryDirectory() as top:
-        interpreter = build_interpreter(Path(top), options.ranks > 0)
-        setting = Setting(interpreter, core, traces=True, ranks=options.ranks, adapter=adapter)
+        interpreter = build_interpreter(Path(top), mpi=False)
+        setting = Setting(interpreter, core, traces=True)
         for first in range(options.first, options.first + options.n, BATCH):
             count = min(BATCH, options.first + options.n - first)
             with tempfile.TemporaryDirectory(prefix="iolens-mimic-", dir=scratch()) as folder:

@@ -163,6 +163,11 @@ def _with_kinds(
             at = 0
             for way, other in _OTHER.items():
                 count = counters.get(file, {}).get(f"{way}_{_WORDS[kind]}", 0)
+                if way == "SPLIT" and 0 < count < len(mine):
+                    raise IolensError(
+                        "the log does not tell which transfers of a file were split collective calls, which all ranks "
+                        "must make together, so it has no mini-app"
+                    )
                 if 0 < count < len(mine):
                     notes.append(
                         f"File {file}: the log does not tell which transfers were {way.lower()}; the first are taken."
@@ -289,9 +294,10 @@ def _calls_without_times(
         rows = zip(table["file"].tolist(), table["rank"].tolist(), table[word].tolist(), strict=True)
         total = 0
         for key, rank, count in rows:
-            mine = calls[(calls.file == ids.get(key, -1)) & (calls.rank == rank)]
+            every = calls[calls.file == ids.get(key, -1)]
+            mine = every[every.rank == rank]
             if count and (mine.kind == Kind.MPI_OPEN).any():
-                parts += _sizes(kind, mine, count)
+                parts += _sizes(kind, mine, every, count)
                 total += count
         if total:
             notes.append(
@@ -306,8 +312,9 @@ def _calls_without_times(
     return joined(parts), notes
 
 
-def _sizes(kind: Kind, mine: Calls, count: int) -> list[Calls]:
-    """Returns `count` calls that ask for the size of a file, or set it, on a rank with these calls on the file.
+def _sizes(kind: Kind, mine: Calls, every: Calls, count: int) -> list[Calls]:
+    """Returns `count` calls that ask for the size of a file, or set it, on a rank with the calls `mine` on the
+    file, of all ranks' calls `every`: all ranks must set the same size.
 
     The first ones are made behind opens, of the last ones where opens are more, because a new file is empty; more
     questions are made behind the first transfers, and more settings before closes.
@@ -315,9 +322,12 @@ def _sizes(kind: Kind, mine: Calls, count: int) -> list[Calls]:
     opens = np.flatnonzero(mine.kind == Kind.MPI_OPEN)
     moved = mine.kind >= Kind.MPI_WRITE
     nexts = [np.flatnonzero(moved & (mine.start > mine.start[place])) for place in opens]
-    writes = np.array([len(later) > 0 and mine.kind[later[0]] % 2 == 0 for later in nexts])
+    moves_of_all = every[every.kind >= Kind.MPI_WRITE]
+    moves_of_all = moves_of_all[np.argsort(moves_of_all.start, kind="stable")]
+    at = np.searchsorted(moves_of_all.start, mine.start[opens])
+    writes = np.array([place < len(moves_of_all) and moves_of_all.kind[place] % 2 == 0 for place in at])
     early = min(count, len(opens))
-    end = int((mine.offset + mine.length)[moved].max()) if moved.any() else 0
+    end = int((moves_of_all.offset + moves_of_all.length).max(initial=0))
     setting = kind == Kind.MPI_SET_SIZE
     chosen = slice(len(opens) - early, None) if setting else slice(early)
     first = _shared_out(kind, mine[opens[chosen]], early, behind=True, gap=2e-9 if setting else 1e-9)

@@ -167,9 +167,15 @@ def _lies_inside(below: Calls, outer: Calls, *, same_file: bool = False) -> np.n
 def _begins(job: Job) -> np.ndarray:
     """Returns when MPI_Init ended on each rank, in seconds of the job; 0 without MPI.
 
-    The table `process` has the time in MPI_Init; the little before it is left out.
+    `iolens run --why` records the call itself. Otherwise the table `process` has the time in it, without the little
+    before it.
     """
     found = np.zeros(job.nprocs)
+    calls = job.tables.get("why_events", Records({}))
+    if len(calls):
+        mine = np.isin(calls["function"].astype(str), ("MPI_Init", "MPI_Init_thread"))
+        found[calls["rank"][mine]] = calls["end"][mine]
+        return found
     table = job.tables.get("process", Records({}))
     if len(table):
         mine = table["rank"] >= 0
