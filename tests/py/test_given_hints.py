@@ -45,8 +45,9 @@ def test_sizes_of_hdf5_settings_become_bytes() -> None:
     ],
 )
 def test_what_is_no_hdf5_setting_is_refused(text: str) -> None:
-    with pytest.raises(argparse.ArgumentTypeError):
+    with pytest.raises(argparse.ArgumentTypeError) as refused:
         hdf5_of_files(text)
+    assert "cb_nodes" not in str(refused.value)
 
 
 @pytest.mark.parametrize(("version", "lost"), [("4.1.4", False), ("5.0.7", True)])

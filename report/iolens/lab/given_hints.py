@@ -23,7 +23,7 @@ _HDF5_SETTINGS = {
 
 def hdf5_of_files(text: str) -> str:
     """Returns the value of IOLENS_HDF5: checked, with sizes in bytes."""
-    checked = hints_of_files(text)
+    checked = hints_of_files(text, "alignment=1M")
     for setting in re.findall(r"[^,:=]+=[^,:]*", checked):
         key, _, value = setting.partition("=")
         if key not in _HDF5_SETTINGS:
@@ -41,7 +41,7 @@ def _described(key: str) -> str:
     return "a size such as 1M" if "d{" in pattern else "0 or 1" if pattern == "[01]" else pattern.replace("|", ", ")
 
 
-def hints_of_files(text: str) -> str:
+def hints_of_files(text: str, example: str = "cb_nodes=4") -> str:
     """Returns the value of IOLENS_HINTS: checked, with sizes such as 16M in bytes, since MPI libraries drop the letter.
 
     Entries are separated by commas; one that begins with `PATTERN:` opens a pattern, the others go on with it. Within
@@ -49,9 +49,7 @@ def hints_of_files(text: str) -> str:
     """
     entries = text.split(",")
     if not _ENTRY.match(entries[0]):
-        raise argparse.ArgumentTypeError(
-            f"{text!r} does not begin with PATTERN:KEY=VALUE; write it like '*:cb_nodes=4'"
-        )
+        raise argparse.ArgumentTypeError(f"{text!r} does not begin with PATTERN:KEY=VALUE; write it like '*:{example}'")
     return ",".join(_entry_of(entry) for entry in entries)
 
 

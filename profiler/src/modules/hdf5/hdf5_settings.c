@@ -48,7 +48,10 @@ const char *iolens_hdf5_given;
 static bool ranks_agree; /* all ranks of the job have these settings */
 
 /* The list made for a call that failed. Closing it at once would take the error from the program. */
-static __thread hid_t left_over;
+static __thread struct {
+    hid_t list;
+    const struct hdf5_calls *library; /* whose list it is; another library may have the same number */
+} left_over;
 
 static int64_t newest_version(const struct hdf5_calls *hdf5)
 {
@@ -185,11 +188,11 @@ static bool any(const struct values *values)
     return false;
 }
 
-static void close_left_over(const struct hdf5_calls *hdf5)
+static void close_left_over(void)
 {
-    if (left_over)
-        hdf5->H5Pclose(left_over);
-    left_over = 0;
+    if (left_over.list && left_over.library->H5Iis_valid(left_over.list) > 0)
+        left_over.library->H5Pclose(left_over.list);
+    left_over.list = 0;
 }
 
 hid_t hdf5_given_access(struct call *c, const char *path, hid_t access)
@@ -197,7 +200,7 @@ hid_t hdf5_given_access(struct call *c, const char *path, hid_t access)
     const struct hdf5_calls *hdf5 = hdf5_calls();
     if (!hdf5 || !path || !hdf5->H5P_LST_FILE_ACCESS_ID_g || hdf5->H5open() < 0)
         return access;
-    close_left_over(hdf5);
+    close_left_over();
     hid_t list = access == HDF5_DEFAULT ? *hdf5->H5P_LST_FILE_ACCESS_ID_g : access, copy;
     struct values requested = read_values(hdf5, list), given = given_values(path, &requested);
     /* Ranks with different settings would wait for each other in HDF5's collective calls. */
@@ -223,7 +226,8 @@ void hdf5_after_open(const struct call *c, hid_t file)
     const struct hdf5_calls *hdf5 = hdf5_calls();
     char name[PATH_BYTES];
     if (file < 0) {
-        left_over = c->mark;
+        left_over.list = c->mark;
+        left_over.library = hdf5;
         return;
     }
     hid_t list = hdf5->H5Fget_access_plist(file);
