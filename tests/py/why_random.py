@@ -25,7 +25,7 @@ class _Writer:
         self.steps: list[list[Step]] = [[] for _ in range(self.ranks)]
         self.open: list[list[int]] = [[] for _ in range(self.ranks)]
         self.handles = 0
-        self.buffered: set[int] = set()
+        self.instant: set[int] = set()  # posts whose completion takes no time beside waits
         everybody = tuple(range(self.ranks))
         self.members = {_WORLD: everybody}
         for communicator in _PARTS:
@@ -70,7 +70,7 @@ class _Writer:
         send = Step("isend" if posts_send else "send", communicator=_WORLD, to=receiver, to_tag=tag, size=size)
         name = f"MPI_I{function.lower()}" if posts_send else f"MPI_{function}"
         send = _named(send, name, self.cost() if large else _BUFFERING, self.post(sender) if posts_send else -1)
-        self.buffered |= set() if large else {send.handle}
+        self.instant |= set() if large else {send.handle}
         receive = Step(
             "irecv" if posts_receive else "recv",
             communicator=_WORLD,
@@ -100,7 +100,7 @@ class _Writer:
         chosen = self.random.sample(self.open[rank], count)
         self.open[rank] = [each for each in self.open[rank] if each not in chosen]
         function = "MPI_Wait" if count == 1 else self.random.choice(("MPI_Waitall", "MPI_Waitsome"))
-        cost = _BUFFERING if self.buffered.issuperset(chosen) else self.cost()
+        cost = _BUFFERING if self.instant.issuperset(chosen) else self.cost()
         self.add(rank, Step("wait", function, cost, handles=tuple(chosen)))
 
     def together(self) -> None:
@@ -126,6 +126,7 @@ class _Writer:
                 handle=self.post(rank) if posts else -1,
             )
             self.add(rank, step)
+            self.instant |= {step.handle} if posts and root >= 0 else set()
 
     def everybody(self, function: str) -> None:
         """Adds a call of all ranks."""
