@@ -97,3 +97,9 @@ def test_a_log_without_traces_is_refused_with_the_remedy(tmp_path: Path, capsys:
     assert main(["mimic", str(log), "-o", str(tmp_path / "mini")]) == 1
     assert "iolens run --dxt" in capsys.readouterr().err
     assert not (tmp_path / "mini").exists()
+
+
+def test_logs_of_older_versions_are_taken(tmp_path: Path) -> None:
+    log = ROOT / "tests/data/iolens/predict/ior-4-stripes.darshan"
+    assert main(["mimic", str(log), "-o", str(tmp_path / "mini")]) == 0
+    assert "{WRITE," in (tmp_path / "mini" / "mimic.c").read_text()

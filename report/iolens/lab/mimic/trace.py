@@ -177,7 +177,7 @@ def _begins(job: Job) -> np.ndarray:
         found[calls["rank"][mine]] = calls["end"][mine]
         return found
     table = job.tables.get("process", Records({}))
-    if len(table):
+    if len(table) and "init_seconds" in table:
         mine = table["rank"] >= 0
         found[table["rank"][mine]] = table["init_seconds"][mine]
     return found
