@@ -25,8 +25,8 @@
 #define ON_DPRINTF(...)           FNV(__VA_ARGS__, NOTHING, CHARGE(OST_WRITE, HERE))
 
 /* copies inside the kernel: both sides are charged, at the positions where they ended */
-#define FROM                    (from_offset ? *from_offset - ret : HERE)
-#define TO                      (to_offset ? *to_offset - ret : HERE)
+#define FROM                    (from_offset && ret >= 0 ? *from_offset - ret : HERE)
+#define TO                      (to_offset && ret >= 0 ? *to_offset - ret : HERE)
 #define ON_SENDFILE(...)        FN(__VA_ARGS__, copied(from, FROM, to, HERE, ret, began))
 #define ON_COPY_FILE_RANGE(...) FN(__VA_ARGS__, copied(from, FROM, to, TO, ret, began))
 #define ON_SPLICE(...)          FN(__VA_ARGS__, copied(from, FROM, to, TO, ret, began))

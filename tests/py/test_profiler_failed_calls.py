@@ -13,6 +13,7 @@ from pathlib import Path
 import profiler_harness as harness
 import pytest
 from iolens.advise import findings
+from iolens.lab.installation import find_library
 from iolens.log import read_log
 from iolens.metrics.job.failed import failed_calls
 from iolens.pages.exhibits.files import FAILED_CALLS
@@ -103,3 +104,13 @@ def test_a_log_whose_calls_all_succeeded_has_no_finding_of_missing_paths(tmp_pat
     job = max(map(read_log, harness.logs(tmp_path)), key=lambda job: len(job.tables.get("file_locks", ())))
     without = replace(job, private={**job.private, "failed_calls": job.private["file_locks"].iloc[:0]})
     assert "missing-paths" not in {finding.id for finding in findings(without)}
+
+
+def test_calls_with_bad_addresses_fail_as_without_the_libraries(tmp_path: Path) -> None:
+    """No library reads at an address at which the kernel did not read."""
+    library, program = harness.build_library(), harness.build_program("posix_bad_addresses", "-w")
+    bare = subprocess.run([program], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    for chain in (str(library), f"{library}:{find_library('libost.so')}"):
+        settings = {**harness.environment(tmp_path), "LD_PRELOAD": chain, "OST_MOUNT": str(tmp_path)}
+        done = subprocess.run([program], cwd=tmp_path, env=settings, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stdout) == (0, bare)

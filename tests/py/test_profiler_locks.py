@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import profiler_harness as harness
@@ -31,6 +32,19 @@ def test_locks_are_counted_and_timed_in_each_way(tmp_path: Path) -> None:
     shown = FILE_LOCKS.table(job)
     assert shown is not None
     assert len(shown.rows) == 4
+
+
+@pytest.mark.skipif(shutil.which("flock") is None, reason="flock(1) is missing")
+def test_a_program_that_only_locks_a_given_descriptor_has_a_log(tmp_path: Path) -> None:
+    """A shell script locks like that: its descriptor is locked by a program that does nothing else."""
+    harness.build_library()
+    script = f"flock -x 9 9>{tmp_path}/lock"
+    done = harness.run("sh", "-c", script, folder=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    (log,) = [log for log in harness.logs(tmp_path) if "_flock_" in log.name]
+    job = read_log(log)
+    (row,) = job.tables["file_locks"].rows("file", *NUMBERS)
+    assert (job.names[row[0]], row[1:]) == (f"{tmp_path}/lock", (1, 1, 0, 0))
 
 
 def test_waits_for_locks_are_a_finding(tmp_path: Path) -> None:

@@ -72,7 +72,10 @@ void extra_on_move(const struct call *c, int from, int64_t from_offset, int to, 
     }
 }
 
-int64_t extra_place(const off_t *offset) { return offset ? *offset : POSIX_AT_POSITION; }
+int64_t extra_place(const off_t *offset, ssize_t moved)
+{
+    return offset && moved >= 0 ? *offset - moved : POSIX_AT_POSITION;
+}
 
 struct row {
     uint64_t file;

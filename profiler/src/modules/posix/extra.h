@@ -32,7 +32,8 @@ void extra_on_move(const struct call *c, int from, int64_t from_offset, int to, 
  * also has this time. */
 void extra_leave_out(const struct file *file, double t0, double t1);
 
-/* Returns the offset behind a pointer; POSIX_AT_POSITION for NULL. */
-int64_t extra_place(const off_t *offset);
+/* Returns where a call that has moved this many bytes began, from the offset that it advanced;
+ * POSIX_AT_POSITION without an offset, and after a failure, when the pointer may be invalid. */
+int64_t extra_place(const off_t *offset, ssize_t moved);
 
 #endif

@@ -52,10 +52,11 @@ static bool is_lock_command(int command)
 
 void locks_on_fcntl(const struct call *c, int result, int fd, int command, intptr_t value)
 {
-    /* After EFAULT the address holds nothing that may be read. */
     if (!is_lock_command(command) || (result != 0 && *errno_place() == EFAULT))
         return;
-    short type = ((const struct flock *)value)->l_type;
+    /* The kernel has read the description if it took or released a lock. After a failure the address may be
+     * any number. */
+    short type = result == 0 ? ((const struct flock *)value)->l_type : F_UNLCK;
     count(c, result, fd,
           type == F_UNLCK   ? LOCK_RELEASE_KIND
           : type == F_WRLCK ? LOCK_EXCLUSIVE_KIND
@@ -113,10 +114,20 @@ static void collect(const struct iolens_transport *transport, struct buffer *row
     }
 }
 
+/* A program such as flock(1) does nothing but wait for a lock on a descriptor that it was given. */
+static bool matters(void)
+{
+    for (struct file *file = iolens_registry.first; file; file = file->next)
+        if (table_file_state_known(TABLE_file_locks, file))
+            return true;
+    return false;
+}
+
 const struct process_table table_file_locks = {
     .name = "file_locks",
     .meaning = "Locks of a rank on a file: by fcntl (POSIX and open file description locks), flock and lockf",
     TABLE_ROWS(COLUMNS),
     .file_bytes = sizeof(struct lock_counts),
+    .matters = matters,
     .collect = collect,
 };

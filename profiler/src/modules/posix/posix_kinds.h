@@ -29,17 +29,19 @@
 
 #define READ(offset, aligned)  posix_on_read(&c, fd, ret, offset, aligned)
 #define WROTE(offset, aligned) posix_on_write(&c, fd, ret, offset, aligned)
-#define ON_READ(...)           FN(__VA_ARGS__, READ(POSIX_AT_POSITION, posix_aligned(memory)))
-#define ON_PREAD(...)          FN(__VA_ARGS__, READ(offset, posix_aligned(memory)))
-#define ON_READV(...)          FN(__VA_ARGS__, READ(POSIX_AT_POSITION, posix_all_aligned(vector, count)))
-#define ON_PREADV(...)         FN(__VA_ARGS__, READ(offset, posix_all_aligned(vector, count)))
-#define ON_WRITE(...)          FN(__VA_ARGS__, WROTE(POSIX_AT_POSITION, posix_aligned(data)))
-#define ON_PWRITE(...)         FN(__VA_ARGS__, WROTE(offset, posix_aligned(data)))
-#define ON_WRITEV(...)         FN(__VA_ARGS__, WROTE(POSIX_AT_POSITION, posix_all_aligned(vector, count)))
-#define ON_PWRITEV(...)        FN(__VA_ARGS__, WROTE(offset, posix_all_aligned(vector, count)))
+/* After a failure the vector may be no readable memory. */
+#define ALIGNED_VECTOR  (ret >= 0 && posix_all_aligned(vector, count))
+#define ON_READ(...)    FN(__VA_ARGS__, READ(POSIX_AT_POSITION, posix_aligned(memory)))
+#define ON_PREAD(...)   FN(__VA_ARGS__, READ(offset, posix_aligned(memory)))
+#define ON_READV(...)   FN(__VA_ARGS__, READ(POSIX_AT_POSITION, ALIGNED_VECTOR))
+#define ON_PREADV(...)  FN(__VA_ARGS__, READ(offset, ALIGNED_VECTOR))
+#define ON_WRITE(...)   FN(__VA_ARGS__, WROTE(POSIX_AT_POSITION, posix_aligned(data)))
+#define ON_PWRITE(...)  FN(__VA_ARGS__, WROTE(offset, posix_aligned(data)))
+#define ON_WRITEV(...)  FN(__VA_ARGS__, WROTE(POSIX_AT_POSITION, ALIGNED_VECTOR))
+#define ON_PWRITEV(...) FN(__VA_ARGS__, WROTE(offset, ALIGNED_VECTOR))
 #define ON_PWRITEV2(...)                                                                                     \
-    FN(__VA_ARGS__, WROTE(flags &RWF_APPEND &&ret >= 0 ? posix_begin_at_end(fd, ret) : offset,               \
-                          posix_all_aligned(vector, count)))
+    FN(__VA_ARGS__,                                                                                          \
+       WROTE(flags &RWF_APPEND &&ret >= 0 ? posix_begin_at_end(fd, ret) : offset, ALIGNED_VECTOR))
 
 /* The C library's own buffer is aligned. */
 #define PRINTED                                                                                              \
@@ -96,12 +98,12 @@
 #define ON_FTRUNCATE(...) FN(__VA_ARGS__, FD_COUNTED(EXTRA_truncates))
 #define ON_FALLOCATE(...) FN(__VA_ARGS__, FD_COUNTED(EXTRA_allocates))
 
-#define BOTH_PLACES             (c.mark = extra_place(from_offset), c.target = extra_place(to_offset))
+#define BOTH_PLACES             (c.mark = extra_place(from_offset, ret), c.target = extra_place(to_offset, ret))
 #define MOVED(to_offset, which) extra_on_move(&c, from, c.mark, to, to_offset, ret, which)
 #define ON_SENDFILE(...)                                                                                     \
-    FNB(__VA_ARGS__, c.mark = extra_place(from_offset), MOVED(POSIX_AT_POSITION, EXTRA_sendfiles))
-#define ON_COPY_FILE_RANGE(...) FNB(__VA_ARGS__, BOTH_PLACES, MOVED(c.target, EXTRA_copies))
-#define ON_SPLICE(...)          FNB(__VA_ARGS__, BOTH_PLACES, MOVED(c.target, EXTRA_splices))
+    FN(__VA_ARGS__, (c.mark = extra_place(from_offset, ret), MOVED(POSIX_AT_POSITION, EXTRA_sendfiles)))
+#define ON_COPY_FILE_RANGE(...) FN(__VA_ARGS__, (BOTH_PLACES, MOVED(c.target, EXTRA_copies)))
+#define ON_SPLICE(...)          FN(__VA_ARGS__, (BOTH_PLACES, MOVED(c.target, EXTRA_splices)))
 
 /* These calls are not recorded. */
 #define ON_CLOSEFROM(...)
