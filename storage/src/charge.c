@@ -26,14 +26,15 @@ double emulation_now(void)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-static void settle(void)
+static void sleep_until(double time)
 {
-    struct timespec until = {.tv_sec = (time_t)deadline};
-    until.tv_nsec = (long)((deadline - (double)until.tv_sec) * 1e9);
-    while (deadline > emulation_now() &&
-           clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR)
+    struct timespec until = {.tv_sec = (time_t)time};
+    until.tv_nsec = (long)((time - (double)until.tv_sec) * 1e9);
+    while (time > emulation_now() && clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR)
         ;
 }
+
+static void settle(void) { sleep_until(deadline); }
 
 static void pace(void)
 {
@@ -41,10 +42,21 @@ static void pace(void)
         settle();
 }
 
+/* Enters the rest of a write that has to wait when its time has come, so that a client that asks for a lock
+ * or a target meanwhile is served first. The caller holds the lock of the shared state. */
+static void wait_inside(double begin, double end)
+{
+    if (end - begin <= NAP || end - emulation_now() <= NAP)
+        return;
+    shared_unlock(emulation.shared);
+    sleep_until(end);
+    shared_lock(emulation.shared);
+}
+
 /* The pieces of a write pass through the client's memory one after another; those of a read are requested
- * at once. */
+ * at once. An asynchronous transfer does not wait between its pieces. */
 static double model(const struct ost_file *file, enum direction direction, off_t offset, int64_t bytes,
-                    double begin)
+                    double begin, bool waits)
 {
     struct shared *shared = emulation.shared;
     double end = begin;
@@ -54,20 +66,22 @@ static double model(const struct ost_file *file, enum direction direction, off_t
         struct ost_object *object = shared_object(shared, file->inode, piece.target);
         if (!object)
             break;
-        if (direction == OST_WRITE)
-            end = ost_write(&shared->params, &shared->state, object, emulation.client, &piece, end);
-        else
+        if (direction == OST_READ) {
             end = later(end,
                         ost_read(&shared->params, &shared->state, object, emulation.client, &piece, begin));
+        } else {
+            if (waits)
+                wait_inside(begin, end);
+            end = ost_write(&shared->params, &shared->state, object, emulation.client, &piece, end);
+        }
         done += piece.bytes;
     }
     return end;
 }
 
-/* Enters a real call from `began` to now, which by the model lasts from `begin` to `end`. */
-static void book(double began, double begin, double end, int64_t bytes)
+/* Enters a real call that took `took` seconds, and by the model lasts from `begin` to `end`. */
+static void book(double took, double begin, double end, double began, int64_t bytes)
 {
-    double took = emulation_now() - began;
     double allowed = later(end - began, (double)bytes / REAL_SPEED + REAL_SHARE);
     emulation.shared->modelled += end - begin;
     emulation.shared->excess += took > allowed ? took - allowed : 0;
@@ -75,13 +89,13 @@ static void book(double began, double begin, double end, int64_t bytes)
 
 /* Returns the time at which the call would return; the caller decides whether to wait for it. */
 static double charge(struct ost_file *file, enum direction direction, off_t offset, int64_t bytes,
-                     double began)
+                     double began, bool waits)
 {
     struct shared *shared = emulation.shared;
-    double begin = later(began, deadline);
+    double begin = later(began, deadline), took = emulation_now() - began;
     shared_lock(shared);
-    double end = model(file, direction, offset, bytes, begin);
-    book(began, begin, end, bytes);
+    double end = model(file, direction, offset, bytes, begin, waits);
+    book(took, begin, end, began, bytes);
     *(direction == OST_WRITE ? &shared->bytes_written : &shared->bytes_read) += bytes;
     if (direction == OST_WRITE)
         shared_account(file->books, offset + bytes);
@@ -97,7 +111,7 @@ static void charge_position(int fd, struct ost_file *file, enum direction direct
     off_t from = file->stream_position, to = sys_seek(fd, 0, SEEK_CUR);
     file->stream_position = to;
     if (to > from)
-        deadline = charge(file, direction, from, to - from, began);
+        deadline = charge(file, direction, from, to - from, began, true);
 }
 
 void emulation_charge(int fd, enum direction direction, off_t offset, ssize_t bytes, double began)
@@ -110,9 +124,22 @@ void emulation_charge(int fd, enum direction direction, off_t offset, ssize_t by
         charge_position(fd, file, direction, began);
     else
         deadline = charge(file, direction, offset == HERE ? sys_seek(fd, 0, SEEK_CUR) - bytes : offset, bytes,
-                          began);
+                          began, true);
     pace();
     errno = error;
+}
+
+void emulation_charge_open(struct ost_file *file)
+{
+    struct shared *shared = emulation.shared;
+    shared_lock(shared);
+    bool creates = file->books && !file->books->opened && file->books->accounted == 0;
+    if (file->books)
+        file->books->opened = true;
+    deadline = ost_metadata(&shared->params, &shared->state, creates ? OST_CREATE : OST_OPEN,
+                            file->layout.stripe_count, later(emulation_now(), deadline));
+    shared_unlock(shared);
+    pace();
 }
 
 void emulation_charge_stream(int fd, double began)
@@ -148,7 +175,7 @@ void emulation_submit(int fd, enum direction direction, off_t offset, int64_t by
 {
     struct ost_file *file = emulation_find(fd);
     if (file && bytes > 0)
-        submitted = later(submitted, charge(file, direction, offset, bytes, emulation_now()));
+        submitted = later(submitted, charge(file, direction, offset, bytes, emulation_now(), false));
 }
 
 void emulation_await(void)
@@ -164,14 +191,14 @@ void emulation_flush(int fd, double began)
     if (!file)
         return;
     int error = errno;
-    double begin = later(began, deadline), end = begin;
+    double begin = later(began, deadline), end = begin, took = emulation_now() - began;
     shared_lock(shared);
     for (int stripe = 0; stripe < file->layout.stripe_count; stripe++) {
         int target = (file->layout.start + stripe) % shared->params.targets;
         struct ost_object *object = shared_object(shared, file->inode, target);
         end = object ? ost_flushed(object, emulation.client, end) : end;
     }
-    book(began, begin, end, 0);
+    book(took, begin, end, began, 0);
     shared_unlock(shared);
     deadline = end;
     settle();

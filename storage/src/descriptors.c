@@ -27,45 +27,6 @@ static int rank_of_process(void)
 
 static void forked(void) { emulation.pid = getpid(); }
 
-/* Descriptors that a shell redirected are already open. Most programs use the standard ones through stdio,
- * so they are charged as streams. */
-static void inherit(void)
-{
-    for (int fd = 0; fd < 256; fd++)
-        emulation_opened(fd);
-    for (int fd = 0; fd < 3; fd++)
-        emulation_streams(fd);
-}
-
-bool emulation_start(void)
-{
-    const char *mount = getenv("OST_MOUNT"), *config = getenv("OST_CONFIG");
-    char problem[PATH_MAX + 320] = "";
-    emulation.job = getenv("OST_JOB");
-    if (!mount || !config || !emulation.job)
-        return false;
-    if (!realpath(mount, emulation.mount))
-        snprintf(problem, sizeof problem, "%s: %s", mount, strerror(errno));
-    else
-        emulation.shared = shared_open(emulation.mount, emulation.job, config, problem, sizeof problem);
-    if (!emulation.shared) {
-        dprintf(STDERR_FILENO, "libost: storage is not emulated: %s\n", problem);
-        return false;
-    }
-    emulation.client = rank_of_process() / emulation.shared->params.ranks_per_client;
-    if (emulation.client < 0 || emulation.client >= OST_MAX_CLIENTS) {
-        emulation.shared->faults |= 1u << FAULT_CLIENTS;
-        emulation.client = (int)((unsigned)emulation.client % OST_MAX_CLIENTS);
-    }
-    const char *as_lustre = getenv("OST_AS_LUSTRE");
-    emulation.as_lustre = as_lustre && strcmp(as_lustre, "1") == 0;
-    emulation.pid = getpid();
-    pthread_atfork(NULL, NULL, forked);
-    emulation.on = true;
-    inherit();
-    return true;
-}
-
 struct ost_file *emulation_find(int fd)
 {
     if (fd < 0 || fd >= DESCRIPTORS)
@@ -116,11 +77,20 @@ static struct ost_file *adopt(int fd)
     return file;
 }
 
+static struct ost_file *enter(int fd)
+{
+    struct ost_file *file = ours(fd) ? adopt(fd) : NULL;
+    if (ours(fd))
+        atomic_store_explicit(&files[fd], file, memory_order_release);
+    return file;
+}
+
 void emulation_opened(int fd)
 {
     int error = errno;
-    if (ours(fd))
-        atomic_store_explicit(&files[fd], adopt(fd), memory_order_release);
+    struct ost_file *file = enter(fd);
+    if (file && emulation.shared->params.metadata_threads > 0)
+        emulation_charge_open(file);
     errno = error;
 }
 
@@ -151,6 +121,45 @@ bool emulation_has_streams(void)
         if (emulation_find(fd) && emulation_find(fd)->stream_position >= 0)
             return true;
     return false;
+}
+
+/* Descriptors that a shell redirected are already open. Most programs use the standard ones through stdio,
+ * so they are charged as streams. */
+static void inherit(void)
+{
+    for (int fd = 0; fd < 256; fd++)
+        enter(fd);
+    for (int fd = 0; fd < 3; fd++)
+        emulation_streams(fd);
+}
+
+bool emulation_start(void)
+{
+    const char *mount = getenv("OST_MOUNT"), *config = getenv("OST_CONFIG");
+    char problem[PATH_MAX + 320] = "";
+    emulation.job = getenv("OST_JOB");
+    if (!mount || !config || !emulation.job)
+        return false;
+    if (!realpath(mount, emulation.mount))
+        snprintf(problem, sizeof problem, "%s: %s", mount, strerror(errno));
+    else
+        emulation.shared = shared_open(emulation.mount, emulation.job, config, problem, sizeof problem);
+    if (!emulation.shared) {
+        dprintf(STDERR_FILENO, "libost: storage is not emulated: %s\n", problem);
+        return false;
+    }
+    emulation.client = rank_of_process() / emulation.shared->params.ranks_per_client;
+    if (emulation.client < 0 || emulation.client >= OST_MAX_CLIENTS) {
+        emulation.shared->faults |= 1u << FAULT_CLIENTS;
+        emulation.client = (int)((unsigned)emulation.client % OST_MAX_CLIENTS);
+    }
+    const char *as_lustre = getenv("OST_AS_LUSTRE");
+    emulation.as_lustre = as_lustre && strcmp(as_lustre, "1") == 0;
+    emulation.pid = getpid();
+    pthread_atfork(NULL, NULL, forked);
+    emulation.on = true;
+    inherit();
+    return true;
 }
 
 /* Notes the file's length, to compare it with the bytes that were charged. */

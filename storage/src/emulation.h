@@ -86,6 +86,10 @@ int emulation_set_layout(int fd, const struct ost_layout *layout);
 /* Charges a transfer of `bytes` at `offset` that began at `began`. Negative or zero bytes cost nothing. */
 void emulation_charge(int fd, enum direction direction, off_t offset, ssize_t bytes, double began);
 
+/* Charges the metadata server's work for an open, or for the creation of a file that is empty and new to the
+ * job. */
+void emulation_charge_open(struct ost_file *file);
+
 /* Charges an asynchronous transfer when it is submitted; emulation_await waits for all transfers of this
  * thread. */
 void emulation_submit(int fd, enum direction direction, off_t offset, int64_t bytes);

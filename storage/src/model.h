@@ -3,19 +3,24 @@
  * Times are seconds on one clock that all clients share, sizes bytes. A transfer is cut at stripe boundaries
  * and into RPCs; every RPC queues at its target (FIFO), moves at the target's bandwidth, and its data passes
  * the client's link. Writes go to the client's cache and return when the dirty budget of that client and
- * target has room; reads wait for their data. Extent locks are granted and called back as Lustre's lock
- * server does: as large as no other client's lock forbids, and cancelled whole when another client needs any
- * part. */
+ * target has room; reads wait for their data. locks.c has the rules of extent locks, machine.c those of
+ * servers, metadata and varying speeds. */
 #ifndef OST_MODEL_H
 #define OST_MODEL_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#define OST_MAX_TARGETS   64
-#define OST_MAX_CLIENTS   64
-#define OST_MAX_IN_FLIGHT 32
-#define OST_MAX_QUEUED    64 /* RPCs of one client and target whose data is still dirty */
+/* The emulation shares its state in memory and takes the small numbers; replays are built with larger ones.
+ */
+#ifndef OST_MAX_TARGETS
+#define OST_MAX_TARGETS 64
+#define OST_MAX_CLIENTS 64
+#endif
+#define OST_MAX_IN_FLIGHT        32
+#define OST_MAX_QUEUED           64 /* RPCs of one client and target whose data is still dirty */
+#define OST_MAX_METADATA_THREADS 64
+#define OST_MAX_PATHS            64 /* files of one client with a write path of their own */
 
 struct ost_params {
     int targets;
@@ -27,6 +32,14 @@ struct ost_params {
     int ranks_per_client;
     int stripe_count;
     int64_t stripe_size;
+    /* Effects, off where 0; params.def names their keys. */
+    bool lock_growth, lock_ahead, rpc_departs;
+    double file_bandwidth, client_bandwidth, server_bandwidth; /* bytes per second */
+    int64_t client_cache;
+    int service_threads, targets_per_server, metadata_threads;
+    double create, create_object, open, stat, unlink; /* seconds */
+    double stream_loss, fill, hour_spread, target_spread, slow_targets, stalled_runs,
+        other_users; /* shares */
 };
 
 struct ost_layout {
@@ -46,11 +59,15 @@ struct ost_piece {
 /* The first piece of [offset, offset + bytes): at most up to the next stripe boundary. */
 struct ost_piece ost_first_piece(const struct ost_layout *layout, int targets, int64_t offset, int64_t bytes);
 
-/* A target's queue, and what it has done so far. */
+/* A target's queue, its work so far, and its speed in this run. */
 struct ost_target {
     double free_at;
     double busy;
     int64_t bytes;
+    double slower;    /* share by which each byte takes longer; 0: the configured speed */
+    uint64_t streams; /* bit set of the streams (client and object) among the latest RPCs … */
+    int rpcs;         /* … of which this many were counted */
+    int interleaved;  /* streams that the last full count found */
 };
 
 /* One client's traffic with one target. */
@@ -71,25 +88,64 @@ struct ost_session {
 
 struct ost_client {
     double link_free_at;
+    double cache_free_at; /* when the node has copied what its ranks wrote and read */
+    struct {
+        uint64_t file;
+        double free_at;
+    } paths[OST_MAX_PATHS]; /* by a hash of the file: its writers on this node follow one another */
     struct ost_session sessions[OST_MAX_TARGETS];
 };
 
-/* The state of one object, the part of a file that lies on one target: the locks and pending data of each
- * client. */
+/* One client's lock and data of one object. */
+struct ost_holder {
+    int64_t begin, end;               /* its write lock, empty when end <= begin */
+    int64_t wanted_begin, wanted_end; /* the request for which the lock was granted */
+    double granted_at;                /* in the future while the client waits for the lock */
+    double clean_at;                  /* when all that it wrote is on the target */
+    int64_t read_end;                 /* end of its latest read */
+    int64_t cached_begin, cached_end; /* part of the object in its memory */
+};
+
+/* The state of one object, the part of a file that lies on one target. */
 struct ost_object {
-    uint64_t key;
-    struct {
-        int64_t begin, end; /* Range of the client's write lock; empty if end <= begin. */
-        double clean_at;    /* Time at which all its written data is on the target. */
-        int64_t read_end;   /* End of its latest read. */
-    } clients[OST_MAX_CLIENTS];
+    uint64_t key; /* file * OST_MAX_TARGETS + target + 1 */
+    struct ost_holder clients[OST_MAX_CLIENTS];
+    int client_count; /* clients beyond have never touched the object */
+    int lock_count;   /* locks that clients hold */
     uint64_t handovers;
 };
 
 struct ost_state {
     struct ost_target targets[OST_MAX_TARGETS];
+    double servers[OST_MAX_TARGETS];                   /* when each server's link is free */
+    double metadata_threads[OST_MAX_METADATA_THREADS]; /* when each thread of the metadata server is free */
+    uint64_t hour;                                     /* decides how busy other users keep the targets */
+    bool varies;                                       /* some target may be slower than configured */
     struct ost_client clients[OST_MAX_CLIENTS];
 };
+
+/* Draws the speeds of a run's targets: runs with the same `job` and `hour` have the same ones. The state must
+ * be zeroed. Without this call all targets have the configured speed. */
+void ost_begin(const struct ost_params *params, struct ost_state *state, uint64_t job, uint64_t hour);
+
+/* Returns the factor by which a transfer that begins at `now` takes longer on the target than configured. */
+double ost_slowness(const struct ost_params *params, const struct ost_state *state, int target, bool reading,
+                    double now);
+
+enum ost_metadata { OST_CREATE, OST_OPEN, OST_STAT, OST_UNLINK };
+
+/* Returns when the metadata server has answered a request for a file of `objects` objects. */
+double ost_metadata(const struct ost_params *params, struct ost_state *state, enum ost_metadata request,
+                    int objects, double now);
+
+/* Returns when the client holds the write lock on [begin, end) of the object. */
+double ost_lock(const struct ost_params *params, struct ost_object *object, int client, int64_t begin,
+                int64_t end, double now);
+
+/* Takes the write locks on any part of [begin, end) away from other clients, which flush first, so that
+ * `client` may read. Returns the time of the last flush. */
+double ost_lock_to_read(const struct ost_params *params, struct ost_object *object, int client, int64_t begin,
+                        int64_t end, double now);
 
 /* Write one piece from `client` at time `now`. Returns when the write call would return; the data reaches the
  * target later (see ost_flushed). */

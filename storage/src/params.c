@@ -6,34 +6,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum unit { COUNT, SIZE, MB_PER_S, MICROSECONDS, FLAG };
+enum unit { COUNT, SIZE, MB_PER_S, MICROSECONDS, FLAG, SHARE };
 
 static const struct row {
     const char *key;
     enum unit unit;
     size_t field;
     double least, most;
+    bool effect; /* is off unless the configuration names it */
 } rows[] = {
-#define ROW(key, unit, field, least, most)                                                                   \
-    {                                                                                                        \
-        key, unit, offsetof(struct ost_params, field), least, most                                           \
-    }
-    ROW("targets", COUNT, targets, 1, OST_MAX_TARGETS),
-    ROW("ost_mb_per_s", MB_PER_S, ost_bandwidth, 1, 1e6),
-    ROW("ost_rpc_us", MICROSECONDS, ost_rpc, 0, 1e6),
-    ROW("rpc_size", SIZE, rpc_size, 4096, 1 << 30),
-    ROW("rpcs_in_flight", COUNT, rpcs_in_flight, 1, OST_MAX_IN_FLIGHT),
-    ROW("network_us", MICROSECONDS, network, 0, 1e6),
-    ROW("dirty_per_target", SIZE, dirty_per_target, 4096, 1e12),
-    ROW("link_mb_per_s", MB_PER_S, link_bandwidth, 1, 1e6),
-    ROW("memory_mb_per_s", MB_PER_S, memory_bandwidth, 1, 1e6),
-    ROW("lock_us", MICROSECONDS, lock, 0, 1e6),
-    ROW("read_ahead", FLAG, read_ahead, 0, 1),
-    ROW("flush_on_close", FLAG, flush_on_close, 0, 1),
-    ROW("ranks_per_client", COUNT, ranks_per_client, 1, 1e6),
-    ROW("stripe_count", COUNT, stripe_count, 1, OST_MAX_TARGETS),
-    ROW("stripe_size", SIZE, stripe_size, 4096, 1 << 30),
-#undef ROW
+#define PARAM(key, unit, field, least, most)                                                                 \
+    {key, unit, offsetof(struct ost_params, field), least, most, false},
+#define EFFECT(key, unit, field, least, most)                                                                \
+    {key, unit, offsetof(struct ost_params, field), least, most, true},
+#include "params.def"
+#undef PARAM
+#undef EFFECT
 };
 #define ROWS (sizeof rows / sizeof *rows)
 
@@ -66,6 +54,9 @@ static void store(struct ost_params *params, const struct row *row, double value
         break;
     case MICROSECONDS:
         *(double *)field = value * 1e-6;
+        break;
+    case SHARE:
+        *(double *)field = value;
         break;
     case FLAG:
         *(bool *)field = value != 0;
@@ -101,7 +92,7 @@ static int parse_line(char *line, int number, struct ost_params *params, bool *s
         if (value && rows[i].unit == SIZE && scale_of(*end) > 0)
             amount *= scale_of(*end++);
         if (!value || end == value || *end || !(amount >= rows[i].least && amount <= rows[i].most)) {
-            snprintf(problem, room, "line %d: %s must be a number from %.0f to %.0f, not '%s'", number, key,
+            snprintf(problem, room, "line %d: %s must be a number from %.10g to %.10g, not '%s'", number, key,
                      rows[i].least, rows[i].most, value ? value : "");
             return -1;
         }
@@ -126,13 +117,17 @@ int ost_params_parse(const char *text, struct ost_params *params, char *problem,
             return -1;
     }
     for (size_t i = 0; i < ROWS; i++)
-        if (!seen[i]) {
+        if (!seen[i] && !rows[i].effect) {
             snprintf(problem, room, "the key '%s' is missing", rows[i].key);
             return -1;
         }
     if (params->stripe_count > params->targets) {
         snprintf(problem, room, "stripe_count %d is more than the %d targets", params->stripe_count,
                  params->targets);
+        return -1;
+    }
+    if ((params->targets_per_server > 0) != (params->server_bandwidth > 0)) {
+        snprintf(problem, room, "targets_per_server and server_mb_per_s need each other");
         return -1;
     }
     return 0;

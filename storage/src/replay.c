@@ -5,6 +5,7 @@
  * then what each rank does, in its order; lines of ranks may be mixed:
  *   t,RANK,SECONDS              compute, or anything else that takes as long whatever the storage does
  *   w,RANK,FILE,OFFSET,BYTES    write; r reads
+ *   c,RANK,FILE                 create the file; o opens it, s asks for its size, u removes it
  *   f,RANK,FILE                 wait until what the rank's client wrote to the file is on the targets
  *   m,RANK,PLACE,RANKS          wait until so many ranks are at this place; each place is met once
  *   p,RANK,PLACE                come to this place without waiting, and take the next step at once
@@ -14,7 +15,8 @@
  *
  * Which of several ranks comes first that arrive together, real machines leave to chance, and with it which
  * of them wait for whose locks. A seed draws one such order; without one the earliest rank comes first, and
- * of those whose time is the same the lowest. */
+ * of those whose time is the same the lowest. The seed also draws the speeds of the targets in the run, and
+ * HOUR what is common to the runs of an hour, where the configuration lets them vary. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,6 +36,7 @@ struct rank {
     struct step *steps;
     size_t count, room, next;
     double now;
+    int64_t written; /* bytes of the present write that were charged */
     bool waits;
 };
 
@@ -113,6 +116,10 @@ static bool parse_step(const struct replay *replay, const char *line, int64_t *r
     case 'r':
         return sscanf(line, ",%" SCNd64 ",%" SCNd64 ",%" SCNd64, &number[0], &number[1], &number[2]) == 3 &&
                known_file(replay, number[0]) && number[1] >= 0 && number[2] >= 0;
+    case 'c':
+    case 'o':
+    case 's':
+    case 'u':
     case 'f':
         return sscanf(line, ",%" SCNd64, &number[0]) == 1 && known_file(replay, number[0]);
     case 'm':
@@ -157,23 +164,39 @@ static struct ost_object *object_of(struct replay *replay, int64_t file, int tar
     return object;
 }
 
-/* Charges a call as the emulation does: the pieces of a write follow one another, and those of a read are
- * requested at once. */
-static double move(struct replay *replay, const struct step *step, int client, double begin)
+static struct ost_piece piece_of(const struct replay *replay, const struct step *step, int64_t done)
 {
-    const struct ost_params *params = &replay->params;
-    double end = begin;
+    return ost_first_piece(&replay->layouts[step->number[0]], replay->params.targets, step->number[1] + done,
+                           step->number[2] - done);
+}
+
+/* Charges one piece of a write, which comes back for the next one: another rank may ask for a lock or a
+ * target before. */
+static void write_piece(struct replay *replay, struct rank *rank, const struct step *step, int client)
+{
+    if (step->number[2] == 0)
+        return;
+    struct ost_piece piece = piece_of(replay, step, rank->written);
+    struct ost_object *object = object_of(replay, step->number[0], piece.target);
+    rank->now = ost_write(&replay->params, &replay->state, object, client, &piece, rank->now);
+    rank->written += piece.bytes;
+    if (rank->written < step->number[2])
+        rank->next--;
+    else
+        rank->written = 0;
+}
+
+/* Charges a read, whose pieces are requested at once. */
+static void read_pieces(struct replay *replay, struct rank *rank, const struct step *step, int client)
+{
+    double end = rank->now;
     for (int64_t done = 0; done < step->number[2];) {
-        struct ost_piece piece = ost_first_piece(&replay->layouts[step->number[0]], params->targets,
-                                                 step->number[1] + done, step->number[2] - done);
+        struct ost_piece piece = piece_of(replay, step, done);
         struct ost_object *object = object_of(replay, step->number[0], piece.target);
-        if (step->kind == 'w')
-            end = ost_write(params, &replay->state, object, client, &piece, end);
-        else
-            end = later(end, ost_read(params, &replay->state, object, client, &piece, begin));
+        end = later(end, ost_read(&replay->params, &replay->state, object, client, &piece, rank->now));
         done += piece.bytes;
     }
-    return end;
+    rank->now = end;
 }
 
 static double flushed(struct replay *replay, int64_t file, int client, double now)
@@ -183,6 +206,17 @@ static double flushed(struct replay *replay, int64_t file, int client, double no
         now = ost_flushed(object_of(replay, file, (layout->start + stripe) % replay->params.targets), client,
                           now);
     return now;
+}
+
+/* Sends a request to the metadata server. */
+static double ask(struct replay *replay, const struct step *step, double now)
+{
+    enum ost_metadata request = step->kind == 'c'   ? OST_CREATE
+                                : step->kind == 'o' ? OST_OPEN
+                                : step->kind == 's' ? OST_STAT
+                                                    : OST_UNLINK;
+    return ost_metadata(&replay->params, &replay->state, request,
+                        replay->layouts[step->number[0]].stripe_count, now);
 }
 
 static bool is_met(const struct replay *replay, const struct step *step)
@@ -224,6 +258,12 @@ static void take_step(struct replay *replay, int64_t number)
     case 't':
         rank->now += step->seconds;
         break;
+    case 'c':
+    case 'o':
+    case 's':
+    case 'u':
+        rank->now = ask(replay, step, rank->now);
+        break;
     case 'f':
         rank->now = flushed(replay, step->number[0], client, rank->now);
         break;
@@ -242,8 +282,11 @@ static void take_step(struct replay *replay, int64_t number)
     case 'k':
         printf("%" PRId64 ",%" PRId64 ",%.9f\n", step->number[0], number, rank->now);
         break;
+    case 'w':
+        write_piece(replay, rank, step, client);
+        break;
     default:
-        rank->now = move(replay, step, client, rank->now);
+        read_pieces(replay, rank, step, client);
     }
 }
 
@@ -296,16 +339,18 @@ int main(int argc, char **argv)
 {
     static struct replay replay;
     char text[8192], problem[512], line[256];
-    int64_t seed = 0;
-    if (argc < 2 || argc > 3) {
-        fprintf(stderr, "usage: ost-replay CONFIG [SEED] < programs.csv\n");
+    int64_t drawn_by[2] = {0, 0};
+    if (argc < 2 || argc > 4) {
+        fprintf(stderr, "usage: ost-replay CONFIG [SEED [HOUR]] < programs.csv\n");
         return 2;
     }
-    if (argc == 3 && !whole_number(argv[2], 0, INT64_MAX, &seed)) {
-        fprintf(stderr, "ost-replay: SEED %s: a whole number from 0 on is needed\n", argv[2]);
-        return 2;
-    }
-    replay.chance = (uint64_t)seed * 0x9e3779b97f4a7c15; /* small seeds make far apart states */
+    for (int i = 2; i < argc; i++)
+        if (!whole_number(argv[i], 0, INT64_MAX, &drawn_by[i - 2])) {
+            fprintf(stderr, "ost-replay: %s %s: a whole number from 0 on is needed\n",
+                    i == 2 ? "SEED" : "HOUR", argv[i]);
+            return 2;
+        }
+    replay.chance = (uint64_t)drawn_by[0] * 0x9e3779b97f4a7c15; /* small seeds make far apart states */
     if (sys_slurp(argv[1], text, sizeof text) < 0) {
         perror(argv[1]);
         return 2;
@@ -314,6 +359,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "ost-replay: %s: %s\n", argv[1], problem);
         return 2;
     }
+    ost_begin(&replay.params, &replay.state, (uint64_t)drawn_by[0], (uint64_t)drawn_by[1]);
     for (int number = 1; fgets(line, sizeof line, stdin); number++)
         if (!(strncmp(line, "file,", 5) == 0 ? add_file(&replay, line) : add_step(&replay, line))) {
             fprintf(stderr, "ost-replay: line %d of the standard input is not a step of a rank: %s", number,

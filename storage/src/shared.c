@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <time.h>
 
 #include "params.h"
 #include "sys.h"
@@ -26,7 +27,16 @@ static const char *const fault_reason[FAULT_COUNT] = {
     [FAULT_HOSTS] = "the job runs on several hosts, and the emulation works on one host only",
 };
 
-static int initialise(struct shared *shared, const char *config, char *problem, size_t room)
+/* Returns a number for a name (FNV-1a). */
+static uint64_t hash_of(const char *name)
+{
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (; *name; name++)
+        hash = (hash ^ (unsigned char)*name) * 0x100000001b3u;
+    return hash;
+}
+
+static int initialise(struct shared *shared, const char *job, const char *config, char *problem, size_t room)
 {
     char text[8192];
     struct ost_params params;
@@ -45,6 +55,7 @@ static int initialise(struct shared *shared, const char *config, char *problem, 
     pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
     pthread_mutex_init(&shared->lock, &attributes);
     shared->params = params;
+    ost_begin(&params, &shared->state, hash_of(job), (uint64_t)time(NULL) / 3600);
     sys_slurp("/proc/sys/kernel/random/boot_id", shared->boot, sizeof shared->boot);
     shared->ready = 1;
     return 0;
@@ -67,7 +78,7 @@ struct shared *shared_open(const char *mount, const char *job, const char *confi
     void *memory = ok ? mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) : MAP_FAILED;
     if (memory == MAP_FAILED)
         snprintf(problem, room, "%s: %s", path, strerror(errno));
-    else if (((struct shared *)memory)->ready || initialise(memory, config, problem, room) == 0)
+    else if (((struct shared *)memory)->ready || initialise(memory, job, config, problem, room) == 0)
         shared = memory;
     flock(fd, LOCK_UN);
     sys_close(fd);
@@ -115,7 +126,7 @@ struct shared_file *shared_file(struct shared *shared, uint64_t inode, int64_t s
     for (size_t probe = 0; probe < OST_FILES; probe++, at = (at + 1) % OST_FILES) {
         struct shared_file *file = &shared->files[at];
         if (file->inode == 0)
-            *file = (struct shared_file){inode, size, size};
+            *file = (struct shared_file){inode, size, size, false};
         if (file->inode == inode)
             return file;
     }

@@ -25,6 +25,7 @@ enum fault {
 struct shared_file {
     uint64_t inode;
     int64_t accounted, seen;
+    bool opened; /* the job has opened it before */
 };
 
 struct shared {

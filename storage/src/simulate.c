@@ -118,6 +118,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "ost-simulate: %s: %s\n", argv[1], problem);
         return 2;
     }
+    ost_begin(&replay.params, &replay.state, 0, 0);
     if (!read_layout(argv + 2, replay.params.targets, &replay.layout))
         return 2;
     for (int number = 1; fgets(line, sizeof line, stdin); number++)

@@ -17,23 +17,35 @@ static struct ost_object objects[OST_MAX_TARGETS];
 
 static double later(double a, double b) { return a > b ? a : b; }
 
-static double write_span(const struct ost_layout *layout, int client, Span span, double now)
+/* Writes the aggregators' spans piece by piece, in the order of time; returns the end of the last one. */
+static double write_spans(const struct ost_layout *layout, int count, Span *spans, double begin)
 {
-    while (span.begin < span.end) {
-        struct ost_piece piece = ost_first_piece(layout, params.targets, span.begin, span.end - span.begin);
-        now = ost_write(&params, &state, &objects[piece.target], client, &piece, now);
-        span.begin += piece.bytes;
+    double now[OST_MAX_CLIENTS], end = begin;
+    for (int a = 0; a < count; a++)
+        now[a] = begin;
+    for (;;) {
+        int next = -1;
+        for (int a = 0; a < count; a++)
+            if (spans[a].begin < spans[a].end && (next < 0 || now[a] < now[next]))
+                next = a;
+        if (next < 0)
+            return end;
+        Span *span = &spans[next];
+        struct ost_piece piece =
+            ost_first_piece(layout, params.targets, span->begin, span->end - span->begin);
+        now[next] = ost_write(&params, &state, &objects[piece.target], next, &piece, now[next]);
+        span->begin += piece.bytes;
+        end = later(end, now[next]);
     }
-    return now;
 }
 
 static double write_call(const struct ost_layout *layout, const FileDomains *domains, double now)
 {
     for (int64_t round = 0; round < domains_rounds(domains); round++) {
-        double end = now;
+        Span spans[OST_MAX_CLIENTS];
         for (int a = 0; a < domains->aggregators; a++)
-            end = later(end, write_span(layout, a, domains_span(domains, a, round), now));
-        now = end;
+            spans[a] = domains_span(domains, a, round);
+        now = write_spans(layout, domains->aggregators, spans, now);
     }
     return now;
 }

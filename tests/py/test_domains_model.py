@@ -23,7 +23,8 @@ class Cost(NamedTuple):
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     output = tmp_path_factory.mktemp("model") / "domains_model"
     storage, common = ROOT / "storage" / "src", ROOT / "workloads" / "common"
-    sources = [ROOT / "tests" / "c" / "domains_model.c", storage / "model.c", storage / "params.c"]
+    parts = [storage / f"{part}.c" for part in ("model", "locks", "machine", "params")]
+    sources = [ROOT / "tests" / "c" / "domains_model.c", *parts]
     flags = ["-std=gnu11", "-D_GNU_SOURCE", "-O2", "-Wall", "-Werror", f"-I{storage}", f"-I{common}"]
     subprocess.run(["cc", *flags, *sources, common / "file_domain.c", "-o", output], check=True)
     return output
@@ -40,7 +41,7 @@ def test_transfers_across_stripes_cost_locks_unless_stripes_are_bound(program: P
     """Returns 64 calls of four ranks with 1 000 000 bytes each, on four stripes."""
     even, aligned, bound = (cost(program, kind, 4, 4, 4_000_000, 64) for kind in (EVEN, ALIGNED, BOUND))
     assert even.handovers > aligned.handovers > bound.handovers == 0
-    assert even.seconds > 2 * aligned.seconds
+    assert even.seconds > 1.2 * aligned.seconds
     assert aligned.seconds > bound.seconds
     # Four targets of 200 MB/s cannot be faster, and domains bound to stripes come close.
     assert 1 < bound.seconds / (256e6 / 800e6) < 1.02
@@ -62,8 +63,10 @@ def test_bound_aggregators_pay_once_stripes_outrun_a_link(program: Path, stripes
     assert gain == pytest.approx(stripes / LINK_OVER_OST if pays else 1, rel=0.02)
 
 
-@pytest.mark.parametrize("stripes", [1, 4, 12])
-def test_even_aggregators_do_not_pay_for_their_locks(program: Path, stripes: int) -> None:
+@pytest.mark.parametrize(("stripes", "pays"), [(1, False), (4, False), (12, True)])
+def test_even_aggregators_pay_for_locks_unless_stripes_outrun_a_link(program: Path, stripes: int, pays: bool) -> None:
     one, four = (cost(program, EVEN, aggregators, stripes, 100 * MIB, 10) for aggregators in (1, 4))
+    bound = cost(program, BOUND, 4, stripes, 100 * MIB, 10)
     assert one.handovers == 0 < four.handovers
-    assert four.seconds > one.seconds
+    assert (four.seconds < one.seconds) == pays
+    assert stripes == 1 or four.seconds > bound.seconds

@@ -113,13 +113,13 @@ def test_ranks_wait_for_one_another_and_for_the_targets() -> None:
 
 @pytest.mark.parametrize(("apart", "last_ones"), [(0.0, {0, 1, 2, 3}), (3e-5, {0, 1, 2, 3}), (1e-2, {3})])
 def test_who_comes_first_is_drawn_by_the_seed(apart: float, last_ones: set[int]) -> None:
-    """Four ranks write into the same stripe: the last one waits for the locks of all others, and is any of them, unless
+    """Four ranks write the same page: the last one waits for the locks of all others, and is any of them, unless
     they come far apart."""
     program = Program({1: Layout(1, MIB, 0)})
     program.meet(range(4))
     for rank in range(4):
         program.wait(rank, apart * rank)
-        program.move(rank, 1, True, rank * 4096, 4096)
+        program.move(rank, 1, True, 0, 4096)
         program.mark(rank, 0)
     last = {}
     for seed in range(41):
@@ -138,7 +138,7 @@ def test_a_rank_goes_behind_those_ahead_of_it() -> None:
     for rank in (0, 1):
         if rank in places:
             program.begin(rank, places[rank])
-        program.move(rank, 1, True, rank * 4096, 4096)
+        program.move(rank, 1, True, 0, 4096)
         program.mark(rank, 0)
     ends = {tuple(marks[0][1] for _, marks in sorted(play(program, MODEL, seed).marks.items())) for seed in range(1, 9)}
     assert len(ends) == 1
@@ -259,7 +259,7 @@ def test_a_plain_file_system_is_one_target(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "told"), [("nonsense: 1", "is not a key"), ("lock_us: fast", "line 15"), ("", "is missing")]
+    ("line", "told"), [("nonsense: 1", "is not a key"), ("lock_us: fast", "line 37"), ("", "is missing")]
 )
 def test_a_wrong_model_is_named(tmp_path: Path, line: str, told: str) -> None:
     text = as_text(read_model().values)

@@ -10,8 +10,8 @@ from iolens.errors import UsageError
 from iolens.lab.installation import storage_config
 from iolens.lab.sizes import parse_size
 
-_SIZES = ("rpc_size", "dirty_per_target", "stripe_size")
-"""Keys whose values may have a suffix."""
+_FIRST_EFFECT = "lock_growth"
+"""Key of ost.yaml with which its effects begin."""
 
 
 @dataclass(frozen=True)
@@ -50,11 +50,18 @@ def read_model(path: Path | None = None) -> Model:
         if not colon or (usual and key not in usual.values and key not in ERRORS):
             raise UsageError(f"{source}, line {number}: {key} is not a key of a model")
         values[key] = _number_of(value, f"{source}, line {number}: {key}")
-    missing = [key for key in (usual.values if usual else ()) if key not in values]
-    if missing:
-        raise UsageError(f"{source}: the key {missing[0]} is missing")
+    for key in (key for key in (usual.values if usual else ()) if key not in values):
+        if usual and key not in effects(usual):
+            raise UsageError(f"{source}: the key {key} is missing")
+        values[key] = 0.0
     errors = (values.pop(ERRORS[0], -1.0), values.pop(ERRORS[1], -1.0))
     return Model(values, str(source), errors if min(errors) >= 0 else None)
+
+
+def effects(usual: Model) -> list[str]:
+    """Returns the keys of effects, which are off in a file that does not have them; `usual` is the default model."""
+    keys = list(usual.values)
+    return keys[keys.index(_FIRST_EFFECT) :]
 
 
 def _number_of(text: str, where: str) -> float:
