@@ -30,9 +30,17 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return output
 
 
-def cost(program: Path, kind: int, aggregators: int, stripes: int, call_bytes: int, calls: int) -> Cost:
+def cost(
+    program: Path,
+    kind: int,
+    aggregators: int,
+    stripes: int,
+    call_bytes: int,
+    calls: int,
+    config: str = "storage/ost.yaml",
+) -> Cost:
     numbers = (kind, aggregators, stripes, call_bytes, calls)
-    command = [program, ROOT / "storage" / "ost.yaml", *map(str, numbers)]
+    command = [program, ROOT / config, *map(str, numbers)]
     words = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
     return Cost(float(words[0]), int(words[1]))
 
@@ -70,3 +78,10 @@ def test_even_aggregators_pay_for_locks_unless_stripes_outrun_a_link(program: Pa
     assert one.handovers == 0 < four.handovers
     assert (four.seconds < one.seconds) == pays
     assert stripes == 1 or four.seconds > bound.seconds
+
+
+@pytest.mark.parametrize(("machine", "gain"), [("course/ost.yaml", 1.0), ("course/thin-links.yaml", 1.8)])
+def test_a_second_aggregator_pays_on_thin_links_alone(program: Path, machine: str, gain: float) -> None:
+    """Two stripes, dumps of 100 MiB: on thin links bandwidth follows min(aggregators, targets)."""
+    one, two = (cost(program, BOUND, aggregators, 2, 100 * MIB, 3, machine) for aggregators in (1, 2))
+    assert one.seconds / two.seconds == pytest.approx(gain, rel=0.03)

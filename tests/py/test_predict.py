@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from iolens.cli.main import main
-from iolens.errors import UsageError
+from iolens.errors import IolensError, UsageError
 from iolens.lab.predict.calibrate import in_turn, one_run, runs
 from iolens.lab.predict.extents import Extents, View, piece, union
 from iolens.lab.predict.fit import Trial, fit, seconds
-from iolens.lab.predict.model import as_text, read_model
+from iolens.lab.predict.model import as_text, model_of, read_model
 from iolens.lab.predict.predict import predict, recorded_times
 from iolens.lab.predict.recorded import read_recorded
 from iolens.lab.predict.settings import Settings
@@ -22,9 +22,11 @@ from iolens.lab.predict.steps import Program, play
 from iolens.lab.predict.turns import ahead
 from iolens.lab.predict.two_phase import Collective, Move, aggregators_in_use, is_interleaved, places, rounds
 from iolens.lab.predict.what_if import read_what_if
+from iolens.lab.storage.emulated import make_mount
 from iolens.lab.storage.layout import Layout
 from iolens.lab.storage.plain import PLAIN
 from iolens.log import read_log
+from iolens.log.job import Mount
 
 ROOT = Path(__file__).resolve().parents[2]
 MODEL = ROOT / "storage" / "ost.yaml"
@@ -284,6 +286,24 @@ def test_a_recorded_run_tells_another_one(log: str, stripes: int, error: float) 
     assert found.predicted.io == pytest.approx(measured.io, rel=error)
     assert abs(found.own_error) < 0.1
     assert found.predicted.io != pytest.approx(found.recorded.io, rel=0.5)
+
+
+def test_the_model_is_that_of_the_mount_that_the_run_used(tmp_path: Path) -> None:
+    job = replace(read_log(RECORDED / "ior-4-stripes.darshan"), mounts=(Mount("ost", str(tmp_path)),))
+    assert model_of(job).origin == read_model().origin, "the mount is gone"
+    make_mount(tmp_path, RECORDED / "model.yaml")
+    assert model_of(job).origin == str(tmp_path / ".ost" / "ost.yaml")
+    assert model_of(job).values == read_model(RECORDED / "model.yaml").values
+    assert model_of(job, MODEL).origin == str(MODEL)
+
+
+def test_transfers_that_pnetcdf_joins_are_not_predicted() -> None:
+    import pandas as pd
+
+    job = read_log(RECORDED / "ior-4-stripes.darshan")
+    counts = pd.DataFrame({"PNETCDF_VAR_NB_READS": [0], "PNETCDF_VAR_NB_WRITES": [3]})
+    with pytest.raises(IolensError, match="n/a: PnetCDF's non-blocking transfers"):
+        read_recorded(replace(job, frames={**job.frames, "PNETCDF_VAR": counts}))
 
 
 def test_the_command_prints_what_was_measured_and_what_is_predicted(

@@ -19,8 +19,9 @@ _DRIVERS = ("lustre", "generic")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
     parser.epilog = (
-        "Lists such as 1,4,16 give every combination. The model is the one of the emulated targets "
-        "(storage/ost.yaml), unless --model names another, for example from `iolens calibrate`. Trace the run with "
+        "Lists such as 1,4,16 give every combination. The model is the ost.yaml of the emulated "
+        "mount on which the run was made, else the default one (storage/ost.yaml), unless --model names another, for "
+        "example from `iolens calibrate`. Trace the run with "
         "iolens run --dxt."
     )
     parser.add_argument("log", type=Path, metavar="LOG", help="a log recorded with iolens run --dxt")
@@ -42,15 +43,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Predicts every combination."""
-    from iolens.lab.predict.model import read_model
+    from iolens.lab.predict.model import model_of
     from iolens.lab.predict.predict import predict
     from iolens.lab.predict.recorded import read_recorded
     from iolens.lab.predict.settings import Settings
     from iolens.lab.predict.what_if import as_json, what_if
     from iolens.log import read_log
 
-    model = read_model(args.model)
-    recorded = read_recorded(read_log(args.log))
+    job = read_log(args.log)
+    model = model_of(job, args.model)
+    recorded = read_recorded(job)
     lists = (args.stripes, args.stripe_size, args.aggregators, args.cb_buffer)
     points = [
         Settings(count, size, aggregators, buffer, args.driver)

@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from iolens.errors import UsageError
 from iolens.lab.installation import storage_config
 from iolens.lab.sizes import parse_size
+from iolens.lab.storage.emulated import EMULATED
+
+if TYPE_CHECKING:
+    from iolens.log import Job
 
 _FIRST_EFFECT = "lock_growth"
 """Key of ost.yaml with which its effects begin."""
@@ -56,6 +61,15 @@ def read_model(path: Path | None = None) -> Model:
         values[key] = 0.0
     errors = (values.pop(ERRORS[0], -1.0), values.pop(ERRORS[1], -1.0))
     return Model(values, str(source), errors if min(errors) >= 0 else None)
+
+
+def model_of(job: Job, path: Path | None = None) -> Model:
+    """Returns the model in a file, by default that of the emulated mount on which the job ran, if the mount is still
+    there, and else the default model.
+    """
+    points = [Path(mount.point) for mount in job.mounts if mount.kind == "ost"] if job.emulated else []
+    own = [config for point in points for config in EMULATED.settings(point)]
+    return read_model(path or (own[0] if own else None))
 
 
 def effects(usual: Model) -> list[str]:

@@ -177,6 +177,11 @@ def _refuse_unknown(job: Job, layouts: Mapping[int, Layout]) -> None:
         for kind, words in kinds.items():
             if mine[[f"MPIIO_{kind}_READS", f"MPIIO_{kind}_WRITES"]].to_numpy().clip(0).sum():
                 raise IolensError(f"{job.path}: n/a: {words} transfers through MPI-IO cannot be replayed")
+    variables = job.frames.get("PNETCDF_VAR")
+    if variables is not None and variables[["PNETCDF_VAR_NB_READS", "PNETCDF_VAR_NB_WRITES"]].to_numpy().clip(0).sum():
+        raise IolensError(
+            f"{job.path}: n/a: PnetCDF's non-blocking transfers, joined when it waits, cannot be replayed"
+        )
     for module, counters in (("STDIO", ("STDIO_BYTES_READ", "STDIO_BYTES_WRITTEN")), ("POSIX", ("POSIX_MMAPS",))):
         frame = job.frames.get(module)
         mine = frame[frame["id"].isin(list(layouts))] if frame is not None else None
