@@ -3,7 +3,7 @@
 
 enum draw { HOUR = 1, SPREAD, SLOW, STALLS, STALLED_TARGET, STALLED_SPEED, OTHERS };
 
-#define SLOW_SPEED    0.5 /* of a target whose server carries another one, too, after a failover */
+#define SLOW_SPEED    0.5 /* speed of a target whose server carries another one, too, after a failover */
 #define FULL_WRITE    0.66
 #define FULL_READ     0.53
 #define STALLED_LEAST 0.1

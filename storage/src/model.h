@@ -98,12 +98,12 @@ struct ost_client {
 
 /* One client's lock and data of one object. */
 struct ost_holder {
-    int64_t begin, end;               /* its write lock, empty when end <= begin */
+    int64_t begin, end;               /* write lock, empty when end <= begin */
     int64_t wanted_begin, wanted_end; /* the request for which the lock was granted */
     double granted_at;                /* in the future while the client waits for the lock */
     double clean_at;                  /* when all that it wrote is on the target */
-    int64_t read_end;                 /* end of its latest read */
-    int64_t cached_begin, cached_end; /* part of the object in its memory */
+    int64_t read_end;                 /* end of the latest read */
+    int64_t cached_begin, cached_end; /* part of the object in the client memory */
 };
 
 /* The state of one object, the part of a file that lies on one target. */
