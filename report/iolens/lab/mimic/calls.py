@@ -10,7 +10,7 @@ import numpy as np
 
 
 class Kind(IntEnum):
-    """A call that the mini-app makes, by the name that it has in program.c."""
+    """A call that the mini-app makes, by the name that it has in the C program."""
 
     LOOP = 0
     PAUSE = 1
@@ -59,11 +59,6 @@ class Kind(IntEnum):
     ALLGATHER = 44
     SCATTER = 45
     ALLTOALL = 46
-    SEND = 47
-    RECEIVE = 48
-    POST_SEND = 49
-    POST_RECEIVE = 50
-    COMPLETE = 51
 
 
 TRANSFERS = (Kind.WRITE, Kind.READ)
@@ -76,7 +71,7 @@ NO_FILE = -1
 @dataclass(frozen=True, eq=False)
 class Calls:
     """Calls, one per place of these arrays: rank, kind, number of the file (NO_FILE: none), offset and length (bytes;
-    for messages the other rank and the bytes), `detail` (number of the view, of the communicator, or of the opening),
+    for exchanges the root and the bytes), `detail` (number of the view, of the communicator, or of the opening),
     and begin and end (seconds of the job).
     """
 

@@ -25,6 +25,9 @@ shorter waits hides the loops.
 
 _FEW_STEPS = 500
 
+_PARTS = ("declarations", "errors_and_values", "posix_files", "streams", "mpi_files", "exchanges", "main")
+"""The files of the folder `program` that make up the mini-app's C file, in their order."""
+
 
 @dataclass(frozen=True, eq=False)
 class MiniApp:
@@ -42,7 +45,8 @@ def mimic(job: Job, names: bool = False) -> MiniApp:
     """
     trace = read_trace(job)
     programs = [(group, _steps_of(trace, group)) for group in groups_of(trace.calls, _waits(trace))]
-    template = (Path(__file__).with_name("program.c")).read_text(encoding="utf-8")
+    folder = Path(__file__).with_name("program")
+    template = "\n".join((folder / f"{part}.c").read_text(encoding="utf-8") for part in _PARTS)
     source = template.replace("/* KINDS */\n", kinds()).replace("/* TABLES */\n", tables_of(trace, programs, names))
     steps = sum(len(found) for _, found in programs)
     files = {

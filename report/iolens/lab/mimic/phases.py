@@ -269,7 +269,7 @@ def _steps_of(tokens: _Tokens, calls: Calls, group: Group) -> list[Step]:
 
 
 def expand(steps: list[Step]) -> tuple[list[Kind], np.ndarray]:
-    """Returns the kinds and the values (calls, 4, ranks) of the calls that steps stand for, as program.c makes them;
+    """Returns the kinds and the values (calls, 4, ranks) of the calls that steps stand for, as the C program makes them;
     without pauses.
     """
     kinds: list[Kind] = []

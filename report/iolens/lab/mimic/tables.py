@@ -1,4 +1,4 @@
-"""Phases as the tables of program.c: numbers by rank, steps, programs, files, views, communicators."""
+"""Phases as the tables of the C program: numbers by rank, steps, programs, files, views, communicators."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SAME_WAIT = 1e-3
 
 
 class _Numbers:
-    """The table `numbers` of program.c, without duplicates."""
+    """The table `numbers` of the C program, without duplicates."""
 
     def __init__(self) -> None:
         self.rows: dict[tuple[int, int, int, int, int], int] = {}
@@ -68,7 +68,7 @@ def kinds() -> str:
 
 
 def tables_of(trace: Trace, programs: Sequence[tuple[Group, Sequence[Step]]], names: bool) -> str:
-    """Returns the definitions that program.c needs, as C; raises IolensError if the pattern has too many steps."""
+    """Returns the definitions that the C program needs, as C; raises IolensError if the pattern has too many steps."""
     count = sum(len(steps) for _, steps in programs)
     if count > _MOST_STEPS:
         raise IolensError(

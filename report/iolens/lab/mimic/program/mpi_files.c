@@ -1,0 +1,157 @@
+/* Calls of MPI-IO. */
+
+static MPI_Info info_of(long file)
+{
+    MPI_Info info;
+    MPI_Info_create(&info);
+    for (size_t i = 0; i < sizeof hints / sizeof *hints; i++)
+        if (hints[i].key && file >= hints[i].first_file && file < hints[i].first_file + hints[i].files)
+            MPI_Info_set(info, (char *)hints[i].key, (char *)hints[i].value);
+    return info;
+}
+
+static void mpi_open(const long *value)
+{
+    const struct opening *opening = &openings[value[DETAIL]];
+    struct open_file *state = state_of(value[FILE_NUMBER]);
+    MPI_Info info = opening->hints ? info_of(value[FILE_NUMBER]) : MPI_INFO_NULL;
+    MPI_Comm comm = communicators[opening->communicator];
+    int mode = opening->mode, code;
+    char *path = (char *)path_of(value[FILE_NUMBER]);
+    code = MPI_File_open(comm, path, mode, info, &state->shared);
+    if (code != MPI_SUCCESS && mode & MPI_MODE_EXCL)
+        code = MPI_File_open(comm, path, mode & ~MPI_MODE_EXCL, info, &state->shared);
+    check(code, "MPI_File_open");
+    if (info != MPI_INFO_NULL)
+        MPI_Info_free(&info);
+}
+
+/* `count` pieces, `stride` bytes from begin to begin. */
+static void repeat(MPI_Datatype *type, long count, long stride)
+{
+    MPI_Datatype inner = *type;
+    if (count == 1)
+        return;
+    MPI_Type_create_hvector((int)count, 1, stride, inner, type);
+    MPI_Type_free(&inner);
+}
+
+static long padded(long bytes) { return (bytes + 7) / 8 * 8; }
+
+/* The pieces of a view, either where they lie in the file, or one behind the other in memory, each of them
+ * aligned. */
+static MPI_Datatype pieces_of(const struct view *view, bool in_memory)
+{
+    int ones[VIEW_ROWS];
+    MPI_Datatype types[VIEW_ROWS], all, sized;
+    MPI_Aint places[VIEW_ROWS], end = 0;
+    for (int i = 0; i < view->rows; i++) {
+        const struct pieces *p = &pieces[view->first + i];
+        long first = padded(p->length), second = first * p->count1, third = second * p->count2;
+        MPI_Type_contiguous((int)p->length, MPI_BYTE, &types[i]);
+        repeat(&types[i], p->count1, in_memory ? first : p->stride1);
+        repeat(&types[i], p->count2, in_memory ? second : p->stride2);
+        repeat(&types[i], p->count3, in_memory ? third : p->stride3);
+        places[i] = in_memory ? end : p->offset;
+        end += third * p->count3;
+        ones[i] = 1;
+    }
+    MPI_Type_create_struct(view->rows, ones, places, types, &all);
+    MPI_Type_create_resized(all, 0, in_memory ? end : view->extent, &sized);
+    MPI_Type_commit(&sized);
+    MPI_Type_free(&all);
+    for (int i = 0; i < view->rows; i++)
+        MPI_Type_free(&types[i]);
+    return sized;
+}
+
+static void forget_pieces(struct open_file *state)
+{
+    if (state->has_pieces)
+        MPI_Type_free(&state->pieces);
+    state->has_pieces = false;
+}
+
+static void mpi_view(const long *value)
+{
+    const struct view *view = &views[value[DETAIL]];
+    struct open_file *state = state_of(value[FILE_NUMBER]);
+    MPI_Datatype type = pieces_of(view, false);
+    check(MPI_File_set_view(state->shared, view->displacement, MPI_BYTE, type, "native", MPI_INFO_NULL),
+          "MPI_File_set_view");
+    MPI_Type_free(&type);
+    forget_pieces(state);
+    state->has_pieces = facts_of(value[FILE_NUMBER])->aligned;
+    if (state->has_pieces)
+        state->pieces = pieces_of(view, true);
+}
+
+static void mpi_move(enum kind kind, const long *value)
+{
+    struct open_file *state = state_of(value[FILE_NUMBER]);
+    MPI_File file = state->shared;
+    MPI_Offset at = value[OFFSET];
+    MPI_Datatype type = MPI_BYTE;
+    int count = (int)value[LENGTH], bytes = 0, code = MPI_SUCCESS;
+    if (state->has_pieces)
+        MPI_Type_size(state->pieces, &bytes);
+    if (count > 0 && at == 0 && bytes == count) {
+        type = state->pieces;
+        count = 1;
+    }
+    switch (kind) {
+    case MPI_WRITE:
+        code = MPI_File_write_at(file, at, memory, count, type, MPI_STATUS_IGNORE);
+        break;
+    case MPI_READ:
+        code = MPI_File_read_at(file, at, memory, count, type, MPI_STATUS_IGNORE);
+        break;
+    case MPI_WRITE_ALL:
+        code = MPI_File_write_at_all(file, at, memory, count, type, MPI_STATUS_IGNORE);
+        break;
+    case MPI_READ_ALL:
+        code = MPI_File_read_at_all(file, at, memory, count, type, MPI_STATUS_IGNORE);
+        break;
+    case MPI_WRITE_SPLIT:
+        code = MPI_File_write_at_all_begin(file, at, memory, count, type);
+        check(MPI_File_write_at_all_end(file, memory, MPI_STATUS_IGNORE), "MPI_File_write_at_all_end");
+        break;
+    case MPI_READ_SPLIT:
+        code = MPI_File_read_at_all_begin(file, at, memory, count, type);
+        check(MPI_File_read_at_all_end(file, memory, MPI_STATUS_IGNORE), "MPI_File_read_at_all_end");
+        break;
+    default:
+        MPI_Wait(&state->later, MPI_STATUS_IGNORE);
+        code = kind == MPI_WRITE_LATER ? MPI_File_iwrite_at(file, at, memory, count, type, &state->later)
+                                       : MPI_File_iread_at(file, at, memory, count, type, &state->later);
+    }
+    check(code, "a transfer of MPI-IO");
+}
+
+static void mpi_other(enum kind kind, const long *value)
+{
+    struct open_file *state = state_of(value[FILE_NUMBER]);
+    MPI_Offset size = 0;
+    MPI_Info info;
+    switch (kind) {
+    case MPI_CLOSE:
+        MPI_Wait(&state->later, MPI_STATUS_IGNORE);
+        check(MPI_File_close(&state->shared), "MPI_File_close");
+        forget_pieces(state);
+        break;
+    case MPI_SYNC:
+        MPI_Wait(&state->later, MPI_STATUS_IGNORE);
+        check(MPI_File_sync(state->shared), "MPI_File_sync");
+        break;
+    case MPI_GET_SIZE:
+        check(MPI_File_get_size(state->shared, &size), "MPI_File_get_size");
+        break;
+    case MPI_SET_SIZE:
+        check(MPI_File_set_size(state->shared, value[LENGTH]), "MPI_File_set_size");
+        break;
+    default:
+        info = info_of(value[FILE_NUMBER]);
+        check(MPI_File_set_info(state->shared, info), "MPI_File_set_info");
+        MPI_Info_free(&info);
+    }
+}
