@@ -19,7 +19,8 @@ def test_each_call_is_counted_and_the_bytes_it_moves(tmp_path: Path) -> None:
     (path,) = harness.logs(tmp_path)
     table = read_log(path).private["posix_extra"]
     names = harness.read_log(path).name_records
-    counts = table.drop(columns=["rank", "seconds"]).assign(file=[names[int(key)] for key in table["file"]])
+    counts = table.drop(columns=["rank", "seconds", "sync_seconds"])
+    counts = counts.assign(file=[names[int(key)] for key in table["file"]])
     long = counts.melt("file")
     found = {(row.file, row.variable): row.value for row in long.itertuples() if row.value}
     lines = [line.split() for line in done.stdout.splitlines()]
@@ -62,3 +63,15 @@ def test_time_on_folders_and_names_is_time_of_io(tmp_path: Path) -> None:
     rows = rank_io(job)
     assert rows is not None
     assert rows["time"].sum() == pytest.approx(io_mean_seconds(job))
+
+
+def test_the_time_of_syncs_is_known_apart_from_that_of_writes(tmp_path: Path) -> None:
+    harness.build_library()
+    harness.run(harness.build_program("posix_meta"), folder=tmp_path)
+    job = read_log(harness.logs(tmp_path)[0])
+    table, posix = job.private["posix_extra"], job.frames["POSIX"]
+    synced = posix[posix["POSIX_FSYNCS"] + posix["POSIX_FDSYNCS"] > 0]
+    seconds = dict(zip(table["file"], table["sync_seconds"], strict=True))
+    assert len(synced)
+    assert {key for key, spent in seconds.items() if spent > 0} == set(synced["id"])
+    assert [row.id for row in synced.itertuples() if seconds[row.id] > row.POSIX_F_WRITE_TIME + 1e-6] == []

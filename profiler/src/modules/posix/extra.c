@@ -10,8 +10,9 @@
 struct extra_counts {
     struct spin lock;
     int64_t counts[EXTRAS];
-    double seconds, last_end; /* Time of the calls that move no bytes; overlapping time counts once. */
-    double latest;            /* Time of the latest call. */
+    double seconds, last_end;       /* Time of the calls that move no bytes; overlapping time counts once. */
+    double latest;                  /* Time of the latest call. */
+    double sync_seconds, last_sync; /* Time of the syncs; overlapping time counts once. */
 };
 
 static void count(const struct call *c, struct file *file, enum extra which, bool timed)
@@ -58,6 +59,18 @@ void extra_on_fd(const struct call *c, int fd, enum extra which)
     count(c, open ? fds_file(open) : NULL, which, true);
 }
 
+void extra_on_sync(const struct call *c, int fd)
+{
+    struct open_file *open = fds_find(fd);
+    struct file *file = open ? fds_file(open) : NULL;
+    struct extra_counts *counts = file && !iolens_paused() ? table_file_state(TABLE_posix_extra, file) : NULL;
+    if (!counts)
+        return;
+    spin_lock(&counts->lock);
+    timer_add(&counts->sync_seconds, &counts->last_sync, c->t0, c->t1);
+    spin_unlock(&counts->lock);
+}
+
 void extra_on_move(const struct call *c, int from, int64_t from_offset, int to, int64_t to_offset,
                    int64_t bytes, enum extra which)
 {
@@ -80,7 +93,7 @@ int64_t extra_place(const off_t *offset, ssize_t moved)
 struct row {
     uint64_t file;
     int64_t rank, counts[EXTRAS];
-    double seconds;
+    double seconds, sync_seconds;
 };
 
 static const struct column COLUMNS[] = {
@@ -92,6 +105,8 @@ static const struct column COLUMNS[] = {
     COLUMN(seconds, "<f8", "s",
            "time in the calls of this row that move no bytes, overlap counted once. The time of an unlink "
            "inside MPI_File_close is in the MPI-IO record instead"),
+    COLUMN(sync_seconds, "<f8", "s",
+           "time in fsync and fdatasync of this file, which the write time of the POSIX record has, too"),
 };
 
 static void collect(const struct iolens_transport *transport, struct buffer *rows)
@@ -104,6 +119,7 @@ static void collect(const struct iolens_transport *transport, struct buffer *row
         row->file = file->id;
         row->rank = transport->rank;
         row->seconds = counts->seconds;
+        row->sync_seconds = counts->sync_seconds;
         for (int i = 0; i < EXTRAS; i++)
             row->counts[i] = counts->counts[i];
     }

@@ -23,6 +23,9 @@ void extra_on_path(const struct call *c, int dirfd, const char *path, enum extra
 /* Counts a successful call on a descriptor, with its time. */
 void extra_on_fd(const struct call *c, int fd, enum extra which);
 
+/* Adds the time of an fsync or fdatasync, which the POSIX record counts as time of writing. */
+void extra_on_sync(const struct call *c, int fd);
+
 /* Records a call that moved `bytes` between two descriptors inside the kernel, as a read of one and a write
  * of the other. An offset of POSIX_AT_POSITION means the file position. */
 void extra_on_move(const struct call *c, int from, int64_t from_offset, int to, int64_t to_offset,

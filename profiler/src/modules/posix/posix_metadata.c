@@ -13,6 +13,7 @@
 #include "../timelines/traced_events.h"
 #include "../timer.h"
 #include "../failed_calls.h"
+#include "extra.h"
 #include "locks.h"
 #include "posix.h"
 #include "../../system/system_call.h"
@@ -229,6 +230,7 @@ void posix_on_sync(const struct call *c, int fd, enum posix_int counter)
     add_event(s, TRACED_SYNC, c);
     spin_unlock(&s->lock);
     io_watch_call(c, "POSIX", s->record.base.id, 0);
+    extra_on_sync(c, fd);
 }
 
 void posix_on_rename(const struct call *c, int olddir, const char *from, int newdir, const char *to)

@@ -7,7 +7,7 @@ from iolens.log.records import Records
 from iolens.metrics.grouping import Groups, ordered
 from iolens.metrics.once import once_per_job
 
-_KEYS = ("file", "rank", "seconds")
+_KEYS = ("file", "rank", "seconds", "sync_seconds")
 
 
 @once_per_job
