@@ -39,6 +39,11 @@ class Run:
         return [one.id for one in self.found.worth]
 
     @property
+    def bound_by(self) -> str:
+        """Returns the kind of the verdict as a label."""
+        return f"bound-by-{self.found.verdict.kind.replace(' ', '-')}"
+
+    @property
     def clear(self) -> bool:
         """Returns True if the fault is large enough to be expected."""
         return not self.twin and bool(self.expected) and self.cost >= CLEAR
@@ -50,13 +55,13 @@ class Run:
 
     @property
     def right(self) -> bool:
-        """Returns True if a finding names the fault."""
-        return bool(self.expected & set(self.said))
+        """Returns True if a finding names the fault, or the label `bound-by-KIND` is that of the verdict."""
+        return bool(self.expected & {*self.said, self.bound_by})
 
     @property
     def first(self) -> bool:
-        """Returns True if the first finding names the fault."""
-        return bool(self.said) and self.said[0] in self.expected
+        """Returns True if the first finding, or the verdict, names the fault."""
+        return self.bound_by in self.expected or (bool(self.said) and self.said[0] in self.expected)
 
     @property
     def bound(self) -> float | None:

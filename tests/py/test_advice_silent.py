@@ -58,11 +58,28 @@ def one_place(place: int = 64, calls: int = 50000) -> Job:
     return made({"POSIX": frame("POSIX", [row | {"F_WRITE_TIME": 30.0, "SIZE_WRITE_0_100": calls}])}, nprocs=1)
 
 
-def seeks(each: float = 3.0) -> Job:
+def seeks(each: float = 3.0, opens: int = 1) -> Job:
     """A rank seeks this many times before each of 5000 reads."""
     row = {"id": 1, "rank": 0, "READS": 5000, "BYTES_READ": 5000 * 8192, "MAX_BYTE_READ": 5000 * 8192 - 1}
-    row |= {"SEEKS": int(5000 * each), "SEQ_READS": 4999, "F_META_TIME": 20.0, "F_READ_TIME": 1.0}
+    row |= {"OPENS": opens, "SEEKS": int(5000 * each), "SEQ_READS": 4999, "F_META_TIME": 20.0, "F_READ_TIME": 1.0}
     return made({"POSIX": frame("POSIX", [row | {"SIZE_READ_1K_10K": 5000}])}, nprocs=1)
+
+
+def synced(seconds: float = 20.0, calls: int = 40) -> Job:
+    """A rank writes 640 times, and calls fsync so many times, for which it waits so long."""
+    row = {"id": 1, "rank": 0, "WRITES": 640, "BYTES_WRITTEN": 640 * MIB, "MAX_BYTE_WRITTEN": 640 * MIB - 1}
+    row |= {"FSYNCS": calls, "F_WRITE_TIME": 10.0 + seconds, "SIZE_WRITE_1M_4M": 640}
+    extra = pd.DataFrame({"file": [1], "rank": [0], "seconds": [0.0], "sync_seconds": [seconds]})
+    return job_of(
+        100.0, nprocs=1, frames={"POSIX": frame("POSIX", [row])}, names={1: "/d/f"}, private={"posix_extra": extra}
+    )
+
+
+def common_input(readers: int = 6, name: str = "/scratch/table") -> Job:
+    """So many of eight ranks read the same 8 MiB."""
+    row = {"id": 1, "READS": 8, "BYTES_READ": 8 * MIB, "MAX_BYTE_READ": 8 * MIB - 1, "F_READ_TIME": 20.0}
+    rows = [row | {"rank": rank} for rank in range(readers)]
+    return made({"POSIX": frame("POSIX", rows)}, names={1: name})
 
 
 def search(files: int = 400, path: str = "/usr/lib/python3/site-packages/m.{}", read: int = 0) -> Job:
@@ -168,7 +185,12 @@ CASES = [
     Case("mpiio-above-posix", mpiio_time, {"collective": True}),
     Case("one-place", one_place, {"place": 64 * 50000}),
     Case("one-place", one_place, {"calls": 500}),
-    Case("many-seeks", seeks, {"each": 1.0}),
+    Case("many-seeks", seeks, {"each": 0.5}),
+    Case("many-seeks", seeks, {"opens": 5000}),
+    Case("sync-each-write", synced, {"seconds": 0.5}),
+    Case("sync-each-write", synced, {"calls": 4}),
+    Case("all-read-one", common_input, {"readers": 3}),
+    Case("all-read-one", common_input, {"name": "/opt/lib/python3/site-packages/table.pyc"}),
     Case("never-read", search, {"files": 60}),
     Case("never-read", search, {"read": 10}),
     Case("never-read", search, {"path": "/scratch/items/{}"}),

@@ -34,10 +34,13 @@ TABLE: tuple[Limit, ...] = (
     Limit("few_ranks", 4, "ranks", "smallest job that is advised to spread work over ranks"),
     Limit("one_rank_share", 0.9, "of bytes", "a rank with this share of the bytes counts as doing the job's I/O alone"),
     Limit("much_bytes", 64 * _MIB, "B", "smallest amount of data for which parallel I/O is advised"),
-    Limit("meta_share", 0.5, "of I/O time", "smallest share of open, close, stat and seek that makes a finding"),
+    Limit("meta_share", 0.2, "of I/O time", "smallest share of open, close, stat and seek that makes a finding"),
     Limit("large_transfer", _MIB, "B", "smallest transfer that needs no gathering"),
-    Limit("random_share", 0.2, "of calls", "smallest share of accesses going back that is called random access"),
+    Limit("random_share", 0.1, "of calls", "smallest share of accesses going back that is called random access"),
     Limit("sync_share", 0.5, "of writes", "smallest number of syncs per write that is too many"),
+    Limit(
+        "timed_syncs", 0.03, "of writes", "smallest number of syncs per write that is too many if their time is known"
+    ),
     Limit("few_syncs", 20, "calls", "smallest number of syncs of a rank on a file that is called many"),
     Limit(
         "least_alignment",
@@ -53,7 +56,7 @@ TABLE: tuple[Limit, ...] = (
     ),
     Limit("enough_stripes", 8, "stripes", "largest number of stripes that is advised"),
     Limit("many_files", 100, "files", "smallest number of files for which the layout matters to metadata"),
-    Limit("uneven", 2, "times the mean", "largest amount that a rank or target may move without being called uneven"),
+    Limit("uneven", 1.7, "times the mean", "largest amount that a rank or target may move without being called uneven"),
     Limit("straggler", 1.5, "times the median", "shortest time that makes a rank, host or target slow"),
     Limit("crowd", 8, "ranks", "smallest number of ranks among which a slow rank is reported"),
     Limit("sieving_share", 0.5, "of bytes asked for", "smallest excess of bytes read that is reported as data sieving"),
@@ -61,6 +64,7 @@ TABLE: tuple[Limit, ...] = (
     Limit("again", 2, "times", "smallest number of times a byte is read or written that is reported"),
     Limit("input_size", 64 * _MIB, "B", "largest file that one rank can read and broadcast"),
     Limit("reopens", 10, "opens", "smallest number of opens of a file by a rank that is too many"),
+    Limit("many_opens", 100, "opens", "smallest number of opens of reopened files that is called many"),
     Limit("many_ranks", 512, "ranks", "smallest number of ranks for which a file per rank is too many"),
     Limit("imbalance", 0.2, "of its time", "computing time of the slowest rank beyond the mean (POP: 1 - 0.8)"),
     Limit("late_share", 0.5, "of receives", "receives that began after their message had arrived"),
@@ -72,10 +76,12 @@ TABLE: tuple[Limit, ...] = (
     Limit("overlap", 1.2, "times the run", "I/O time of a rank above which threads must have overlapped"),
     Limit("process_rate", 4 * _GIB, "B/s", "highest rate that one process can get from storage over a network"),
     Limit("device_rate", 0, "B/s", "highest rate of the storage for the whole job; 0: unknown"),
-    Limit("far_rank", 2, "times the mean", "shortest time of a shared file's slowest rank that is far from the others"),
+    Limit(
+        "far_rank", 1.7, "times the mean", "shortest time of a shared file's slowest rank that is far from the others"
+    ),
     Limit("above_posix", 3, "times", "time of independent MPI-IO divided by the time of POSIX below it"),
     Limit("repeats", 100, "times", "smallest number of accesses to one small place that is reported"),
-    Limit("seek_share", 2, "for each transfer", "smallest number of seeks that is called many"),
+    Limit("seek_share", 0.9, "for each transfer", "smallest number of seeks that is called many"),
     Limit("every_share", 0.95, "of calls", "share of unaligned transfers that counts as all"),
     Limit("crowded_target", 64, "ranks", "smallest number of ranks per used target that makes targets few"),
     Limit("chunk_factor", 8, "times", "bytes of a chunk divided by the bytes of an access"),

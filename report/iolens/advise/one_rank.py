@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from iolens.advise import say
 from iolens.advise.limits import Limits
+from iolens.advise.rule import Layout, Seen
 from iolens.log import Job
 from iolens.metrics.files.use import by_file
 from iolens.metrics.files.writers import moved_by_rank
@@ -27,9 +28,9 @@ READING = Way("read", "read", "BYTES_READ", "COLL_READS", "READ")
 WRITING = Way("written", "wrote", "BYTES_WRITTEN", "COLL_WRITES", "WRITE")
 
 
-def one_rank(job: Job, limits: Limits, way: Way) -> tuple[str, float] | None:
-    """Returns the evidence that one rank moved nearly all bytes, and the seconds that it took for them; None if none
-    did, or where collective calls chose it to move what others gave.
+def one_rank(job: Job, limits: Limits, way: Way, remedy: str, layout: Layout | None = None) -> Seen | None:
+    """Returns the evidence that one rank moved nearly all bytes; None if none did, or where collective calls chose it
+    to move what others gave.
     """
     moved = moved_by_rank(job, way.moved)
     if moved is None or job.nprocs < limits["few_ranks"] or moved.sum() < max(1.0, limits["much_bytes"]):
@@ -46,4 +47,5 @@ def one_rank(job: Job, limits: Limits, way: Way) -> tuple[str, float] | None:
         f"Rank {rank} {way.said} {say.percent(share)} of {say.size(float(moved.sum()))} for "
         f"{say.count(job.nprocs, 'rank')}, in {say.seconds(spent)} ({say.rate(float(moved.max()), spent)})."
     )
-    return evidence, spent
+    bound = f"It assumes that {job.nprocs} ranks share the {way.time.lower()} time of one rank equally."
+    return Seen(evidence, spent * (1 - 1 / job.nprocs), bound, remedy, layout=layout)

@@ -29,7 +29,8 @@ def small(job: Job, limits: Limits, kind: str, chosen: Callable[[Records], np.nd
     mask, least = (calls > 0) & (few >= limits["small_share"] * calls), max(1.0, limits["few_calls"])
     if few[mask].sum() < least:
         return None
-    mask &= chosen(table) & unknown_to_mpiio(job, "POSIX")
+    mask &= unknown_to_mpiio(job, "POSIX")
+    mask[mask] = chosen(table.where(mask))
     if few[mask].sum() < least:
         return None
     rows = np.flatnonzero(mask)

@@ -1,4 +1,4 @@
-"""Draws the runs of the half that thresholds are chosen with: the bundled C workloads, mostly ior."""
+"""Draws the runs of the half that thresholds are chosen with: bundled C workloads, mostly ior, and `known.c`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from groups import MIB, Row, group, storage
 def draw(seed: int) -> list[Row]:
     """Returns all runs of a seed."""
     chance, rows = random.Random(seed), []
-    for fault in (_uneven_times, _sizes, _shared, _mpiio, _again, _libraries, _others):
+    for fault in (_uneven_times, _sizes, _shared, _mpiio, _again, _libraries, _others, _in_part, _storms, _waiting):
         rows += fault(chance)
     chance.shuffle(rows)
     return rows
@@ -327,4 +327,197 @@ def _others(chance: random.Random) -> list[Row]:
                 "slow": rate,
             },
         )
+    return rows
+
+
+def _known(chance: random.Random, ranks: int, seconds: float = 2.0) -> str:
+    """Returns the bytes of a rank of `known`, which take about these seconds, and the storage's rate."""
+    bytes_of_rank = chance.choice([9, 11, 16]) * 8 * MIB // ranks
+    return f"{bytes_of_rank} rate={bytes_of_rank / chance.uniform(0.8, 1.2) / seconds:.0f}"
+
+
+def _in_part(chance: random.Random) -> list[Row]:
+    """Returns faults that only a part of the calls has."""
+    bytes_of_rank, rate = _known(chance, 3).split()
+    rows = group(
+        "sync-some-0",
+        "sync-each-write",
+        "",
+        (0, 32, 16, 8, 4),
+        3,
+        lambda s: {
+            "command": f"known steps DIR bytes={bytes_of_rank} piece=200000 sync={int(s)}",
+            "slow": f"{rate},sync=0.035",
+        },
+    )
+    ranks = 6
+    bytes_of_group, slower = _known(chance, ranks, 1.3).split()
+    rows += group(
+        "turns-of-groups-0",
+        "turns",
+        "",
+        (6, 5, 3, 2, 1),
+        ranks,
+        lambda s: {
+            "command": f"known steps DIR bytes={bytes_of_group} piece={MIB} abreast={int(s)}",
+            "slow": slower,
+        },
+    )
+    bytes_read = 48 * MIB
+    for fault, expected, key, strengths, cost in (
+        ("seek-each", "many-seeks", "seeks", (0, 0.001, 0.002, 0.004), "seek"),
+        ("partly-back", "random-access", "back", (0, 0.05, 0.12, 0.25, 0.5), "jump"),
+    ):
+        rows += group(
+            f"{fault}-0",
+            expected,
+            "metadata-storm",
+            strengths,
+            3,
+            lambda s, key=key, cost=cost: {
+                "command": f"known probe DIR bytes={bytes_read} piece=130000 {key}={1 if cost == 'seek' and s else s:g}",
+                "input": f"known make-input DIR bytes={bytes_read}",
+                "slow": f"rate={bytes_read / 2.5},{cost}={s if cost == 'seek' else 0.005}",
+            },
+        )
+    bytes_kept, rate_kept = _known(chance, 3).split()
+    rows += group(
+        "journal-0",
+        "reopened metadata-storm",
+        "",
+        (0, 40, 10, 3, 1),
+        3,
+        lambda s: {
+            "command": f"known journal DIR bytes={bytes_kept} {f'keep={int(s)}' if s else ''}",
+            "slow": f"{rate_kept},open=0.02",
+        },
+    )
+    rows += group(
+        "tiny-0",
+        "hdf5-tiny-datasets",
+        "small-writes metadata-storm hdf5-metadata",
+        (4 * MIB, 80000, 40000, 10000),
+        1,
+        lambda s: {
+            "mpi": False,
+            "command": f"python fields.py DIR {int(s)}",
+            "slow": "rate=24000000,write=0.001",
+        },
+    )
+    rows += group(
+        "share-0",
+        "uneven-ranks one-writer",
+        "",
+        (1 / 6, 0.3, 0.45, 0.7, 0.97),
+        6,
+        lambda s: {
+            "command": f"known steps DIR bytes={80e6 * s:.0f} others={80e6 * (1 - s) / 5:.0f} piece=400000",
+            "slow": "rate=20000000",
+        },
+    )
+    rows += group(
+        "slow-rank-of-file-1",
+        "slow-rank-of-file",
+        "uneven-times straggler-rank",
+        (1, 1.8, 2.4, 3.5),
+        5,
+        lambda s: {
+            "command": f"ior -a POSIX -w -b {12 * MIB} -k -t 1m -o DIR/ior.out",
+            "slow": f"rate=6000000,factor={s},from=3,to=3",
+        },
+    )
+    rows += group(
+        "planes-0",
+        "hdf5-fill-values hdf5-chunks write-amplification",
+        "rewriting",
+        (1, 2, 3, 6),
+        1,
+        lambda s: {
+            "mpi": False,
+            "command": f"python planes.py DIR {int(s)}",
+            "slow": "rate=90000000",
+        },
+    )
+    return rows
+
+
+def _storms(chance: random.Random) -> list[Row]:
+    """Returns searches for files that do not exist, and healthy starts of Python."""
+    bytes_of_rank, rate = _known(chance, 4).split()
+    rows = group(
+        "search-0",
+        "missing-paths",
+        "metadata-storm",
+        (0, 12, 40, 120),
+        4,
+        lambda s: {
+            "command": f"known look DIR bytes={bytes_of_rank} items={int(s)}",
+            "slow": f"{rate},stat=0.002",
+        },
+    )
+    rows += group(
+        "imports-0",
+        "never-read missing-paths metadata-storm",
+        "all-read-one",
+        (0, 2, 6, 15),
+        4,
+        lambda s: {
+            "command": f"python imports.py DIR modules={10 * s:g} folders={s:g}",
+            "input": f"python imports.py DIR make={10 * s:g} folders={s:g}",
+            "slow": "rate=24000000,open=0.001,stat=0.001",
+        },
+    )
+    for number in range(3):
+        rows += group(
+            f"python-{number}",
+            "",
+            "",
+            (0,),
+            1,
+            lambda s: {"mpi": False, "command": "python contiguous.py DIR", "slow": "rate=120000000"},
+        )
+    return rows
+
+
+def _waiting(chance: random.Random) -> list[Row]:
+    """Returns convoys at locks, and more ranks or threads than cores."""
+    rows = group(
+        "file-lock-0",
+        "lock-waits",
+        "",
+        (0, 0.005, 0.02, 0.06),
+        4,
+        lambda s: {"command": f"known locks DIR count=30 hold={s}", "slow": "rate=24000000"},
+    )
+    rows += group(
+        "convoy-0",
+        "bound-by-asleep",
+        "",
+        (0, 0.001, 0.01, 0.03),
+        1,
+        lambda s: {"command": f"known convoy DIR idle=0 threads=4 count=60 work=2 hold={s}"},
+    )
+    rows += group(
+        "crowded-ranks-0",
+        "crowded-processors",
+        "",
+        (2, 3, 4, 8),
+        2,
+        lambda s: {
+            "ranks": int(s),
+            "command": "known crowd DIR idle=0 work=700",
+            "options": ["--trace", "mpi"],
+        },
+    )
+    rows += group(
+        "crowded-threads-0",
+        "crowded-processors bound-by-cores",
+        "",
+        (1, 2, 4, 8),
+        1,
+        lambda s: {
+            "command": f"taskset 1 known crowd DIR idle=0 work=700 threads={int(s)}",
+            "options": ["--trace", "mpi"],
+        },
+    )
     return rows

@@ -14,7 +14,19 @@ def draw(seed: int) -> list[Row]:
     rows = []
     for number in range(2):
         chance = random.Random(seed * 1000 + number)
-        for fault in (_ranks, _sizes, _calls, _sharing, _mpiio, _metadata, _again, _python, _elsewhere):
+        for fault in (
+            _ranks,
+            _sizes,
+            _calls,
+            _sharing,
+            _mpiio,
+            _metadata,
+            _again,
+            _python,
+            _elsewhere,
+            _waiting,
+            _searching,
+        ):
             rows += fault(chance, number)
     chance.shuffle(rows)
     return rows
@@ -508,4 +520,82 @@ def _elsewhere(chance: random.Random, n: int) -> list[Row]:
                 "input": f"unseen make-input DIR {words}",
             },
         )
+    return rows
+
+
+def _waiting(chance: random.Random, n: int) -> list[Row]:
+    """Returns convoys at locks, and more ranks or threads than cores."""
+    ranks, rate = chance.choice([3, 5]), chance.choice([2e7, 3e7])
+    rows = group(
+        f"ledger-{n}",
+        "lock-waits",
+        "",
+        (0, 0.004, 0.015, 0.05),
+        ranks,
+        lambda s: {"command": f"unseen ledger DIR work=1 hold={s}", "slow": f"rate={rate}"},
+    )
+    workers, keep = chance.choice([3, 6]), chance.choice([0.005, 0.01])
+    rows += group(
+        f"queue-{n}",
+        "bound-by-asleep",
+        "",
+        (0, 1, 3, 6),
+        1,
+        lambda s: {"command": f"unseen queue DIR workers={workers} count=200 keep={keep * s}"},
+    )
+    millions = chance.choice([30, 40])
+    rows += group(
+        f"crunch-ranks-{n}",
+        "crowded-processors",
+        "",
+        (2, 3, 5, 7),
+        2,
+        lambda s: {
+            "ranks": int(s),
+            "command": f"unseen crunch DIR millions={millions}",
+            "options": ["--trace", "mpi"],
+        },
+    )
+    rows += group(
+        f"crunch-threads-{n}",
+        "crowded-processors bound-by-cores",
+        "",
+        (1, 2, 3, 6),
+        1,
+        lambda s: {"command": f"taskset 2 unseen crunch DIR millions={millions} workers={int(s)}"},
+    )
+    return rows
+
+
+def _searching(chance: random.Random, n: int) -> list[Row]:
+    """Returns start-ups that look for modules in many folders, and files with too many stripes for one rank."""
+    ranks = chance.choice([2, 3])
+    plugins, mine = chance.choice([40, 60]), chance.choice([40, 48]) * MIB
+    rows = group(
+        f"plugins-{n}",
+        "missing-paths never-read metadata-storm",
+        "all-read-one",
+        (1, 4, 12, 30),
+        ranks,
+        lambda s: {
+            "command": f"python unseen.py plugins DIR bytes={mine} work=0.5 plugins={plugins} folders={int(s)}",
+            "input": f"python unseen.py make_plugins DIR plugins={plugins} folders={int(s)}",
+            "slow": "rate=20000000,stat=0.002,open=0.0005",
+        },
+    )
+    _, rate, words = _base(chance, 2)
+    items = chance.choice([120, 160])
+    rows += group(
+        f"wide-{n}",
+        "wide-stripes wide-for-one",
+        "metadata-storm",
+        (1, 4, 8, 16),
+        2,
+        lambda s: {
+            "command": f"unseen catalog DIR {words} piece={2 * MIB} items={items} looks=1",
+            "slow": f"{rate},open={0.0008 * s},stat={0.0004 * s}",
+            "storage": storage(100000, ost_rpc_us=0),
+            "layouts": {".": (int(s), MIB, -1)},
+        },
+    )
     return rows

@@ -34,8 +34,8 @@ IOLENS = Path(sys.executable).with_name("iolens")
 KEEP = frozenset({"extensions", "mounts", "program"})
 COMPILED = {
     "libslow.so": ["gcc", "-std=c11", "-O2", "-shared", "-fPIC", "slow.c", "-ldl"],
-    "unseen": ["mpicxx", "-std=c++17", "-O2", "unseen.cc"],
-    "faults": ["mpicc", "-std=c11", "-D_GNU_SOURCE", "-O2", "../faults.c"],
+    "unseen": ["mpicxx", "-std=c++17", "-O2", "unseen.cc", "-lpthread"],
+    "known": ["mpicc", "-std=c11", "-D_GNU_SOURCE", "-O2", "known.c", "-lpthread"],
 }
 
 
@@ -112,11 +112,10 @@ def _rest(given: dict[str, Any]) -> list[str]:
 
 def _words(work: Path, command: str) -> list[str]:
     """Returns the words of a command with the full path of its program."""
-    known = {path.name: str(path) for folder in (HERE, ROOT / "build/bin", work) for path in folder.glob("*")}
+    folders = (HERE, HERE.parent, ROOT / "build/bin", work)
+    known = {path.name: str(path) for folder in folders for path in folder.glob("*")}
     words = command.replace("DIR", "data").split()
-    if words[0] == "python":
-        return [sys.executable, known[words[1]], *words[2:]]
-    return [known.get(word, word) for word in words]
+    return [sys.executable if word == "python" else known.get(word, word) for word in words]
 
 
 def _call(place: Path, words: list[str], environment: dict[str, str]) -> None:

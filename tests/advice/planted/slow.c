@@ -223,14 +223,16 @@ SEEK(lseek64)
 SYNC(fsync)
 SYNC(fdatasync)
 
-#define STAT(NAME)                                                                                           \
-    int NAME(const char *path, struct stat *found)                                                           \
+#define STAT(NAME, RESULT)                                                                                   \
+    int NAME(const char *path, struct RESULT *found)                                                         \
     {                                                                                                        \
-        int done = ((int (*)(const char *, struct stat *))next(#NAME))(path, found), error = errno;          \
+        int done = ((int (*)(const char *, struct RESULT *))next(#NAME))(path, found), error = errno;        \
         if (is_below(path))                                                                                  \
             wait_for(slow.stat, false);                                                                      \
         errno = error;                                                                                       \
         return done;                                                                                         \
     }
-STAT(stat)
-STAT(lstat)
+STAT(stat, stat)
+STAT(lstat, stat)
+STAT(stat64, stat64)
+STAT(lstat64, stat64)

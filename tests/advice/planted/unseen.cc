@@ -1,5 +1,6 @@
-// The programs of the test half: small applications in C++ that do their I/O wrongly in a degree that the command line
-// says, down to not at all. Usage: mpirun -np N unseen NAME DIR [KEY=VALUE ...]. Prints the seconds of its I/O.
+// The programs of the test half: small applications in C++ that do their I/O wrongly in a degree that the
+// command line says, down to not at all. Usage: mpirun -np N unseen NAME DIR [KEY=VALUE ...]. Prints the
+// seconds of its I/O.
 
 #include <algorithm>
 #include <cstdio>
@@ -8,10 +9,13 @@
 #include <fcntl.h>
 #include <map>
 #include <mpi.h>
+#include <mutex>
 #include <numeric>
 #include <random>
 #include <string>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <thread>
 #include <time.h>
 #include <unistd.h>
 #include <vector>
@@ -79,7 +83,8 @@ static void particles()
     close(file);
 }
 
-// Tracks: each rank reads its own input, a share `mixed` of the pieces in no order, `seeks` seeks before each.
+// Tracks: each rank reads its own input, a share `mixed` of the pieces in no order, `seeks` seeks before
+// each.
 static void tracks()
 {
     double bytes = option("bytes", 8e6), part = option("part");
@@ -90,7 +95,8 @@ static void tracks()
     int passes = (int)option("passes", 1), seeks = (int)option("seeks");
     std::vector<long> order(count);
     std::iota(order.begin(), order.end(), 0L);
-    std::shuffle(order.begin(), order.begin() + (long)((double)count * option("mixed")), std::mt19937(rank + 1));
+    std::shuffle(order.begin(), order.begin() + (long)((double)count * option("mixed")),
+                 std::mt19937(rank + 1));
     if (!count)
         return;
     int file = opened(own("input"), O_RDONLY);
@@ -103,7 +109,8 @@ static void tracks()
     close(file);
 }
 
-// Image: all ranks write rows of one file, in turn or (`blocks`) each in one contiguous part, at an offset of `shift`.
+// Image: all ranks write rows of one file, in turn or (`blocks`) each in one contiguous part, at an offset of
+// `shift`.
 static void image()
 {
     size_t piece = (size_t)option("piece", 1 << 20);
@@ -126,7 +133,8 @@ static void field()
     bool together = option("together") > 0, blocks = option("blocks") > 0;
     MPI_File file;
     std::string path = folder + "/field";
-    require(MPI_File_open(MPI_COMM_WORLD, path.c_str(), MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL, &file) == 0,
+    require(MPI_File_open(MPI_COMM_WORLD, path.c_str(), MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL,
+                          &file) == 0,
             "MPI_File_open");
     for (long i = 0; i < count; i++) {
         MPI_Offset at = (MPI_Offset)(blocks ? rank * count + i : i * ranks + rank) * (MPI_Offset)piece;
@@ -170,7 +178,8 @@ static void catalog()
 static void diary()
 {
     size_t piece = (size_t)option("piece", 1 << 20);
-    long count = (long)(option("bytes", 8e6) / (double)piece + 0.5), keep = std::max(1L, (long)option("keep", 1e9));
+    long count = (long)(option("bytes", 8e6) / (double)piece + 0.5),
+         keep = std::max(1L, (long)option("keep", 1e9));
     int file = -1;
     for (long i = 0; i < count; i++) {
         if (i % keep == 0)
@@ -207,7 +216,8 @@ static void table()
         close(file);
     }
     if (readers < ranks)
-        MPI_Bcast(data.data(), (int)std::min(64.0 * (1 << 20), option("bytes", 8e6)), MPI_BYTE, 0, MPI_COMM_WORLD);
+        MPI_Bcast(data.data(), (int)std::min(64.0 * (1 << 20), option("bytes", 8e6)), MPI_BYTE, 0,
+                  MPI_COMM_WORLD);
 }
 
 // Search: looks for `items` libraries in `folders` folders each, and then writes particles.
@@ -222,6 +232,58 @@ static void search()
                 close(file);
         }
     particles();
+}
+
+// Ledger: each rank writes records of its own below a lock of all ranks, in which it stays for `hold`
+// seconds.
+static void ledger()
+{
+    int lock = opened(folder + "/lock", O_CREAT | O_RDWR), file = opened(own("ledger"), O_CREAT | O_WRONLY);
+    for (long i = 0; i < (long)option("count", 25); i++) {
+        if (option("hold") > 0) {
+            flock(lock, LOCK_EX);
+            idle(option("hold"));
+            flock(lock, LOCK_UN);
+        }
+        require(write(file, data.data(), 1 << 20) == 1 << 20, "write");
+    }
+    close(file);
+    close(lock);
+}
+
+// Crunch: sums on `workers` threads of each rank.
+static void crunch()
+{
+    std::vector<std::thread> workers;
+    auto work = [] {
+        volatile double sum = 0;
+        for (long i = 1; i < (long)(1e6 * option("millions", 100)); i++)
+            sum = sum + 1.0 / (double)i;
+    };
+    for (int i = 1; i < (int)option("workers", 1); i++)
+        workers.emplace_back(work);
+    work();
+    for (auto &worker : workers)
+        worker.join();
+}
+
+// Queue: threads take tokens from one queue, and each keeps the queue for `keep` seconds.
+static void queue()
+{
+    std::mutex lock;
+    long left = (long)option("count", 120);
+    std::vector<std::thread> workers;
+    for (int i = 0; i < (int)option("workers", 3); i++)
+        workers.emplace_back([&] {
+            for (;;) {
+                std::lock_guard<std::mutex> held(lock);
+                if (left-- <= 0)
+                    return;
+                idle(option("keep"));
+            }
+        });
+    for (auto &worker : workers)
+        worker.join();
 }
 
 // Makes the input of the programs that read.
@@ -242,9 +304,10 @@ static void make_input()
 }
 
 static const std::map<std::string, void (*)()> programs = {
-    {"particles", particles}, {"tracks", tracks}, {"image", image},   {"field", field}, {"relay", relay},
-    {"catalog", catalog},     {"diary", diary},   {"status", status}, {"table", table}, {"search", search},
-    {"make-input", make_input}};
+    {"particles", particles}, {"tracks", tracks},        {"image", image},   {"field", field},
+    {"relay", relay},         {"catalog", catalog},      {"diary", diary},   {"status", status},
+    {"table", table},         {"search", search},        {"ledger", ledger}, {"crunch", crunch},
+    {"queue", queue},         {"make-input", make_input}};
 
 int main(int count, char **words)
 {

@@ -120,9 +120,32 @@ def saved() -> None:
         os.close(file)
 
 
+def plugins() -> None:
+    """Looks for plugins in `folders` folders of which the last has them, runs them, and writes an array (mpi4py)."""
+    from mpi4py import MPI
+
+    folders = [f"{DIR}/plugins{number}/lib" for number in range(int(option("folders")))]
+    for number in range(int(option("plugins"))):
+        for folder in folders:
+            if os.path.exists(f"{folder}/plugin{number}.py"):
+                with open(f"{folder}/plugin{number}.py", encoding="utf-8") as file:
+                    exec(file.read(), {})
+    with open(f"{DIR}/result.{MPI.COMM_WORLD.rank}", "wb", buffering=0) as result:
+        for _ in range(int(option("bytes")) >> 21):
+            result.write(bytes(2 << 20))
+
+
+def make_plugins() -> None:
+    """Makes the input of `plugins`."""
+    os.makedirs(f"{DIR}/plugins{int(option('folders')) - 1}/lib", exist_ok=True)
+    for number in range(int(option("plugins"))):
+        with open(f"{DIR}/plugins{int(option('folders')) - 1}/lib/plugin{number}.py", "w", encoding="utf-8") as file:
+            file.write("number = 1\n")
+
+
 def main() -> None:
     """Runs the program of this name, and prints the seconds of its I/O."""
-    many = sys.argv[1] in ("slabs", "saved")
+    many = sys.argv[1] in ("slabs", "saved", "plugins")
     if many:
         from mpi4py import MPI
 

@@ -26,7 +26,8 @@ def check(job: Job, limits: Limits) -> Seen | None:
         return None
     moved = table["BYTES_READ"] + table["BYTES_WRITTEN"]
     chosen = moved <= limits["small_transfer"]
-    if int(chosen.sum()) < max(1.0, limits["few_calls"]):
+    mostly = 2 * int(chosen.sum()) > len(table) and 2 * float(moved[chosen].sum()) > float(moved.sum())
+    if int(chosen.sum()) < max(1.0, limits["many_files"] if mostly else limits["few_calls"]):
         return None
     ids = table["id"][chosen]
     files, spent = job.records.get("H5F"), slowest_seconds(job, "H5D", ids)
@@ -41,9 +42,9 @@ def check(job: Job, limits: Limits) -> Seen | None:
 
 RULE = Rule(
     id="hdf5-tiny-datasets",
-    title="Thousands of tiny HDF5 datasets",
-    says="`few_calls` datasets or more moved at most `small_transfer` each",
-    limits=("few_calls", "small_transfer"),
+    title="Very many tiny HDF5 datasets",
+    says="`few_calls` datasets or more moved at most `small_transfer` each, or `many_files` with most of the bytes",
+    limits=("few_calls", "many_files", "small_transfer"),
     why="Each dataset is an object with its own header, which is created, opened and closed.",
     read_more="https://docs.hdfgroup.org (compact storage, H5Pset_layout); h5py: low-level groups",
     check=check,

@@ -19,6 +19,10 @@ Give the offset in the read call itself, without a seek:
 If the code seeks to the end for the file's size, call fstat once instead."""
 
 
+_MOSTLY = 10
+"""Number of seeks for each open and stat from which seeks explain the time of metadata calls."""
+
+
 def check(job: Job, limits: Limits) -> Seen | None:
     """Returns the evidence of files with more seeks than transfers, and the time of their metadata calls."""
     said, spent = [], 0.0
@@ -27,8 +31,9 @@ def check(job: Job, limits: Limits) -> Seen | None:
         if table is None:
             continue
         transfers, seeks = table["READS"] + table["WRITES"], table["SEEKS"]
-        chosen = (transfers > 0) & (seeks >= limits["seek_share"] * transfers) & (seeks >= limits["few_calls"])
-        if not chosen.any():
+        asked = table["OPENS"] + table.get("STATS", 0.0)
+        chosen = (transfers > 0) & (seeks >= limits["seek_share"] * transfers) & (seeks >= _MOSTLY * asked)
+        if seeks[chosen].sum() < max(1.0, limits["few_calls"]):
             continue
         ids = table["id"][most_first(seeks, chosen)]
         spent += slowest_seconds(job, name, ids, ("META",))
@@ -47,7 +52,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
 RULE = Rule(
     id="many-seeks",
     title="Many seeks for each read or write",
-    says="files have many seeks, at least `seek_share` for each read or write",
+    says="files have many seeks, at least `seek_share` for each read or write, and hardly any other metadata calls",
     limits=("seek_share", "few_calls"),
     why="A seek is a call that moves no data; in stdio it also discards the buffer.",
     read_more="man 2 pread; man 3 fseeko",

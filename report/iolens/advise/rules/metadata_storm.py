@@ -29,7 +29,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
     """Compares metadata time with all I/O time."""
     tables = {name: table for name in ("POSIX", "STDIO") if (table := by_file(job, name)) is not None}
     calls = {counter: sum(float(np.sum(table.get(counter, 0.0))) for table in tables.values()) for counter in _CALLS}
-    if sum(calls.values()) < limits["few_calls"]:
+    if calls["OPENS"] + calls["STATS"] < limits["few_calls"]:
         return None
     spent = sum(slowest_seconds(job, name, table["id"], ("META",)) for name, table in tables.items())
     total, files = io_seconds(job) or 0.0, sum(len(table) for table in tables.values())

@@ -31,7 +31,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         if row[0] in ("open", "stat") and row[1] in MISSING
     ]
     calls, most, spent = (sum(row[place] for row in rows) for place in (2, 3, 4))
-    if calls < limits["few_calls"]:
+    if calls < limits["few_calls"] and (calls < limits["many_opens"] or spent < limits["worth_gain"] * job.run_time):
         return None
     evidence = (
         f"{say.count(calls)} opens and stats of paths that do not exist, up to {say.count(most, 'call')} "
@@ -43,8 +43,9 @@ def check(job: Job, limits: Limits) -> Seen | None:
 RULE = Rule(
     id="missing-paths",
     title="Many paths are searched that do not exist",
-    says="`few_calls` opens and stats or more found no such path, over all ranks",
-    limits=("few_calls",),
+    says="`few_calls` opens and stats or more found no such path, over all ranks; or `many_opens` that took "
+    "`worth_gain` of the run",
+    limits=("few_calls", "many_opens", "worth_gain"),
     why="Each of these calls asks a metadata server, and an answer that there is no such path is not kept as long "
     "as one that there is.",
     read_more="man 8 ld.so; https://computing.llnl.gov/projects/spindle",

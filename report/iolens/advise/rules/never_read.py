@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 
 from iolens.advise import say
 from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
 from iolens.log import Job
+from iolens.metrics.files.libraries import of_libraries
 from iolens.metrics.files.use import by_file, file_records
 from iolens.metrics.job.share import slowest_seconds
 
@@ -22,9 +21,6 @@ Shorten the search, or search where it is cheap:
   - python -X importtime app.py      # which imports are not needed
   - let one rank search, and broadcast the result (MPI_Bcast)."""
 
-_LIBRARY = re.compile(r"/(lib|lib64|site-packages|dist-packages|[Pp]ython[^/]*)/|\.(py|pyc|so|pth|jl|R)\b")
-"""Paths in which interpreters and loaders look for modules and libraries."""
-
 
 def check(job: Job, limits: Limits) -> Seen | None:
     """Returns the evidence of many files without a byte, and the time of their metadata calls."""
@@ -34,7 +30,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
     untouched = (table["BYTES_READ"] + table["BYTES_WRITTEN"] == 0) & (table["OPENS"] + table["STATS"] > 0)
     if int(untouched.sum()) < max(1.0, limits["many_files"]):
         return None
-    untouched &= np.array([bool(_LIBRARY.search(job.names.get(key, ""))) for key in table["id"].tolist()], bool)
+    untouched &= of_libraries(job, table)
     ranks = job.records["POSIX"]["rank"][untouched[file_records(job, "POSIX").file]]
     each = np.bincount(ranks[ranks >= 0], minlength=1).max() + int((ranks < 0).sum())
     if each < max(1.0, limits["many_files"]):

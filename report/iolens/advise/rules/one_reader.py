@@ -20,12 +20,7 @@ Let every rank read its own part of the file:
 
 def check(job: Job, limits: Limits) -> Seen | None:
     """Returns the rank that read nearly all bytes, unless collective calls chose it."""
-    found = one_rank(job, limits, READING)
-    if found is None:
-        return None
-    evidence, spent = found
-    bound = f"It assumes Assumes that {job.nprocs} ranks share the read time of one rank equally."
-    return Seen(evidence, spent * (1 - 1 / job.nprocs), bound, REMEDY)
+    return one_rank(job, limits, READING, REMEDY)
 
 
 RULE = Rule(

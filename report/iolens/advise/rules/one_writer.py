@@ -26,14 +26,8 @@ _MORE_TARGETS = "\n\nSeveral targets then receive the bytes.\n{layout}"
 
 def check(job: Job, limits: Limits) -> Seen | None:
     """Returns the rank that wrote nearly all bytes, unless collective calls chose it."""
-    found = one_rank(job, limits, WRITING)
-    if found is None:
-        return None
-    evidence, spent = found
-    bound = f"It assumes Assumes that {job.nprocs} ranks share the write time of one rank equally."
     layout = wider_layout(job, limits)
-    remedy = f"{REMEDY}{_MORE_TARGETS}" if layout else REMEDY
-    return Seen(evidence, spent * (1 - 1 / job.nprocs), bound, remedy, layout=layout)
+    return one_rank(job, limits, WRITING, f"{REMEDY}{_MORE_TARGETS}" if layout else REMEDY, layout)
 
 
 RULE = Rule(

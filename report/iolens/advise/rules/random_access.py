@@ -5,6 +5,8 @@ from __future__ import annotations
 from iolens.advise import say
 from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
+from iolens.advise.rules import hdf5_chunks, hdf5_fill_values
+from iolens.advise.unaligned import of_kind
 from iolens.log import Job
 from iolens.metrics.files.use import without_mpiio
 from iolens.metrics.job.share import slowest_seconds
@@ -26,6 +28,8 @@ def check(job: Job, limits: Limits) -> Seen | None:
     table = without_mpiio(job, "POSIX")
     if table is None:
         return None
+    if hdf5_fill_values.check(job, limits) or hdf5_chunks.check(job, limits):  # these go back by themselves
+        table = table.where(of_kind(job, table, hdf5=False))
     said, spent = [], 0.0
     for kind, counter in (("READ", "BYTES_READ"), ("WRITE", "BYTES_WRITTEN")):
         calls, size = table[f"{kind}S"], table[f"MAX_BYTE_{counter.removeprefix('BYTES_')}"] + 1
@@ -50,7 +54,8 @@ def check(job: Job, limits: Limits) -> Seen | None:
 RULE = Rule(
     id="random-access",
     title="Accesses out of order",
-    says="many transfers on files without MPI-IO begin at a lower offset than the transfer before, and are not large",
+    says="many transfers on files without MPI-IO begin at a lower offset than the transfer before, and are not large; "
+    "not in HDF5 files of which `hdf5-fill-values` or `hdf5-chunks` is reported",
     limits=("random_share", "large_transfer", "few_calls"),
     why="Read-ahead and write-behind work forward only, and a disk has to move its head.",
     read_more="man posix_fadvise(2); https://docs.hdfgroup.org (chunking)",

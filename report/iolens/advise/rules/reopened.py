@@ -36,7 +36,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         gain += slowest_seconds(job, name, ids, ("META",)) * (1 - once)
         opens, files = opens + float(table["OPENS"][rows].sum()), files + len(ids)
         example = example or say.files(job, ids[:1])
-    if opens < max(1.0, limits["few_calls"]):
+    if opens < max(1.0, limits["many_opens"]):
         return None
     evidence = (
         f"{say.count(opens, 'open')} of {say.count(files, 'file')}, such as {example}; with close, stat and seek after "
@@ -54,7 +54,7 @@ RULE = Rule(
     id="reopened",
     title="The same files are opened again and again",
     says="each rank opens the files that it uses at least `reopens` times, and there are many opens in all",
-    limits=("reopens", "few_calls"),
+    limits=("reopens", "many_opens"),
     why="Each open and close asks the metadata server, and a close may flush.",
     read_more="https://docs.nersc.gov/performance/io/",
     check=check,

@@ -10,6 +10,7 @@ from iolens.advise import say
 from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
 from iolens.log import Job
+from iolens.metrics.files.libraries import of_libraries
 from iolens.metrics.files.use import among, by_file
 from iolens.metrics.job.layers import LAYERS
 from iolens.metrics.job.share import KINDS, highest_records, seconds_in
@@ -72,6 +73,7 @@ def _slow(job: Job, limits: Limits, name: str, chosen: np.ndarray) -> _Slow:
     upper = by_file(job, "MPI-IO") if name == "MPI-IO" else None
     if upper is not None:
         far &= ~among(records["id"], upper["id"][upper["COLL_READS"] + upper["COLL_WRITES"] > 0])
+    far[far] = ~of_libraries(job, records.where(far))
     return _Slow(records["id"][far], rank[far], slowest[far], mean[far], own[far], np.asarray(moved)[far])
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
 from iolens.advise.sizes import small
 from iolens.log import Job
+from iolens.metrics.files.libraries import of_libraries
 
 REMEDY = """\
 Read blocks of 1 MiB and more, and take the pieces from memory:
@@ -20,13 +19,13 @@ Read blocks of 1 MiB and more, and take the pieces from memory:
 
 def check(job: Job, limits: Limits) -> Seen | None:
     """Returns files read in small pieces."""
-    return small(job, limits, "READ", lambda table: np.ones(len(table), bool), REMEDY)
+    return small(job, limits, "READ", lambda table: ~of_libraries(job, table), REMEDY)
 
 
 RULE = Rule(
     id="small-reads",
     title="Many small reads",
-    says="there are many POSIX reads of files without MPI-IO, and most are small",
+    says="there are many POSIX reads of files without MPI-IO, other than libraries and modules, and most are small",
     limits=("small_transfer", "small_share", "few_calls"),
     why="Each call costs a round trip to kernel or server, whatever its size.",
     read_more="man posix_fadvise(2); https://docs.nersc.gov/performance/io/",

@@ -1,4 +1,4 @@
-"""Data forced out after nearly every write."""
+"""Data forced out after every few writes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from iolens.advise import say
 from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
 from iolens.log import Job
-from iolens.metrics.files.use import by_file, most_first
+from iolens.log.records import Records
+from iolens.metrics.files.use import among, by_file, most_first
 from iolens.metrics.job.share import slowest_seconds
 
 _SYNCS = {
@@ -17,6 +18,12 @@ _SYNCS = {
     "STDIO": (("FLUSHES",), ("WRITES",), "fflush"),
 }
 """For each layer, the counters of its calls that flush data, the counters of its writes, and the name of the call."""
+
+_SOME = 5
+"""Smallest number of timed syncs of a rank on a file that can be too many."""
+
+_SUM = "It assumes that these writes and syncs take no time on the slowest rank; a log has their sum."
+_SYNCS_ALONE = "It assumes that these syncs take no time on the slowest rank."
 
 REMEDY = """\
 Force data out once per step instead of once per write:
@@ -35,28 +42,43 @@ def check(job: Job, limits: Limits) -> Seen | None:
         if table is None:
             continue
         forced, written = (np.sum([table[name] for name in names], axis=0) for names in (syncs, writes))
-        chosen = (forced >= limits["sync_share"] * written) & (forced >= limits["few_syncs"] * table["ranks"])
-        chosen &= (forced > 0) & (written > 0)
-        if not chosen.any():
+        used = (forced > 0) & (written > 0)
+        dense = used & (forced >= limits["sync_share"] * written) & (forced >= limits["few_syncs"] * table["ranks"])
+        timed = used & (forced >= limits["timed_syncs"] * written) & (forced >= _SOME * table["ranks"])
+        spent = slowest_seconds(job, name, table["id"][dense], ("WRITE",))
+        waited = _sync_seconds(job, table["id"][timed]) if name == "POSIX" else 0.0
+        what, chosen, bound = "writes and syncs", dense, _SUM
+        if waited > spent:
+            what, chosen, bound, spent = "syncs", timed, _SYNCS_ALONE, waited
+        if not spent or (best is not None and spent <= (best.seconds or 0.0)):
             continue
         rows = most_first(forced, chosen)
-        spent = slowest_seconds(job, name, table["id"][rows], ("WRITE",))
-        calls, wrote = float(forced[rows].sum()), float(written[rows].sum())
         evidence = (
-            f"{say.count(calls)} calls of {call} for {say.count(wrote, 'write')} to {say.files(job, table['id'][rows])}"
-            f"; writes and syncs took {say.seconds(spent)} on the slowest rank."
+            f"{say.count(float(forced[rows].sum()))} calls of {call} for "
+            f"{say.count(float(written[rows].sum()), 'write')} to {say.files(job, table['id'][rows])}; {what} took "
+            f"{say.seconds(spent)} on the slowest rank."
         )
-        if best is None or spent > (best.seconds or 0.0):
-            bound = "It assumes that these writes and syncs take no time on the slowest rank; a log has their sum."
-            best = Seen(evidence, spent, bound, REMEDY)
+        best = Seen(evidence, spent, bound, REMEDY)
     return best
+
+
+def _sync_seconds(job: Job, ids: np.ndarray) -> float:
+    """Returns the seconds that the slowest rank spent in fsync and fdatasync of these files; 0 if the log has only
+    their sum with the time of writes.
+    """
+    table = job.tables.get("posix_extra", Records({}))
+    if "sync_seconds" not in table:
+        return 0.0
+    rows = table.where(among(table["file"], ids) & (table["rank"] >= 0))
+    return float(np.bincount(rows["rank"].astype(np.int64), rows["sync_seconds"], 1).max(initial=0.0))
 
 
 RULE = Rule(
     id="sync-each-write",
-    title="Data is forced out after nearly every write",
-    says="fsync, MPI_File_sync or fflush is called nearly as often as write on a file, and often by each rank",
-    limits=("sync_share", "few_syncs"),
+    title="Data is forced out after every few writes",
+    says="fsync, MPI_File_sync or fflush is called nearly as often as write on a file, and often by each rank; or "
+    "fsync is called for `timed_syncs` of the writes or more, and the log has its time",
+    limits=("sync_share", "few_syncs", "timed_syncs"),
     why="Each sync waits for the storage, and prevents the system from gathering writes in the background.",
     read_more="man fsync(2)",
     check=check,

@@ -24,23 +24,25 @@ writing.
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Looks for jobs in which most ranks write, and hardly two at a time."""
+    """Looks for jobs in which most ranks write, one after the other or in groups."""
     turns = write_turns(job)
-    if turns is None or turns[0] < max(limits["few_ranks"], job.nprocs / 2):
+    if turns is None or turns.ranks < max(limits["few_ranks"], job.nprocs / 2):
         return None
-    ranks, covered, longest = turns
+    who = say.count(turns.ranks, "rank")
+    how = f"in {turns.groups} groups, one group" if turns.groups < turns.ranks else "one"
     evidence = (
-        f"{say.count(ranks, 'rank')} wrote one after the other, {say.seconds(longest)} at most each and "
-        f"{say.seconds(covered)} together, and hardly two at the same time: the run waits for all of them."
+        f"{who} wrote {how} after the other, {say.seconds(turns.longest)} at most each and "
+        f"{say.seconds(turns.covered)} together: the run waits for all of them."
     )
     bound = "It assumes that all write at the same time, for as long as the longest of them."
-    return Seen(evidence, covered - longest, bound, REMEDY)
+    return Seen(evidence, turns.covered - turns.longest, bound, REMEDY)
 
 
 RULE = Rule(
     id="turns",
     title="Ranks write one after the other",
-    says="at least half of the ranks write, each for most of its time of writing, and these times hardly overlap",
+    says="at least half of the ranks write, each for most of its time of writing, and these times hardly overlap, or "
+    "ranks begin together in groups, each when the group before ends",
     limits=("few_ranks",),
     why="The I/O time of the run is then the sum of the times of all ranks.",
     read_more="MPI 4.1, sections 6.11.2 (exscan) and 14.4.2",

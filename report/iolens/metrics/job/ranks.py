@@ -17,6 +17,9 @@ from iolens.metrics.job.mpiio import file_rank_records
 from iolens.metrics.job.share import io_seconds
 from iolens.metrics.once import once_per_job
 
+_TOGETHER = 0.25
+"""Part of the longest time of a rank within which ranks of a group begin to write together."""
+
 
 @once_per_job
 def rank_times(job: Job) -> Records | None:
@@ -132,14 +135,25 @@ def slow_hosts(job: Job, factor: float) -> list[SlowHost]:
     return found if len(found) <= max(1, len(places) // 4) else []
 
 
-@once_per_job
-def write_turns(job: Job) -> tuple[int, float, float] | None:
-    """Returns whether ranks wrote one after the other: ranks, seconds from the first to the last of them, longest of
-    one rank.
+@dataclass(frozen=True)
+class Turns:
+    """Ranks that write one group after the other: how many ranks and groups, the seconds from the first begin to the
+    last end without gaps, and the longest time of one rank.
+    """
 
-    Each rank writes from its first write's begin to its last one's end, and is busy writing for at least half of that;
-    these times hardly overlap (their sum is at most 1.2 times what they cover). None where that is not so or the log
-    does not tell.
+    ranks: int
+    groups: int
+    covered: float
+    longest: float
+
+
+@once_per_job
+def write_turns(job: Job) -> Turns | None:
+    """Returns the turns in which ranks write; None where they write side by side or the log does not tell.
+
+    Each rank writes from its first write's begin to its last one's end, and is busy writing for at least half of that.
+    Either these times hardly overlap (their sum is at most 1.2 times what they cover), and each rank is a group, or
+    ranks begin together, in groups of which each begins when a rank of the group before has ended.
     """
     begin, end, busy = _write_times(job)
     if len(begin) < 2 or (busy < 0.5 * (end - begin)).any():
@@ -149,7 +163,24 @@ def write_turns(job: Job) -> tuple[int, float, float] | None:
     reached = np.maximum.accumulate(end)
     covered = float((end - begin).sum() - np.maximum(0, np.minimum(reached[:-1], end[1:]) - begin[1:]).sum())
     total, longest = float((end - begin).sum()), float((end - begin).max())
-    return (len(begin), covered, longest) if total <= 1.2 * covered and covered > longest else None
+    groups = len(begin) if total <= 1.2 * covered else _groups(begin, end, _TOGETHER * longest)
+    return Turns(len(begin), groups, covered, longest) if groups > 1 and covered > longest else None
+
+
+def _groups(begin: np.ndarray, end: np.ndarray, together: float) -> int:
+    """Returns the number of groups of ranks that write one after the other; 0 if ranks do not write in such groups.
+
+    `begin` and `end` are in the order of `begin`. Within a group, ranks begin at most `together` seconds apart; the
+    next group begins at most that much before or after a rank of the group ends.
+    """
+    first, groups = 0, 1
+    for rank in range(1, len(begin)):
+        if begin[rank] - begin[first] <= together:
+            continue
+        if np.abs(end[first:rank] - begin[rank]).min() > together:
+            return 0
+        first, groups = rank, groups + 1
+    return groups
 
 
 @once_per_job
@@ -158,7 +189,7 @@ def io_span_seconds(job: Job) -> float | None:
     the other, those of all turns. None for a log without such records.
     """
     slowest, turns = io_seconds(job), write_turns(job)
-    return slowest if slowest is None or turns is None else min(job.run_time, max(slowest, turns[1]))
+    return slowest if slowest is None or turns is None else min(job.run_time, max(slowest, turns.covered))
 
 
 @once_per_job

@@ -1,0 +1,12 @@
+"""Writes an HDF5 dataset plane by plane, in chunks of as many planes as the command line says, with no chunk cache."""
+
+import sys
+
+import h5py
+import numpy as np
+
+PLANES, SIDE = 1100, 128
+with h5py.File(sys.argv[1] + "/planes.h5", "w", rdcc_nbytes=0) as file:
+    data = file.create_dataset("data", (PLANES, SIDE, SIDE), "f8", chunks=(int(sys.argv[2]), SIDE, SIDE))
+    for plane in range(PLANES):
+        data[plane] = np.full((SIDE, SIDE), plane, "f8")
