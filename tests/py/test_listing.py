@@ -121,9 +121,9 @@ def test_letters_of_a_line_and_its_loop(monkeypatch: pytest.MonkeyPatch) -> None
         *(["Vi", 30, ""], ["m", 40, "no vectype for stmt"], ["", 0, ""]),
     ]
     table = feedback_table(found)
-    assert table.rows[1] == ["20.0%", "m", "solve.c:42", "solve", "loop at line 40: no vectype for stmt"]
+    assert table.rows[1] == ["20.0 %", "m", "solve.c:42", "solve", "loop at line 40: no vectype for stmt"]
     text = listing(found, {"solve.c": [f"code {n}" for n in range(1, 60)]}, partial(loop_tags, REMARKS)).splitlines()
-    assert " 50.0% Vi        31 | code 31" in text
+    assert " 50.0 % Vi        31 | code 31" in text
     assert text.count("   ...") == 2
     assert "solve.c: source file not found" in listing(found, {}, partial(loop_tags, REMARKS))
 
@@ -170,7 +170,7 @@ def test_whole_nests_with_brackets_letters_and_the_factor_that_was_asked_for(
     assert columns[4][2].endswith("u4<")
     assert columns[5][1].endswith(">"), columns
     assert columns[5][2].endswith("u4>")
-    assert shown[5].startswith(" 99.0%")
+    assert shown[5].startswith(" 99.0 %")
 
 
 @pytest.mark.parametrize(

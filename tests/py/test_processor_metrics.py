@@ -423,6 +423,16 @@ def test_efficiencies_multiply(made: Job) -> None:
     assert time.efficiencies(job(1, **tables())) is None
 
 
+def test_an_efficiency_is_not_known_where_computing_is_less_than_what_is_not_told_apart() -> None:
+    """Ranks that wait for storage all the time looked as if they did not compute: 0.000."""
+    log = Path(__file__).parents[1] / "advice/planted/logs/thresholds/aggregators-0-1.darshan"
+    found = {row[0]: row[1:] for row in time.efficiencies(read_log(log)).rows("name", "value", "unknown")}
+    for name in ("parallel efficiency", "load balance", "core efficiency"):
+        assert math.isnan(found[name][0])
+        assert "cannot separate computing from waiting" in found[name][1]
+    assert 0 < found["communication efficiency"][0] <= 1
+
+
 def test_a_comparison_has_the_parts_of_the_time_and_the_efficiencies(made: Job) -> None:
     found = {(one.group, one.name): one.value for one in values_of(Trial(Path("made"), made))}
     times = time.rank_time(made)

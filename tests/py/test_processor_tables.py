@@ -32,11 +32,11 @@ LOGS = sorted(DATA.rglob("*.darshan"))
 @pytest.mark.parametrize(
     ("most", "mean", "ranks", "said"),
     [
-        (112538, 73456.9, 768, "34.8%"),  # MPI_ALLREDUCE of VASP on 768 PEs.
-        (100 / (100 - 50.01), 1, 768, "50.1%"),  # MPI_REDUCE.
-        (100 / (100 - 99.87), 1, 768, "100.0%"),  # The function for_write_seq_fmt.
-        (100 / (100 - 18.24), 1, 16, "19.5%"),  # The function main of the halo exchange.
-        (556.742885 + 14.817686, 556.742885, 2048, "2.6%"),  # The function rhsf.
+        (112538, 73456.9, 768, "34.8 %"),  # MPI_ALLREDUCE of VASP on 768 PEs.
+        (100 / (100 - 50.01), 1, 768, "50.1 %"),  # MPI_REDUCE.
+        (100 / (100 - 99.87), 1, 768, "100.0 %"),  # The function for_write_seq_fmt.
+        (100 / (100 - 18.24), 1, 16, "19.5 %"),  # The function main of the halo exchange.
+        (556.742885 + 14.817686, 556.742885, 2048, "2.6 %"),  # The function rhsf.
         (1, 1, 1, "--"),
         (0, 0, 4, "--"),
     ],
@@ -373,7 +373,7 @@ def test_a_table_as_text_csv_and_json(capsys: pytest.CaptureFixture[str]) -> Non
     text = capsys.readouterr().out
     assert "Imb. Time%" in text
     assert "| Function\n" in text
-    assert "100.0% |" in text
+    assert "100.0 % |" in text
     assert "|  pe.1 (max)" in text
     assert main(["table", "load_balance", str(LOG)]) == 0
     assert "Left out: 2 rows with less than 0.95 % of the total." in capsys.readouterr().out

@@ -97,8 +97,8 @@ def share(value: float) -> str:
 
 
 def points(value: float | None) -> str:
-    """Returns per cent as pat_report prints it: `34.8%`; `--` where the number says nothing."""
-    return GUARD if value is None or is_nan(value) else f"{value:.1f}%"
+    """Returns per cent: `34.8 %`; `--` where the number says nothing."""
+    return GUARD if value is None or is_nan(value) else f"{value:.1f} %"
 
 
 def guarded(value: float | None) -> str:

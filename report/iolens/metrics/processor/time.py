@@ -304,7 +304,7 @@ class Efficiency:
 
 
 _CERTAIN = 0.01
-"""Efficiencies are given if at most this part of the time is UNKNOWN."""
+"""Efficiencies are given if at most this part of the time, and less than computing took, is UNKNOWN."""
 
 
 @once_per_job
@@ -324,7 +324,8 @@ def efficiencies(job: Job) -> Records | None:
     compute, moved = each[COMPUTE], in_parts(each, IO_PARTS)
     idle = in_parts(each, tuple(part for part in OUTSIDE if part != COMPUTE))
     why = ""
-    if float(each[UNKNOWN].mean()) > _CERTAIN * whole:
+    apart = float(compute.max()) > float(each[UNKNOWN].max()) or not each[UNKNOWN].any()
+    if not apart or float(each[UNKNOWN].mean()) > _CERTAIN * whole:
         why = "unknown: this log cannot separate computing from waiting for all of the time"
     busy, present = float((compute + idle).max()), float((compute + idle + moved).max())
     found = (

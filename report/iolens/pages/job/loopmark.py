@@ -94,7 +94,7 @@ def _margin(
         if before and n != before + 1:
             lines.append("   ...")
         share, letters = hot.get(n, ("", ""))
-        lines.append(f"{share:>6} {letters:<4} {marks[n]:<{width}} {n:>6} | {text[n - 1]}".rstrip())
+        lines.append(f"{share:>7} {letters:<4} {marks[n]:<{width}} {n:>6} | {text[n - 1]}".rstrip())
         before = n
     return lines
 

@@ -100,8 +100,8 @@ TIME_PARTS: Exhibit[Job] = Exhibit(
 
 
 def _value(number: float, unknown: str) -> str:
-    """Returns an efficiency, or that it is not known."""
-    return "not known" if unknown or is_nan(number) else f"{number:.3f}"
+    """Returns an efficiency, n/a if it is not known."""
+    return words.NONE if unknown or is_nan(number) else f"{number:.3f}"
 
 
 EFFICIENCIES: Exhibit[Job] = Exhibit(
