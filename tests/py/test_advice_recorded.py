@@ -6,7 +6,7 @@ import pytest
 from iolens.advise.table import RULES
 from recorded_runs import bounds, runs, scores, text
 
-FLOORS = {"thresholds": (0.97, 0.92, 0.9, 0), "unseen": (0.9, 0.78, 0.9, 1)}
+FLOORS = {"thresholds": (0.97, 0.92, 0.9, 0), "unseen": (0.97, 0.92, 0.9, 0)}
 """For each half the least precision, recall and share of found faults that stand first, and the most healthy runs that
 may have a finding: what report/ADVICE.md says of it, rounded down."""
 
@@ -26,7 +26,7 @@ def test_planted_faults_are_found_first_and_healthy_runs_have_none(half: str) ->
 def test_bounds_are_above_the_measured_cost(half: str) -> None:
     """A single run and its twin on a busy machine tell the cost to about a tenth of it, in some runs worse."""
     below = [row for row in bounds(half) if row[1] < 0.9 * row[2]]
-    assert len(below) <= 0.15 * len(bounds(half)), below
+    assert len(below) <= 0.18 * len(bounds(half)), below
 
 
 def test_more_aggregators_save_exchange_too() -> None:

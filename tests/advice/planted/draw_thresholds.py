@@ -336,6 +336,11 @@ def _known(chance: random.Random, ranks: int, seconds: float = 2.0) -> str:
     return f"{bytes_of_rank} rate={bytes_of_rank / chance.uniform(0.8, 1.2) / seconds:.0f}"
 
 
+def _amount(cost: str, strength: float) -> float:
+    """Returns the share of accesses that go back, or the seeks for each read, whose strength is their cost."""
+    return min(1.0, 1000 * strength) if cost == "seek" else strength
+
+
 def _in_part(chance: random.Random) -> list[Row]:
     """Returns faults that only a part of the calls has."""
     bytes_of_rank, rate = _known(chance, 3).split()
@@ -375,7 +380,7 @@ def _in_part(chance: random.Random) -> list[Row]:
             strengths,
             3,
             lambda s, key=key, cost=cost: {
-                "command": f"known probe DIR bytes={bytes_read} piece=130000 {key}={1 if cost == 'seek' and s else s:g}",
+                "command": f"known probe DIR bytes={bytes_read} piece=130000 {key}={_amount(cost, s):g}",
                 "input": f"known make-input DIR bytes={bytes_read}",
                 "slow": f"rate={bytes_read / 2.5},{cost}={s if cost == 'seek' else 0.005}",
             },

@@ -342,7 +342,7 @@ def _metadata(chance: random.Random, n: int) -> list[Row]:
     _, rate, words = _base(chance, 3)
     rows += group(
         f"start-up-{n}",
-        "never-read metadata-storm",
+        "missing-paths never-read metadata-storm",
         "reopened",
         (0, 20, 60, 200),
         3,

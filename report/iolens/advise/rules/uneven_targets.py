@@ -13,6 +13,9 @@ from iolens.metrics.files.striping import striped_files
 from iolens.metrics.files.use import most_first
 from iolens.metrics.job.share import slowest_seconds
 
+_TINY = 0.001
+"""Part of the busiest target's bytes below which a target holds only tiny files."""
+
 
 def check(job: Job, limits: Limits) -> Seen | None:
     """Returns the target with most bytes against the mean of those used.
@@ -22,13 +25,15 @@ def check(job: Job, limits: Limits) -> Seen | None:
     targets, moved = moved_by_target(job)
     if len(targets) < 2 or float(moved.sum()) < limits["much_bytes"]:
         return None
+    used = moved >= _TINY * moved.max()
+    targets, moved = targets[used], moved[used]
     most, mean = float(moved.max()), float(moved.mean())
     if most < limits["uneven"] * mean or narrow_stripes.check(job, limits) is not None:
         return None
     spent = slowest_seconds(job, "POSIX", job.records["LUSTRE"]["id"], ("READ", "WRITE")) if _both(job) else 0.0
     evidence = (
         f"Target {targets[moved.argmax()]} moved {say.size(most)}, {most / mean:.1f} times "
-        f"the mean of {say.count(len(targets), 'target')}; transfers took {say.seconds(spent)} on the slowest rank."
+        f"the mean of {say.count(len(moved), 'target')}; transfers took {say.seconds(spent)} on the slowest rank."
     )
     bound = "It assumes that all targets are as busy as their mean: the rest of the busiest one's time."
     return Seen(evidence, spent * (1 - mean / most), bound, "{layout}", layout=_even_layout(job, len(targets), limits))
@@ -53,7 +58,8 @@ def _both(job: Job) -> bool:
 RULE = Rule(
     id="uneven-targets",
     title="Bytes unevenly over targets",
-    says="one target moved twice the mean (`uneven`) of the used targets, and `narrow-stripes` is not reported",
+    says="one target moved `uneven` times the mean of the targets in use, without those of tiny files, "
+    "and `narrow-stripes` is not reported",
     limits=("uneven", "much_bytes"),
     why="The run waits for the busiest target while others are idle.",
     read_more="https://wiki.lustre.org/Configuring_Lustre_File_Striping",
