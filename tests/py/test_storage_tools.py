@@ -262,7 +262,7 @@ OSD_MAP = """{"epoch":17,"pool":"data","objname":"10000000001.00000000","pgid":"
 
 
 def test_cephfs_the_objects_of_a_file_follow_from_its_size() -> None:
-    """Counts of `rados ls` for files of a throw-away CephFS."""
+    """Counts follow the documented placement; tests/system/test_cephfs.py compares five sizes with `rados ls`."""
     wide = Layout(4, MIB, pool="data", object_size=4 * MIB)
     for size, count in ((0, 0), (1, 1), (MIB, 1), (MIB + 1, 2), (4 * MIB, 4), (16 * MIB, 4), (16 * MIB + 1, 5)):
         assert len(object_names(0x10000000001, size, wide)) == count, size
