@@ -269,8 +269,8 @@ def _steps_of(tokens: _Tokens, calls: Calls, group: Group) -> list[Step]:
 
 
 def expand(steps: list[Step]) -> tuple[list[Kind], np.ndarray]:
-    """Returns the kinds and the values (calls, 4, ranks) of the calls that steps stand for, as the C program makes them;
-    without pauses.
+    """Returns the kinds and the values (calls, 4, ranks) of the calls that steps stand for, without pauses, as the C
+    program makes them.
     """
     kinds: list[Kind] = []
     rows: list[np.ndarray] = []
