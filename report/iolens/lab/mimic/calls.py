@@ -120,7 +120,8 @@ def in_order(calls: Calls) -> Calls:
 def numbers_of(ids: Mapping[int, int], keys: np.ndarray) -> np.ndarray:
     """Returns the number of each record id; -1 for an id without a number."""
     distinct, places = np.unique(keys, return_inverse=True)
-    return np.array([ids.get(int(key), -1) for key in distinct], np.int64)[places.ravel()]
+    numbers: np.ndarray = np.array([ids.get(int(key), -1) for key in distinct], np.int64)[places.ravel()]
+    return numbers
 
 
 @dataclass(frozen=True)
