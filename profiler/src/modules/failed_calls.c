@@ -52,7 +52,7 @@ static void collect(const struct iolens_transport *transport, struct buffer *row
                 .rank = transport->rank,
                 .error = error,
                 .calls = state->calls[operation][error],
-                .seconds = (double)state->nanoseconds[operation][error] / 1e9,
+                .seconds = (double)state->nanoseconds[operation][error] / 1e9 * iolens.timeline.factor,
             };
             memcpy(row.operation, OPERATIONS[operation], strlen(OPERATIONS[operation]));
             if (row.calls > 0)

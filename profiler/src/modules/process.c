@@ -165,6 +165,8 @@ static struct row row_of(int rank)
         read_usage(&row);
     else if (iolens.lost && last)
         row = *last;
+    row.seconds *= iolens.timeline.factor;
+    row.init_seconds *= iolens.timeline.factor;
     row.rank = rank;
     row.ranks = row.max_rss > 0;
     return row;

@@ -46,11 +46,12 @@ static int64_t known(const struct lives *lives)
 static void put(struct buffer *rows, const struct life *life, int32_t number, int rank)
 {
     double end = life->end;
-    struct row row = {.rank = rank, .thread = number, .threads = 1, .begin = life->begin};
+    struct row row = {
+        .rank = rank, .thread = number, .threads = 1, .begin = timeline_at(&iolens.timeline, life->begin)};
     if (life->kernel_id == 0 || (end == 0 && iolens.lost))
         return;
     struct usage used = end > 0 ? life->usage : usage_of_thread(life->kernel_id);
-    row.seconds = (end > 0 ? end : clock_now(&iolens.clock)) - life->begin;
+    row.seconds = ((end > 0 ? end : clock_now(&iolens.clock)) - life->begin) * iolens.timeline.factor;
     row.on_core = used.on_core;
     row.runnable = used.runnable;
     if (is_measured_time(row.begin) && is_measured_time(row.seconds) && is_measured_time(row.on_core))

@@ -106,7 +106,8 @@ static const struct column COLUMNS[] = {
            "time in the calls of this row that move no bytes, overlap counted once. The time of an unlink "
            "inside MPI_File_close is in the MPI-IO record instead"),
     COLUMN(sync_seconds, "<f8", "s",
-           "time in fsync and fdatasync of this file, which the write time of the POSIX record has, too"),
+           "time in fsync and fdatasync of this file, overlap counted once. The write time of the POSIX "
+           "record has it, too, but for calls of several threads that end at the same moment"),
 };
 
 static void collect(const struct iolens_transport *transport, struct buffer *rows)
@@ -118,8 +119,8 @@ static void collect(const struct iolens_transport *transport, struct buffer *row
             continue;
         row->file = file->id;
         row->rank = transport->rank;
-        row->seconds = counts->seconds;
-        row->sync_seconds = counts->sync_seconds;
+        row->seconds = counts->seconds * iolens.timeline.factor;
+        row->sync_seconds = counts->sync_seconds * iolens.timeline.factor;
         for (int i = 0; i < EXTRAS; i++)
             row->counts[i] = counts->counts[i];
     }

@@ -107,8 +107,8 @@ static void collect(const struct iolens_transport *transport, struct buffer *row
             .exclusive = counts->exclusive,
             .refused = counts->refused,
             .waits = counts->waits,
-            .seconds = counts->seconds,
-            .longest = counts->longest,
+            .seconds = counts->seconds * iolens.timeline.factor,
+            .longest = counts->longest * iolens.timeline.factor,
         };
         buffer_put(rows, &row, sizeof row);
     }

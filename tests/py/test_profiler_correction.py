@@ -1,0 +1,76 @@
+"""Times in private tables are corrected at the end of recording, as those of Darshan's records are."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import profiler_harness as harness
+import pytest
+from iolens.log import Job, read_log
+
+SLEEPER = """
+import os, signal, threading, time
+
+def give_up(*_):
+    raise InterruptedError
+
+thread = threading.Thread(target=time.sleep, args=(0.4,))
+thread.start()
+os.mkfifo("nobody-writes")
+signal.signal(signal.SIGALRM, give_up)
+signal.setitimer(signal.ITIMER_REAL, 0.3)
+try:
+    os.open("nobody-writes", os.O_RDONLY)
+except InterruptedError:
+    thread.join()
+"""
+
+
+@pytest.fixture
+def sprinting(tmp_path: Path) -> str:
+    """Returns the preloads with a clock by which the profiler first takes its ticks for twice as long."""
+    harness.build_library()
+    shim = tmp_path / "sprinting.so"
+    source = harness.ROOT / "tests/c/sprinting_clock.c"
+    subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", shim, source], check=True)
+    return f"{harness.PRELOAD}:{shim}"
+
+
+def _longest_log(folder: Path) -> Job:
+    return max(map(read_log, harness.logs(folder)), key=lambda job: job.run_time)
+
+
+def test_syncs_take_as_long_in_both_tables(sprinting: str, tmp_path: Path) -> None:
+    """Nothing but syncs of this program counts as writing to the file that it syncs."""
+    done = harness.run(harness.build_program("posix_meta"), folder=tmp_path, LD_PRELOAD=sprinting)
+    assert (done.returncode, done.stderr) == (0, "")
+    job = _longest_log(tmp_path)
+    posix = job.frames["POSIX"].set_index("id")
+    syncs = job.private["posix_extra"].set_index("file")["sync_seconds"]
+    (synced,) = posix.index[posix["POSIX_FDSYNCS"] > 0]
+    assert syncs[synced] == pytest.approx(posix["POSIX_F_WRITE_TIME"][synced], rel=1e-9)
+
+
+def test_waits_for_locks_take_as_long_as_by_the_programs_clock(sprinting: str, tmp_path: Path) -> None:
+    done = harness.run(harness.build_program("posix_locks"), folder=tmp_path, LD_PRELOAD=sprinting)
+    job = max(map(read_log, harness.logs(tmp_path)), key=lambda job: len(job.tables["file_locks"]))
+    waited = {words[1]: float(words[-1]) for line in done.stdout.splitlines() if (words := line.split())[0] == "LOCKS"}
+    for file, seconds, longest in job.tables["file_locks"].rows("file", "seconds", "longest"):
+        own = waited[Path(job.names[file]).name]
+        assert (seconds, longest) == (pytest.approx(own, rel=0.3), pytest.approx(own, rel=0.3))
+
+
+def test_failed_calls_threads_and_the_process_end_within_the_run(sprinting: str, tmp_path: Path) -> None:
+    (tmp_path / "sleeper.py").write_text(SLEEPER)
+    settings = {"LD_PRELOAD": sprinting, "IOLENS_RUN": "1"}
+    done = harness.run(Path(sys.executable), "-S", "sleeper.py", folder=tmp_path, **settings)
+    assert done.returncode == 0, done.stderr
+    job = _longest_log(tmp_path)
+    (interrupted,) = (row for row in job.tables["failed_calls"].rows("seconds", "calls") if row[0] > 0.1)
+    assert interrupted[0] <= job.run_time
+    (thread,) = job.private["threads"].itertuples()
+    assert thread.begin + thread.seconds <= job.run_time
+    (process,) = job.private["process"].itertuples()
+    assert process.seconds < 1.5 * job.run_time  # This time ends a moment after recording does.
