@@ -1,10 +1,15 @@
 /* Moves known bytes over TCP connections that end in different ways, each to a port of its own, and prints
  * what the log must say: "CONNECTION port established open_at_end received sent". */
 #include <arpa/inet.h>
+#include <errno.h>
+#include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,7 +17,15 @@
     ((condition) ? (void)0 : (fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition), exit(1)))
 
 enum { SENT = 300000, RECEIVED = 1234567 };
-enum ending { WE_CLOSE_FIRST, THEY_CLOSE_FIRST, WE_SHUT_DOWN_FIRST, COPY_IN_A_CHILD, OPEN_AT_END, ENDINGS };
+enum ending {
+    WE_CLOSE_FIRST,
+    THEY_CLOSE_FIRST,
+    WE_SHUT_DOWN_FIRST,
+    COPY_IN_A_CHILD,
+    CLOSED_AS_STREAM,
+    OPEN_AT_END,
+    ENDINGS
+};
 
 struct server {
     int listener;
@@ -74,7 +87,9 @@ static void end(struct server *server, int fd)
             exit(close(fd));
         MUST(child > 0 && waitpid(child, NULL, 0) == child);
     }
-    if (server->ending != OPEN_AT_END)
+    if (server->ending == CLOSED_AS_STREAM)
+        MUST(fclose(fdopen(fd, "r+")) == 0);
+    else if (server->ending != OPEN_AT_END)
         MUST(close(fd) == 0);
 }
 
@@ -109,10 +124,47 @@ static void refused(void)
     printf("CONNECTION %d 0 0 0 0\n", ntohs(address.sin_port));
 }
 
+/* Calls connect with addresses that the kernel refuses before it reads them. */
+static void bad_addresses(void)
+{
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    MUST(connect(fd, NULL, 0) == -1 && errno == EINVAL);
+    MUST(connect(fd, NULL, (socklen_t)-1) == -1 && errno == EINVAL);
+    MUST(connect(fd, NULL, sizeof(struct sockaddr_in)) == -1 && errno == EFAULT);
+    close(fd);
+}
+
+static void ignore(int number) { (void)number; }
+
+/* Lets a signal interrupt connect, as long as the queue of the other end is full. */
+static void interrupted(void)
+{
+    struct itimerval often = {{0, 20000}, {0, 20000}}, never = {{0, 0}, {0, 0}};
+    struct sigaction action = {.sa_handler = ignore};
+    struct sockaddr_in address;
+    int listener = listen_on(&address), first = socket(AF_INET, SOCK_STREAM, 0),
+        fd = socket(AF_INET, SOCK_STREAM, 0);
+    MUST(listen(listener, 0) == 0);
+    MUST(syscall(SYS_connect, first, &address, sizeof address) == 0);
+    MUST(sigaction(SIGALRM, &action, NULL) == 0 && setitimer(ITIMER_REAL, &often, NULL) == 0);
+    MUST(connect(fd, (struct sockaddr *)&address, sizeof address) == -1 && errno == EINTR);
+    MUST(setitimer(ITIMER_REAL, &never, NULL) == 0);
+    MUST(accept(listener, NULL, NULL) >= 0);
+    struct pollfd writable = {.fd = fd, .events = POLLOUT};
+    MUST(poll(&writable, 1, -1) == 1 && connect(fd, (struct sockaddr *)&address, sizeof address) == 0);
+    MUST(send(fd, "words", 5, 0) == 5);
+    close(fd);
+    close(first);
+    close(listener);
+    printf("CONNECTION %d 1 0 0 5\n", ntohs(address.sin_port));
+}
+
 int main(void)
 {
     for (enum ending ending = 0; ending < ENDINGS; ending++)
         visit(ending);
     refused();
+    bad_addresses();
+    interrupted();
     return 0;
 }

@@ -59,6 +59,7 @@ def test_bytes_of_connections_are_counted_however_they_end(tmp_path: Path) -> No
     assert (done.returncode, done.stderr) == (0, "")
     (log,) = harness.logs(tmp_path)
     job = read_log(log)
+    assert set(job.tables["connections"]["connections"].tolist()) == {1}
     columns = ("address", "established", "open_at_end", "received", "sent")
     found = {address.split(":")[1]: numbers for address, *numbers in job.tables["connections"].rows(*columns)}
     expected = {words[1]: [int(word) for word in words[2:]] for words in map(str.split, done.stdout.splitlines())}

@@ -132,10 +132,10 @@ void connections_on_connect(const struct call *c, int result, int fd, const stru
 {
     int error = result == 0 ? 0 : *errno_place();
     struct end_point point;
-    /* After EFAULT the address holds nothing that may be read; EALREADY and EISCONN are of a connection that
-     * is known. */
-    if (error == EFAULT || error == EALREADY || error == EISCONN || iolens_paused() || !is_tcp(fd) ||
-        !name_end_point(&point, address, length))
+    /* After EFAULT and EINVAL the kernel may not have read the address, and it may be no address; EALREADY
+     * and EISCONN are of a connection that is known. */
+    if (error == EFAULT || error == EINVAL || error == EALREADY || error == EISCONN || iolens_paused() ||
+        !is_tcp(fd) || !name_end_point(&point, address, length))
         return;
     struct connections *state = table_state(TABLE_connections);
     struct keyed_row *row = state ? keyed_find(&state->rows, &shape, &point) : NULL;
@@ -145,7 +145,8 @@ void connections_on_connect(const struct call *c, int result, int fd, const stru
     struct traffic *traffic = keyed_value(row, &shape);
     traffic->connections++;
     traffic->connect_ns += (int64_t)((c->t1 - c->t0) * 1e9);
-    if (fd < DESCRIPTORS && (error == 0 || error == EINPROGRESS)) {
+    /* After EINTR the kernel goes on, as for a socket that does not block. */
+    if (fd < DESCRIPTORS && (error == 0 || error == EINPROGRESS || error == EINTR)) {
         state->of[fd].cookie = cookie;
         state->of[fd].row = row;
     }

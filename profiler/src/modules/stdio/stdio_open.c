@@ -6,6 +6,7 @@
 #include "../../files/names.h"
 #include "../../system/path_room.h"
 #include "../lustre/lustre.h"
+#include "../network/connections.h"
 #include "../failed_calls.h"
 #include "appending.h"
 #include "stdio_events.h"
@@ -84,6 +85,7 @@ void stdio_before_close(struct call *c, FILE *handle)
     if (!handle || !iolens_owns_memory())
         return;
     int fd = fileno_unlocked(handle);
+    connections_before_close(fd);
     fds_forget(fd, fd);
     if (!stream)
         return;
