@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import random
+import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
 from iolens.cli.main import main
-from iolens.lab.mimic.calls import Calls, Kind, View, calls_of, in_order, joined
+from iolens.lab.mimic.calls import Calls, FileFacts, Kind, Trace, View, calls_of, in_order, joined
 from iolens.lab.mimic.phases import VALUES, expand, fold, groups_of, pauses, waits_of
+from iolens.lab.mimic.tables import tables_of
 from iolens.lab.mimic.visible import visible_before
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -90,6 +92,34 @@ def test_offsets_in_a_view_count_visible_bytes() -> None:
     view = View(100, 50, ((5, 10, 1, 0, 1, 0, 1, 0), (20, 5, 2, 6, 1, 0, 1, 0)))
     visible = [100 + 50 * tile + byte for tile in range(3) for byte in [*range(5, 15), *range(20, 25), *range(26, 31)]]
     assert visible_before(view, np.array(visible)).tolist() == list(range(len(visible)))
+
+
+NAMES = ["/a/x", "/b/x", "/c/x.2", "/d/..", "/e/", '/f/\U0001f600?"\\\n\udcff7', "/g/a??'b"]
+
+
+def test_own_names_are_strings_of_c_that_lead_nowhere_else(tmp_path: Path) -> None:
+    facts = [FileFacts(name, 0, None, {"key?": "value\x01"}, True) for name in NAMES]
+    trace = Trace(1, 1.0, "", "", calls_of(0), tuple(facts), (), (), ((0,), (0,)), {}, np.zeros(1), ())
+    source = tables_of(trace, [], names=True)
+    (names,) = (part for part in source.split("\n\n") if "names[]" in part)
+    (hints,) = (part for part in source.split("\n\n") if "hints[]" in part)
+    code = f"""#include <stdio.h>
+        struct hint {{ long first_file, files; const char *key, *value; }};
+        {names[names.index("static") :]}
+        {hints}
+        int main(void)
+        {{
+            for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+                fwrite(names[i], 1, __builtin_strlen(names[i]) + 1, stdout);
+            return puts(hints[0].value) < 0;
+        }}"""
+    (tmp_path / "names.c").write_text(code)
+    flags = ["-std=c11", "-Wall", "-Wextra", "-Werror"]
+    subprocess.run(["gcc", *flags, "-o", tmp_path / "names", tmp_path / "names.c"], check=True)
+    *found, hint = subprocess.run([tmp_path / "names"], check=True, capture_output=True).stdout.split(b"\0")
+    assert found == [b"x", b"x.3", b"x.2", b"file", b"file.2", '\U0001f600?"\\\n'.encode() + b"\xff7", b"a??'b"]
+    assert hint == b"value\x01\n"
+    assert not any(b"/" in name for name in found)
 
 
 def test_a_log_without_traces_is_refused_with_the_remedy(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

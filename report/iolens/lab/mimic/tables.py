@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -113,7 +112,7 @@ def tables_of(trace: Trace, programs: Sequence[tuple[Group, Sequence[Step]]], na
             ),
             _array("struct ranks", "rank_rows", _rank_rows(trace)),
             *_views(trace),
-            *(["#define NAMED", _array("char *const", "names", map(json.dumps, _plain_names(trace)))] if names else []),
+            *(["#define NAMED", _array("char *const", "names", map(_quoted, _plain_names(trace)))] if names else []),
         ]
     )
 
@@ -189,7 +188,7 @@ def _misaligned(trace: Trace) -> list[str]:
 
 def _hint_rows(trace: Trace) -> list[str]:
     return [
-        f"{{{number}, 1, {json.dumps(key)}, {json.dumps(value)}}}"
+        f"{{{number}, 1, {_quoted(key)}, {_quoted(value)}}}"
         for number, file in enumerate(trace.files)
         for key, value in sorted(file.hints.items())
     ]
@@ -208,12 +207,27 @@ def _views(trace: Trace) -> list[str]:
     return [_array("struct view", "views", heads), _array("struct pieces", "pieces", rows)]
 
 
+def _quoted(text: str) -> str:
+    """Returns a text as a string of C: bytes that are no plain ASCII, and question marks, which begin trigraphs, are
+    written in octal.
+    """
+    plain = {byte: chr(byte) for byte in range(0x20, 0x7F) if chr(byte) not in '"\\?'}
+    return f'"{"".join(plain.get(byte, f"{chr(92)}{byte:03o}") for byte in text.encode("utf-8", "surrogateescape"))}"'
+
+
 def _plain_names(trace: Trace) -> list[str]:
-    """Returns the files' own names without their folders, each once: a name of several files gets a number."""
-    seen: dict[str, int] = {}
+    """Returns the files' own names without their folders, each once: a name of several files gets a number. A name that
+    stands for a folder (`..`) is not taken, since the program would leave its own folder.
+    """
+    own = [file.name.rsplit("/", 1)[-1] for file in trace.files]
+    own = [name if name.strip(".") else "file" for name in own]
+    taken = set(own)
+    count: dict[str, int] = {}
     found = []
-    for file in trace.files:
-        name = file.name.rsplit("/", 1)[-1] or "file"
-        seen[name] = seen.get(name, 0) + 1
-        found.append(name if seen[name] == 1 else f"{name}.{seen[name]}")
+    for name in own:
+        free = name
+        count[name] = count.get(name, 0) + 1
+        while count[name] > 1 and (free := f"{name}.{count[name]}") in taken:
+            count[name] += 1
+        found.append(free)
     return found
