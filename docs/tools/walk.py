@@ -137,7 +137,9 @@ def walk(page: str, folder: Path, long: bool = False) -> dict[str, str]:
 
 def plain(output: str, folder: Path) -> str:
     """Removes the names of this machine, its user and its folders from output."""
-    shorter = output.replace(f"{folder}/", "").replace(str(folder), "~/iolens").replace(f"{ROOT}/", "")
+    in_tables = re.compile(rf"({re.escape(str(folder))}/)([^|\n]*)(?=\|)")
+    aligned = in_tables.sub(lambda cell: cell[2] + " " * len(cell[1]), output)
+    shorter = aligned.replace(f"{folder}/", "").replace(str(folder), "~/iolens").replace(f"{ROOT}/", "")
     shorter = shorter.replace(os.uname().nodename, "node1") if len(os.uname().nodename) > 2 else shorter
     return re.sub(rf"\b{re.escape(getpass.getuser())}_", "you_", re.sub(r"\x1b\[[0-9;]*m", "", shorter)).strip("\n")
 
