@@ -131,6 +131,20 @@ def test_equal_settings_cannot_be_told_from_the_best(tmp_path: Path) -> None:
     assert "do not prove" in text or "baseline" in text
 
 
+def test_the_smallest_of_equal_settings_is_named(tmp_path: Path) -> None:
+    def one_stripe_is_slow(point: Any) -> float:
+        return 200.0 if point["stripe_count"] > 1 else 100.0
+
+    matrix = {"stripe_count": [1, 2, 8], "aggregators": [1, 2]}
+    comparison = compared(write_sweep(tmp_path / "sweep", matrix, model=one_stripe_is_slow))
+    place = {(row.stripe_count, row.aggregators): row.Index for row in comparison.points.itertuples()}
+    assert comparison.points["tied"].sum() == 4
+    assert "The smallest of them is 2 stripes, 1 aggregator: take" in words.verdict(
+        replace(comparison, best=place[8, 2])
+    )
+    assert "The smallest" not in words.verdict(replace(comparison, best=place[2, 1]))
+
+
 BIMODAL = ((100, 100, 100, 100, 150, 150), (101, 101, 101, 101, 101, 80))
 """Returns MiB/s of six runs each with 1 and 2 stripes, whose medians rank differently from their geometric means."""
 

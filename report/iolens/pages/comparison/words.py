@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 _ENOUGH = 5
 """Repetitions from which another one narrows the intervals only little."""
+_COSTS = ["stripe_count", "aggregators", "cb_buffer_size"]
+"""Settings of which less is better where nothing else decides, the dearest first."""
 
 
 def verdict(comparison: Comparison) -> str:
@@ -108,11 +110,29 @@ def _rivals(comparison: Comparison) -> str:
     if others == 0:
         return ""
     text = f"{others} other {plural('setting', others)} cannot be told from it with these repetitions."
+    text += _smallest_rival(comparison)
     compared = comparison.points.loc[comparison.points["left_out"] == "", "count"]
     fewest = int(compared.min())
     if fewest < _ENOUGH:
         text += f" {_ENOUGH} of each would make the intervals about {math.sqrt(fewest / _ENOUGH):.2f} times as wide."
     return text
+
+
+def _smallest_rival(comparison: Comparison) -> str:
+    """Returns which of the tied settings uses the fewest stripes, then aggregators, then the smallest buffer, if the
+    other settings are those of the best; empty if the best itself does.
+    """
+    points, best = comparison.points, comparison.points.loc[comparison.best]
+    costs = [name for name in _COSTS if name in comparison.settings]
+    rivals = points[points["tied"].astype(bool)]
+    for name in comparison.settings:
+        rivals = rivals if name in costs else rivals[rivals[name] == best[name]]
+    if not costs or rivals.empty:
+        return ""
+    smallest = rivals.sort_values(costs, kind="stable").index[0]
+    if smallest == comparison.best:
+        return ""
+    return f" The smallest of them is {points.loc[smallest, 'label']}: take that one unless more runs tell them apart."
 
 
 def _spared(comparison: Comparison) -> str:
