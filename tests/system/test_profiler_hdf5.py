@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes.util
 import os
 import shutil
 import subprocess
@@ -238,3 +239,36 @@ def test_an_unchanged_python_program_gets_the_settings(tmp_path: Path) -> None:
     assert after.split()[2] == "33554432"
     assert still_missing == missing
     assert settings_of(tmp_path, "/a.h5")["chunk_cache"] == ("33554432", "33554432")
+
+
+def test_a_close_is_counted_by_the_library_of_its_caller(tmp_path: Path) -> None:
+    source = ROOT / "tests/c/hdf5_two_libraries.c"
+    plugins = [tmp_path / f"{name}.so" for name in ("serial", "openmpi")]
+    for plugin in plugins:
+        library = ctypes.util.find_library(f"hdf5_{plugin.stem}")
+        if not library:
+            pytest.skip(f"no HDF5 library named {plugin.stem}")
+        flags = ["-DPLUGIN", "-shared", "-fPIC", "-Wl,--no-as-needed"]
+        subprocess.run(["gcc", *flags, "-o", plugin, source, f"-l:{library}"], check=True)
+    subprocess.run(["gcc", "-o", tmp_path / "program", source, "-ldl"], check=True)
+    words = [word for plugin in plugins for word in (plugin, plugin.with_suffix(".h5"))]
+    settings = {"LD_PRELOAD": PRELOAD, "IOLENS_LOGFILE": f"{tmp_path}/log.darshan", "IOLENS_INCLUDE": str(tmp_path)}
+    command = [str(word) for word in (tmp_path / "program", *words)]
+    done = subprocess.run(command, env={**os.environ, **settings}, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    report = darshan.DarshanReport(str(tmp_path / "log.darshan"), read_all=True)
+    place = report.counters["H5F"]["fcounters"].index("H5F_F_CLOSE_END_TIMESTAMP")
+    closed = {
+        Path(report.name_records[record["id"]]).stem: bool(record["fcounters"][place] > 0)
+        for record in report.records["H5F"]
+    }
+    assert closed == {"serial": True, "openmpi": False}
+
+
+def test_settings_that_are_too_long_are_left_out_with_a_word(given_program: Path, tmp_path: Path) -> None:
+    long = ",".join(f"*{number}.h5:alignment=65536" for number in range(400)) + ",*.h5:alignment=65536"
+    assert len(long) > 8192
+    command = ["env", f"LD_PRELOAD={PRELOAD}", f"IOLENS_LOGPATH={tmp_path}", f"IOLENS_HDF5={long}"]
+    words = [*command, str(given_program), str(tmp_path)]
+    done = subprocess.run(words, capture_output=True, text=True, check=True, timeout=PATIENCE)
+    assert done.stderr.count("is left out, because settings for files have at most 8191 bytes") == 1

@@ -3,6 +3,7 @@
  * part without '=' continues the value before it (cb_config_list=*:*); behind a comma, key=value goes on with
  * the same pattern. */
 #include <fnmatch.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "wrap.h"
@@ -35,9 +36,17 @@ IOLENS_EXPORT void iolens_given_each(const char *given, const char *path,
                                      void (*tell)(void *context, const char *key, const char *value),
                                      void *context)
 {
+    static atomic_bool said;
     char text[LONGEST], *rest = text, *entry, *pattern = NULL;
-    if (!given || strlen(given) >= sizeof text)
+    if (!given)
         return;
+    if (strlen(given) >= sizeof text) {
+        if (!atomic_exchange(&said, true))
+            iolens_say(
+                "%.32s... is left out, because settings for files have at most %d bytes; use fewer patterns",
+                given, LONGEST - 1);
+        return;
+    }
     strcpy(text, given);
     while ((entry = strsep(&rest, ","))) {
         char *colon = strchr(entry, ':'), *equals = strchr(entry, '=');

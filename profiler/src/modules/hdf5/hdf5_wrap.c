@@ -27,14 +27,16 @@
 #define TYPE_token(_)        h5_token_t
 
 #define ON_FILE_OPEN(...) FNB(__VA_ARGS__, GIVEN_ACCESS, OPENED)
-#define GIVEN_ACCESS      access = iolens_hdf5_given ? given_access(&c, name, access) : access
+#define GIVEN_ACCESS                                                                                         \
+    access = iolens_hdf5_given ? (enter_library(&c), hdf5_given_access(&c, name, access)) : access
 #define OPENED                                                                                               \
     if (ret >= 0)                                                                                            \
         hdf5_on_open(&c, ret, access);                                                                       \
     if (c.mark)                                                                                              \
     hdf5_after_open(&c, ret)
-#define ON_FILE_FLUSH(...)    FN(__VA_ARGS__, if (ret >= 0) hdf5_on_flush(&c, object))
-#define ON_FILE_CLOSE(...)    FNB(__VA_ARGS__, hdf5_before_close(&c, file), if (ret >= 0) hdf5_on_close(&c))
+#define ON_FILE_FLUSH(...) FN(__VA_ARGS__, if (ret >= 0) hdf5_on_flush(&c, object))
+#define ON_FILE_CLOSE(...)                                                                                   \
+    FNB(__VA_ARGS__, (enter_library(&c), hdf5_before_close(&c, file)), if (ret >= 0) hdf5_on_close(&c))
 #define ON_DATASET(...)       FN(__VA_ARGS__, if (ret >= 0) hdf5_on_dataset(&c, ret, false))
 #define ON_DATASET_OLD(...)   FN(__VA_ARGS__, if (ret >= 0) hdf5_on_dataset(&c, ret, true))
 #define ON_DATASET_READ(...)  FN(__VA_ARGS__, TRANSFERRED(false))
@@ -47,7 +49,8 @@
 #define ON_LINK(...)          FN(__VA_ARGS__, if (ret >= 0) hdf5_on_link(object))
 #define ON_OBJECT(...)        FN(__VA_ARGS__, if (ret >= 0) hdf5_on_object(&c, ret))
 #define ON_OBJECT_CLOSE(...)                                                                                 \
-    FNB(__VA_ARGS__, hdf5_before_dataset_close(&c, object), if (ret >= 0) hdf5_on_dataset_close(&c, object))
+    FNB(__VA_ARGS__, (enter_library(&c), hdf5_before_dataset_close(&c, object)),                             \
+        if (ret >= 0) hdf5_on_dataset_close(&c, object))
 
 /* Library for which this thread's next call is meant, if a library of src/trace makes the call. */
 static __thread const void *iolens_called_for __attribute__((tls_model("initial-exec")));
@@ -66,12 +69,10 @@ static inline void *real(const char *name, void **only, const void *caller)
     return *only;
 }
 
-/* Returns the list to open a file with. The library of the caller is looked up first, since its lists are
- * meant. */
-WRAP_INSIDE hid_t given_access(struct call *c, const char *path, hid_t access)
+/* Looks up the library of the caller: what runs before the real call asks that library about its objects. */
+WRAP_INSIDE void enter_library(const struct call *c)
 {
     hdf5_of_caller("H5open", iolens_called_for ? iolens_called_for : c->caller);
-    return hdf5_given_access(c, path, access);
 }
 
 #undef REAL
