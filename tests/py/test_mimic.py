@@ -133,3 +133,13 @@ def test_logs_of_older_versions_are_taken(tmp_path: Path) -> None:
     log = ROOT / "tests/data/iolens/predict/ior-4-stripes.darshan"
     assert main(["mimic", str(log), "-o", str(tmp_path / "mini")]) == 0
     assert "{WRITE," in (tmp_path / "mini" / "mimic.c").read_text()
+
+
+def test_files_that_are_not_of_a_mini_app_are_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log, own = str(ROOT / "tests/data/iolens/predict/ior-4-stripes.darshan"), tmp_path / "README.md"
+    own.write_text("mine")
+    assert main(["mimic", log, "-o", str(tmp_path)]) == 1
+    assert f"{own} is not of a mini-app" in capsys.readouterr().err
+    assert (own.read_text(), [*tmp_path.iterdir()]) == ("mine", [own])
+    own.unlink()
+    assert [main(["mimic", log, "-o", str(tmp_path)]) for _ in range(2)] == [0, 0]

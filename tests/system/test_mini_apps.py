@@ -59,6 +59,7 @@ def test_exchanges_between_ranks_are_made_in_their_order(tmp_path: Path) -> None
     mini_app(original, tmp_path / "mini")
     again = record(tmp_path, [tmp_path / "mini" / "mimic"], 4, options)
     assert differences(original, again) == []
+    assert (tmp_path / "data").is_dir()
     names = ("MPI_Allreduce", "MPI_Bcast", "MPI_Allgather")
     for name in names:
         made, mine = (exchanges(read_log(log), name) for log in (original, again))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from iolens.errors import IolensError
 from iolens.lab.files import write_aside
 from iolens.lab.mimic.phases import Group, Step, fold, groups_of, pauses, waits_of
 from iolens.lab.mimic.readme import experiment_of, makefile, readme_of
@@ -27,6 +28,10 @@ _FEW_STEPS = 500
 
 _PARTS = ("declarations", "errors_and_values", "posix_files", "streams", "mpi_files", "exchanges", "main")
 """The files of the folder `program` that make up the mini-app's C file, in their order."""
+
+
+_MARK = b"`iolens mimic` wrote this file"
+"""Words of the comment at the head of the C file."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +80,13 @@ def _steps_of(trace: Trace, group: Group) -> list[Step]:
 
 
 def write(app: MiniApp, folder: Path) -> None:
-    """Writes the files of a mini-app into a folder, which is made."""
+    """Writes the files of a mini-app into a folder, which is made. Raises IolensError if the folder has files of these
+    names that are not of a mini-app.
+    """
+    program = folder / "mimic.c"
+    if not program.is_file() or _MARK not in program.read_bytes():
+        for name in (name for name in app.files if (folder / name).exists()):
+            raise IolensError(f"{folder / name} is not of a mini-app and is not replaced; name another folder with -o")
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in app.files.items():
         write_aside(folder / name, text)

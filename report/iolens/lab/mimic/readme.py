@@ -27,7 +27,6 @@ mimic: mimic.c
 \t$(CC) $(CFLAGS) -o $@ $< $(LDLIBS)
 
 run: mimic
-\tmkdir -p $(DATA)
 \tmpirun -np $(RANKS) ./mimic --directory $(DATA)
 
 clean:
@@ -80,6 +79,8 @@ make run                          # build, and run in ./data
 iolens run --dxt -- mpirun -np {trace.nprocs} ./mimic --directory DIR
 iolens sweep experiment.yaml      # with other stripes
 ```
+
+Files in DIR that have the names of the mini-app's files are replaced: take a folder of its own.
 
 `--spin` computes where the recorded program computed, `--no-wait` leaves these times out, `--prepare` only makes the
 files that the program found. Calls below MPI-IO are the same with the MPI library of the recorded run.{component}

@@ -2,7 +2,7 @@
  *
  *   mpicc -O2 -o mimic mimic.c && mpirun -np RANKS ./mimic [options]
  *
- *   --directory DIR  where the files go [.]
+ *   --directory DIR  where the files go, which is made; files of the same names are replaced [data]
  *   --spin           compute while the recorded program computed, instead of sleeping
  *   --no-wait        leave out the recorded waiting
  *   --prepare        only make the files that the recorded run found, and end
@@ -104,5 +104,5 @@ static MPI_Comm communicators[COMMUNICATORS];
 static char *memory;
 static int rank, member;
 static bool spin, no_wait;
-static const char *directory = ".";
+static const char *directory = "data";
 static double owed;

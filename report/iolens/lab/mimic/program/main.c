@@ -101,6 +101,7 @@ static void make_communicators(void)
  */
 static void prepare(int size)
 {
+    (void)mkdir(directory, 0755);
     for (long file = rank; file < FILES; file += size) {
         long before = facts_of(file)->before;
         const char *path = path_of(file);
