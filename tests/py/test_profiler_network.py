@@ -98,3 +98,15 @@ def test_requests_through_libcurl_are_counted_by_address(tmp_path: Path, port: i
     shown = HTTP_REQUESTS.table(job)
     assert shown is not None
     assert len(shown.rows) == 1
+
+
+def test_a_url_that_is_none_gives_away_no_password(tmp_path: Path) -> None:
+    harness.build_library()
+    try:
+        program = harness.build_program("network_requests", "-Wl,--no-as-needed", "-lcurl")
+    except subprocess.CalledProcessError:
+        pytest.skip("libcurl and its headers are not installed")
+    harness.run(program, "joe:secret@127.0.0.1:99999999/data?at=http://store", folder=tmp_path)
+    (log,) = harness.logs(tmp_path)
+    (url,) = {*read_log(log).tables["http_requests"]["url"].tolist()}
+    assert str(url) == "127.0.0.1:99999999/data"

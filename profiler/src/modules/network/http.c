@@ -37,8 +37,9 @@ static const struct keyed_shape shape = {
  * data. */
 static void keep_place(struct url *url, const char *address)
 {
-    const char *host = strstr(address, "://"), *path, *user;
-    size_t scheme = host ? (size_t)(host + 3 - address) : 0, bytes;
+    const char *host, *path, *user;
+    size_t scheme = strcspn(address, ":@/?#"), bytes;
+    scheme = strncmp(address + scheme, "://", 3) == 0 ? scheme + 3 : 0;
     host = address + scheme;
     path = host + strcspn(host, "/?#");
     user = memrchr(host, '@', (size_t)(path - host));
