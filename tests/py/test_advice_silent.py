@@ -76,7 +76,7 @@ def synced(seconds: float = 20.0, calls: int = 40) -> Job:
 
 
 def common_input(readers: int = 6, name: str = "/scratch/table") -> Job:
-    """So many of eight ranks read the same 8 MiB."""
+    """Makes a job of eight ranks, of which the first `readers` read the same 8 MiB."""
     row = {"id": 1, "READS": 8, "BYTES_READ": 8 * MIB, "MAX_BYTE_READ": 8 * MIB - 1, "F_READ_TIME": 20.0}
     rows = [row | {"rank": rank} for rank in range(readers)]
     return made({"POSIX": frame("POSIX", rows)}, names={1: name})

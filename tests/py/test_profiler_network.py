@@ -8,11 +8,13 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from math import isnan
 from pathlib import Path
 
 import profiler_harness as harness
 import pytest
 from iolens.log import read_log
+from iolens.metrics.job.network import connections
 from iolens.pages.exhibits.network import CONNECTIONS, HTTP_REQUESTS
 
 WHOLE = 100_000
@@ -64,6 +66,9 @@ def test_bytes_of_connections_are_counted_however_they_end(tmp_path: Path) -> No
     found = {address.split(":")[1]: numbers for address, *numbers in job.tables["connections"].rows(*columns)}
     expected = {words[1]: [int(word) for word in words[2:]] for words in map(str.split, done.stdout.splitlines())}
     assert found == expected
+    refused = [moved for accepted, moved in connections(job).rows("established", "received") if not accepted]
+    assert refused
+    assert all(isnan(moved) for moved in refused), "bytes that nobody counted are not 0"
     shown = CONNECTIONS.table(job)
     assert shown is not None
     assert len(shown.rows) == len(expected)

@@ -1,4 +1,4 @@
-"""How processes begin and end under the profiler, and where logs go; users notice nothing."""
+"""Checks that processes begin and end under the profiler as without it, and that their logs go where they belong."""
 
 from __future__ import annotations
 

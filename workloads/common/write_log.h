@@ -33,7 +33,7 @@ void writes_free(WriteLog *log);
  * the file. */
 void writes_save(const WriteLog *log, const char *path, Trouble *trouble);
 
-/* How aggregators share the units of a file: its stripes, or the objects in which they lie. */
+/* Counts how aggregators share the units of a file: its stripes, or the objects in which they lie. */
 typedef struct Sharing {
     int64_t units;
     int64_t most;    /* Largest number of distinct aggregators of a unit. */

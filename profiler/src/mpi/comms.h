@@ -15,8 +15,7 @@ struct comm {
     int rank, size;
     int remote;  /* Number of ranks in the remote group; 0 if this is no intercommunicator. */
     int in, out; /* Number of neighbours in the topology; 0 without one. */
-    /* How many of the in- and out-neighbours lie beyond the edge of a Cartesian grid and do not exist. */
-    int beyond;
+    int beyond;  /* Number of neighbours that do not exist: they lie beyond the edge of a Cartesian grid. */
     bool *is_beyond; /* Marks those non-existing neighbours; NULL if all exist. */
     /* Rank p of this communicator is rank first + p * stride of MPI_COMM_WORLD, if `world` is NULL. */
     int first, stride;

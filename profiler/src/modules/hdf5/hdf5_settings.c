@@ -50,7 +50,8 @@ static bool ranks_agree; /* all ranks of the job have these settings */
 /* The list made for a call that failed. Closing it at once would take the error from the program. */
 static __thread struct {
     hid_t list;
-    const struct hdf5_calls *library; /* whose list it is; another library may have the same number */
+    const struct hdf5_calls
+        *owner; /* The library that made the list; another one may have the same number. */
 } left_over;
 
 static int64_t newest_version(const struct hdf5_calls *hdf5)
@@ -190,8 +191,8 @@ static bool any(const struct values *values)
 
 static void close_left_over(void)
 {
-    if (left_over.list && left_over.library->H5Iis_valid(left_over.list) > 0)
-        left_over.library->H5Pclose(left_over.list);
+    if (left_over.list && left_over.owner->H5Iis_valid(left_over.list) > 0)
+        left_over.owner->H5Pclose(left_over.list);
     left_over.list = 0;
 }
 
@@ -227,7 +228,7 @@ void hdf5_after_open(const struct call *c, hid_t file)
     char name[PATH_BYTES];
     if (file < 0) {
         left_over.list = c->mark;
-        left_over.library = hdf5;
+        left_over.owner = hdf5;
         return;
     }
     hid_t list = hdf5->H5Fget_access_plist(file);

@@ -77,7 +77,8 @@ static void collect(const struct iolens_transport *transport, struct buffer *row
         row->file = file->id;
         row->rank = transport->rank;
         memcpy(row->calls, extra->calls, sizeof row->calls);
-        memcpy(row->seconds, extra->seconds, sizeof row->seconds);
+        for (int i = 0; i < IOLENS_MPIIO_EXTRAS; i++)
+            row->seconds[i] = extra->seconds[i] * iolens.timeline.factor;
     }
 }
 

@@ -97,14 +97,16 @@ static int64_t bytes_received(const struct tcp_info *info)
     return (int64_t)info->tcpi_bytes_received - (ended && info->tcpi_bytes_received > 0);
 }
 
-/* Adds what the kernel has counted for a connection. Bytes that wait to be sent are among those that were
- * sent, as the program's calls returned for them. */
+/* Adds what the kernel has counted for a connection. A kernel before 4.19 does not tell the bytes that were
+ * sent; its connections are left out, and not among those that are established. Bytes that wait to be sent
+ * are among those that were sent, as the program's calls returned for them. */
 static void add_connection(struct keyed_row *row, int fd, bool at_end)
 {
     struct traffic *traffic = keyed_value(row, &shape);
     struct tcp_info info = {0};
     socklen_t bytes = sizeof info;
-    if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &bytes) != 0)
+    if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &bytes) != 0 ||
+        bytes < offsetof(struct tcp_info, tcpi_bytes_retrans) + sizeof info.tcpi_bytes_retrans)
         return;
     traffic->established += info.tcpi_rtt > 0;
     traffic->open_at_end += at_end;
@@ -208,7 +210,7 @@ static void collect(const struct iolens_transport *transport, struct buffer *row
                           .received = traffic->received,
                           .sent = traffic->sent,
                           .resent = traffic->resent,
-                          .connect_seconds = (double)traffic->connect_ns / 1e9,
+                          .connect_seconds = (double)traffic->connect_ns / 1e9 * iolens.timeline.factor,
                           .busy_seconds = (double)traffic->busy_us / 1e6,
                           .limited_seconds = (double)traffic->limited_us / 1e6,
                           .shortest_rtt = (double)traffic->shortest_rtt_us / 1e6};

@@ -21,16 +21,18 @@ def _by_place(table: Records, place: str, sums: str) -> tuple[Records, Groups]:
 @once_per_job
 def connections(job: Job) -> Records:
     """Returns one row per `address` at the other end of TCP connections that the job made: `ranks`, `connections`,
-    `established`, `received`, `sent` and `resent` bytes over all ranks, `connect_seconds` of the slowest rank, and the
-    `shortest_rtt` in seconds (NaN: none was measured).
+    `established`, `received`, `sent` and `resent` bytes over all ranks (NaN: none is established), `connect_seconds` of
+    the slowest rank, and the `shortest_rtt` in seconds (NaN: none was measured).
     """
     table = job.tables.get("connections", Records({}))
     if not len(table):
         return Records({})
     found, same = _by_place(table, "address", "connections established received sent resent")
     trips = np.where(table["shortest_rtt"] > 0, table["shortest_rtt"], np.nan)
+    known = found["established"] > 0
+    moved = {name: np.where(known, found[name], np.nan) for name in ("received", "sent", "resent")}
     times = {"connect_seconds": same.max(table["connect_seconds"]), "shortest_rtt": -same.max(-trips)}
-    return ordered(found.beside(times), "-received")
+    return ordered(found.beside(moved | times), "-received")
 
 
 @once_per_job

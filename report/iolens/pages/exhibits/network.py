@@ -27,7 +27,7 @@ CONNECTIONS: Exhibit[Job] = Exhibit(
         Column("shortest round trip, s", "shortest_rtt", words.seconds),
     ],
     note="As the kernel counted them for each connection until the program closed it or ended. Accepted: the other end "
-    "answered. No table counts this time as I/O.",
+    "answered; without that, bytes are n/a. No table counts this time as I/O.",
 )
 
 HTTP_REQUESTS: Exhibit[Job] = Exhibit(

@@ -51,9 +51,9 @@ struct members {
     int program, first, count, stride, member;
 };
 
-/* As many files in a row: bytes that they hold before the run (-1: they do not exist), and the permissions
- * with which they are created (0: none given). `aligned`: all memory was, and pieces of a view lie in memory
- * as that takes. */
+/* The next `count` files hold `before` bytes before the run (-1: they do not exist), and are created with the
+ * permissions `mode` (0: none given). If `aligned` is set, all memory that was transferred was aligned, and
+ * the pieces of a view lie in memory so that they are aligned too. */
 struct files {
     long count, before, mode, aligned;
 };
