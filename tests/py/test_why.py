@@ -104,6 +104,15 @@ def test_a_loop_of_tests_is_one_wait_for_the_sender() -> None:
     assert run_times(found)[STORAGE] == pytest.approx(2.0, abs=1e-4)
 
 
+def test_a_loop_of_tests_in_one_row_is_the_same_wait() -> None:
+    receiver = Line()
+    post = receiver.post(0.0, 1e-6, 0)
+    receiver.add("call", "MPI_Test", 2.0, 3.0, size=1000).add("call", "MPI_Test", 3.01, 5.0, size=2000)
+    receiver.wait(5.0 + 1e-5, 5.0 + 2e-5, post, function="MPI_Test")
+    found = solved(Line().file(0.0, 5.0).send(5.0, 5.0 + 1e-6, 1), receiver)
+    assert waits(found) == [(1, "late sender", 3.0)]
+
+
 def test_tests_beside_computing_are_no_wait() -> None:
     found = polling(1e-2)
     assert waits(found) == []

@@ -8,6 +8,7 @@ import os
 import subprocess
 from pathlib import Path
 
+import numpy as np
 import pytest
 from iolens.log import read_log
 from iolens.metrics.why.answers import replays, why
@@ -19,10 +20,10 @@ RANKS = 4
 pytestmark = pytest.mark.mpi
 
 
-def recorded(name: str, folder: Path) -> tuple[Path, dict[str, int]]:
+def recorded(name: str, folder: Path, source: str = "mpi_why") -> tuple[Path, dict[str, int]]:
     """Runs the program under a library; returns the log and the program's output."""
     its = library(name)
-    program = its.compile(ROOT / "tests/c/mpi_why.c", folder / "mpi_why", "-O1")
+    program = its.compile(ROOT / f"tests/c/{source}.c", folder / source, "-O1")
     settings = [f"LD_PRELOAD={its.preload}", f"IOLENS_LOGPATH={folder}", "IOLENS_TRACE=mpi", "IOLENS_WHY=16"]
     done = subprocess.run(
         [its.mpirun, "-np", str(RANKS), "env", *settings, program],
@@ -56,3 +57,18 @@ def test_all_parts_are_joined(tmp_path: Path, name: str) -> None:
     times = replays(job)
     assert times is not None
     assert times["run_time"][0] == pytest.approx(found.program.run_time, abs=1e-6)
+
+
+@pytest.mark.parametrize("name", ["usual", "mpich"])
+def test_a_loop_of_polls_takes_few_events(tmp_path: Path, name: str) -> None:
+    log, said = recorded(name, tmp_path, "why_polling")
+    job = read_log(log)
+    events = job.tables["why_events"]
+    polls = events.where((events["function"] == "MPI_Test") & (events["kind"] == "call"))
+    assert polls["size"].sum() == said["CALLS"]
+    assert len(polls) < said["CALLS"] / 4
+    found = why(job)
+    assert found is not None
+    functions = np.array(found.program.functions)[found.program.function[found.waits.call]]
+    longest = found.waits.waited[functions == "MPI_Test, repeated"].max()
+    assert 0.15 < longest < found.program.run_time

@@ -19,6 +19,9 @@ enum { LINK_FILE = IOLENS_LINKS, LINK_FILES, KINDS };
 /* Shorter calls of the file system are kept as one sum until the next event. */
 #define SHORTEST_FILE_CALL 20e-6
 
+/* Polls of one function that follow one another after shorter pauses are kept as one event. */
+#define LONGEST_POLL_PAUSE 50e-6
+
 static const char words[KINDS][12] = {
     [IOLENS_LINK_NONE] = "call",
     [IOLENS_LINK_SEND] = "send",
@@ -41,7 +44,7 @@ struct event {
     /* For a completion: number of the event that posted the request. For a file: first half of its id. */
     uint32_t communicator;
     int32_t peer; /* For a file: second half of its id. */
-    int32_t tag;  /* For a collective call: number of its ranks. In `files`: number of calls. */
+    int32_t tag;  /* For a collective call: number of its ranks. In `files` and for polls: number of calls. */
     float bytes;
 };
 
@@ -90,7 +93,10 @@ static const struct column COLUMNS[] = {
     COLUMN(peer, "<i4", "rank",
            "of MPI_COMM_WORLD: the other end of a message, the root of a collective call; -1: none; -2: any"),
     COLUMN(tag, "<i4", "tag", "of a message; -2: any. A completion with peer -3 was cancelled"),
-    COLUMN(size, "<i4", "ranks", "number of ranks in a collective call; of `files`: number of calls"),
+    COLUMN(
+        size, "<i4", "ranks",
+        "number of ranks in a collective call; of `files` and of MPI_Test and its like that found nothing: "
+        "number of calls"),
     COLUMN(request, "<i8", "event",
            "of what was posted its own number, from 0 by rank; of a completion that number; else -1"),
     COLUMN(bytes, "<i8", "B", "size of the message or transfer, to seven digits"),
@@ -161,6 +167,36 @@ static uint16_t number_of_name(struct why_events *events, const char *name)
     return (uint16_t)(IOLENS_MPI_FUNCTIONS + at);
 }
 
+/* Functions that return at once and that programs call in loops until they find something. */
+static bool is_poll(enum iolens_mpi_function function)
+{
+    static const bool polls[IOLENS_MPI_FUNCTIONS] = {
+        [IOLENS_MPI_Test] = true,     [IOLENS_MPI_Testall] = true,
+        [IOLENS_MPI_Testany] = true,  [IOLENS_MPI_Testsome] = true,
+        [IOLENS_MPI_Iprobe] = true,   [IOLENS_MPI_Improbe] = true,
+        [IOLENS_MPI_Win_test] = true, [IOLENS_MPI_Request_get_status] = true,
+        [IOLENS_MPI_Parrived] = true,
+    };
+    return polls[function];
+}
+
+/* Expects the lock to be held. Extends the newest event by a poll that follows it; returns false if the poll
+ * needs an event of its own. */
+static bool extend_polls(struct why_events *events, const struct event *poll)
+{
+    if (events->left_out > 0 || events->sum.tag > 0 || !events->newest)
+        return false;
+    struct event *newest = &events->newest->event[events->newest->used - 1];
+    bool follows = newest->kind == IOLENS_LINK_NONE && newest->function == poll->function &&
+                   newest->thread == poll->thread && newest->tag < INT32_MAX &&
+                   poll->begin - (newest->begin + (double)newest->seconds) < LONGEST_POLL_PAUSE;
+    if (!follows)
+        return false;
+    newest->seconds = (float)(poll->begin + (double)poll->seconds - newest->begin);
+    newest->tag++;
+    return true;
+}
+
 IOLENS_EXPORT int64_t iolens_mpi_link(const struct iolens_link *link, const struct iolens_mpi_call *call)
 {
     struct why_events *events = iolens_active() && !iolens_paused() ? table_state(TABLE_why_events) : NULL;
@@ -177,10 +213,15 @@ IOLENS_EXPORT int64_t iolens_mpi_link(const struct iolens_link *link, const stru
         .tag = collective ? link->size : link->tag,
         .bytes = (float)link->bytes,
     };
+    bool poll = link->kind == IOLENS_LINK_NONE && !link->name && is_poll(call->function);
+    event.tag = poll ? 1 : event.tag;
     spin_lock(&events->lock);
     event.function = link->name ? number_of_name(events, link->name) : (uint16_t)call->function;
-    append_sum(events);
-    int64_t number = append(events, &event);
+    int64_t number = -1;
+    if (!poll || !extend_polls(events, &event)) {
+        append_sum(events);
+        number = append(events, &event);
+    }
     spin_unlock(&events->lock);
     return number;
 }
@@ -299,8 +340,8 @@ static void spread(struct row *row, const struct event *event, int64_t number)
     bool file = event->kind >= LINK_FILE, completion = event->kind == IOLENS_LINK_COMPLETION;
     row->communicator = file || completion ? 0 : event->communicator;
     row->peer = file ? -1 : event->peer;
-    row->tag = file || collective ? -1 : event->tag;
-    row->size = event->kind == LINK_FILES || collective ? event->tag : 0;
+    row->tag = file || collective || event->kind == IOLENS_LINK_NONE ? -1 : event->tag;
+    row->size = event->kind == LINK_FILES || event->kind == IOLENS_LINK_NONE || collective ? event->tag : 0;
     row->request = completion ? (int64_t)event->communicator : is_post(event->kind) ? number : -1;
     row->file = file ? (uint64_t)(uint32_t)event->peer << 32 | event->communicator : 0;
 }

@@ -37,7 +37,9 @@ def without_polling(rows: Records) -> Records:
     firsts = np.flatnonzero(np.append(True, ~linked))
     lasts = np.append(firsts[1:] - 1, len(rows) - 1)
     pauses = np.bincount(loop, weights=np.append(long, False))
-    ended = (lasts > firsts) & ~asks[lasts] & (2 * pauses < lasts - firsts)
+    # One row of the log can stand for many calls after short pauses.
+    calls = np.bincount(loop, weights=np.where(asks & (is_test | is_probe), np.maximum(rows["size"], 1), 1))
+    ended = (lasts > firsts) & ~asks[lasts] & (2 * pauses < calls - 1)
     start = rows["start"].copy()
     same = (rows["rank"][1:] == rows["rank"][:-1]) & (start[1:] == start[:-1]) & (rows["end"][1:] == rows["end"][:-1])
     call = np.cumsum(np.append(True, ~same)) - 1
