@@ -60,7 +60,8 @@ MAY_IMPORT: dict[str, set[str]] = {
         *("errors", "metrics", "lab", "lab.storage", "lab.workloads", "lab.run", "lab.launchers"),
     },
     "lab.sweep.plan": {
-        *("errors", "lab", "lab.storage", "lab.workloads", "lab.run", "lab.launchers", "lab.sweep.define"),
+        *("errors", "log", "lab", "lab.storage", "lab.workloads", "lab.run", "lab.launchers", "lab.sweep.define"),
+        "lab.mimic",
     },
     "lab.sweep.perform": {
         *("errors", "log", "metrics", "lab.storage", "lab.workloads", "lab.run", "lab.launchers", "lab"),

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 import sys
 from pathlib import Path
 
 import pytest
 from btio_program import ROOT
+from iolens.cli.main import main
 from iolens.lab.run import mpi
+from iolens.lab.run.record import read_record
 from iolens.log import Job, read_log
 from mimic_runs import differences, mimicked, mini_app, record
+from own_words import BUSY
 
 pytestmark = [
     pytest.mark.mpi,
@@ -117,3 +122,45 @@ def test_names_are_kept_on_request_alone(tmp_path: Path) -> None:
     assert not any("private-name" in text or str(tmp_path) in text for text in texts)
     mini_app(log, tmp_path / "named", "--names")
     assert '"private-name"' in (tmp_path / "named" / "mimic.c").read_text()
+
+
+def test_settings_are_found_from_a_log_without_the_program(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program = Path(shutil.copy(BUILD / "ior", tmp_path / "gone"))
+    options = ["-a", "MPIIO", "-c", "-w", "-b", "1m", "-t", "1m", "-s", "4", "-o", "data"]
+    log = record(tmp_path, [program, *options], 2)
+    program.unlink()
+    monkeypatch.chdir(tmp_path)
+    stripes = "name: wide\nworkload: {log: run.darshan}\nmatrix: {stripe_count: [1, 4]}\nrepetitions: 1\nconfirm: 0\n"
+    (tmp_path / "wide.yaml").write_text(stripes)
+    assert main(["sweep", "wide.yaml", "--no-report"]) == 0
+    app = tmp_path / "results" / "wide" / "mini-app" / "mimic"
+    built = app.stat().st_mtime_ns
+    assert "building the mini-app" in capsys.readouterr().err
+    assert main(["sweep", "wide.yaml", "--no-report"]) == 0
+    assert app.stat().st_mtime_ns == built
+    for count in (1, 4):
+        folder = tmp_path / "results" / "wide" / "points" / f"sc{count}" / "rep-1"
+        run = read_record(folder)
+        assert run
+        if run.reason == BUSY:
+            pytest.skip(BUSY)
+        assert (run.status, run.requested["stripe_count"], str(app) in run.command) == ("ok", count, True)
+        assert run.storage["bytes_written"] == 8 * 2**20
+        [phase] = json.loads((folder / "result.json").read_text())["phases"]
+        assert (phase["operation"], phase["bytes"]) == ("write", 8 * 2**20)
+        assert 0 < phase["seconds"]["max"] < run.seconds
+    assert main(["tune", "--log", str(log), "--budget", "2"]) == 0
+    assert "sc4_ag2/rep-1" in capsys.readouterr().out
+    assert (tmp_path / "results" / "run" / "stripes.sh").read_text() == "lfs setstripe -c 4 -S 1M DIRECTORY\n"
+    assert "cb_nodes 2" in (tmp_path / "results" / "run" / "hints.txt").read_text()
+
+
+def test_a_log_without_transfers_gives_no_workload(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = record(tmp_path, [*IOR, "-a", "POSIX"], 1, options=())
+    results = tmp_path / "results"
+    assert main(["sweep", "--log", str(log), "--results", str(results)]) == 1
+    assert "record the run with iolens run --dxt" in capsys.readouterr().err
+    assert main(["tune", "--log", str(tmp_path / "none.darshan"), "--results", str(results)]) == 2
+    assert not results.exists()

@@ -32,7 +32,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
         "iolens sweep experiment.yaml --dry-run",
         "iolens sweep --class S --stripes '1 4' --aggregators 1 --cb-buffer 1M",
     ),
-    "tune": ("iolens tune experiment.yaml --budget 12",),
+    "tune": ("iolens tune experiment.yaml --budget 12", "iolens tune --log job.darshan"),
     "perform": ("iolens perform results/sweep/points/sc1_ag1_cb1M/rep-1",),
     "compare": ("iolens compare results/sweep -o comparison.pdf", "iolens compare before.darshan after.darshan"),
     "check": ("iolens check new.darshan --against old.darshan --fail 'run_time>+10%'",),

@@ -17,6 +17,7 @@ from iolens.lab.sweep.define.classes import DRIVERS, Choices, class_experiment, 
 from iolens.lab.sweep.define.experiment import Experiment
 from iolens.lab.sweep.define.experiment_file import load_experiment
 from iolens.lab.sweep.define.schema import schema
+from iolens.lab.sweep.plan.mini_app import experiment_of_log, with_mini_app
 from iolens.lab.sweep.plan.prepare import Sweep, prepare
 from iolens.lab.sweep.plan.preview import Plan, plan
 from iolens.pages.comparison.sweep_live import shown
@@ -77,8 +78,8 @@ _CHOICES: tuple[tuple[str, dict[str, Any], str], ...] = (
 """Options that shape a sweep of an NPB class, one row each; the names are the fields of `Choices`."""
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Returns the options of `iolens sweep`."""
+def add_experiment(parser: argparse.ArgumentParser) -> None:
+    """Declares the options that name an experiment."""
     parser.add_argument(
         "experiment",
         type=Path,
@@ -89,6 +90,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--set", action="append", default=[], metavar="KEY=VALUE", help="a key of the file, such as repetitions=5"
     )
+    parser.add_argument(
+        "--log",
+        type=Path,
+        metavar="LOG",
+        help="run the mini-app of this traced log (see iolens mimic) in place of the file's program; without a file, "
+        "with other stripes and, for collective I/O, aggregators",
+    )
+
+
+def given_experiment(args: argparse.Namespace) -> Experiment:
+    """Returns the experiment that the options of `add_experiment` name, its mini-app built if it has one."""
+    if args.experiment is None:
+        if args.log is None:
+            raise UsageError("give an experiment.yaml, or the log of a run with --log")
+        if args.set:
+            raise UsageError("--set changes a key of an experiment.yaml; give one beside --log")
+        return experiment_of_log(args.log, args.results)
+    log = [f"workload.log={json.dumps(str(args.log))}"] if args.log else []
+    return with_mini_app(load_experiment(args.experiment, [*args.set, *log]), args.results)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Returns the options of `iolens sweep`."""
+    add_experiment(parser)
     parser.add_argument("--class", dest="npb_class", metavar="LETTER", help="sweep BT-IO at an NPB class instead")
     parser.add_argument("--default", action="store_true", help="run the quick sweep of `make run`")
     for option, settings, text in _CHOICES:
@@ -112,14 +137,14 @@ def _experiment_of(args: argparse.Namespace) -> Experiment:
     """Returns the experiment that the options name."""
     names = [option[1].get("dest", option[0].lstrip("-").replace("-", "_")) for option in _CHOICES]
     given = {name: getattr(args, name) for name in names if getattr(args, name) is not None}
-    if sum((args.experiment is not None, args.npb_class is not None, args.default)) != 1:
-        raise UsageError("give one of: an experiment.yaml, --class LETTER, --default")
-    if args.experiment:
+    if sum((args.experiment is not None or args.log is not None, args.npb_class is not None, args.default)) != 1:
+        raise UsageError("give one of: an experiment.yaml, --log LOG, --class LETTER, --default")
+    if args.experiment or args.log:
         if given:
             raise UsageError(
                 f"an experiment.yaml sets {', '.join(sorted(given))} itself; leave the option out, or use --set"
             )
-        return load_experiment(args.experiment, args.set)
+        return given_experiment(args)
     if args.set:
         raise UsageError(
             "--set changes a key of an experiment.yaml; for a class use the options that `iolens sweep --help` lists"

@@ -6,9 +6,9 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from iolens.cli.lab.sweep import add_experiment, given_experiment
 from iolens.errors import UsageError
 from iolens.lab.sweep.define.experiment import Experiment
-from iolens.lab.sweep.define.experiment_file import load_experiment
 from iolens.lab.sweep.define.metrics import METRICS
 from iolens.lab.tune.budget import Budget, parse_budget, usual_budget
 
@@ -31,12 +31,7 @@ def _budget(text: str) -> Budget:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
-    parser.add_argument(
-        "experiment", type=Path, metavar="experiment.yaml", help="experiment file of the sweep to search"
-    )
-    parser.add_argument(
-        "--set", action="append", default=[], metavar="KEY=VALUE", help="a key of the file, such as confirm=5"
-    )
+    add_experiment(parser)
     parser.add_argument(
         "--budget",
         type=_budget,
@@ -52,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Searches, confirm and report; 0 if a setting was found, 1 when no run can be compared."""
-    experiment = load_experiment(args.experiment, args.set)
+    experiment = given_experiment(args)
     if experiment.metric == "latency":
         raise UsageError("report.metric: latency differs with the size of the message; use `iolens sweep`")
     if METRICS[experiment.metric].less_is_better:

@@ -15,6 +15,7 @@ from iolens.lab.io_components import LUSTRE
 from iolens.lab.sweep.define.classes import driver_to_be_had
 from iolens.lab.sweep.define.experiment import ROMIO, Experiment
 from iolens.lab.sweep.define.experiment_file import load_experiment
+from iolens.lab.sweep.plan.mini_app import with_mini_app
 from iolens.lab.sweep.plan.prepare import prepare
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
     from iolens.course.words import language_of_user
 
     folder = _folder_of(args.activity)
-    experiment = load_experiment(folder / "experiment.yaml", args.set)
+    experiment = with_mini_app(load_experiment(folder / "experiment.yaml", args.set), args.results)
     claims = load_claims(folder / "activity.yaml", load_experiment(folder / "experiment.yaml"))
     if args.full:
         experiment = _with_solver(experiment)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from iolens.lab.mimic.calls import Kind
 
 if TYPE_CHECKING:
     from iolens.lab.mimic.calls import Trace
 
-_MOVES = (
-    *(Kind.WRITE, Kind.READ, Kind.MPI_WRITE, Kind.MPI_READ, Kind.MPI_WRITE_ALL, Kind.MPI_READ_ALL),
-    *(Kind.MPI_WRITE_SPLIT, Kind.MPI_READ_SPLIT, Kind.MPI_WRITE_LATER, Kind.MPI_READ_LATER),
-)
+_WRITES = (Kind.WRITE, Kind.MPI_WRITE, Kind.MPI_WRITE_ALL, Kind.MPI_WRITE_SPLIT, Kind.MPI_WRITE_LATER)
+_READS = (Kind.READ, Kind.MPI_READ, Kind.MPI_READ_ALL, Kind.MPI_READ_SPLIT, Kind.MPI_READ_LATER)
 
 
 def makefile(trace: Trace) -> str:
@@ -43,29 +43,44 @@ name: mimic
 title: mini-app of a recorded run, {trace.nprocs} ranks
 workload:
   program: ./mimic
-  arguments: [--directory, "{{directory}}"]
+  arguments: [--directory, "{{directory}}", --json, "{{json}}"]
   ranks: {trace.nprocs}
   volume: {_volume(trace)}
 matrix:
-  stripe_count: [1, 2, 4]
+  stripe_count: [1, 2, 4]{_aggregators(trace)}
 repetitions: 3
 report:
-  metric: run_time
+  metric: {_metric(trace)}
 """
+
+
+def _aggregators(trace: Trace) -> str:
+    """Returns the line of the matrix about aggregators, for a run with collective transfers."""
+    together = (Kind.MPI_WRITE_ALL, Kind.MPI_READ_ALL, Kind.MPI_WRITE_SPLIT, Kind.MPI_READ_SPLIT)
+    levels = [count for count in (1, 2, 4) if count <= trace.nprocs]
+    return f"\n  aggregators: {levels}" if np.isin(trace.calls.kind, together).any() else ""
+
+
+def _metric(trace: Trace) -> str:
+    """Returns the bandwidth in which the run moved more bytes; run time if it moved none."""
+    moved = {
+        f"{name}_bandwidth": int(trace.calls.length[np.isin(trace.calls.kind, kinds)].sum())
+        for name, kinds in (("write", _WRITES), ("read", _READS))
+    }
+    return max(moved, key=lambda name: moved[name]) if any(moved.values()) else "run_time"
 
 
 def _volume(trace: Trace) -> int:
     """Returns the bytes that one run writes at most, the files that it finds included."""
     before = sum(file.before or 0 for file in trace.files)
-    names = (Kind.WRITE, Kind.MPI_WRITE, Kind.MPI_WRITE_ALL, Kind.MPI_WRITE_SPLIT, Kind.MPI_WRITE_LATER)
-    return before + int(sum(trace.calls.length[trace.calls.kind == kind].sum() for kind in names))
+    return before + int(trace.calls.length[np.isin(trace.calls.kind, _WRITES)].sum())
 
 
 def readme_of(trace: Trace, steps: int, names: bool) -> str:
     """Returns the README: how to run the program, what it keeps, and what it does not."""
     counts = {kind: int((trace.calls.kind == kind).sum()) for kind in Kind}
     made = "\n".join(f"| {kind.name} | {count} |" for kind, count in counts.items() if count)
-    moved = int(sum(trace.calls.length[trace.calls.kind == kind].sum() for kind in _MOVES))
+    moved = int(trace.calls.length[np.isin(trace.calls.kind, (*_WRITES, *_READS))].sum())
     lost = "\n".join(f"- {note}" for note in trace.notes) or "- Nothing beyond what the next section says."
     component = f" The recorded run used the MPI-IO component {trace.component}." if trace.component else ""
     named = "The files have their own names, without folders." if names else "The files are named by number."
@@ -79,6 +94,9 @@ make run                          # build, and run in ./data
 iolens run --dxt -- mpirun -np {trace.nprocs} ./mimic --directory DIR
 iolens sweep experiment.yaml      # with other stripes
 ```
+
+`--json FILE` writes the bytes that all ranks moved, and the seconds that the slowest rank spent in writing, flushing
+and closing, and in reading: the sweep takes its bandwidths from there.
 
 Files in DIR that have the names of the mini-app's files are replaced: take a folder of its own.
 

@@ -3,6 +3,7 @@
  *   mpicc -O2 -o mimic mimic.c && mpirun -np RANKS ./mimic [options]
  *
  *   --directory DIR  where the files go, which is made; files of the same names are replaced [data]
+ *   --json FILE      where the bytes and seconds of writing and reading go
  *   --spin           compute while the recorded program computed, instead of sleeping
  *   --no-wait        leave out the recorded waiting
  *   --prepare        only make the files that the recorded run found, and end
@@ -104,5 +105,6 @@ static MPI_Comm communicators[COMMUNICATORS];
 static char *memory;
 static int rank, member;
 static bool spin, no_wait;
-static const char *directory = "data";
-static double owed;
+static const char *directory = "data", *result;
+static double owed, spent[2];
+static long moved[2];

@@ -52,6 +52,20 @@ static void perform(const struct step *step, const long *value)
         exchange(kind, value);
 }
 
+/* Adds a call to the bytes and seconds of writing or reading. Closing and flushing belong to writing, because
+ * data may leave a client only then. */
+static void count_call(enum kind kind, long bytes, double seconds)
+{
+    bool transfer = kind == WRITE || kind == READ || kind == STREAM_WRITE || kind == STREAM_READ ||
+                    (kind >= MPI_WRITE && kind <= MPI_READ_LATER);
+    bool reads =
+        kind == READ || kind == STREAM_READ || (transfer && kind >= MPI_WRITE && (kind - MPI_WRITE) % 2);
+    bool flush = kind == CLOSE || kind == FSYNC || kind == FDATASYNC || kind == STREAM_FLUSH ||
+                 kind == STREAM_CLOSE || kind == MPI_CLOSE || kind == MPI_SYNC;
+    moved[reads] += transfer ? bytes : 0;
+    spent[reads] += transfer || flush ? seconds : 0;
+}
+
 static void play(const struct step *step, int count, long *turn, int depth)
 {
     for (const struct step *end = step + count; step < end; step++) {
@@ -68,8 +82,39 @@ static void play(const struct step *step, int count, long *turn, int depth)
                 value[i] += turn[loop] * value_of(strides[step->stride + loop][i]);
         }
         pause_for(1e-9 * (double)value_of(step->wait));
+        double begin = now();
         perform(step, value);
+        count_call(step->kind, value[LENGTH], now() - begin);
     }
+}
+
+/* Writes the bytes, and the seconds of the slowest rank, as the result of a workload for `iolens sweep`. */
+static void write_result(const char *path)
+{
+    const char *separator = "";
+    double longest[2];
+    long total[2];
+    record(0);
+    MPI_Reduce(spent, longest, 2, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+    MPI_Reduce(moved, total, 2, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
+    if (rank != 0)
+        return;
+    FILE *out = fopen(path, "w");
+    if (!out)
+        fail("write %s", path);
+    fprintf(
+        out,
+        "{\"schema\": 1, \"workload\": \"mimic\", \"ranks\": %d, \"mpi\": {}, \"files\": [], \"phases\": [",
+        RANKS);
+    for (int i = 0; i < 2; i++)
+        if (total[i] > 0) {
+            fprintf(out, "%s{\"operation\": \"%s\", \"bytes\": %ld, \"seconds\": {\"max\": %.9f}}", separator,
+                    i ? "read" : "write", total[i], longest[i]);
+            separator = ", ";
+        }
+    fprintf(out, "]}\n");
+    if (fclose(out) != 0)
+        fail("write %s", path);
 }
 
 static void make_communicators(void)
@@ -146,8 +191,11 @@ static bool read_options(int count, char **words)
             no_wait = true;
         else if (strcmp(words[i], "--prepare") == 0)
             only_prepare = true;
+        else if (strcmp(words[i], "--json") == 0 && i + 1 < count)
+            result = words[++i];
         else {
-            fprintf(stderr, "usage: mimic [--directory DIR] [--spin] [--no-wait] [--prepare]\n");
+            fprintf(stderr,
+                    "usage: mimic [--directory DIR] [--json FILE] [--spin] [--no-wait] [--prepare]\n");
             exit(2);
         }
     }
@@ -182,6 +230,8 @@ int main(int count, char **words)
     struct program program = find_program();
     if (!only_prepare)
         play(steps + program.first, program.steps, turn, 0);
+    if (result)
+        write_result(result);
     MPI_Finalize();
     return 0;
 }

@@ -56,6 +56,8 @@ class Experiment:
     are not counted. `confirm` is the number of new runs of the best setting and of the baseline; None stands for the
     number of repetitions.
 
+    `log` names a recorded run whose mini-app takes the place of program, arguments and ranks (plan/mini_app.py).
+
     `matrix` has the levels of every factor. The levels of the experiment's own factors are names, and `own` says what
     each level changes. Factors of a group in `together` change side by side, and points that meet a condition of
     `exclude` are left out. `compiler` and `flags` rebuild a bundled workload. `options` has the section of each
@@ -71,6 +73,7 @@ class Experiment:
     arguments: tuple[str, ...]
     ranks: int
     matrix: Mapping[str, tuple[int | str, ...]]
+    log: str | None = None
     own: Mapping[str, Mapping[str, Change]] = field(default_factory=dict)
     together: tuple[tuple[str, ...], ...] = ()
     exclude: tuple[str, ...] = ()
@@ -160,6 +163,9 @@ KEYS: Mapping[str, Key] = {
     "workload.program": Key(
         "program", text, "A bundled workload, or the path of a program, relative to this file or to the current folder"
     ),
+    "workload.log": Key(
+        "log", text, "A log with traces; its mini-app runs, with its own arguments and ranks, in place of a program"
+    ),
     "workload.arguments": Key(
         "arguments", words, "Arguments of the program; {directory} and {json} stand for paths of the run"
     ),
@@ -212,3 +218,4 @@ KEYS: Mapping[str, Key] = {
 """The keys of the file, one row each."""
 
 REQUIRED = ("name", "workload.program", "workload.ranks")
+"""Keys that a file must have; `workload.log` stands for the last two."""

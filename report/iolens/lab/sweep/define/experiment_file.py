@@ -56,19 +56,22 @@ def load_experiment(path: Path, changes: Sequence[str] = ()) -> Experiment:
         else:
             fields[target] = value
     for key in REQUIRED:
-        if KEYS[key].field not in fields:
+        if KEYS[key].field not in fields and not ("log" in fields and key.startswith("workload.")):
             raise UsageError(f"{path}: the key {key} is missing")
     if not matrix:
         raise UsageError(f"{path}: the matrix is missing; vary at least one of {', '.join(FACTORS)}")
     _check_groups(matrix, fields, {key: where for key, (where, _) in given.items()})
-    usual = {"title": fields["name"], "arguments": (), "metric": workload_of(fields["program"]).metrics[0]}
+    usual = {"title": fields["name"], "program": "", "arguments": (), "ranks": 1}
+    usual["metric"] = workload_of(fields.get("program", "")).metrics[0]
     return _with_points(Experiment(**{**usual, **fields}, matrix=matrix, own=own, options=options), path)
 
 
 def _from_its_folder(key: str, value: Any, folder: Path) -> Any:
-    """Returns a path relative to the experiment's own folder, for the storage configuration and for a program that
-    exists there; the program's links are kept, since a virtual environment's Python is one.
+    """Returns a path relative to the experiment's own folder, for the log, the storage configuration and a program
+    that exists there; the program's links are kept, since a virtual environment's Python is one.
     """
+    if key == "workload.log":
+        return str(folder / value)
     if key == "storage.configuration":
         return (folder / value).resolve()
     if key == "workload.program" and "/" in value and (folder / value).is_file():

@@ -22,6 +22,8 @@ def schema() -> dict[str, Any]:
         (root["properties"][section] if section else root).setdefault("required", []).append(last)
         if section and section not in root["required"]:
             root["required"].append(section)
+    workload = root["properties"]["workload"]
+    workload["anyOf"] = [{"required": workload.pop("required")}, {"required": ["log"]}]
     matrix = root["properties"]["matrix"]
     matrix["properties"] |= {key: listed_schema(key) for key in LISTED}
     matrix |= {"minProperties": 1, "additionalProperties": own_levels_schema()}
