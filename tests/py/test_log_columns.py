@@ -69,7 +69,7 @@ def test_a_table_that_nobody_asks_for_is_not_made(monkeypatch):
     monkeypatch.setattr("iolens.fleet.rows.job_of", kept)
     state = LOG.stat()
     read_rows(Met(str(LOG), state.st_size, state.st_mtime_ns), advice=True)
-    (job,) = jobs
+    job = jobs[-1]
     assert "mpiio_extra" in job.tables
     assert not job.tables["mpiio_extra"].single.made
     assert read_log(LOG).tables["mpiio_extra"]["rank"].tolist() == job.tables["mpiio_extra"]["rank"].tolist()

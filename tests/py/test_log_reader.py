@@ -19,6 +19,7 @@ from iolens.log.layouts import MODULES, dtype_of
 
 LOGS = sorted((Path(__file__).parents[1] / "data").rglob("*.darshan"))
 SMALL = next(path for path in LOGS if path.name == "mpi-io-test-x86_64-3.5.0.darshan")
+CALLS = next(path for path in LOGS if path.name == "mpi_calls.darshan")
 RECORD_BYTES = {
     "POSIX": {1: 680, 2: 648, 3: 664, 4: 704},
     "MPI-IO": {1: 544, 2: 544, 3: 560},
@@ -298,3 +299,12 @@ def test_another_file_is_not_a_log(tmp_path: Path, content: bytes) -> None:
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(LogError, match=r"none\.darshan: cannot be read"):
         read_log(tmp_path / "none.darshan")
+
+
+def test_some_parts_of_a_log_are_what_they_are_in_the_whole_log() -> None:
+    whole, some = (read_log(CALLS, parts) for parts in ((), ("POSIX", "job")))
+    assert set(some.records) == {"POSIX"} < set(whole.records)
+    assert (some.info, set(some.private)) == (whole.info, {"job"})
+    assert some.records["POSIX"].frame().equals(whole.records["POSIX"].frame())
+    assert set(some.regions) == set(whole.private)
+    assert (some.partial, some.names) == (whole.partial, whole.names)

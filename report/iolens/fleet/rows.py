@@ -9,19 +9,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from iolens.advise.diagnosis import Diagnosis, diagnosed
+from iolens.advise.diagnosis import diagnosed
 from iolens.advise.limits import DEFAULTS
-from iolens.fleet.times import file_seconds, kind_seconds, needs_whole_log
 from iolens.forest.forest import printable
 from iolens.forest.label import label
 from iolens.forest.process import JOB_FOLDER
-from iolens.forest.uses import Uses, uses_of
+from iolens.forest.uses import file_seconds, uses_of
 from iolens.log import Job
 from iolens.log.container import open_container
-from iolens.log.reader import job_of
-from iolens.log.scan import Scan, scan_of
-from iolens.metrics.files.overview import mounts_of
-from iolens.metrics.job import share
+from iolens.log.reader import ESSENCE, job_of
+from iolens.log.records import Records
+from iolens.metrics.files.overview import mounts_of, paths
+from iolens.metrics.job.layers import LAYERS, io_time
+from iolens.metrics.job.share import WAITED, highest_records, kind_seconds
 
 _NAME = re.compile(r"([^_]+)_.+_id\d+(?:-\d+)?_\d+-\d+-\d+[-_]")
 """Matches a log's name: USER_PROGRAM_idJOB-PID_MONTH-DAY-SECONDS_…."""
@@ -64,12 +64,10 @@ class Rows:
 def read_rows(met: Met, advice: bool) -> Rows:
     """Reads a log; raises LogError if it is damaged or no log."""
     log = open_container(Path(met.log))
-    found = scan_of(log)
-    uses = uses_of(found)
-    asked = advice and _may_be_advised(found)
-    job = job_of(log, found.facts, found.names, found.private) if asked or needs_whole_log(found) else None
-    judged = _advised(job) if job is not None and asked else None
-    spent = kind_seconds(found) if job is None else share.kind_seconds(job)
+    job = job_of(log, ESSENCE)
+    asked = advice and _may_be_advised(job)
+    job = job_of(log) if asked or _needs_whole_log(job) else job
+    judged = diagnosed(job, DEFAULTS, notes=False) if asked else None
     said = [
         {
             "log_id": met.key,
@@ -82,81 +80,71 @@ def read_rows(met: Met, advice: bool) -> Rows:
         for one in (judged.findings if judged else ())
     ]
     gain = (judged.gain if judged else 0.0) if advice else None
-    row = {**_job_row(met, found, uses, spent), "advised": advice, "gain": gain}
-    return Rows(row, _file_columns(met.key, found, uses), said)
+    uses = uses_of(job)
+    row = {**_job_row(met, job, uses), "advised": advice, "gain": gain}
+    return Rows(row, _file_columns(met.key, job, uses), said)
 
 
-def _advised(job: Job) -> Diagnosis:
-    """Returns the judgement of a job, without notes about the log."""
-    return diagnosed(job, DEFAULTS, notes=False)
+def _needs_whole_log(job: Job) -> bool:
+    """Returns whether a log may hold time that its records alone do not tell: of other calls, or waiting for pipes."""
+    meta = (job.records[name][f"{LAYERS[name].prefix}_F_META_TIME"] for name, _ in highest_records(job))
+    return "posix_extra" in job.regions or sum(float(each.clip(min=0).sum()) for each in meta) >= WAITED
 
 
-def _may_be_advised(found: Scan) -> bool:
+def _may_be_advised(job: Job) -> bool:
     """Returns whether there is enough I/O for any rule to speak; else the rest of the log need not be parsed.
 
     The I/O of the slowest rank, which the rules ask for, is at most the sum over all records of all layers.
     """
     least = DEFAULTS["least_seconds"]
-    beside = found.facts.run_time >= least and any(entry.name in _BESIDE_IO for entry in found.private)
-    spent = sum(
-        float(records.seconds(f"F_{kind}_TIME").sum())
-        for records in found.records.values()
-        for kind in ("READ", "WRITE", "META")
-    )
-    return spent >= least or beside
+    spent = sum(float(io_time(job.records[name], LAYERS[name].prefix).sum()) for name, _ in highest_records(job))
+    return spent >= least or (job.run_time >= least and not _BESIDE_IO.isdisjoint(job.regions))
 
 
-def _job_row(met: Met, found: Scan, uses: Uses, spent: Mapping[str, float]) -> dict[str, Any]:
+def _job_row(met: Met, job: Job, uses: Records) -> dict[str, Any]:
     """Returns the row of the table `jobs`, but for the advice."""
-    facts = found.facts
+    spent = kind_seconds(job)
     return {
         "log_id": met.key,
         "log": met.name,
-        "uid": facts.uid,
-        "user": _user_of(found),
-        "jobid": facts.jobid,
-        "application": label(facts.command, forked=False),
-        "command": facts.command,
-        "start": round(facts.start * 1e6),
-        "run_time": facts.run_time,
-        "nprocs": facts.nprocs,
-        "hosts": max(1, len(found.info.get("hosts", ()))),
-        "partial": bool(found.partial),
-        "storage": str(found.info.get("storage") or ""),
-        "files": len(uses.id),
-        "opens": int(uses.opens.sum()),
-        "bytes_read": int(uses.bytes_read.sum()),
-        "bytes_written": int(uses.bytes_written.sum()),
+        "uid": job.uid,
+        "user": _user_of(job),
+        "jobid": job.jobid,
+        "application": label(job.command, forked=False),
+        "command": job.command,
+        "start": round(job.start * 1e6),
+        "run_time": job.run_time,
+        "nprocs": job.nprocs,
+        "hosts": max(1, len(job.info.get("hosts", ()))),
+        "partial": bool(job.partial),
+        "storage": job.storage or "",
+        "files": len(uses),
+        **{name: int(uses[name].sum()) for name in ("opens", "bytes_read", "bytes_written")},
         "read_seconds": spent["READ"],
         "write_seconds": spent["WRITE"],
         "meta_seconds": spent["META"],
     }
 
 
-def _user_of(found: Scan) -> str:
+def _user_of(job: Job) -> str:
     """Returns the user's name from the log's name or folder, as iolens and Darshan make them; else the number."""
-    named = _NAME.match(found.path.name)
+    named = _NAME.match(job.path.name)
     if named:
         return named[1]
-    tree = found.path.parents
-    return tree[3].name if len(tree) > 4 and JOB_FOLDER.match(tree[1].name) else str(found.facts.uid)
+    tree = job.path.parents
+    return tree[3].name if len(tree) > 4 and JOB_FOLDER.match(tree[1].name) else str(job.uid)
 
 
-def _file_columns(key: int, found: Scan, uses: Uses) -> dict[str, Any]:
+def _file_columns(key: int, job: Job, uses: Records) -> dict[str, Any]:
     """Returns the columns of the table `files`: lists and arrays of the same length."""
-    paths = [found.names.get(each) or f"record {each}" for each in uses.id.tolist()]
-    kinds = {mount.point: mount.kind for mount in found.facts.mounts}
-    mounts = mounts_of(paths, kinds)
+    names = paths(job, uses["id"].tolist())
+    kinds = {mount.point: mount.kind for mount in job.mounts}
+    mounts = mounts_of(names, kinds)
     return {
-        "log_id": [key] * len(paths),
-        "path": paths,
+        "log_id": [key] * len(names),
+        "path": names,
         "mount": mounts,
         "file_system": [kinds.get(mount, "") for mount in mounts],
-        "size": uses.size,
-        "opens": uses.opens,
-        "reads": uses.reads,
-        "writes": uses.writes,
-        "bytes_read": uses.bytes_read,
-        "bytes_written": uses.bytes_written,
-        "seconds": file_seconds(found, uses.id),
+        **{name: uses[name] for name in ("size", "opens", "reads", "writes", "bytes_read", "bytes_written")},
+        "seconds": file_seconds(job, uses["id"]),
     }

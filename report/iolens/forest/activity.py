@@ -8,8 +8,6 @@ import numpy as np
 
 from iolens.forest.forest import Forest
 from iolens.forest.tree import tree_of
-from iolens.log.variable import HEATMAP_NAMES
-from iolens.metrics.files.overview import lowest_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,19 +58,17 @@ def activity(forest: Forest) -> tuple[np.ndarray, np.ndarray, float] | None:
     width = max(length, 1e-9) / _BINS
     start = tree_of(forest).start
     for number, heat in enumerate(forest.heat):
-        layers = lowest_of({HEATMAP_NAMES.get(one.layer, "") for one in heat})
-        for one in heat:
-            if HEATMAP_NAMES.get(one.layer) in layers:
-                edges = (start[number] + one.width * np.arange(len(one.written) + 1)) / width
-                _spread(written[row[number]], one.written, edges)
-                _spread(read[row[number]], one.read, edges)
+        if len(heat):
+            begin, end = ((start[number] + heat["width"] * (heat["bin"] + after)) / width for after in (0, 1))
+            _spread(written[row[number]], heat["written"], begin, end)
+            _spread(read[row[number]], heat["read"], begin, end)
     return (written, read, width) if written.any() or read.any() else None
 
 
-def _spread(line: np.ndarray, values: np.ndarray, edges: np.ndarray) -> None:
-    """Adds values, each spread evenly between its two edges (in bins of `line`), where it is not 0."""
+def _spread(line: np.ndarray, values: np.ndarray, begin: np.ndarray, end: np.ndarray) -> None:
+    """Adds values, each spread evenly from its begin to its end (in bins of `line`), where it is not 0."""
     for place in np.flatnonzero(values > 0).tolist():
-        low, high = float(edges[place]), float(min(edges[place + 1], len(line)))
+        low, high = float(begin[place]), float(min(end[place], len(line)))
         low = min(low, len(line) - 1e-6)
         high = max(high, low + 1e-9)
         first, last = int(low), min(int(np.ceil(high)), len(line))

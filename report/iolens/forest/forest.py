@@ -14,9 +14,12 @@ import numpy as np
 from iolens.errors import IolensError
 from iolens.foreign import decoded
 from iolens.forest.process import Process, process_of
-from iolens.forest.uses import Uses, uses_of
+from iolens.forest.uses import USES, uses_of
+from iolens.log import Job
 from iolens.log.container import LogError
-from iolens.log.scan import Heat, scan
+from iolens.log.reader import ESSENCE, read_log
+from iolens.log.records import Records
+from iolens.metrics.files.overview import lowest_of, paths
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,25 +39,26 @@ class Damaged:
 @dataclass(frozen=True, eq=False)
 class Forest:
     """Processes in the order of their begin; `files[p]` are the rows of process p, whose paths are numbers into
-    `paths`; `heat[p]` its bytes over time. `spools`: files of processes that no log was made of yet."""
+    `paths`; `heat[p]` its bytes over time (number and width of the bin, written, read). `spools`: files of processes
+    that no log was made of yet.
+    """
 
     folder: Path
     processes: tuple[Process, ...]
     paths: tuple[str, ...]
-    files: tuple[tuple[np.ndarray, Uses], ...]
-    heat: tuple[tuple[Heat, ...], ...]
+    files: tuple[tuple[np.ndarray, Records], ...]
+    heat: tuple[Records, ...]
     kinds: dict[str, str]
     damaged: tuple[Damaged, ...] = ()
     spools: int = 0
 
     @cached_property
     def uses(self) -> pd.DataFrame:
-        """Returns a row a process and file: process, path (numbers) and the fields of Uses but its id."""
+        """Returns a row a process and file: process, path (numbers) and the columns of USES."""
         import pandas as pd
 
-        names = [name for name in Uses.__dataclass_fields__ if name != "id"]
         lengths = [len(places) for places, _ in self.files]
-        columns = {name: np.concatenate([getattr(uses, name) for _, uses in self.files]) for name in names}
+        columns = {name: np.concatenate([uses[name] for _, uses in self.files]) for name in USES}
         where = {
             "process": np.repeat(np.arange(len(self.files)), lengths),
             "path": np.concatenate([places for places, _ in self.files]),
@@ -95,7 +99,7 @@ def _forest_of(folder: Path, logs: Iterable[Path], spools: int = 0) -> Forest:
     return Forest(folder, processes, tuple(places), files, heat, kinds, tuple(damaged), spools)
 
 
-Row = tuple[Process, tuple[np.ndarray, Uses], tuple[Heat, ...]]
+Row = tuple[Process, tuple[np.ndarray, Records], Records]
 
 
 def _newest(rows: list[Row]) -> list[Row]:
@@ -117,12 +121,21 @@ def _rows_of(
     for log in logs:
         name = printable(log.relative_to(folder))
         try:
-            found = scan(log)
+            job = read_log(log, ESSENCE)
         except LogError as error:
             damaged.append(Damaged(name, printable(str(error).removeprefix(f"{log}: "))))
             continue
-        uses = uses_of(found)
-        names = [found.names.get(key) or f"record {key}" for key in uses.id.tolist()]
-        numbers = np.array([places.setdefault(path, len(places)) for path in names], "i8")
-        kinds.update((mount.point, mount.kind) for mount in found.facts.mounts)
-        yield process_of(found, name), (numbers, uses), found.heat
+        uses = uses_of(job)
+        numbers = np.array([places.setdefault(path, len(places)) for path in paths(job, uses["id"].tolist())], "i8")
+        kinds.update((mount.point, mount.kind) for mount in job.mounts)
+        yield process_of(job, name), (numbers, uses), _heat_of(job)
+
+
+def _heat_of(job: Job) -> Records:
+    """Returns the bins of a log's heat maps in which bytes were moved, of the layers at which bytes reach a file."""
+    heat = job.records.get("HEATMAP", Records({}))
+    if not len(heat):
+        return heat
+    wanted = np.isin(heat["module"].astype(str), lowest_of(set(heat["module"].tolist())))
+    moved = wanted & (heat["width"] > 0) & ((heat["written"] > 0) | (heat["read"] > 0))
+    return heat.where(moved).take("bin", "width", "written", "read")

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
-from iolens.log.scan import Scan
+from iolens.log import Job
+from iolens.log.records import Records
 
 _RANKS = (
     *("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK"),
@@ -51,19 +50,19 @@ class Process:
     partial: tuple[str, ...]
 
 
-def process_of(found: Scan, log: str) -> Process:
+def process_of(job: Job, log: str) -> Process:
     """Returns the process that a log describes; `log` is the log's path as it is shown."""
-    facts, info = found.facts, found.info
+    info = job.info
     environment = info.get("environment", {})
     variable = next((name for name in _RANKS if str(environment.get(name, "")).strip()), "")
-    parent = facts.metadata.get("fork_parent", "")
-    pid, host = _identity(found)
+    parent = job.metadata.get("fork_parent", "")
+    pid, host = _identity(job)
     above = tuple(int(each) for each in info.get("ancestors", ())) or ((int(parent),) if parent.isdigit() else ())
     hosts = info.get("hosts", [])
     begin = info.get("begin", {})
     clock = (begin["realtime_ns"] - begin["monotonic_ns"]) * 1e-9 if len(begin) == 2 else None
-    taken = {name: _total(found.process, name) for name in ("user_time", "system_time", "voluntary_switches")}
-    rss = found.process.get("max_rss")
+    taken = job.tables.get("process") or Records({})
+    rss = taken.get("max_rss", ())
     return Process(
         log=log,
         host=host,
@@ -71,34 +70,35 @@ def process_of(found: Scan, log: str) -> Process:
         pid=pid,
         above=above,
         forked=parent.isdigit(),
-        command=facts.command,
-        user=facts.uid,
-        jobid=facts.jobid,
-        rank=str(environment.get(variable, "")) if facts.nprocs == 1 else "",
-        rank_from=variable if facts.nprocs == 1 else "",
-        ranks=facts.nprocs,
-        start=facts.start,
-        seconds=facts.run_time,
+        command=job.command,
+        user=job.uid,
+        jobid=job.jobid,
+        rank=str(environment.get(variable, "")) if job.nprocs == 1 else "",
+        rank_from=variable if job.nprocs == 1 else "",
+        ranks=job.nprocs,
+        start=job.start,
+        seconds=job.run_time,
         clock=clock,
-        user_time=taken["user_time"],
-        system_time=taken["system_time"],
-        max_rss=float(rss.max()) if rss is not None and len(rss) else float("nan"),
-        waits=taken["voluntary_switches"],
-        partial=found.partial,
+        user_time=_total(taken, "user_time"),
+        system_time=_total(taken, "system_time"),
+        max_rss=float(rss.max()) if len(rss) else float("nan"),
+        waits=_total(taken, "voluntary_switches"),
+        partial=job.partial,
     )
 
 
-def _identity(found: Scan) -> tuple[int, str]:
-    """Process id (0: not known) and host (empty: not known): from the log, else from its name and folder."""
-    info: Mapping[str, Any] = found.info
-    hosts = info.get("hosts", [])
-    name = _NAMED_BY_PID.search(found.path.name)
-    in_tree = _IN_TREE.match(found.path.name) if JOB_FOLDER.match(found.path.parent.parent.name) else None
-    pid = int(info.get("pid", 0)) or int((name or in_tree or ["", "0"])[1])
-    return pid, str(hosts[0]) if hosts else found.path.parent.name if in_tree else ""
+def _identity(job: Job) -> tuple[int, str]:
+    """Returns the process id (0: not known) and the host (empty: not known): from the log, else from its name and
+    folder.
+    """
+    hosts = job.info.get("hosts", [])
+    name = _NAMED_BY_PID.search(job.path.name)
+    in_tree = _IN_TREE.match(job.path.name) if JOB_FOLDER.match(job.path.parent.parent.name) else None
+    pid = int(job.info.get("pid", 0)) or int((name or in_tree or ["", "0"])[1])
+    return pid, str(hosts[0]) if hosts else job.path.parent.name if in_tree else ""
 
 
-def _total(process: Mapping[str, Any], name: str) -> float:
+def _total(process: Records, name: str) -> float:
     """Returns the sum over ranks; NaN if it is not known."""
-    values = process.get(name)
-    return float(values.sum()) if values is not None and len(values) else float("nan")
+    values = process.get(name, ())
+    return float(values.sum()) if len(values) else float("nan")

@@ -3,90 +3,77 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
-from iolens.log.scan import Records, Scan
-from iolens.metrics.files.overview import lowest_of
+from iolens.log import Job
+from iolens.log.records import Records
+from iolens.metrics.files.overview import lowest
+from iolens.metrics.files.use import id_rows
+from iolens.metrics.grouping import Groups, stacked
+from iolens.metrics.job.layers import LAYERS, io_time
+from iolens.metrics.job.share import KINDS, highest_records
+from iolens.metrics.once import once_per_job
 
-_LARGEST = ("size", "last")
-_OPENS = {
-    "POSIX": ("OPENS",),
-    "STDIO": ("OPENS",),
-    "DFS": ("OPENS",),
-    "DAOS": ("OBJ_OPENS", "ARRAY_OPENS", "KV_OPENS"),
-}
-_READS = {"POSIX": ("READS",), "STDIO": ("READS",), "DFS": ("READS", "READXS"), "DAOS": ("OBJ_FETCHES", "ARRAY_READS")}
-_WRITES = {
-    "POSIX": ("WRITES",),
-    "STDIO": ("WRITES",),
-    "DFS": ("WRITES", "WRITEXS"),
-    "DAOS": ("OBJ_UPDATES", "ARRAY_WRITES"),
-}
+_COUNTS = ("bytes_read", "bytes_written", "opens", "reads", "writes", "size")
+_SECONDS = ("read_seconds", "write_seconds", "meta_seconds", "first", "last")
+USES = (*_COUNTS, *_SECONDS)
+"""The columns of a file's use, without its id."""
+
 _EDGES = ("OPEN", "READ", "WRITE", "CLOSE")
+_REDUCED = {"size": np.maximum, "last": np.maximum, "first": np.minimum}
+"""Columns of a file that are not the sums of its records'."""
 
 
-@dataclass(frozen=True, eq=False)
-class Uses:
-    """Arrays with an item a file: record id, bytes and calls, `size` (the highest offset that was touched plus one, 0:
-    not known), `seconds` of reading, writing and metadata over all ranks, `first` and `last` moment of any call in
-    seconds since the log's begin (0: not known)."""
-
-    id: np.ndarray
-    bytes_read: np.ndarray
-    bytes_written: np.ndarray
-    opens: np.ndarray
-    reads: np.ndarray
-    writes: np.ndarray
-    size: np.ndarray
-    read_seconds: np.ndarray
-    write_seconds: np.ndarray
-    meta_seconds: np.ndarray
-    first: np.ndarray
-    last: np.ndarray
-
-
-def uses_of(found: Scan) -> Uses:
-    """Returns all files of a log; bytes are whole numbers."""
-    parts = [list(_columns(name, found.records[name])) for name in lowest_of(found.records)]
+@once_per_job
+def uses_of(job: Job) -> Records:
+    """Returns a row a file: record id, bytes and calls as whole numbers, `size` (the highest offset that was touched
+    plus one, 0: not known), seconds of reading, writing and metadata over all ranks, and the `first` and `last` moment
+    of any call in seconds since the log's begin (0: not known).
+    """
+    parts = [Records(dict(_columns(job, name))) for name in lowest(job)]
     if not parts:
-        return Uses(np.zeros(0, "u8"), *[np.zeros(0, "i8")] * 6, *[np.zeros(0)] * 5)
-    joined = [np.concatenate(each) for each in zip(*parts, strict=True)]
-    ids = joined[0]
-    keys, place = np.unique(ids, return_inverse=True)
-    if len(keys) == len(ids):
-        return Uses(*joined)
-    order = np.argsort(place, kind="stable")
-    begin = np.searchsorted(place[order], np.arange(len(keys)))
-    names = list(Uses.__dataclass_fields__)[1:]
-    return Uses(keys, *(_together(name, each[order], begin) for name, each in zip(names, joined[1:], strict=True)))
+        return Records({"id": np.zeros(0, "u8")} | {name: np.zeros(0, "i8") for name in _COUNTS}).beside(
+            {name: np.zeros(0) for name in _SECONDS}
+        )
+    both = stacked(parts)
+    same = Groups(both["id"])
+    found = {name: same.reduced(_REDUCED.get(name, np.add), both[name]) for name in USES}
+    found["first"] = np.where(np.isfinite(found["first"]), found["first"], 0.0)
+    return Records({"id": both["id"][same.first], **found})
 
 
-def _together(name: str, values: np.ndarray, begin: np.ndarray) -> np.ndarray:
-    """Returns the values of each file as one: their sum, the largest, or the earliest that is known."""
-    if name == "first":
-        early = np.minimum.reduceat(np.where(values > 0, values, np.inf), begin)
-        return np.where(np.isfinite(early), early, 0.0)
-    return np.asarray((np.maximum if name in _LARGEST else np.add).reduceat(values, begin))
+def _columns(job: Job, name: str) -> Iterator[tuple[str, np.ndarray]]:
+    """Yields the columns of `uses_of`, with a row for each record of a layer; the first moment is infinite if it is not
+    known.
+    """
+    layer, records = LAYERS[name], job.records[name]
+    nothing = np.zeros(len(records), "i8")
+
+    def known(counter: str) -> np.ndarray:
+        return np.asarray(np.maximum(records.get(f"{layer.prefix}_{counter}", nothing), 0))
+
+    read, written = known("BYTES_READ"), known("BYTES_WRITTEN")
+    yield from (("id", records["id"]), ("bytes_read", read), ("bytes_written", written))
+    for kind in ("open", "read", "write"):
+        yield f"{kind}s", np.sum([known(counter) for counter in layer.operations[kind]], axis=0)
+    highest = np.maximum(known("MAX_BYTE_READ"), known("MAX_BYTE_WRITTEN"))
+    yield "size", np.where((read + written > 0) & layer.offsets, highest + 1, 0)
+    for kind in KINDS:
+        yield f"{kind.lower()}_seconds", known(f"F_{kind}_TIME")
+    starts, ends = (np.array([known(f"F_{edge}_{end}_TIMESTAMP") for edge in _EDGES]) for end in ("START", "END"))
+    yield "first", np.where((ends > 0) & (starts > 0), starts, np.inf).min(axis=0)
+    yield "last", ends.max(axis=0)
 
 
-def _columns(name: str, records: Records) -> Iterator[np.ndarray]:
-    """Returns the fields of Uses, a row a record."""
-    whole = records.whole
-    read, written = whole("BYTES_READ"), whole("BYTES_WRITTEN")
-    yield records.id
-    yield read
-    yield written
-    for calls in (_OPENS, _READS, _WRITES):
-        yield sum((whole(word) for word in calls[name][1:]), start=whole(calls[name][0]))
-    highest = np.maximum(whole("MAX_BYTE_READ"), whole("MAX_BYTE_WRITTEN"))
-    known = f"{records.prefix}_MAX_BYTE_READ" in records.places
-    yield np.where((read + written > 0) & known, highest + 1, 0)
-    for kind in ("READ", "WRITE", "META"):
-        yield records.seconds(f"F_{kind}_TIME")
-    starts, ends = ([records.seconds(f"F_{edge}_{end}_TIMESTAMP") for edge in _EDGES] for end in ("START", "END"))
-    known_starts = np.where((np.array(ends) > 0) & (np.array(starts) > 0), starts, np.inf)
-    early = known_starts.min(axis=0)
-    yield np.where(np.isfinite(early), early, 0.0)
-    yield np.max(ends, axis=0)
+def file_seconds(job: Job, ids: np.ndarray) -> np.ndarray:
+    """Returns the seconds in I/O of each of these files over all processes, in the highest layer that knows
+    the file.
+    """
+    spent, order = np.zeros(len(ids)), np.argsort(ids)
+    for name, chosen in highest_records(job):
+        records = job.records[name].where(chosen)
+        row = id_rows(records["id"], ids[order])
+        known = row < len(ids)
+        np.add.at(spent, order[row[known]], io_time(records, LAYERS[name].prefix)[known])
+    return spent

@@ -54,7 +54,7 @@ class Job:
     `frames` has a frame per module: `id` (record id, a key of `names`), `rank` (-1: all ranks) and Darshan's
     counters; LUSTRE, DXT_POSIX, DXT_MPIIO and HEATMAP as the module `variable` describes. `private` has the
     regions that only this profiler writes, by name: a frame or a dict. `records` and `tables` are the same as arrays.
-    `missing` says what is not there because the file was cut short.
+    `missing` says what is not there because the file was cut short, `regions` names all private regions of the file.
     """
 
     path: Path
@@ -76,6 +76,7 @@ class Job:
     frames: Mapping[str, pd.DataFrame]
     private: Mapping[str, Any] = field(default_factory=dict)
     missing: tuple[str, ...] = ()
+    regions: tuple[str, ...] = ()
 
     @cached_property
     def records(self) -> Mapping[str, Records]:
@@ -87,6 +88,12 @@ class Job:
         """Returns the frames of `private`, as arrays."""
         return {name: found for name, found in tables_of(self.private).items() if isinstance(found, Records)}
 
+    @cached_property
+    def info(self) -> Mapping[str, Any]:
+        """Returns the private region `job`, which describes the job's processes; empty in another profiler's log."""
+        found = self.private.get("job")
+        return found if isinstance(found, Mapping) else {}
+
     @property
     def partial(self) -> tuple[str, ...]:
         """Returns the reasons why the log is not complete, in sentences; empty if it is."""
@@ -95,8 +102,7 @@ class Job:
             for module in self.modules
             if module.partial
         ]
-        said = self.private.get("job", {}).get("partial", []) if isinstance(self.private.get("job"), dict) else []
-        return (*self.missing, *reasons, *(str(reason) for reason in said))
+        return (*self.missing, *reasons, *map(str, self.info.get("partial", ())))
 
     @property
     def unfollowed(self) -> tuple[str, ...]:
@@ -115,9 +121,7 @@ class Job:
         """
         said = [(module.name, module.note) for module in self.modules if module.note]
         unread = [(module.name, f"{module.unread}.") for module in self.modules if module.unread]
-        job = self.private.get("job")
-        marks = job.get("remarks", []) if isinstance(job, dict) else []
-        return (*(f"{name}: {text}" for name, text in [*said, *unread]), *map(str, marks))
+        return (*(f"{name}: {text}" for name, text in [*said, *unread]), *map(str, self.info.get("remarks", ())))
 
     @property
     def coarse(self) -> bool:
@@ -136,8 +140,7 @@ class Job:
         """Returns the kind of storage that was announced to the job's processes, such as "emulated"; None if there was
         no such announcement.
         """
-        info = self.private.get("job")
-        return str(info["storage"]) if isinstance(info, dict) and info.get("storage") else None
+        return str(self.info["storage"]) if self.info.get("storage") else None
 
     @property
     def emulated(self) -> bool:
@@ -150,11 +153,9 @@ class Job:
 
         A rank of which nothing is known, and one of a program that was not listed, is in none of them.
         """
-        info = self.private.get("job")
-        info = info if isinstance(info, dict) else {}
-        found: dict[str, list[int]] = {str(name): [] for name in info.get("programs", []) if name}
-        for rank, place in enumerate(info.get("rank_program", [])):
-            name = str(info["programs"][place]) if place >= 0 else ""
+        found: dict[str, list[int]] = {str(name): [] for name in self.info.get("programs", []) if name}
+        for rank, place in enumerate(self.info.get("rank_program", [])):
+            name = str(self.info["programs"][place]) if place >= 0 else ""
             if name:
                 found[name].append(rank)
         return {name: tuple(ranks) for name, ranks in found.items()} if len(found) > 1 else {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -12,10 +12,10 @@ from iolens.log.container import Container, LogError, Region, open_container
 from iolens.log.dxt import read_dxt
 from iolens.log.fallback import read_with_darshan
 from iolens.log.fixed import read_fixed
-from iolens.log.header import JobFields, read_job, read_names
+from iolens.log.header import read_job, read_names
 from iolens.log.job import Job, ModuleInfo
 from iolens.log.layouts import MODULES
-from iolens.log.private import Entry, entries_of, read_private
+from iolens.log.private import entries_of, read_private
 from iolens.log.records import Frames, Records
 from iolens.log.variable import VERSIONS, read_apmpi, read_heatmap, read_lustre
 
@@ -33,20 +33,26 @@ _VARIABLE = {
 }
 """Readers of the modules whose records differ in length."""
 
-
-def read_log(path: Path | str) -> Job:
-    """Reads a log of Darshan 3.0 or later or of this profiler; raises LogError if it is damaged or no log."""
-    log = open_container(Path(path))
-    return job_of(log, read_job(log), read_names(log), entries_of(log) or ())
+ESSENCE = ("POSIX", "MPI-IO", "STDIO", "DFS", "DAOS", "HEATMAP", "job", "process")
+"""The modules and private regions that tell who moved which bytes and when: enough where many logs are read."""
 
 
-def job_of(log: Container, fields: JobFields, names: Mapping[int, str], private_ones: Iterable[Entry]) -> Job:
-    """Returns a log in memory as a Job; the job region, the names, and the directory of private regions were
-    read before.
+def read_log(path: Path | str, parts: Collection[str] = ()) -> Job:
+    """Reads a log of Darshan 3.0 or later or of this profiler, or only some of its modules and private regions; raises
+    LogError if what is read is damaged, or the file is no log.
     """
+    return job_of(open_container(Path(path)), parts)
+
+
+def job_of(log: Container, parts: Collection[str] = ()) -> Job:
+    """Returns a log in memory, or some modules and private regions of it, as a Job."""
+    fields = read_job(log)
     tables: dict[str, Found] = {}
     modules = []
     for region in log.modules:
+        if parts and region.name not in parts:
+            modules.append(ModuleInfo(region.name, region.version, region.length, region.partial, cut=region.cut))
+            continue
         table, unread, note = read_module(log, region) if region.length else (None, "cut off" * region.cut, "")
         if region.cut and table is not None and not len(table):
             table, unread = None, "cut off"
@@ -54,7 +60,8 @@ def job_of(log: Container, fields: JobFields, names: Mapping[int, str], private_
             _check_ranks(log, region, table, fields.nprocs)
             tables[region.name] = table
         modules.append(ModuleInfo(region.name, region.version, region.length, region.partial, unread, note, region.cut))
-    private = read_private(log, private_ones)
+    entries = entries_of(log) or ()
+    private = read_private(log, [entry for entry in entries if not parts or entry.name in parts])
     return Job(
         path=log.path,
         version=f"{log.format[0]}.{log.format[1]}",
@@ -70,26 +77,27 @@ def job_of(log: Container, fields: JobFields, names: Mapping[int, str], private_
         nprocs=fields.nprocs,
         metadata=fields.metadata,
         mounts=fields.mounts,
-        names=names,
+        names=read_names(log),
         modules=tuple(modules),
         frames=Frames(tables),
         private=Frames(private),
-        missing=missing(log, tables, bool(private), fields.metadata),
+        missing=_missing(log, modules, tables, bool(entries), fields.metadata),
+        regions=tuple(entry.name for entry in entries),
     )
 
 
-def missing(log: Container, tables: Mapping[str, Found], private: bool, metadata: Mapping[str, str]) -> tuple[str, ...]:
+def _missing(
+    log: Container,
+    modules: Iterable[ModuleInfo],
+    tables: Mapping[str, Found],
+    private: bool,
+    metadata: Mapping[str, str],
+) -> tuple[str, ...]:
     """Returns which parts are missing because the file was cut short, in sentences; empty for a complete log."""
-    said = [
-        f"{region.name}: the file is truncated; "
-        + (
-            f"only the first {len(tables[region.name]):,} rows are there."
-            if region.name in tables
-            else "nothing is there."
-        )
-        for region in log.modules
-        if region.cut
-    ]
+    said = []
+    for name, unread in ((module.name, module.unread) for module in modules if module.cut):
+        left = f"; only the first {len(tables[name]):,} rows are there" if name in tables else ""
+        said.append(f"{name}: the file is truncated{left or '; nothing is there' * bool(unread)}.")
     if log.names.cut:
         said.insert(0, "Names of files: the file is truncated; some or all are missing.")
     if not private and metadata.get("lib_ver", "").startswith("iolens"):

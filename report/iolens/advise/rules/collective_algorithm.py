@@ -89,8 +89,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
     from iolens.metrics.processor.mpi.calls import mpi_rows, of_functions
 
     rows = mpi_rows(job) if "mpi_calls" in job.private else None
-    about = job.private.get("job")
-    library = str(about.get("mpi") or "") if isinstance(about, dict) else ""
+    library = str(job.info.get("mpi") or "")
     if rows is None or job.nprocs <= _FEW or not library or crowded_processors.check(job, limits):
         return None
     parts = {name: of_functions(rows, [name]) for name in sorted({*rows["function"].tolist()} & {*_OPERATIONS})}

@@ -36,8 +36,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
     table = hints(job)
     if table is None:
         return None
-    info = job.private.get("job")
-    echoes = isinstance(info, dict) and str(info.get("io_component_used") or "").startswith("ompio")
+    echoes = str(job.info.get("io_component_used") or "").startswith("ompio")
     seen = _writers_by_path(job)
     wrong: dict[str, list[str]] = {}
     rows = [Hint._make(row) for row in table.rows(*Hint._fields)]

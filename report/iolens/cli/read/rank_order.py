@@ -99,9 +99,9 @@ def write(job: Job, order: Order, args: argparse.Namespace) -> None:
     from iolens.pages.job.placement import mpich_order, rankfile
     from iolens.pages.output import make_folder, written_aside
 
-    nodes, info = 1 + max(order.nodes), job.private.get("job")
+    nodes = 1 + max(order.nodes)
     hosts = [host.strip() for host in args.hosts.split(",") if host.strip()]
-    hosts = hosts or list(info.get("hosts", []) if isinstance(info, dict) else [])
+    hosts = hosts or list(job.info.get("hosts", []))
     if args.hosts and len(hosts) < nodes:
         raise UsageError(f"--hosts: {nodes} nodes need as many hosts, but {len(hosts)} are given")
     remark = f"order {order.name} for {len(order.nodes)} ranks, from {job.path.name}"

@@ -36,13 +36,12 @@ def read_trace(job: Job) -> Trace:
     silent, silent_notes = calls_without_times(known, counted)
     calls = in_order(joined([known, silent, exchanges.calls]))
     notes = (*_lost(job, below, counted), *mpi.notes, *exchanges.notes, *silent_notes)
-    info = job.private.get("job")
     unaligned = {file for file, _ in counted.of("POSIX_MEM_NOT_ALIGNED")}
     return Trace(
         nprocs=job.nprocs,
         run_time=job.run_time,
         command=job.command,
-        component=str(info.get("io_component_used") or "") if isinstance(info, dict) else "",
+        component=str(job.info.get("io_component_used") or ""),
         calls=calls,
         files=tuple(
             FileFacts(

@@ -103,8 +103,7 @@ class Counted:
 
     @property
     def _component(self) -> str:
-        info = self._job.private.get("job")
-        return str(info.get("io_component_used")) if isinstance(info, dict) else ""
+        return str(self._job.info.get("io_component_used") or "")
 
     def truncates(self) -> dict[tuple[int, int], int]:
         """Returns the truncates by file and rank without those of MPI_File_set_size."""

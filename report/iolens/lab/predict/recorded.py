@@ -120,18 +120,16 @@ def read_recorded(job: Job, layout: Layout | None = None) -> Recorded:
         )
         for rank in sorted({*posix["rank"], *mpiio["rank"], *events["rank"]})
     }
-    info = job.private.get("job")
-    info = info if isinstance(info, dict) else {}
     return Recorded(
         ranks=calls,
         layouts=layouts,
         hints=_read_hints(job, "effective"),
         asked=_read_hints(job, "requested", "given"),
         nprocs=job.nprocs,
-        nodes=max(1, len(info.get("hosts", []))),
+        nodes=max(1, len(job.info.get("hosts", []))),
         run_time=job.run_time,
         emulated=job.emulated,
-        component=str(info.get("io_component_used") or ""),
+        component=str(job.info.get("io_component_used") or ""),
         remarks=tuple(remarks),
     )
 

@@ -28,7 +28,6 @@ def _hosts_in(log: Path) -> list[str]:
     from iolens.log import read_log
 
     try:
-        job = read_log(log).private.get("job")
+        return [str(host) for host in read_log(log).info.get("hosts") or []]
     except (IolensError, OSError):
         return []
-    return [str(host) for host in job.get("hosts") or []] if isinstance(job, dict) else []

@@ -99,10 +99,9 @@ def _first_log(logs: Sequence[Path]) -> Path | None:
         with suppress(IolensError):
             jobs.append(read_log(log))
     parallel = [job for job in jobs if job.nprocs > 1]
-    about = {job.path: job.private.get("job") or {} for job in jobs}
-    pids = {facts.get("pid") for facts in about.values()}
-    top = [job for job in jobs if pids.isdisjoint(about[job.path].get("ancestors", ()))]
-    if len(parallel) != 1 and len({about[job.path].get("pid") for job in top}) != 1:
+    pids = {job.info.get("pid") for job in jobs}
+    top = [job for job in jobs if pids.isdisjoint(job.info.get("ancestors", ()))]
+    if len(parallel) != 1 and len({job.info.get("pid") for job in top}) != 1:
         return None
     return max(parallel or top, key=lambda job: job.start).path
 

@@ -189,9 +189,8 @@ def _striped_files(job: Job) -> set[int]:
 @once_per_job
 def _mount_options(job: Job) -> dict[str, str]:
     """Returns the options of each mount point on the first rank's node, if the log has them."""
-    info = job.private.get("job")
-    mounts = info.get("mounts", {}) if isinstance(info, dict) else {}
-    return {str(point): str(one.get("options", "")) for point, one in mounts.items() if isinstance(one, dict)}
+    mounts = job.info.get("mounts", {}).items()
+    return {str(point): str(one.get("options", "")) for point, one in mounts if isinstance(one, dict)}
 
 
 def mounts_of(names: Iterable[str], kinds: Mapping[str, str]) -> list[str]:

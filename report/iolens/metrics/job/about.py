@@ -16,12 +16,7 @@ def job_facts(job: Job) -> Records:
     sentence), mounts (type and mount point), and what else the log says of the job in single values (`job_…`: MPI,
     storage …).
     """
-    info = job.private.get("job")
-    single = {
-        f"job_{key}": value
-        for key, value in (info.items() if isinstance(info, dict) else ())
-        if isinstance(value, (str, int, float, bool))
-    }
+    single = {f"job_{key}": value for key, value in job.info.items() if isinstance(value, (str, int, float, bool))}
     clock = common_clock(job)
     row = {
         "log": job.path.name,
@@ -68,13 +63,12 @@ def _remark(module: ModuleInfo) -> str:
 @once_per_job
 def host_ranks(job: Job) -> list[tuple[str, list[int]]] | None:
     """Returns the hosts, and which ranks ran on each. None where the log does not tell."""
-    info = job.private.get("job")
-    if not isinstance(info, dict) or not info.get("hosts") or not info.get("rank_host"):
+    if not job.info.get("hosts") or not job.info.get("rank_host"):
         return None
     ranks: dict[int, list[int]] = {}
-    for rank, host in enumerate(info["rank_host"]):
+    for rank, host in enumerate(job.info["rank_host"]):
         ranks.setdefault(int(host), []).append(rank)
-    return [(str(name), ranks.get(i, [])) for i, name in enumerate(info["hosts"])]
+    return [(str(name), ranks.get(i, [])) for i, name in enumerate(job.info["hosts"])]
 
 
 @once_per_job

@@ -45,9 +45,8 @@ def hints(job: Job) -> Records | None:
 @once_per_job
 def hints_unknown(job: Job) -> str:
     """Returns the reason why a log does not record hints."""
-    info = job.private.get("job")
-    if isinstance(info, dict) and "iolens" in info:
-        return f"iolens {info['iolens']} wrote none into this log"
+    if "iolens" in job.info:
+        return f"iolens {job.info['iolens']} wrote none into this log"
     return "Darshan only counts them; iolens records them"
 
 

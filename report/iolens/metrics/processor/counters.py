@@ -349,6 +349,4 @@ def _peak(job: Job) -> float:
     """Returns the nominal number of floating-point operations (double precision) that a core can perform in a cycle; 0
     if the log does not tell.
     """
-    info = job.private.get("job")
-    processor = info.get("processor") if isinstance(info, dict) else None
-    return float(processor.get("peak", 0)) if isinstance(processor, dict) else 0.0
+    return float(job.info.get("processor", {}).get("peak", 0))

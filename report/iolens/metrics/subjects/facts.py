@@ -45,8 +45,7 @@ def facts_of(trial: Trial) -> dict[str, str]:
 
 def _of_job(job: Job) -> Iterator[tuple[str, str]]:
     """Returns the facts that a log knows."""
-    info = job.private.get("job")
-    said: Mapping[str, Any] = info if isinstance(info, dict) else {}
+    said = job.info
     yield "program", PurePosixPath(job.exe).name
     yield "command", job.command or job.exe
     yield "date", _date(job.start)

@@ -39,8 +39,7 @@ def common_clock(job: Job) -> CommonClock:
     """Returns the uncertainty on rank 0's clock, to which all times are converted: its own uncertainty is 0, that of
     other clocks is that of their offsets.
     """
-    info = job.private.get("job")
-    hosts = info.get("hosts", []) if isinstance(info, dict) else []
+    hosts = job.info.get("hosts", [])
     found = clocks(job)
     if found is not None:
         worst = float(np.nanmax(found["uncertainty"]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -93,8 +94,7 @@ def _short(path: str) -> str:
 
 def fact_columns(job: Job) -> tuple[list[list[str]], list[list[str]]]:
     """Returns two columns of name and value, without what this log does not know."""
-    info = job.private.get("job")
-    info = info if isinstance(info, dict) else {}
+    info = job.info
     hosts = [str(host) for host in info.get("hosts", [])]
     compilers = info.get("compiler") or []
     left = [
@@ -123,7 +123,7 @@ def _run_time(job: Job) -> str:
     return say.run_time(job) + (" (this log counts whole seconds)" if job.coarse else "")
 
 
-def _component(info: dict[str, Any]) -> str:
+def _component(info: Mapping[str, Any]) -> str:
     """Returns the implementation of MPI-IO that was seen in use, else the requested one."""
     used, asked = info.get("io_component_used"), info.get("io_component")
     if used:
@@ -131,7 +131,7 @@ def _component(info: dict[str, Any]) -> str:
     return f"{asked} (as asked for)" if asked else words.NONE
 
 
-def _profiler(job: Job, info: dict[str, object]) -> str:
+def _profiler(job: Job, info: Mapping[str, Any]) -> str:
     """Returns the name of the profiler that wrote the log."""
     if "iolens" in info:
         return f"iolens {info['iolens']}, log format {job.version}"

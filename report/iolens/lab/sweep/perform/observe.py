@@ -18,9 +18,8 @@ def mpi_used(job: Job) -> dict[str, Any]:
     """Returns the MPI that the log names: its `library`, the `io_component` that opened files, and the `hints` that the
     file with most bytes had at its close. Keys that the log does not know are left out.
     """
-    info = job.private.get("job")
-    said = info if isinstance(info, dict) else {}
-    named = {"library": said.get("mpi"), "io_component": said.get("io_component"), "hints": _hints_at_close(job)}
+    named = {"library": job.info.get("mpi"), "io_component": job.info.get("io_component")}
+    named["hints"] = _hints_at_close(job)
     return {key: value for key, value in named.items() if value}
 
 

@@ -86,8 +86,7 @@ def orders(job: Job, ranks_per_node: int = 0) -> tuple[Order, ...]:
 
 def _placement(job: Job) -> tuple[int, ...]:
     """Returns the node of each rank, as the job ran; empty if the log does not tell."""
-    info = job.private.get("job")
-    found = info.get("rank_host", []) if isinstance(info, dict) else []
+    found = job.info.get("rank_host", [])
     return tuple(int(node) for node in found) if len(found) == job.nprocs else ()
 
 
