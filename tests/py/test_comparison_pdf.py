@@ -169,6 +169,9 @@ def test_each_setting_gets_one_small_job_summary(tmp_path: Path) -> None:
     text = text_of(tmp_path / "out.pdf")
     assert text.count("repetition 2: 150 MiB/s") == 2
     assert text.count("Log: job.darshan") == 2
+    for said in ("A: 1 stripe, repetition 2", "B: 2 stripes, repetition 2"):
+        assert said in text
+    assert "MPI-IO collective write 101,184 101,184" in text
     assert "cannot be read" not in text
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from iolens.metrics.job.cost import io_cost
-from iolens.metrics.job.operations import access_sizes, sized_layers
+from iolens.metrics.job.operations import access_sizes, operation_counts, sized_layers
 from iolens.metrics.once import once_per_job
 from iolens.metrics.subjects.subject import Subjects
 from iolens.metrics.times.timespans import activity, mapped
@@ -50,6 +50,26 @@ def operation_seconds(subjects: Subjects) -> pd.DataFrame:
     longest = found.groupby("module")["largest"].transform("max")
     used = (longest > 0) & (longest >= _WORTH * longest.max())
     return found[used].reset_index(drop=True)[columns]
+
+
+@once_per_job
+def operation_calls(subjects: Subjects) -> pd.DataFrame:
+    """Returns the calls of all ranks, a row an operation that any subject did: name, then for each subject a column
+    named by its letter with the mean over its logs (NaN where no log records them).
+    """
+    import pandas as pd
+
+    parts = [
+        operation_counts(job).frame().assign(letter=letter)
+        for letter, subject in zip(subjects.letters, subjects.all, strict=True)
+        for job in subject.jobs
+    ]
+    if not parts:
+        return pd.DataFrame(columns=["name", *subjects.letters])
+    rows = pd.concat(parts, ignore_index=True)
+    rows = rows.assign(name=rows["module"] + " " + rows["operation"], count=rows["count"].astype(float))
+    found = rows.pivot_table("count", "name", "letter", "mean", sort=False).reindex(columns=subjects.letters)
+    return found[(found > 0).any(axis=1)].reset_index()
 
 
 @once_per_job

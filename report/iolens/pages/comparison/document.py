@@ -21,7 +21,6 @@ from iolens.pages.comparison.jobs import job_pages
 from iolens.pages.comparison.latency import write_latency_comparison
 from iolens.pages.comparison.remedy import Remedy, folded, remedy
 from iolens.pages.comparison.search import search_page, with_trail
-from iolens.pages.comparison.sides import side_pages
 from iolens.pages.comparison.summary import ComparisonSummary
 from iolens.pages.comparison.words import (
     answer_sentences,
@@ -75,7 +74,6 @@ def write_comparison(
         answer,
         *searched,
         *others,
-        *side_pages(comparison, read),
         *job_pages(comparison, read),
         audit_page(evidence),
     ]

@@ -1,30 +1,30 @@
-"""A small summary of one job per point: of the run that came nearest to the point's typical value."""
+"""The jobs of a sweep as subjects beside each other: baseline, best and worst, then a job of every setting."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from iolens.errors import IolensError
-from iolens.figures.comparison.job import job_strip
-from iolens.metrics.comparison.measure import Measure
 from iolens.metrics.comparison.results import Comparison
 from iolens.metrics.comparison.settings import size_text, volume_text
-from iolens.metrics.job.cost import io_cost, performance
+from iolens.metrics.job.cost import performance
 from iolens.metrics.job.mpiio import aggregators, byte_ratios, rank_list
-from iolens.metrics.job.operations import access_sizes, operation_counts
-from iolens.pages.blocks import Block, FigureBlock, Page, Text
+from iolens.metrics.subjects.subject import Subject, Subjects, Trial
+from iolens.pages.blocks import Block, Page, Text
 from iolens.pages.comparison.numbers import plural, three_digits, value_with_unit
+from iolens.pages.exhibits.subjects.figures import SIZES, TIMES, activity_figure
+from iolens.pages.exhibits.subjects.tables import CALLS, FINDINGS
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from iolens.log import Job
 
-_MOST_JOBS = 80
-"""Summaries in one document: four fit on a page."""
+_MOST_JOBS, _TOGETHER = 80, 9
+"""Largest number of jobs in one document, and in one figure."""
 
 _WORTH_SAYING = 0.05
 """Share by which the bytes of POSIX and MPI-IO calls differ before a job's facts say so."""
@@ -32,75 +32,72 @@ _WORTH_SAYING = 0.05
 _MOST = 0.99
 """Part of the bytes written, in the file that has most, from which on a job is said to have written this file only."""
 
-_CALLS = {
-    "MPI-IO": ("collective write", "collective read", "independent write", "independent read"),
-    "POSIX": ("write", "read", "open"),
-}
-"""Largest number of operations shown for each layer."""
-
 
 def job_pages(comparison: Comparison, read: Callable[[Path], Job]) -> list[Page]:
-    """Returns one page (continued as needed) with a summary per point; none without logs. `read` makes a Job
-    of a log.
+    """Returns a page with the baseline, the best and the worst setting side by side, and one with a job of every
+    setting, both continued as needed; none without logs. `read` makes a Job of a log.
     """
-    chosen = typical_runs(comparison)
+    chosen = _typical_runs(comparison)
     if chosen.empty:
         return []
-    shown = chosen.head(_MOST_JOBS)
-    intro = f"For each setting, the job whose {comparison.measure.name} came nearest to the typical value"
-    intro += f"; the first {_MOST_JOBS} of {len(chosen)} settings." if len(chosen) > _MOST_JOBS else "."
-    blocks: list[Block] = [Text(f"{intro} `iolens report LOG` makes the full summary of any of them.", "note")]
-    for _, run in shown.iterrows():
-        label = str(comparison.points.loc[run["point"], "name"])
-        blocks += _job_blocks(run, read, label, comparison.measure)
-    return [Page("One job per setting", blocks)]
+    note = f"For each setting, the job whose {comparison.measure.name} came nearest to the typical value"
+    more = f"; the first {_MOST_JOBS} of {len(chosen)} settings" if len(chosen) > _MOST_JOBS else ""
+    blocks: list[Block] = [Text(f"{note}{more}. `iolens report LOG` makes the full summary of any of them.", "note")]
+    shown = chosen["point"].tolist()[:_MOST_JOBS]
+    size = -(-len(shown) // -(-len(shown) // _TOGETHER))
+    for first in range(0, len(shown), size):
+        names = comparison.points["name"].loc[shown[first : first + size]].to_dict()
+        subjects, said = _subjects_of(comparison, chosen, names, read)
+        blocks += [*said, *TIMES.figures(subjects), *CALLS.tables(subjects), *SIZES.figures(subjects)]
+    return [*_side_pages(comparison, chosen, read), Page("One job per setting", blocks)]
 
 
-def typical_runs(comparison: Comparison) -> pd.DataFrame:
+def _side_pages(comparison: Comparison, chosen: pd.DataFrame, read: Callable[[Path], Job]) -> list[Page]:
+    """Returns the page of baseline, best and worst; none where fewer than two of them have a log that can be read."""
+    roles: dict[int, str] = {}
+    for role in ("baseline", "best", "worst"):
+        index = getattr(comparison, role)
+        if index in chosen["point"].tolist():
+            roles[index] = f"{roles[index]} and {role}" if index in roles else role
+    names = {index: f"{role}, {comparison.points.loc[index, 'label']}" for index, role in roles.items()}
+    subjects, _ = _subjects_of(comparison, chosen, names, read)
+    if len(subjects.all) < 2:
+        return []
+    named = "; ".join(f"{letter}: {one.label}" for letter, one in zip(subjects.letters, subjects.all, strict=True))
+    intro = f"{named}. Of each the job whose {comparison.measure.name} came nearest to the typical value."
+    blocks: list[Block] = [Text(intro, "note"), *FINDINGS.tables(subjects), *TIMES.figures(subjects)]
+    blocks += [*activity_figure(subjects), *SIZES.figures(subjects)]
+    return [Page("Baseline, best and worst side by side", blocks)]
+
+
+def _subjects_of(
+    comparison: Comparison, chosen: pd.DataFrame, names: Mapping[int, str], read: Callable[[Path], Job]
+) -> tuple[Subjects, list[Block]]:
+    """Returns the chosen runs of the named points as subjects, and sentences on each, or on its log that cannot be
+    read.
+    """
+    found, said, measure = Subjects(()), list[Block](), comparison.measure
+    for index, name in names.items():
+        (run,) = chosen[chosen["point"] == index].to_dict("records")
+        path = Path(run["log"])
+        title = f"{name}, repetition {run['repetition']}: {value_with_unit(measure, run[measure.column])}"
+        try:
+            job = read(path)
+        except (IolensError, OSError) as error:
+            said.append(Text(f"{title}. The log cannot be read: {error}"))
+            continue
+        found = Subjects((*found.all, Subject(name, path, (Trial(path, job=job),))))
+        said.append(Text(f"{found.letters[-1]}: {title}. {_facts(job)}"))
+    return found, said
+
+
+def _typical_runs(comparison: Comparison) -> pd.DataFrame:
     """Returns, for each point, the usable run with a log whose value is nearest to the typical value, as a ratio."""
     runs, column = comparison.runs, comparison.measure.column
     runs = runs[runs["usable"] & runs["log"].notna() & runs[column].notna()]
     typical = comparison.points["value"].loc[runs["point"]].to_numpy(dtype=float)
     distance = [abs(math.log(speed / value)) for speed, value in zip(runs[column], typical, strict=True)]
     return runs.assign(distance=distance).sort_values(["point", "distance"]).drop_duplicates("point")
-
-
-def _job_blocks(run: pd.Series[Any], read: Callable[[Path], Job], label: str, measure: Measure) -> Iterable[Block]:
-    """Returns heading, facts and the strip of figures of one run."""
-    title = f"{label}, repetition {run['repetition']}: {value_with_unit(measure, run[measure.column])}"
-    try:
-        job = read(Path(run["log"]))
-    except (IolensError, OSError) as error:
-        return [Text(title, "heading"), Text(f"The log cannot be read: {error}")]
-    figure = job_strip(io_cost(job).frame(), _calls(job), sizes(job))
-    return [FigureBlock(figure, _facts(job), title=title)]
-
-
-def _calls(job: Job) -> pd.DataFrame:
-    """Returns the operations of `CALLS` that the job did: `call` and `count`."""
-    counts = operation_counts(job).frame()
-    wanted = [
-        any(row.module == layer and row.operation in names for layer, names in _CALLS.items())
-        for row in counts.itertuples()
-    ]
-    found = counts[wanted]
-    found = found[found["count"].fillna(0) > 0]
-    names = [f"{row.module} {row.operation}".replace("MPI-IO ", "") for row in found.itertuples()]
-    return found.assign(call=names)[["call", "count"]]
-
-
-def sizes(job: Job) -> pd.DataFrame:
-    """Writes per range of sizes, `bucket` and a column per layer; the ranges that occur and their neighbours."""
-    import pandas as pd
-
-    layers = [name for name in _CALLS if name in job.frames]
-    frames = {name: access_sizes(job, name).frame().set_index("bucket")["writes"] for name in layers}
-    table = pd.DataFrame(frames)
-    used = [i for i, total in enumerate(table.sum(axis=1)) if total]
-    begin, end = (used[0], used[-1]) if used else (0, 0)
-    table = table.iloc[max(0, begin - 1) : end + 2]
-    table.columns = [f"{name} writes" for name in table.columns]
-    return table.rename(index=lambda bucket: bucket.replace("_PLUS", "+").replace("_", "–")).reset_index(names="bucket")
 
 
 def _facts(job: Job) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from iolens.metrics.comparison.settings import NamedLevel
 from iolens.metrics.subjects import shapes as subject_shapes
 from iolens.metrics.subjects.aligned import SAME, aligned, numbers
 from iolens.metrics.subjects.bounds import bounds
@@ -40,6 +41,13 @@ def _labels(subjects: Subjects) -> dict[str, str]:
     return {letter: one.label for letter, one in zip(subjects.letters, subjects.all, strict=True)}
 
 
+def _legend_labels(subjects: Subjects) -> dict[str, str]:
+    """Returns the subjects in a legend by their letters."""
+    from iolens.figures.subjects.colours import legend_label
+
+    return {letter: legend_label(letter, label) for letter, label in _labels(subjects).items()}
+
+
 def _leading(subjects: Subjects) -> pd.DataFrame:
     """Returns rows of `aligned` that have a better side, a ratio, and differ; of LEADING groups where there are any.
     The first MOST_RATIOS.
@@ -64,12 +72,22 @@ def _leading(subjects: Subjects) -> pd.DataFrame:
 
 def _ratio_figure(subjects: Subjects, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Returns the ratios of the leading numbers."""
-    from iolens.figures.subjects.ratios import ratio_rows
+    import pandas as pd
 
+    from iolens.figures.comparison.effects import ratio_rows
+
+    first, *others = subjects.letters
+    ends = {"ratio": "ratio", "ratio_low": "low", "ratio_high": "high"}
+    marks = [
+        found[["text", *(f"{name} {letter}" for name in ends)]].set_axis(["text", *ends.values()], axis=1)
+        for letter in others
+    ]
+    ratios = pd.concat([part.assign(series=letter) for letter, part in zip(others, marks, strict=True)])
     caption = "↑ more is better, ↓ less is better. Caps: intervals, where there are repetitions."
     if len(found) == _MOST_RATIOS:
         caption += f" The first {_MOST_RATIOS}; the others are in the tables."
-    yield FigureBlock(ratio_rows(found, subjects.letters, _labels(subjects)), caption)
+    label = f"as a multiple of {first}'s (1× = the same)"
+    yield FigureBlock(ratio_rows(ratios.dropna(subset=["ratio"]), label, _legend_labels(subjects)), caption)
 
 
 def _rates(subjects: Subjects) -> pd.DataFrame:
@@ -82,23 +100,33 @@ def _rates(subjects: Subjects) -> pd.DataFrame:
 
 def _rate_figures(subjects: Subjects, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Draws a bar for each subject, with its storage's bound if known."""
-    from iolens.figures.subjects.bars import value_bars
+    import pandas as pd
+
+    from iolens.figures.comparison.bars import grouped_bars
 
     measured = [numbers(subject) for subject in subjects.all]
     limits = bounds(subjects, subjects.device_rate)
+    levels = [NamedLevel(text, place) for place, text in enumerate(_legend_labels(subjects).values())]
     for row in found.to_dict("records"):
         key = (row["group"], row["name"], row["unit"], row["better"])
-        values = {each: (row[f"value {each}"], row[f"low {each}"], row[f"high {each}"]) for each in subjects.letters}
-        singles = {letter: each.get(key, ()) for letter, each in zip(subjects.letters, measured, strict=True)}
+        name = f"{row['name']} bandwidth" if row["group"] == "Bandwidth" else f"{row['group']} {row['name']}"
         shown = limits if row["name"] != "read" else {}
+        values = [
+            [row[f"{end} {each}"] for end in ("value", "low", "high")] + [shown.get(each)] for each in subjects.letters
+        ]
+        points = pd.DataFrame(values, columns=["value", "low", "high", "bound"], dtype=float)
+        points = points.assign(label=levels, subject=levels, rate=name, lost=0, left_out="")
+        runs = [(place, True, one) for place, each in enumerate(measured) for one in each.get(key, ())]
+        singles = pd.DataFrame(runs, columns=["point", "usable", "value"])
         caption = "Typical value, interval, single measurements (dots)."
         if shown:
             by = "that was given for the device" if subjects.device_rate else "that the storage's model sets"
             caption += f" Black line: the bound {by}."
         else:
             caption += " No bound is known: neither a model of the storage, nor --device-rate."
-        name = f"{row['name']} bandwidth" if row["group"] == "Bandwidth" else f"{row['group']} {row['name']}"
-        yield FigureBlock(value_bars(values, singles, shown, _labels(subjects), f"{name}, MiB/s"), caption)
+        columns = ("value", "low", "high", "value")
+        figure = grouped_bars(points, singles, ("rate", "subject"), columns, "MiB/s", None)
+        yield FigureBlock(figure, caption)
 
 
 def _time_figure(subjects: Subjects, found: pd.DataFrame) -> Iterable[FigureBlock]:

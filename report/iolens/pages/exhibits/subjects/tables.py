@@ -12,6 +12,7 @@ from iolens.metrics.once import once_per_job
 from iolens.metrics.subjects.aligned import ABSENT, SAME, aligned
 from iolens.metrics.subjects.facts import aligned_facts
 from iolens.metrics.subjects.files_aligned import aligned_files
+from iolens.metrics.subjects.shapes import operation_calls
 from iolens.metrics.subjects.subject import Subjects
 from iolens.metrics.subjects.values import PROFILES
 from iolens.missing import is_nan
@@ -227,6 +228,17 @@ def _said_in(total: int) -> Any:
 
     return say
 
+
+def _calls_columns(subjects: Subjects) -> list[Column]:
+    """Returns the operation, and its calls by each subject."""
+    counts = [
+        Column(letter, letter, lambda count: _NOTHING if is_nan(count) else words.count(count))
+        for letter in subjects.letters
+    ]
+    return [Column("calls of all ranks", "name"), *counts]
+
+
+CALLS: Exhibit[Subjects] = Exhibit(name="calls", title="", metric=operation_calls, columns=_calls_columns)
 
 WHO: Exhibit[Subjects] = Exhibit(
     name="subjects",
