@@ -132,7 +132,7 @@ def test_too_little_space_is_said_beforehand(tmp_path: Path) -> None:
     experiment = class_experiment("E", Choices())
     runs = [spec_of(experiment, schedule(experiment)[0], EMULATED)]
     with pytest.raises(IolensError, match=r"data needs 89\.\d\d GB below .* are free"):
-        check_space(needed_bytes(experiment, BTIO, runs), tmp_path)
+        check_space(needed_bytes(runs), tmp_path)
 
 
 def test_numbers_of_the_emulated_targets_need_such_storage_and_a_file(tmp_path: Path) -> None:

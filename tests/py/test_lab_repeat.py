@@ -59,7 +59,7 @@ def played(folder: Path, outcomes: Sequence[bool], key: str = "same") -> RunReco
     """
     asked = PointSpec(id="sc1/rep-1", ranks=4, point={"stripe_count": 1, "repetition": 1})
     left = iter(outcomes)
-    attempt: PointSpec | None = first_attempt(asked, folder, key)
+    attempt: PointSpec | None = first_attempt(replace(asked, folder=folder), key)
     while attempt:
         made = replace(record(next(left), key), lost=attempt.lost, failed_before=attempt.failed)
         write_record(folder, made)
@@ -93,7 +93,7 @@ def test_runs_of_another_setting_or_program_are_no_losses_of_this_one(tmp_path: 
 
 
 def test_the_complete_run_is_kept_as_it_is(tmp_path: Path) -> None:
-    first = first_attempt(PointSpec(id="first", ranks=4), tmp_path, "same")
+    first = first_attempt(PointSpec(id="first", ranks=4, folder=tmp_path), "same")
     assert next_attempt(first, record(kept=False)) is None
 
 
@@ -101,19 +101,19 @@ def test_failed_runs_that_are_done_again_stay_and_are_named(tmp_path: Path) -> N
     folder = tmp_path / "rep-1"
     asked = PointSpec(id="sc1/rep-1", ranks=4, point={"stripe_count": 1, "repetition": 1})
     for reason in ("no room", "no time"):
-        attempt = first_attempt(asked, folder, "same")
+        attempt = first_attempt(replace(asked, folder=folder), "same")
         put_aside(folder)
         folder.mkdir()
         write_record(folder, replace(record(True, failed=reason), lost=attempt.lost, failed_before=attempt.failed))
     put_aside(folder)  # An interrupted third attempt must not delete the records of the first two.
     folder.mkdir()
-    attempt = first_attempt(asked, folder, "same")
+    attempt = first_attempt(replace(asked, folder=folder), "same")
     assert [(one["reason"], one["folder"]) for one in attempt.failed] == [
         ("no room", "rep-1.attempt-1"),
         ("no time", "rep-1.attempt-2"),
     ]
     assert json.loads((tmp_path / "rep-1.attempt-2" / "attempt.json").read_text())["reason"] == "no time"
-    assert first_attempt(asked, folder, "another command").failed == ()
+    assert first_attempt(replace(asked, folder=folder), "another command").failed == ()
 
 
 def test_runs_of_a_command_that_was_edited_are_in_no_comparison_any_more(tmp_path: Path) -> None:
@@ -123,8 +123,8 @@ def test_runs_of_a_command_that_was_edited_are_in_no_comparison_any_more(tmp_pat
     for place, key in zip([*places, fresh], ("before", "now", "before"), strict=True):
         place.mkdir(parents=True)
         write_record(place, record(True, key))
-    drop_stale(tmp_path, [first_attempt(asked, place, "now") for place in places])
+    drop_stale(tmp_path, [first_attempt(replace(asked, folder=place), "now") for place in places])
     assert [path.parent for path in tmp_path.rglob("run.json")] == [places[1]]
     assert json.loads((tmp_path / "points" / "sc1" / "rep-1.attempt-1" / "attempt.json").read_text())["key"] == "before"
-    drop_stale(tmp_path, [first_attempt(asked, places[1], "now")])
+    drop_stale(tmp_path, [first_attempt(replace(asked, folder=places[1]), "now")])
     assert (places[1] / "run.json").exists()

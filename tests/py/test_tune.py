@@ -16,6 +16,7 @@ from iolens.lab.run.record import RunRecord
 from iolens.lab.storage.plain import PLAIN
 from iolens.lab.sweep.define.experiment import Experiment
 from iolens.lab.sweep.define.matrix import points, schedule
+from iolens.lab.sweep.define.spec import spec_of
 from iolens.lab.sweep.perform.progress import Lines
 from iolens.lab.tune import tune
 from iolens.lab.tune.budget import Budget, parse_budget, usual_budget
@@ -308,13 +309,13 @@ def test_a_search_does_not_ask_for_a_refused_level_again(tmp_path: Path, monkeyp
     replaced: dict[str, Any] = {
         "perform": perform,
         "read_run": row,
-        "attempt_at": lambda sweep, spec, folder: spec,
+        "attempt_at": lambda sweep, run: spec_of(sweep.experiment, run, PLAIN),
         **dict.fromkeys(("write_runs", "run_fresh", "leave"), lambda *words: None),
         "run_more": lambda *words: (),
     }
     for name, function in replaced.items():
         monkeypatch.setattr(tune, name, function)
-    sweep = SimpleNamespace(experiment=experiment, bench=SimpleNamespace(storage=PLAIN), folder=tmp_path, places=())
+    sweep = SimpleNamespace(experiment=experiment, folder=tmp_path, mounts=())
     sweep.todo = [SimpleNamespace(id=run.id) for run in schedule(experiment)]
     monkeypatch.setattr(tune, "replace", lambda one, **words: one if one is sweep else replace(one, **words))
     search = search_of(experiment)

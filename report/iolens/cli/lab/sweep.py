@@ -220,10 +220,9 @@ def _print_plan(planned: Plan) -> None:
 def _announce(sweep: Sweep) -> None:
     """Prints which runs are about to start."""
     experiment = sweep.experiment
-    storage = f"{sweep.bench.data}"
-    if sweep.bench.storage.make:
-        places = " and ".join(dict.fromkeys(str(bench.data) for bench in (sweep.bench, sweep.first_bench)))
-        storage = f"{sweep.bench.storage.name} storage (data in {places})"
+    storage = " and ".join(map(str, sweep.mounts))
+    if sweep.storage.make:
+        storage = f"{sweep.storage.name} storage (data in {storage})"
     work = [f"{len(sweep.todo)} of {sweep.total} runs to do"] if sweep.total else []
     work += ["the complete run"] if sweep.first else []
     print(f"{experiment.title}: {' and '.join(work) or 'nothing to do'}, on {storage}, into {sweep.folder}")

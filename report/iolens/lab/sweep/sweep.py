@@ -16,14 +16,13 @@ from pathlib import Path
 from iolens.errors import IolensError
 from iolens.lab.run.execute import interruptible
 from iolens.lab.run.record import RunRecord, read_record
-from iolens.lab.sweep.define.folders import CONFIRM, POINTS, WARM_UP
-from iolens.lab.sweep.define.spec import PointSpec, spec_of
+from iolens.lab.sweep.define.experiment import NEVER
+from iolens.lab.sweep.define.folders import CONFIRM, WARM_UP
+from iolens.lab.sweep.define.spec import PointSpec
 from iolens.lab.sweep.perform.perform import perform
 from iolens.lab.sweep.perform.progress import Progress, watched
 from iolens.lab.sweep.plan.alone import alone
-from iolens.lab.sweep.plan.bench import key_of
-from iolens.lab.sweep.plan.prepare import Sweep, finished
-from iolens.lab.sweep.plan.repeat import first_attempt
+from iolens.lab.sweep.plan.prepare import Sweep, attempt_at, finished, placed
 from iolens.lab.sweep.read.next_runs import confirming, next_block
 from iolens.lab.sweep.read.running_table import write_runs
 
@@ -34,7 +33,7 @@ def run_sweep(sweep: Sweep, progress: Progress) -> list[RunRecord]:
     SIGTERM is treated like Ctrl-C: the run under way is stopped, finished runs are kept.
     """
     records: list[RunRecord] = []
-    with alone(*sweep.places), interruptible():
+    with alone(sweep.folder, *sweep.mounts), interruptible():
         try:
             records += _run_first(sweep, progress)
             _run_warm_up(sweep, progress)
@@ -60,9 +59,10 @@ def full(error: OSError, folder: Path) -> Exception:
 
 def leave(sweep: Sweep) -> None:
     """Removes the sweep's own data folders, unless the launcher continues with a run or data is kept."""
-    if sweep.own_data and not any(sweep.bench.launcher.holds(run) or _has_data(run) for run in sweep.run_folders):
-        for bench in (sweep.bench, sweep.first_bench):
-            shutil.rmtree(bench.data, ignore_errors=True)
+    own = sweep.experiment.directory is None
+    if own and not any(sweep.launcher.holds(run) or _has_data(run) for run in sweep.run_folders):
+        for mount in sweep.mounts:
+            shutil.rmtree(mount, ignore_errors=True)
 
 
 def _has_data(run: Path) -> bool:
@@ -77,8 +77,8 @@ def _run_first(sweep: Sweep, progress: Progress) -> list[RunRecord]:
         return []
     tell = partial(progress, sweep.total - len(sweep.todo), sweep.total)
     tell("complete run under way", 0)
-    with watched(sweep.first.folder / "stdout.txt", sweep.bench.workload, sweep.first.arguments, tell):
-        records = list(perform(sweep.first_bench, [sweep.first]))
+    with watched(sweep.first.folder / "stdout.txt", sweep.workload, sweep.first.arguments, tell):
+        records = list(perform(sweep, [sweep.first]))
     tell(f"complete run: {records[0].status}", 0)
     return records
 
@@ -89,12 +89,12 @@ def _run_warm_up(sweep: Sweep, progress: Progress) -> None:
     """
     if not sweep.experiment.warm_up or not sweep.todo:
         return
-    if not any(map(sweep.bench.launcher.holds, sweep.run_folders)):
+    if not any(map(sweep.launcher.holds, sweep.run_folders)):
         shutil.rmtree(sweep.folder / WARM_UP, ignore_errors=True)
-    spec = replace(sweep.todo[0], point={})
+    spec = replace(sweep.todo[0], point={}, keep=replace(sweep.todo[0].keep, data=NEVER))
     runs = [f"{WARM_UP}/rep-{number}" for number in range(1, sweep.experiment.warm_up + 1)]
-    attempts = [attempt_at(sweep, replace(spec, id=run), sweep.folder / run) for run in runs]
-    with closing(perform(sweep.bench, attempts, progress.begun)) as performed:
+    attempts = [placed(sweep, replace(spec, id=run)) for run in runs]
+    with closing(perform(sweep, attempts, progress.begun)) as performed:
         for record in performed:
             progress(sweep.total - len(sweep.todo), sweep.total, f"{record.id}: {record.reason or 'ok'}", 0)
 
@@ -111,9 +111,7 @@ def _run_until(sweep: Sweep, progress: Progress) -> list[RunRecord]:
         block = next_block(sweep.experiment, sweep.folder, given_up)
         if not block:
             break
-        due = [spec_of(sweep.experiment, run, sweep.bench.storage) for run in block]
-        attempts = [attempt_at(sweep, spec, sweep.folder / POINTS / spec.id) for spec in due]
-        records += run_more(sweep, attempts, progress, sweep.total + len(records))
+        records += run_more(sweep, [attempt_at(sweep, run) for run in block], progress, sweep.total + len(records))
     return records
 
 
@@ -122,23 +120,15 @@ def run_fresh(sweep: Sweep, progress: Progress, done: int) -> list[RunRecord]:
     matrix.
     """
     runs = confirming(sweep.experiment, sweep.folder) if sweep.total else []
-    attempts = []
-    for run in runs:
-        spec = spec_of(sweep.experiment, run, sweep.bench.storage)
-        attempts.append(attempt_at(sweep, replace(spec, id=f"{CONFIRM}/{spec.id}"), sweep.folder / CONFIRM / spec.id))
+    attempts = [attempt_at(sweep, run, CONFIRM) for run in runs]
     return run_more(sweep, [one for one in attempts if not finished(one, sweep.kept)], progress, done)
-
-
-def attempt_at(sweep: Sweep, spec: PointSpec, folder: Path) -> PointSpec:
-    """Returns the first attempt at a run in this folder."""
-    return first_attempt(spec, folder, key_of(sweep.bench, spec))
 
 
 def run_more(sweep: Sweep, attempts: Sequence[PointSpec], progress: Progress, done: int) -> list[RunRecord]:
     """Performs runs after `done` other runs of the sweep, and shows the time that is left."""
     began = time.monotonic()
     records: list[RunRecord] = []
-    with closing(perform(sweep.bench, attempts, progress.begun)) as performed:
+    with closing(perform(sweep, attempts, progress.begun)) as performed:
         for record in performed:
             records.append(record)
             write_runs(sweep.folder)

@@ -18,14 +18,14 @@ from iolens.lab.run.record import RunRecord, read_record
 from iolens.lab.sweep.define.folders import POINTS
 from iolens.lab.sweep.define.matrix import Run, schedule
 from iolens.lab.sweep.define.metrics import METRICS
-from iolens.lab.sweep.define.spec import PointSpec, spec_of
+from iolens.lab.sweep.define.spec import PointSpec
 from iolens.lab.sweep.perform.perform import perform
 from iolens.lab.sweep.perform.progress import Progress
 from iolens.lab.sweep.plan.alone import alone
-from iolens.lab.sweep.plan.prepare import Sweep
+from iolens.lab.sweep.plan.prepare import Sweep, attempt_at
 from iolens.lab.sweep.read.results import read_run
 from iolens.lab.sweep.read.running_table import write_runs
-from iolens.lab.sweep.sweep import attempt_at, leave, lost_text, run_fresh, run_more
+from iolens.lab.sweep.sweep import leave, lost_text, run_fresh, run_more
 from iolens.lab.tune.budget import Budget
 from iolens.lab.tune.refused import refused_points
 from iolens.lab.tune.search import Choice, Search
@@ -89,7 +89,7 @@ def run_tuning(tuning: Tuning, progress: Progress) -> Tuning:
 
     SIGTERM is treated like Ctrl-C: the run under way is stopped, finished runs are kept.
     """
-    with alone(*tuning.sweep.places), interruptible():
+    with alone(tuning.sweep.folder, *tuning.sweep.mounts), interruptible():
         try:
             tuning = _search(tuning, progress)
             done = len(tuning.trail.steps)
@@ -147,10 +147,7 @@ def _why_stop(tuning: Tuning, choice: Choice | None) -> str:
 def _take(tuning: Tuning, choice: Choice, progress: Progress) -> Tuning:
     """Performs one run and adds its result."""
     sweep, point, began = tuning.sweep, tuning.search.points[choice.place], time.monotonic()
-    spec = spec_of(sweep.experiment, Run(point, 1), sweep.bench.storage)
-    with closing(
-        perform(sweep.bench, [attempt_at(sweep, spec, sweep.folder / POINTS / spec.id)], progress.begun)
-    ) as one:
+    with closing(perform(sweep, [attempt_at(sweep, Run(point, 1))], progress.begun)) as one:
         record = next(one)
     value = _bandwidth_of(sweep, Run(point, 1)) if record.status == "ok" else None
     reason = None if value else record.reason or "it measured nothing"

@@ -15,7 +15,6 @@ from iolens.lab.launchers.placement import MAPPINGS
 from iolens.lab.storage.backends import BACKENDS, DIRECTORY
 from iolens.lab.storage.emulated import EMULATED
 from iolens.lab.sweep.define.expression import parse
-from iolens.lab.sweep.define.keep import WHEN, Keep
 from iolens.lab.sweep.define.metrics import METRICS
 from iolens.lab.values import (
     CHANGES,
@@ -40,11 +39,30 @@ from iolens.lab.values import (
     words,
 )
 
+NEVER, _FAILED, ALWAYS = "never", "failed", "always"
+
+_WHEN = (NEVER, _FAILED, ALWAYS)
+"""Runs for which a part is kept: none, those that failed or must not be compared, or all."""
+
 ROMIO = "romio321"
 """The ROMIO component of the usual MPI library, under Open MPI's name for it."""
 
 _MOST_REPETITIONS = 20
 """Default maximum number of repetitions per point."""
+
+
+@dataclass(frozen=True)
+class Keep:
+    """The runs (_WHEN) for which each part is kept: data files, logs with their traces, standard output and error."""
+
+    data: str = NEVER
+    log: str = ALWAYS
+    output: str = ALWAYS
+
+    def stays(self, part: str, status: str) -> bool:
+        """Returns True if a part of a run with this status is kept."""
+        when = getattr(self, part)
+        return when == ALWAYS or (when == _FAILED and status != "ok")
 
 
 @dataclass(frozen=True)
@@ -203,9 +221,9 @@ KEYS: Mapping[str, Key] = {
     "until.repetitions": Key("until_repetitions", positive, "Largest number of runs of each point"),
     "until.minutes": Key("until_minutes", positive, "And for so long"),
     "confirm": Key("confirm", count, "Number of new runs of the best setting and of the baseline"),
-    "keep.data": Key("keep_data", one_of(*WHEN), "Whose data files stay"),
-    "keep.log": Key("keep_log", one_of(*WHEN), "Runs whose logs are kept, with their traces"),
-    "keep.output": Key("keep_output", one_of(*WHEN), "Runs whose standard output and error are kept"),
+    "keep.data": Key("keep_data", one_of(*_WHEN), "Whose data files stay"),
+    "keep.log": Key("keep_log", one_of(*_WHEN), "Runs whose logs are kept, with their traces"),
+    "keep.output": Key("keep_output", one_of(*_WHEN), "Runs whose standard output and error are kept"),
     "first.arguments": Key("first", words, "Arguments of one complete run before the sweep"),
     "report.metric": Key("metric", one_of(*METRICS), "Result by which settings are compared"),
     **{f"matrix.{factor}": Key(f"matrix.{factor}", *row) for factor, row in FACTORS.items()},

@@ -4,17 +4,20 @@ point.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from iolens.lab.launchers.launcher import RunSpec
+from iolens.lab.run.lustre_driver import Build
 from iolens.lab.storage.backend import Backend
-from iolens.lab.sweep.define.experiment import ROMIO, Experiment
-from iolens.lab.sweep.define.folders import FIRST
+from iolens.lab.sweep.define.experiment import ALWAYS, ROMIO, Experiment, Keep
+from iolens.lab.sweep.define.folders import CONFIRM, FIRST, POINTS, WARM_UP
 from iolens.lab.sweep.define.matrix import Run
 from iolens.lab.values import LISTED
 from iolens.lab.workloads.recipe import USUAL, Recipe
+from iolens.lab.workloads.workloads import volume_of, workload_of
 
 Built = tuple[str | None, Recipe]
 """The MPI-IO component that a program is built for, and the recipe of the build."""
@@ -29,10 +32,13 @@ class PointSpec(RunSpec):
     neither. `options` are the options of the experiment's launcher, `recipe` says how the program is built, and
     `mapping` where its ranks are placed.
 
-    The plan adds the folder, the `key` that identifies a finished run, and the attempts so far: `number` counts those
-    of this sweep, `lost` and `failed` list all discarded and failed attempts at this setting.
+    `keep` says which of its files stay, and `volume` how many bytes it writes at most (None: unknown).
 
-    The performance adds the command and its surroundings on this machine, which a launcher needs.
+    The plan adds the folder, the `build` of the program, the command, the folder `mount` below which its data goes, the
+    `key` that identifies a finished run, and the attempts so far: `number` counts those of this sweep, `lost` and
+    `failed` list all discarded and failed attempts at this setting.
+
+    The performance adds the surroundings on this machine, which a launcher needs.
     """
 
     id: str
@@ -43,6 +49,10 @@ class PointSpec(RunSpec):
     point: Mapping[str, int | str] = field(default_factory=dict)
     recipe: Recipe = USUAL
     mapping: str | None = None
+    keep: Keep = field(default_factory=Keep)
+    volume: int | None = None
+    build: Build = field(default_factory=lambda: Build(Path(), None, ""))
+    mount: Path = Path()
     key: str = ""
     number: int = 0
     lost: tuple[Mapping[str, Any], ...] = ()
@@ -52,6 +62,22 @@ class PointSpec(RunSpec):
     def job(self) -> str:
         """Returns the name of the run in a form that is valid as a file name."""
         return self.id.replace("/", "_")
+
+    @property
+    def data(self) -> Path:
+        """Returns the folder of the run's data."""
+        return self.mount / self.job
+
+    @property
+    def place(self) -> str:
+        """Returns the folder of the run's results, below those of the sweep."""
+        return self.id if self.id.partition("/")[0] in (FIRST, CONFIRM, WARM_UP) else f"{POINTS}/{self.id}"
+
+    @property
+    def placement(self) -> Mapping[str, Any]:
+        """Returns the requested placement of ranks under the names of run.json; empty if none was requested."""
+        told = {"mapping": self.mapping, "ranks_per_node": self.options.get("ranks_per_node")}
+        return {key: value for key, value in told.items() if value is not None}
 
     @property
     def built(self) -> Built:
@@ -95,7 +121,14 @@ def spec_of(experiment: Experiment, run: Run, storage: Backend) -> PointSpec:
         point=point,
         recipe=recipe,
         mapping=experiment.mapping,
+        keep=experiment.keep,
+        volume=_volume_of(experiment, arguments, ranks),
     )
+
+
+def _volume_of(experiment: Experiment, arguments: Sequence[str], ranks: int) -> int | None:
+    """Returns the most bytes that a run writes, by its arguments or else by the experiment; None if neither tells."""
+    return volume_of(workload_of(experiment.program), arguments, ranks) or experiment.volume
 
 
 def _recipe_of(experiment: Experiment) -> Recipe:
@@ -120,6 +153,8 @@ def spec_of_first(experiment: Experiment) -> PointSpec:
         options=_options_of(experiment),
         recipe=_recipe_of(experiment),
         mapping=experiment.mapping,
+        keep=replace(experiment.keep, log=ALWAYS),  # Its report is made from the log.
+        volume=_volume_of(experiment, experiment.first or (), experiment.ranks),
     )
 
 

@@ -16,32 +16,30 @@ from iolens.lab.storage.backend import Health
 from iolens.lab.storage.mounts import file_system
 from iolens.lab.sweep.define.spec import PointSpec
 from iolens.lab.sweep.perform.observe import effective_hints, mpi_used, observed, page_cache
-from iolens.lab.sweep.plan.bench import Bench
-from iolens.lab.sweep.plan.starting import placement_of
+from iolens.lab.sweep.plan.prepare import Sweep
 from iolens.lab.workloads.workload import RESULT
 from iolens.log import read_log
 
 _NOT_SET = "the setting did not take effect: "
 
 
-def collect(bench: Bench, spec: PointSpec, outcome: Outcome, health: Health) -> RunRecord:
+def collect(sweep: Sweep, spec: PointSpec, outcome: Outcome, health: Health) -> RunRecord:
     """Returns the record of everything that the run produced."""
     folder = spec.folder
-    result = bench.workload.result(folder)
+    result = sweep.workload.result(folder)
     log = outcome.logs[-1] if outcome.logs else None
     seen, logged, trouble = _look(log)
-    build = bench.builds[spec.built]
     mpi = _mpi_of(logged, result)
-    hints = _hints_of(build.flavour, folder, logged, result)
+    hints = _hints_of(spec.build.flavour, folder, logged, result)
     effective = with_layout(_effective_settings(hints, result), health)
     driver = _driver_of(mpi, hints)
     effect = _took_effect(spec.requested, effective, seen)
     if spec.io_component == LUSTRE:
         effect |= {"io_component": None if driver is None else driver == LUSTRE}
     status, reason = judge(folder, outcome, health, effect, trouble, result)
-    below = file_system(bench.data)[0] if bench.storage.times_by_model else None
+    below = file_system(spec.mount)[0] if sweep.storage.times_by_model else None
     storage = {"file_system": health.file_system, "below": below, "valid": health.valid, "reason": health.reason}
-    pages = page_cache(result, seen, bench.storage.times_by_model)
+    pages = page_cache(result, seen, sweep.storage.times_by_model)
     return RunRecord(
         id=spec.id,
         status=status,
@@ -55,11 +53,11 @@ def collect(bench: Bench, spec: PointSpec, outcome: Outcome, health: Health) -> 
         effective=effective,
         observed=seen,
         took_effect=effect,
-        storage={"kind": bench.storage.name, **storage, "page_cache": pages, **_left_in_cache(result), **health.counts},
-        launcher=bench.launcher.name,
-        build={**(result.get("build") or {}), **build.made},
-        mpi={**mpi, "driver": driver, **placement_of(spec)},
-        hosts=outcome.hosts or hosts_of(outcome.logs, None if bench.launcher.elsewhere else spec.ranks),
+        storage={"kind": sweep.storage.name, **storage, "page_cache": pages, **_left_in_cache(result), **health.counts},
+        launcher=sweep.launcher.name,
+        build={**(result.get("build") or {}), **spec.build.made},
+        mpi={**mpi, "driver": driver, **spec.placement},
+        hosts=outcome.hosts or hosts_of(outcome.logs, None if sweep.launcher.elsewhere else spec.ranks),
         load_before=outcome.load_before,
         load_after=outcome.load_after,
         machine=outcome.machine,

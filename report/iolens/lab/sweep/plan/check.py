@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from iolens.errors import IolensError, UsageError
+from iolens.lab.io_components import LUSTRE
 from iolens.lab.launchers.launcher import Launcher
+from iolens.lab.launchers.launchers import LAUNCHERS
 from iolens.lab.say import say
 from iolens.lab.storage.backend import Backend
 from iolens.lab.storage.backends import existing
@@ -15,8 +17,26 @@ from iolens.lab.storage.targets import summary, usable
 from iolens.lab.sweep.define.experiment import Experiment
 from iolens.lab.sweep.define.metrics import OF_ANY
 from iolens.lab.sweep.define.spec import PointSpec
+from iolens.lab.sweep.plan.command import check_ranks_per_node
+from iolens.lab.sweep.plan.recipes import check_recipes
 from iolens.lab.workloads.workload import Workload
-from iolens.lab.workloads.workloads import refusal_of
+from iolens.lab.workloads.workloads import refusal_of, workload_of
+
+
+def check(experiment: Experiment, storage: Backend, runs: Sequence[PointSpec], data: Path) -> None:
+    """Raises for anything in these runs, whose data goes below `data`, that can be known to fail in advance."""
+    launcher = LAUNCHERS[experiment.launcher]
+    check_recipes(experiment.program, [spec.recipe for spec in runs])
+    check_workload(experiment, workload_of(experiment.program), runs)
+    _check_nodes(runs, launcher)
+    check_ranks_per_node(runs, launcher)
+    if storage.as_lustre is None and any(spec.io_component == LUSTRE for spec in runs):
+        raise UsageError(f"mpi.io_component: the Lustre driver needs stripes, but {storage.name} storage has none")
+    check_storage(runs, data, storage, launcher)
+    check_configuration(experiment.configuration, storage)
+    check_pool(experiment.pool, storage)
+    if storage.make is None:
+        check_targets(runs, existing(data), storage, experiment.pool)
 
 
 def check_workload(experiment: Experiment, workload: Workload, runs: Sequence[PointSpec]) -> None:
@@ -30,7 +50,7 @@ def check_workload(experiment: Experiment, workload: Workload, runs: Sequence[Po
             raise UsageError(f"workload.ranks: {spec.ranks}: {why} (run {spec.id})")
 
 
-def check_nodes(runs: Sequence[PointSpec], launcher: Launcher) -> None:
+def _check_nodes(runs: Sequence[PointSpec], launcher: Launcher) -> None:
     """Raises if the matrix varies the number of nodes and the launcher cannot provide them."""
     if "nodes" not in launcher.keys and any("nodes" in spec.point for spec in runs):
         raise UsageError(

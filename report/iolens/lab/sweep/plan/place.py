@@ -15,11 +15,8 @@ from iolens.errors import IolensError
 from iolens.lab.launchers.launchers import LAUNCHERS
 from iolens.lab.storage.backend import Backend
 from iolens.lab.storage.backends import existing
-from iolens.lab.sweep.define.experiment import Experiment
-from iolens.lab.sweep.define.keep import ALWAYS, NEVER
+from iolens.lab.sweep.define.experiment import ALWAYS, NEVER, Experiment
 from iolens.lab.sweep.define.spec import PointSpec
-from iolens.lab.workloads.workload import Workload
-from iolens.lab.workloads.workloads import volume_of
 
 MEMORY = Path("/dev/shm")
 """The file system in memory that Linux provides."""
@@ -56,26 +53,25 @@ _MARGIN = 1.05
 """Free space required, relative to the data of one run."""
 
 
-def needed_bytes(experiment: Experiment, workload: Workload, runs: Sequence[PointSpec]) -> int:
+def needed_bytes(runs: Sequence[PointSpec]) -> int:
     """Returns the bytes that the largest of these runs needs; 0 if unknown."""
-    volumes = [experiment.volume, *(volume_of(workload, spec.arguments, spec.ranks) for spec in runs)]
-    return int(max((volume for volume in volumes if volume), default=0) * _MARGIN)
+    return int(max((spec.volume or 0 for spec in runs), default=0) * _MARGIN)
 
 
-def kept_bytes(experiment: Experiment, workload: Workload, runs: Sequence[PointSpec]) -> int | None:
+def kept_bytes(runs: Sequence[PointSpec]) -> int | None:
     """Returns the bytes that the data of all these runs takes together; None if unknown."""
-    volumes = [experiment.volume or volume_of(workload, spec.arguments, spec.ranks) for spec in runs]
+    volumes = [spec.volume for spec in runs]
     return None if None in volumes else sum(volume or 0 for volume in volumes)
 
 
-def room_for(experiment: Experiment, workload: Workload, runs: Sequence[PointSpec], data: Path) -> int:
-    """Returns the bytes that these runs need below `data`: those of the largest run or, if data is kept, of all runs
-    that have no data there yet.
+def room_for(runs: Sequence[PointSpec]) -> int:
+    """Returns the bytes that these runs need: those of the largest run or, if data is kept, of all runs that have no
+    data yet.
     """
-    if experiment.keep.data != ALWAYS:
-        return needed_bytes(experiment, workload, runs)
-    due = [spec for spec in runs if not (data / spec.job).is_dir()]
-    return max(int((kept_bytes(experiment, workload, due) or 0) * _MARGIN), needed_bytes(experiment, workload, due))
+    if not any(spec.keep.data == ALWAYS for spec in runs):
+        return needed_bytes(runs)
+    due = [spec for spec in runs if not spec.data.is_dir()]
+    return max(int((kept_bytes(due) or 0) * _MARGIN), needed_bytes(due))
 
 
 def _volume(amount: int) -> str:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from iolens.errors import UsageError
 from iolens.lab.files import write_aside
+from iolens.lab.launchers.launcher import Launcher
 from iolens.lab.launchers.launchers import LAUNCHERS
+from iolens.lab.run.lustre_driver import Build
 from iolens.lab.run.record import RECORD, RunRecord, read_record
 from iolens.lab.storage.backend import Backend
 from iolens.lab.storage.backends import backend_for
@@ -16,45 +19,44 @@ from iolens.lab.sweep.define.experiment import Experiment
 from iolens.lab.sweep.define.experiment_file import to_yaml
 from iolens.lab.sweep.define.folders import CONFIRM, FIRST, POINTS, WARM_UP
 from iolens.lab.sweep.define.matrix import Run, points, schedule
-from iolens.lab.sweep.define.spec import PointSpec, spec_of, spec_of_first
+from iolens.lab.sweep.define.spec import Built, PointSpec, spec_of, spec_of_first
 from iolens.lab.sweep.plan.alone import alone
-from iolens.lab.sweep.plan.bench import Bench, key_of, set_up
-from iolens.lab.sweep.plan.check import (
-    check_configuration,
-    check_nodes,
-    check_pool,
-    check_storage,
-    check_targets,
-    check_workload,
-)
+from iolens.lab.sweep.plan.builds import builds_of, key_of
+from iolens.lab.sweep.plan.check import check, check_targets
+from iolens.lab.sweep.plan.command import with_command
 from iolens.lab.sweep.plan.place import check_space, data_folder, needed_bytes, room_for
 from iolens.lab.sweep.plan.repeat import ATTEMPT, first_attempt, put_aside
-from iolens.lab.sweep.plan.starting import check_ranks_per_node, starter_words
+from iolens.lab.workloads.workload import Workload
 from iolens.lab.workloads.workloads import workload_of
 
 
 @dataclass(frozen=True)
 class Sweep:
-    """A sweep that is set up: its folder, its bench, the bench of the complete run (whose data may lie elsewhere), and
-    the runs that are missing. Runs with a status in `kept` are not repeated; `failed` are the records of kept runs that
-    failed.
+    """A sweep that is set up: the folder of its results, its storage, the folders `mounts` below which the data of the
+    matrix and of the complete run goes, the builds of its program, and the runs that are missing. Runs with a status in
+    `kept` are not repeated; `failed` are the records of kept runs that failed.
     """
 
     experiment: Experiment
     folder: Path
-    bench: Bench
-    first_bench: Bench
-    own_data: bool
-    todo: tuple[PointSpec, ...]
-    first: PointSpec | None
+    storage: Backend
+    mounts: tuple[Path, ...]
+    builds: Mapping[Built, Build]
+    kept: tuple[str, ...]
     total: int
-    kept: tuple[str, ...] = ("ok", "failed")
+    todo: tuple[PointSpec, ...] = ()
+    first: PointSpec | None = None
     failed: tuple[RunRecord, ...] = ()
 
     @property
-    def places(self) -> tuple[Path, ...]:
-        """Returns the folders that no other sweep may use at the same time."""
-        return self.folder, self.bench.data, self.first_bench.data
+    def launcher(self) -> Launcher:
+        """Returns the launcher of all runs."""
+        return LAUNCHERS[self.experiment.launcher]
+
+    @property
+    def workload(self) -> Workload:
+        """Returns the description of the program."""
+        return workload_of(self.experiment.program)
 
     @property
     def run_folders(self) -> list[Path]:
@@ -69,60 +71,85 @@ def prepare(experiment: Experiment, folder: Path, with_matrix: bool = True, retr
 
     Without the matrix only the complete run remains. Failed runs are repeated if `retry` is True.
     """
-    storage = backend_for(experiment.storage, (experiment.directory or folder) / experiment.name)
     wanted = [*schedule(experiment), *_begun_before(experiment, folder)] if with_matrix else []
-    runs = [spec_of(experiment, run, storage) for run in wanted]
-    first = [spec_of_first(experiment)] if experiment.first is not None else []
-    check_workload(experiment, workload_of(experiment.program), [*runs, *first])
-    check_nodes(runs, LAUNCHERS[experiment.launcher])
-    bench, first_bench = (_bench_for(experiment, folder, storage, some) for some in (runs or first, first or runs))
-    _check_placement(bench, runs)
-    _check_placement(first_bench, first)
-    check_storage([*runs, *first], bench.data, bench.storage, bench.launcher)
-    check_configuration(experiment.configuration, bench.storage)
-    check_pool(experiment.pool, bench.storage)
-    _make_folders(experiment, folder, bench, first_bench)
-    check_targets(runs, bench.data, bench.storage, experiment.pool)
-    todo = [first_attempt(spec, folder / POINTS / spec.id, key_of(bench, spec)) for spec in runs]
-    before = [first_attempt(spec, folder / FIRST, key_of(first_bench, spec)) for spec in first]
+    storage, runs, first = specify(experiment, folder, wanted)
+    for some in (runs, first):
+        check_space(room_for(some), some[0].mount if some else folder)
+    builds = builds_of(experiment, storage, folder, [*runs, *first])
+    kept = ("ok",) if retry else ("ok", "failed")
+    mounts = tuple(dict.fromkeys(spec.mount for spec in (*runs, *first)))
+    sweep = Sweep(experiment, folder, storage, mounts, builds, kept, len(runs))
+    runs, first = ([_with_build(sweep, spec) for spec in some] for some in (runs, first))
+    _make_folders(sweep)
+    if storage.make:
+        check_targets(runs, mounts[0], storage, experiment.pool)
+    todo, before = ([first_attempt(spec, _key(sweep, spec)) for spec in some] for some in (runs, first))
     drop_stale(folder, (*todo, *before))
     if with_matrix:
         _drop_strangers(folder / POINTS, {spec.id for spec in runs})
-    kept = ("ok",) if retry else ("ok", "failed")
-    missing = tuple(one for one in todo if not finished(one, kept))
-    complete = next((one for one in before if not finished(one, (*kept, "invalid"))), None)
-    failed = tuple(record for one in (*before, *todo) if "failed" in kept and (record := _failure(one)))
-    own_data = experiment.directory is None
-    return Sweep(experiment, folder, bench, first_bench, own_data, missing, complete, len(runs), kept, failed)
+    return replace(
+        sweep,
+        todo=tuple(one for one in todo if not finished(one, kept)),
+        first=next((one for one in before if not finished(one, (*kept, "invalid"))), None),
+        failed=tuple(record for one in (*before, *todo) if "failed" in kept and (record := _failure(one))),
+    )
 
 
-def _check_placement(bench: Bench, runs: Sequence[PointSpec]) -> None:
-    """Raises if the launcher cannot place the ranks of a run as requested."""
-    check_ranks_per_node(runs, bench.launcher)
-    for spec in runs:
-        starter_words(spec, bench.builds[spec.built].starter, bench.launcher)
+def specify(
+    experiment: Experiment, folder: Path, wanted: Sequence[Run], with_first: bool = True
+) -> tuple[Backend, list[PointSpec], list[PointSpec]]:
+    """Returns the storage, and the checked specifications of the matrix's runs and of the complete run, with the places
+    of their results and data; raises UsageError for runs that cannot be made.
+    """
+    storage = backend_for(experiment.storage, (experiment.directory or folder) / experiment.name)
+    runs = [spec_of(experiment, run, storage) for run in wanted]
+    first = [spec_of_first(experiment)] if with_first and experiment.first is not None else []
+    if not runs and not first:
+        raise UsageError("first.arguments: this experiment has no complete run, so there is nothing to do")
+    mounts = [data_folder(experiment, folder, storage, needed_bytes(some)).resolve() for some in (runs, first)]
+    check(experiment, storage, [*first, *runs], mounts[0])
+    runs, first = (
+        [replace(spec, folder=folder / spec.place, mount=mount) for spec in some]
+        for some, mount in zip((runs, first), mounts, strict=True)
+    )
+    return storage, runs, first
 
 
-def _make_folders(experiment: Experiment, folder: Path, *benches: Bench) -> None:
+def attempt_at(sweep: Sweep, run: Run, part: str = "") -> PointSpec:
+    """Returns the first attempt at a further run of the matrix, or at one that belongs to another `part` of the
+    sweep.
+    """
+    spec = spec_of(sweep.experiment, run, sweep.storage)
+    return placed(sweep, replace(spec, id=f"{part}/{spec.id}" if part else spec.id))
+
+
+def placed(sweep: Sweep, spec: PointSpec) -> PointSpec:
+    """Returns the first attempt at a further run, in the folder that its name gives it."""
+    spec = _with_build(sweep, replace(spec, folder=sweep.folder / spec.place, mount=sweep.mounts[0]))
+    return first_attempt(spec, _key(sweep, spec))
+
+
+def _with_build(sweep: Sweep, spec: PointSpec) -> PointSpec:
+    """Returns the specification with its build and its command."""
+    return with_command(sweep.experiment, sweep.storage, replace(spec, build=sweep.builds[spec.built]))
+
+
+def _key(sweep: Sweep, spec: PointSpec) -> str:
+    """Returns the key of a run."""
+    return key_of(sweep.experiment, sweep.storage, spec)
+
+
+def _make_folders(sweep: Sweep) -> None:
     """Creates the folders of results and data, and writes the experiment beside the results; raises if another sweep
     uses them.
     """
-    places = {bench.data: bench.storage for bench in benches}
-    with alone(folder, *places):
-        for place, storage in places.items():
-            if storage.make:
-                storage.make(place, experiment.configuration)
-        for settings in benches[0].storage.settings(benches[0].data):
-            write_aside(folder / settings.name, settings.read_text(encoding="utf-8"))
-        write_aside(folder / "experiment.yaml", to_yaml(experiment))
-
-
-def _bench_for(experiment: Experiment, folder: Path, storage: Backend, runs: Sequence[PointSpec]) -> Bench:
-    """Returns the bench of some runs, after a check that their data has room."""
-    workload = workload_of(experiment.program)
-    data = data_folder(experiment, folder, storage, needed_bytes(experiment, workload, runs))
-    check_space(room_for(experiment, workload, runs, data), data)
-    return set_up(experiment, folder, data, {spec.built for spec in runs})
+    with alone(sweep.folder, *sweep.mounts):
+        for place in sweep.mounts:
+            if sweep.storage.make:
+                sweep.storage.make(place, sweep.experiment.configuration)
+        for settings in sweep.storage.settings(sweep.mounts[0]):
+            write_aside(sweep.folder / settings.name, settings.read_text(encoding="utf-8"))
+        write_aside(sweep.folder / "experiment.yaml", to_yaml(sweep.experiment))
 
 
 def finished(spec: PointSpec, kept: Sequence[str]) -> bool:

@@ -8,22 +8,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from iolens.lab.io_components import LUSTRE
-from iolens.lab.launchers.launcher import Launcher
 from iolens.lab.launchers.launchers import LAUNCHERS
 from iolens.lab.run import mpi
-from iolens.lab.run.lustre_driver import INTEL_MPI
+from iolens.lab.run.lustre_driver import INTEL_MPI, Build
 from iolens.lab.run.record import read_record
-from iolens.lab.storage.backends import backend_for, existing
-from iolens.lab.sweep.define.experiment import Experiment
-from iolens.lab.sweep.define.folders import FIRST, POINTS
-from iolens.lab.sweep.define.keep import ALWAYS, NEVER
+from iolens.lab.storage.backend import Backend
+from iolens.lab.storage.backends import existing
+from iolens.lab.sweep.define.experiment import ALWAYS, Experiment
+from iolens.lab.sweep.define.folders import POINTS
 from iolens.lab.sweep.define.matrix import Run, schedule
-from iolens.lab.sweep.define.spec import PointSpec, spec_of, spec_of_first
-from iolens.lab.sweep.plan.check import check_nodes, check_pool, check_targets, check_workload
-from iolens.lab.sweep.plan.place import data_folder, kept_bytes, needed_bytes
-from iolens.lab.sweep.plan.recipes import build_command, builds_folder, check_recipes
-from iolens.lab.sweep.plan.starting import check_ranks_per_node, placement_of, starter_words
-from iolens.lab.workloads.workloads import volume_of, workload_of
+from iolens.lab.sweep.define.spec import PointSpec
+from iolens.lab.sweep.plan.command import with_command
+from iolens.lab.sweep.plan.place import kept_bytes
+from iolens.lab.sweep.plan.prepare import specify
+from iolens.lab.sweep.plan.recipes import build_command, builds_folder
 
 _MPIRUN = "mpirun"
 """Name that stands in the plan for the launcher that a sweep would find."""
@@ -55,29 +53,18 @@ def plan(experiment: Experiment, folder: Path, with_matrix: bool = True, some: S
     """Returns the plan of a sweep into this folder, or of only `some` of its runs; raises UsageError for storage that
     does not exist and for settings that the workload or the launcher rejects.
     """
-    storage = backend_for(experiment.storage, (experiment.directory or folder) / experiment.name)
-    specs = [spec_of_first(experiment)] if experiment.first is not None and some is None else []
-    if with_matrix:
-        specs += [spec_of(experiment, run, storage) for run in (schedule(experiment) if some is None else some)]
-    check_recipes(experiment.program, [one.recipe for one in specs])
-    workload = workload_of(experiment.program)
-    check_workload(experiment, workload, specs)
-    check_nodes(specs, LAUNCHERS[experiment.launcher])
-    check_ranks_per_node(specs, LAUNCHERS[experiment.launcher])
-    data = data_folder(experiment, folder, storage, needed_bytes(experiment, workload, specs)).absolute()
-    check_pool(experiment.pool, storage)
-    if storage.make is None:
-        check_targets(specs, existing(data), storage, experiment.pool)
-    previewed = [_previewed(experiment, one, folder.absolute(), data) for one in specs]
-    volumes = [experiment.volume, *(volume_of(workload, one.arguments, one.ranks) for one in specs)]
+    wanted = (schedule(experiment) if some is None else some) if with_matrix else ()
+    storage, runs, first = specify(experiment, folder.absolute(), wanted, some is None)
+    specs = [*first, *runs]
+    data = specs[-1].mount
     known = [record.seconds for path in folder.glob(f"{POINTS}/*/*") if (record := read_record(path))]
     confirming = 2 * experiment.confirming_pairs if with_matrix and some is None else 0
     return Plan(
         runs=tuple(one.id for one in specs),
-        texts=tuple(LAUNCHERS[experiment.launcher].preview(previewed)),
+        texts=tuple(LAUNCHERS[experiment.launcher].preview([_previewed(experiment, storage, one) for one in specs])),
         data=data,
-        kept=kept_bytes(experiment, workload, specs) if experiment.keep.data == ALWAYS else 0,
-        volume=max((volume for volume in volumes if volume), default=None),
+        kept=kept_bytes(specs) if experiment.keep.data == ALWAYS else 0,
+        volume=max((one.volume for one in specs if one.volume), default=None),
         free=shutil.disk_usage(existing(data)).free,
         seconds=sum(known) / len(known) * (len(specs) + confirming) if known else None,
         builds=tuple(
@@ -89,28 +76,16 @@ def plan(experiment: Experiment, folder: Path, with_matrix: bool = True, some: S
     )
 
 
-def _previewed(experiment: Experiment, spec: PointSpec, folder: Path, data: Path) -> PointSpec:
-    """Returns a run as the launcher would receive it, with program and launcher by name."""
-    place = folder / (FIRST if spec.id == FIRST else f"{POINTS}/{spec.id}")
-    words = workload_of(experiment.program).words(
-        spec.arguments, place, data / spec.job, dict(spec.hints), experiment.keep.data != NEVER
-    )
-    usual = spec.recipe.is_usual
-    program = experiment.program if usual else str(builds_folder(folder, spec.built) / "bin" / experiment.program)
-    return replace(
-        spec,
-        folder=place,
-        starter=_starter_of(spec, LAUNCHERS[experiment.launcher]),
-        words=(program, *words),
-    )
-
-
-def _starter_of(spec: PointSpec, launcher: Launcher) -> tuple[str, ...]:
-    """Returns the command that starts the ranks, by name. Options for placement depend on the launcher's MPI, so the
-    launcher is searched for only if a placement is requested.
+def _previewed(experiment: Experiment, storage: Backend, spec: PointSpec) -> PointSpec:
+    """Returns a run as the launcher would receive it, with program and launcher by name. Options for placement depend
+    on the launcher's MPI, so the launcher is searched for only if a placement is requested.
     """
-    if not placement_of(spec) or "start" in spec.options:
-        return starter_words(spec, _MPIRUN, launcher)
-    intel = INTEL_MPI / "bin" / "mpiexec.hydra"
-    found = str(intel) if spec.io_component == LUSTRE and intel.exists() else mpi.find_launcher(None)
-    return (_MPIRUN, *starter_words(spec, found, launcher)[1:])
+    usual = spec.recipe.is_usual
+    results = spec.folder.parents[len(Path(spec.place).parts) - 1]
+    program = experiment.program if usual else builds_folder(results, spec.built) / "bin" / experiment.program
+    starter = _MPIRUN
+    if spec.placement and "start" not in spec.options:
+        intel = INTEL_MPI / "bin" / "mpiexec.hydra"
+        starter = str(intel) if spec.io_component == LUSTRE and intel.exists() else mpi.find_launcher(None)
+    found = with_command(experiment, storage, replace(spec, build=Build(Path(program), None, starter)))
+    return found if "start" in spec.options else replace(found, starter=(_MPIRUN, *found.starter[1:]))

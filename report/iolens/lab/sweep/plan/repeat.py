@@ -20,16 +20,16 @@ REPEATS = 3
 """Maximum number of times that a discarded run is repeated."""
 
 
-def first_attempt(spec: PointSpec, folder: Path, key: str) -> PointSpec:
-    """Returns the specification of the first attempt of this sweep, in this folder.
+def first_attempt(spec: PointSpec, key: str) -> PointSpec:
+    """Returns the specification of the first attempt of this sweep, in the specification's folder.
 
     Attempts that earlier sweeps discarded count too; otherwise a point could be repeated unnoticed until it is lucky.
     """
-    before = read_record(folder) or _last_aside(folder)
-    first = replace(spec, folder=folder, key=key)
+    before = read_record(spec.folder) or _last_aside(spec.folder)
+    first = replace(spec, key=key)
     if before is None or before.key != key:
         return first
-    return replace(first, lost=_losses_of(before), failed=_failures_of(before, folder))
+    return replace(first, lost=_losses_of(before), failed=_failures_of(before, spec.folder))
 
 
 def next_attempt(spec: PointSpec, record: RunRecord) -> PointSpec | None:
