@@ -118,6 +118,7 @@ enum iolens_link_kind {
     IOLENS_LINK_COMPLETION,
     IOLENS_LINK_COLLECTIVE,
     IOLENS_LINK_POST_COLLECTIVE,
+    IOLENS_LINK_WINDOW, /* The begin or end of an epoch of one-sided communication. */
     IOLENS_LINKS
 };
 
@@ -128,8 +129,10 @@ enum { IOLENS_NO_PEER = -1, IOLENS_ANY = -2, IOLENS_CANCELLED = -3 };
 struct iolens_link {
     enum iolens_link_kind kind;
     uint32_t communicator; /* Number of the communicator, equal on all its ranks; 0 if unknown. */
-    int peer, tag; /* Rank at the other end of a message, or root of a collective call; and the tag. */
-    int size;      /* Number of ranks in a collective call. */
+    /* Rank at the other end of a message, root of a collective call, or partner in an epoch; and the tag,
+     * which is 1 for an exclusive lock of a window. */
+    int peer, tag;
+    int size; /* Number of ranks in a collective call. */
     int64_t bytes;
     /* Only for a completing call: the value that iolens_mpi_link returned for the call that posted the
      * request. */

@@ -1,12 +1,13 @@
 /* Messages and collective calls of many kinds, whose parts `iolens run --why` must join: `MESSAGES n` and
- * `COLLECTIVES n` say how many there are, MPI_Init and MPI_Finalize included. */
+ * `COLLECTIVES n` say how many there are, MPI_Init and MPI_Finalize included; `EPOCHS n` counts pairs of a
+ * post and a start. */
 #include <mpi.h>
 #include <stdio.h>
 
 enum { ROUNDS = 3, TAG = 5, BIG = 1 << 20 };
 
 static char big[BIG], into[BIG];
-static int rank, ranks, messages, collectives;
+static int rank, ranks, messages, collectives, epochs;
 
 static void ring(MPI_Comm comm)
 {
@@ -79,6 +80,37 @@ static void write_together(MPI_Comm comm)
     collectives += 3;
 }
 
+/* Each rank writes into the memory of the next one, in all three ways. */
+static void one_sided(void)
+{
+    static char memory[8];
+    int right = (rank + 1) % ranks, left = (rank + ranks - 1) % ranks;
+    MPI_Win window;
+    MPI_Group all, origin, target;
+    MPI_Win_create(memory, sizeof memory, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+    MPI_Win_fence(0, window);
+    MPI_Put(big, 8, MPI_CHAR, right, 0, 8, MPI_CHAR, window);
+    MPI_Win_fence(0, window);
+    MPI_Win_get_group(window, &all);
+    MPI_Group_incl(all, 1, &left, &origin);
+    MPI_Group_incl(all, 1, &right, &target);
+    for (int i = 0; i < ROUNDS; i++) {
+        MPI_Win_post(origin, 0, window);
+        MPI_Win_start(target, 0, window);
+        MPI_Put(big, 8, MPI_CHAR, right, 0, 8, MPI_CHAR, window);
+        MPI_Win_complete(window);
+        MPI_Win_wait(window);
+    }
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, right, 0, window);
+    MPI_Put(big, 8, MPI_CHAR, right, 0, 8, MPI_CHAR, window);
+    MPI_Win_unlock(right, window);
+    MPI_Win_lock_all(0, window);
+    MPI_Win_unlock_all(window);
+    MPI_Win_free(&window);
+    epochs += ROUNDS * ranks;
+    collectives += 4;
+}
+
 int main(int argc, char **argv)
 {
     MPI_Comm twin, other, half;
@@ -106,9 +138,10 @@ int main(int argc, char **argv)
     together(other);
     MPI_Barrier(half);
     write_together(twin);
+    one_sided();
     collectives += 3 + 2 + 2;
     if (rank == 0)
-        printf("MESSAGES %d\nCOLLECTIVES %d\n", messages, collectives);
+        printf("MESSAGES %d\nCOLLECTIVES %d\nEPOCHS %d\n", messages, collectives, epochs);
     MPI_Finalize();
     return 0;
 }

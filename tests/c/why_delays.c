@@ -1,5 +1,5 @@
-/* Four ranks in which one delays others by a planted write: `why_delays PATTERN`. The same patterns are in
- * why_delays.F90 and why_delays.py. */
+/* Four ranks in which one delays others by a planted write: `why_delays PATTERN`. The same patterns, beside
+ * those of one-sided communication, are in why_delays.F90 and why_delays.py. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,10 @@ enum { STEPS = 3, LARGE = 1 << 18 };
 
 static int rank, ranks;
 static char data[LARGE], more[LARGE];
+static char exposed[64];
 static MPI_Comm half;
+static MPI_Win window;
+static MPI_Group outer, middle;
 
 static void late_sender(int step)
 {
@@ -135,6 +138,73 @@ static void partly_hidden(int step)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+static void fence(int step)
+{
+    work(20);
+    if (rank == 2)
+        planted_delay(step);
+    MPI_Win_fence(0, window);
+    MPI_Put(data, 8, MPI_CHAR, (rank + 1) % ranks, 0, 8, MPI_CHAR, window);
+    MPI_Win_fence(0, window);
+}
+
+/* Rank 1 exposes its memory late, and ranks 0 and 2 write into it. */
+static void late_post(int step)
+{
+    work(20);
+    if (rank == 1) {
+        planted_delay(step);
+        MPI_Win_post(outer, 0, window);
+        MPI_Win_wait(window);
+    } else if (rank < 3) {
+        MPI_Win_start(middle, 0, window);
+        MPI_Put(data, 8, MPI_CHAR, 1, 8 * rank, 8, MPI_CHAR, window);
+        MPI_Win_complete(window);
+    }
+}
+
+/* Rank 1 waits until rank 0 has written into its memory. */
+static void early_wait(int step)
+{
+    work(20);
+    if (rank == 1) {
+        MPI_Win_post(outer, 0, window);
+        MPI_Win_wait(window);
+    } else if (rank < 3) {
+        MPI_Win_start(middle, 0, window);
+        MPI_Put(data, 8, MPI_CHAR, 1, 8 * rank, 8, MPI_CHAR, window);
+        if (rank == 0)
+            planted_delay(step);
+        MPI_Win_complete(window);
+    }
+}
+
+/* Rank 1 writes a file while it holds a lock that rank 2 wants. */
+static void locked(int step)
+{
+    work(rank == 1 ? 20 : 60);
+    if (rank == 1 || rank == 2) {
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, window);
+        MPI_Put(data, 8, MPI_CHAR, 0, 8 * rank, 8, MPI_CHAR, window);
+        MPI_Win_flush(0, window);
+        if (rank == 1)
+            planted_delay(step);
+        MPI_Win_unlock(0, window);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void make_window(void)
+{
+    int around[] = {0, 2}, between = 1;
+    MPI_Group all;
+    MPI_Comm_group(MPI_COMM_WORLD, &all);
+    MPI_Group_incl(all, 2, around, &outer);
+    MPI_Group_incl(all, 1, &between, &middle);
+    MPI_Group_free(&all);
+    MPI_Win_create(exposed, sizeof exposed, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+}
+
 static const struct {
     const char *name;
     void (*run)(int step);
@@ -149,17 +219,23 @@ static const struct {
                 {"turns", turns},
                 {"halves", halves},
                 {"workers", workers},
-                {"partly_hidden", partly_hidden}};
+                {"partly_hidden", partly_hidden},
+                {"fence", fence},
+                {"late_post", late_post},
+                {"early_wait", early_wait},
+                {"locked", locked}};
 
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    make_window();
     MPI_Comm_split(MPI_COMM_WORLD, rank / 2, rank, &half);
     for (size_t i = 0; i < sizeof patterns / sizeof patterns[0]; i++)
         for (int step = 0; step < STEPS && strcmp(patterns[i].name, argv[1]) == 0; step++)
             patterns[i].run(step);
+    MPI_Win_free(&window);
     MPI_Finalize();
     return 0;
 }

@@ -53,6 +53,12 @@ class Line:
         """Adds a collective call."""
         return self.add("all", function, start, end, communicator=WORLD, size=size, peer=root, bytes=8)
 
+    def epoch(self, function: str, start: float, end: float, *peers: int, exclusive: bool = False) -> Line:
+        """Adds a call that begins or ends an epoch of one-sided communication with these partners, or with all."""
+        for peer in peers or (-1,):
+            self.add("win", f"MPI_Win_{function}", start, end, communicator=WORLD, peer=peer, tag=int(exclusive))
+        return self
+
 
 def events_of(*lines: Line) -> Records:
     """Returns the rows of all ranks."""

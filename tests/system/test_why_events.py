@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from iolens.log import read_log
 from iolens.metrics.why.answers import replays, why
+from iolens.metrics.why.windows import EARLY_WAIT, LATE_POST
 from mpi_libraries import ROOT, library
 from patience import PATIENCE
 
@@ -52,6 +53,8 @@ def test_all_parts_are_joined(tmp_path: Path, name: str) -> None:
     assert (found.joins.receive_done >= 0).all()
     assert int(found.joins.group.max()) + 1 == said["COLLECTIVES"]
     assert found.joins.not_joined == 0
+    for why_waiting in (LATE_POST, EARLY_WAIT):
+        assert (found.joins.windows.why == why_waiting).sum() == said["EPOCHS"]
     assert found.graph.broken == 0
     assert not found.waits.violations
     times = replays(job)

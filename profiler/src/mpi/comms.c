@@ -219,20 +219,32 @@ int comm_world_rank(const struct comm *comm, int peer)
     return comm->world ? comm->world[peer] : comm->first + peer * comm->stride;
 }
 
+struct comm *comm_of_group(MPI_Group group)
+{
+    struct comm *comm = heap_take_zeroed(1, sizeof *comm);
+    if (!comm)
+        return NULL;
+    atomic_init(&comm->users, 1);
+    if (pmpi.Group_size(group, &comm->size) == MPI_SUCCESS &&
+        (comm->size == 0 || translate(comm, group, comm->size)))
+        return comm;
+    comm_release(comm);
+    return NULL;
+}
+
 /* MPI cannot tell a window's communicator, only its group, so the facts are stored as an attribute of the
  * window. */
 static struct comm *make_of_window(MPI_Win win)
 {
     MPI_Group group;
-    struct comm *comm = heap_take_zeroed(1, sizeof *comm);
-    bool done = false;
-    if (comm && pmpi.Win_get_group(win, &group) == MPI_SUCCESS) {
-        done = pmpi.Group_size(group, &comm->size) == MPI_SUCCESS && translate(comm, group, comm->size);
-        pmpi.Group_free(&group);
-    }
-    if (comm)
-        atomic_init(&comm->users, 1);
-    if (done && pmpi.Win_set_attr(win, windows_keyval, comm) == MPI_SUCCESS)
+    if (pmpi.Win_get_group(win, &group) != MPI_SUCCESS)
+        return NULL;
+    struct comm *comm = comm_of_group(group);
+    pmpi.Group_free(&group);
+    if (!comm)
+        return NULL;
+    comm->id = comm_id_next(comm->size, comm->first, comm->stride, comm->world);
+    if (pmpi.Win_set_attr(win, windows_keyval, comm) == MPI_SUCCESS)
         return comm;
     comm_release(comm);
     return NULL;

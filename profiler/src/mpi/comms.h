@@ -30,8 +30,11 @@ bool comms_start(void);
 /* Returns the facts of a communicator; NULL for the null handle, or if MPI refuses. */
 struct comm *comm_of(MPI_Comm comm);
 
-/* Returns the facts of the communicator that a window was made from. */
+/* Returns the facts of the communicator that a window was made from; its `id` is that of the window. */
 struct comm *comm_of_window(MPI_Win win);
+
+/* Returns the ranks of a group, for the caller to release; NULL without memory or if MPI refuses. */
+struct comm *comm_of_group(MPI_Group group);
 
 /* Returns the rank in MPI_COMM_WORLD of the rank `peer` of this communicator (of its remote group, if it has
  * one); -1 if outside of MPI_COMM_WORLD. */

@@ -82,6 +82,36 @@ int64_t link_collective(struct traced *c, enum iolens_link_kind kind, const stru
                                  .bytes = volume.sent > volume.received ? volume.sent : volume.received});
 }
 
+static void keep_epoch(struct traced *c, MPI_Win win, int peer, bool exclusive)
+{
+    keep(c, &(struct iolens_link){.kind = IOLENS_LINK_WINDOW,
+                                  .communicator = id_of(comm_of_window(win)),
+                                  .peer = peer,
+                                  .tag = exclusive});
+}
+
+void link_epoch(struct traced *c, MPI_Win win, int target, bool exclusive)
+{
+    if (wanted() && target != MPI_PROC_NULL)
+        keep_epoch(c, win, peer_of(comm_of_window(win), target), exclusive);
+}
+
+void link_epoch_of_all(struct traced *c, MPI_Win win)
+{
+    if (wanted())
+        keep_epoch(c, win, IOLENS_NO_PEER, false);
+}
+
+void link_epoch_of_group(struct traced *c, MPI_Win win, MPI_Group group)
+{
+    if (!wanted())
+        return;
+    struct comm *members = comm_of_group(group);
+    for (int i = 0; members && i < members->size; i++)
+        keep_epoch(c, win, comm_world_rank(members, i), false);
+    comm_release(members);
+}
+
 int64_t link_started(struct traced *c, const struct request *request)
 {
     static const enum iolens_link_kind kinds[] = {

@@ -24,6 +24,12 @@ void link_completed(struct traced *c, const struct request *request, const MPI_S
 int64_t link_collective(struct traced *c, enum iolens_link_kind kind, const struct comm *comm, int root,
                         struct volume volume);
 
+/* Record that an epoch of one-sided communication begins or ends: with the rank `target` of the window, with
+ * each rank of `group`, and with all ranks of the window or those that the epoch began with. */
+void link_epoch(struct traced *c, MPI_Win win, int target, bool exclusive);
+void link_epoch_of_group(struct traced *c, MPI_Win win, MPI_Group group);
+void link_epoch_of_all(struct traced *c, MPI_Win win);
+
 /* Records the start of a persistent request. */
 int64_t link_started(struct traced *c, const struct request *request);
 

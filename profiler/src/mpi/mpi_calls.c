@@ -1,6 +1,7 @@
 /* The wrapped functions whose calls are counted: the rows of mpi_calls.def, expanded. */
 #include <math.h>
 
+#include "links.h"
 #include "traced.h"
 #include "wrap.h"
 #include "traced_kinds.h"

@@ -398,6 +398,32 @@ void traced_made(struct traced *c, MPI_Comm of, MPI_Comm made)
     traced_made_by_some(made);
 }
 
+void traced_made_window(struct traced *c, MPI_Comm of, MPI_Win made)
+{
+    traced_made(c, of, mpi.no_comm);
+    if (traced_what & IOLENS_MPI_WHY)
+        comm_of_window(made);
+}
+
+void traced_fence(struct traced *c, MPI_Win win)
+{
+    if (traced_what & IOLENS_MPI_WHY)
+        link_collective(c, IOLENS_LINK_COLLECTIVE, comm_of_window(win), -1, (struct volume){0, 0});
+}
+
+/* MPI forgets a window's facts with the window. */
+void before_window_free(struct traced *c, MPI_Win win)
+{
+    const struct comm *comm = traced_what & IOLENS_MPI_WHY ? comm_of_window(win) : NULL;
+    c->request = (struct request){.communicator = comm ? comm->id : 0, .size = comm ? comm->size : 0};
+}
+
+void traced_window_free(struct traced *c)
+{
+    const struct comm window = {.id = c->request.communicator, .size = c->request.size};
+    link_collective(c, IOLENS_LINK_COLLECTIVE, &window, -1, (struct volume){0, 0});
+}
+
 void traced_collective_init(const struct traced *c, const struct comm *of, int root, struct volume volume,
                             MPI_Request request)
 {

@@ -56,12 +56,16 @@ void traced_together_post(struct traced *c, const struct comm *of, int root, str
 
 /* Calls in which all or some ranks of a communicator make a new one. */
 void traced_made(struct traced *c, MPI_Comm of, MPI_Comm made);
+void traced_made_window(struct traced *c, MPI_Comm of, MPI_Win made);
 void traced_made_by_some(MPI_Comm made);
 void traced_collective_init(const struct traced *c, const struct comm *of, int root, struct volume volume,
                             MPI_Request request);
 
 /* One-sided calls. */
 void traced_one_sided(MPI_Win win, int target, int64_t sent, int64_t received);
+void traced_fence(struct traced *c, MPI_Win win);
+void before_window_free(struct traced *c, MPI_Win win);
+void traced_window_free(struct traced *c);
 
 /* Counts the call with all facts that the functions above have set. */
 void traced_end(struct traced *c, void *caller);

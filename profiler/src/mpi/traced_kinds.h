@@ -88,9 +88,10 @@
 #define ON_SEND(f, ...)  FN(TRACED, f, __VA_ARGS__, NOTHING, traced_send(&c, COMM, dest, tag, BYTES))
 /* Calls in which all ranks of a communicator make another one or a window, or some of its ranks make a
  * communicator. */
-#define ON_MAKES(f, ...)        FN(TRACED, f, __VA_ARGS__, NOTHING, traced_made(&c, COMM, *(MPI_Comm *)made))
-#define ON_MAKES_SOME(f, ...)   FN(TRACED, f, __VA_ARGS__, NOTHING, traced_made_by_some(*(MPI_Comm *)made))
-#define ON_MAKES_WINDOW(f, ...) FN(TRACED, f, __VA_ARGS__, NOTHING, traced_made(&c, COMM, mpi.no_comm))
+#define ON_MAKES(f, ...)      FN(TRACED, f, __VA_ARGS__, NOTHING, traced_made(&c, COMM, *(MPI_Comm *)made))
+#define ON_MAKES_SOME(f, ...) FN(TRACED, f, __VA_ARGS__, NOTHING, traced_made_by_some(*(MPI_Comm *)made))
+#define ON_MAKES_WINDOW(f, ...)                                                                              \
+    FN(TRACED, f, __VA_ARGS__, NOTHING, traced_made_window(&c, COMM, *(MPI_Win *)made))
 /* Calls that make a request which is not followed. */
 #define PASS              requests_pass(*request, c.t1)
 #define ON_ITIMED(f, ...) FN(TRACED, f, __VA_ARGS__, NOTHING, PASS)
@@ -276,6 +277,19 @@
     FN(TRACED, name##_init, name##_init##many, (PARAMETERS(many, __VA_ARGS__, info, request)),               \
        (__VA_ARGS__, info, request), NOTHING,                                                                \
        WITH_COMM(traced_collective_init(&c, of, ROOT_##kind, VOLUME_##kind(many), *request)))
+
+/* Calls that begin and end epochs of one-sided communication. */
+#define WIN                  ((MPI_Win)win)
+#define ON_WIN_FENCE(f, ...) FN(TRACED, f, __VA_ARGS__, NOTHING, traced_fence(&c, WIN))
+#define ON_WIN_FREE(f, ...)                                                                                  \
+    FN(TRACED, f, __VA_ARGS__, before_window_free(&c, *(MPI_Win *)made), traced_window_free(&c))
+#define ON_WIN_GROUP(f, ...)                                                                                 \
+    FN(TRACED, f, __VA_ARGS__, NOTHING, link_epoch_of_group(&c, WIN, (MPI_Group)group))
+#define ON_WIN_ALL(f, ...)  FN(TRACED, f, __VA_ARGS__, NOTHING, link_epoch_of_all(&c, WIN))
+#define ON_WIN_TEST(f, ...) FN(TRACED, f, __VA_ARGS__, NOTHING, *flag ? link_epoch_of_all(&c, WIN) : NOTHING)
+#define ON_WIN_LOCK(f, ...)                                                                                  \
+    FN(TRACED, f, __VA_ARGS__, NOTHING, link_epoch(&c, WIN, target, kind == MPI_LOCK_EXCLUSIVE))
+#define ON_WIN_UNLOCK(f, ...) FN(TRACED, f, __VA_ARGS__, NOTHING, link_epoch(&c, WIN, target, false))
 
 #define TO_TARGET       traced_one_sided((MPI_Win)win, target, BYTES, -1)
 #define FROM_TARGET     traced_one_sided((MPI_Win)win, target, -1, BYTES)

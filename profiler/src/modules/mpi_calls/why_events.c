@@ -31,6 +31,7 @@ static const char words[KINDS][12] = {
     [IOLENS_LINK_COMPLETION] = "done",
     [IOLENS_LINK_COLLECTIVE] = "all",
     [IOLENS_LINK_POST_COLLECTIVE] = "iall",
+    [IOLENS_LINK_WINDOW] = "win",
     [LINK_FILE] = "file",
     [LINK_FILES] = "files",
 };
@@ -81,7 +82,9 @@ static const struct column COLUMNS[] = {
     TEXT(kind, "S12",
          "send, recv: a message in a blocking call; isend, irecv: one that was posted; done: its completion; "
          "all, "
-         "iall: a collective call, blocking or posted; call: another call of MPI; file: a call of the file "
+         "iall: a collective call, blocking or posted; win: begin or end of an epoch of one-sided "
+         "communication, "
+         "with a row for each partner; call: another call of MPI; file: a call of the file "
          "system; files: the sum of short ones. A call with several messages has several rows of the same "
          "times",
          TEXT_WORD),
@@ -89,10 +92,12 @@ static const struct column COLUMNS[] = {
     COLUMN(start, "<f8", "s", "since the begin of the job"),
     COLUMN(end, "<f8", "s", "when it returned; of `files`: begin and sum of the calls' times"),
     COLUMN(communicator, "<u4", "",
-           "a number that all ranks give the same communicator; 0: none, or an intercommunicator"),
+           "a number that all ranks give the same communicator or window; 0: none, or an intercommunicator"),
     COLUMN(peer, "<i4", "rank",
            "of MPI_COMM_WORLD: the other end of a message, the root of a collective call; -1: none; -2: any"),
-    COLUMN(tag, "<i4", "tag", "of a message; -2: any. A completion with peer -3 was cancelled"),
+    COLUMN(
+        tag, "<i4", "tag",
+        "of a message; -2: any; 1: an exclusive lock of a window. A completion with peer -3 was cancelled"),
     COLUMN(
         size, "<i4", "ranks",
         "number of ranks in a collective call; of `files` and of MPI_Test and its like that found nothing: "

@@ -11,7 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from iolens.metrics.why.matching import matched, numbered
 from iolens.metrics.why.program import Program
+from iolens.metrics.why.windows import WindowWaits, window_waits
 
 _POSTED_RECEIVES, _RECEIVES = ("irecv",), ("recv", "irecv")
 _SENDS = ("send", "isend")
@@ -42,7 +44,8 @@ class Joins:
     """Messages: calls that posted and completed the send and the receive (arrays; -1: none completed it), and the
     message's bytes. Collective calls: `group` of each role, the calls in which the rank entered and in which it
     completed, the shape and root of its group, and `behind`, the call of the rank that passed its data on so late that
-    this rank waited for it (-1: none is known). not_joined: roles of messages or collective calls without partner.
+    this rank waited for it (-1: none is known). windows: one-sided communication. not_joined: roles of messages or
+    collective calls without partner.
     """
 
     send: np.ndarray
@@ -56,6 +59,7 @@ class Joins:
     shape: np.ndarray
     is_root: np.ndarray
     behind: np.ndarray
+    windows: WindowWaits
     not_joined: int
 
 
@@ -76,7 +80,7 @@ def joins_of(program: Program) -> Joins:
     rank = links["rank"]
     from_send = np.stack([links["communicator"][send], rank[send], peer[send], tag[send]], axis=1)
     from_receive = np.stack([links["communicator"][receive], peer[receive], rank[receive], tag[receive]], axis=1)
-    at_send, at_receive, lone = _matched(from_send.astype(np.int64), from_receive.astype(np.int64))
+    at_send, at_receive, lone = matched(from_send.astype(np.int64), from_receive.astype(np.int64))
     send, receive = send[at_send], receive[at_receive]
     groups, lone_calls = _groups(program, completion)
     call = links["call"]
@@ -86,6 +90,7 @@ def joins_of(program: Program) -> Joins:
         receive=call[receive],
         receive_done=_done_call(call, completion, receive, kind),
         size=links["bytes"][send],
+        windows=window_waits(program),
         not_joined=lone + lone_calls,
         **groups,
     )
@@ -115,38 +120,6 @@ def _completions(program: Program, done: np.ndarray) -> np.ndarray:
     return found
 
 
-def _matched(sends: np.ndarray, receives: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
-    """Returns places of sends and receives that belong together, and how many have no partner. Rows are communicator,
-    sender, receiver and tag; those of one rank stand in the order in which they were posted.
-    """
-    both = np.concatenate([sends, receives])
-    if not len(both):
-        return np.zeros(0, np.int64), np.zeros(0, np.int64), 0
-    _, channel = np.unique(both, axis=0, return_inverse=True)
-    channel = channel.reshape(-1)
-    ours, theirs = channel[: len(sends)], channel[len(sends) :]
-    send_order, receive_order = np.argsort(ours, kind="stable"), np.argsort(theirs, kind="stable")
-    send_key = _numbered(ours[send_order])
-    receive_key = _numbered(theirs[receive_order])
-    width = max(len(both), 1)
-    common, at_send, at_receive = np.intersect1d(
-        ours[send_order] * width + send_key,
-        theirs[receive_order] * width + receive_key,
-        assume_unique=True,
-        return_indices=True,
-    )
-    return send_order[at_send], receive_order[at_receive], len(both) - 2 * len(common)
-
-
-def _numbered(groups: np.ndarray) -> np.ndarray:
-    """Returns 0, 1, 2 … within each run of equal values."""
-    if not len(groups):
-        return groups
-    begins = np.flatnonzero(np.concatenate([[True], groups[1:] != groups[:-1]]))
-    numbered: np.ndarray = np.arange(len(groups)) - np.repeat(begins, np.diff(np.append(begins, len(groups))))
-    return numbered
-
-
 def _groups(program: Program, completion: np.ndarray) -> tuple[dict[str, np.ndarray], int]:
     """Returns the collective calls with all their ranks, and how many roles are in others."""
     links = program.links
@@ -154,7 +127,7 @@ def _groups(program: Program, completion: np.ndarray) -> tuple[dict[str, np.ndar
     part = links.where(rows)
     order = np.lexsort((rows, part["rank"], part["communicator"]))
     member = part["communicator"][order].astype(np.int64) * (program.ranks + 1) + part["rank"][order]
-    instance = _numbered(member)
+    instance = numbered(member)
     key = np.stack([part["communicator"][order].astype(np.int64), instance], axis=1)
     _, group, count = np.unique(key, axis=0, return_inverse=True, return_counts=True)
     group = group.reshape(-1)

@@ -21,14 +21,14 @@ def without_polling(rows: Records) -> Records:
     ends with a receive, as one call from the begin of the loop.
     """
     function = rows["function"].tolist()
-    tests = {name for name in set(function) if name.startswith("MPI_Test")}
+    tests = {name for name in set(function) if name.startswith("MPI_Test") or name == "MPI_Win_test"}
     if not tests and not set(function).intersection(_PROBES):
         return rows
     is_test = np.fromiter((name in tests for name in function), bool, len(rows))
     is_probe = np.fromiter((name in _PROBES for name in function), bool, len(rows))
     kind = rows["kind"]
     asks = kind == "call"
-    goes_on = (is_test[:-1] & is_test[1:] & (asks | (kind == "done"))[1:]) | (
+    goes_on = (is_test[:-1] & is_test[1:] & (asks | (kind == "done") | (kind == "win"))[1:]) | (
         is_probe[:-1] & ((is_probe & asks) | (kind == "recv"))[1:]
     )
     linked = asks[:-1] & goes_on & (rows["rank"][1:] == rows["rank"][:-1])

@@ -2,9 +2,9 @@
 
 The dependencies: a rank makes its calls in their order; a receive is complete after its message's send has begun, a
 send that does not return before its message is taken after the receive was posted, a collective call after those ranks
-have entered that it waits for (`joins`). The rest of a call's time, measured from the moment when all of that was
-there, is its own cost. A replay without any change gives the measured run time back, except where clocks disagree; the
-difference is the replay's error.
+have entered that it waits for (`joins`), and a call on a window after those that it waits for (`windows`). The rest of
+a call's time, measured from the moment when all of that was there, is its own cost. A replay without any change gives
+the measured run time back, except where clocks disagree; the difference is the replay's error.
 """
 
 from __future__ import annotations
@@ -54,8 +54,9 @@ def graph_of(program: Program, joins: Joins) -> Graph:
     behind &= (roots[joins.group] >= 0) if groups else behind
     from_lower, to_higher = _scan_edges(program, joins)
     inside = joins.behind >= 0
-    edge_from = np.concatenate([edge_from, roots[joins.group[behind]], joins.behind[inside], from_lower])
-    edge_to = np.concatenate([edge_to, joins.completed[behind], joins.completed[inside], to_higher])
+    windows = joins.windows
+    edge_from = np.concatenate([edge_from, roots[joins.group[behind]], joins.behind[inside], from_lower, windows.late])
+    edge_to = np.concatenate([edge_to, joins.completed[behind], joins.completed[inside], to_higher, windows.waiting])
     waiter_call, waiter_group = joins.completed[waits], joins.group[waits]
     own = edge_from == edge_to
     edge_from, edge_to = edge_from[~own], edge_to[~own]

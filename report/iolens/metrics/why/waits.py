@@ -26,6 +26,10 @@ PATTERNS = (
     "early reduce",
     "early scan",
     "wait inside a tree",
+    "wait at fence",
+    "late post",
+    "early wait",
+    "wait for a window's lock",
     "wait at MPI_Init",
     "wait at MPI_Finalize",
 )
@@ -40,6 +44,10 @@ PATTERNS = (
     EARLY_REDUCE,
     EARLY_SCAN,
     IN_TREE,
+    FENCE,
+    LATE_POST,
+    EARLY_WAIT,
+    WINDOW_LOCK,
     INIT,
     FINALIZE,
 ) = range(len(PATTERNS))
@@ -71,7 +79,7 @@ def waits_of(program: Program, joins: Joins) -> Waits:
     """Returns the wait states of all calls."""
     sender = _late_senders(program, joins)
     receiver = _late_receivers(program, joins)
-    parts = [sender, receiver, *_collective_waits(program, joins)]
+    parts = [sender, receiver, *_collective_waits(program, joins), _one_sided_waits(program, joins)]
     call, late, waited, severity, pattern = (np.concatenate(column) for column in zip(*parts, strict=True))
     call, late, waited, severity, pattern = _longest(call, late, waited, severity, pattern)
     came = program.start[late.astype(np.int64)]
@@ -161,6 +169,13 @@ def _late_receivers(program: Program, joins: Joins) -> tuple[np.ndarray, ...]:
     return _part(done, receive, waited, LATE_RECEIVER)
 
 
+def _one_sided_waits(program: Program, joins: Joins) -> tuple[np.ndarray, ...]:
+    """Returns the waits in epochs of one-sided communication."""
+    late, waiting, why = joins.windows.late, joins.windows.waiting, joins.windows.why
+    waited = np.minimum(program.start[late], program.end[waiting]) - program.start[waiting]
+    return _part(waiting, late, waited, np.array([LATE_POST, EARLY_WAIT, WINDOW_LOCK])[why])
+
+
 def _collective_waits(program: Program, joins: Joins) -> list[tuple[np.ndarray, ...]]:
     """Returns the waits in collective calls, by the shape of the call."""
     if not len(joins.group):
@@ -209,6 +224,8 @@ def _patterns(program: Program) -> np.ndarray:
         bare = name.rpartition("MPI_")[2]
         if bare in ("Barrier", "Ibarrier", "Barrier_init"):
             found[place] = BARRIER
+        elif bare == "Win_fence":
+            found[place] = FENCE
         elif bare.startswith("File_"):
             found[place] = COLLECTIVE_IO
         elif bare in ("Init", "Init_thread"):
