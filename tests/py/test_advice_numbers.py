@@ -91,7 +91,7 @@ def test_several_narrow_files_have_their_own_bytes_and_the_sum_apart() -> None:
     rows = [shared | {"id": key, "F_WRITE_TIME": 80.0, "F_SLOWEST_RANK_TIME": 20.0} for key in (1, 2)]
     made = job(8, {"POSIX": frame("POSIX", rows), "LUSTRE": layouts({1: [3], 2: [4]})})
     evidence = said(made)["narrow-stripes"].evidence
-    assert re.match(r"file\.\d: 8 ranks moved 512 MiB on 1 stripe; with 1 other file like it 1 GiB in 40 s", evidence)
+    assert re.match(r"file\.\d: 8 ranks moved 512 MiB on 1 stripe; this file and 1 other like it took 40 s", evidence)
 
 
 def test_a_share_just_below_what_is_worth_it_is_said_to_be_close() -> None:

@@ -175,7 +175,7 @@ def test_one_stripe_bounds_the_gain_by_the_ranks() -> None:
     assert found.gain == pytest.approx(0.2 * (1 - 1 / 8))
     assert "lfs setstripe -c 8 -S 1M FOLDER" in found.remedy
     assert found.severity == "medium"
-    assert verdict(made).kind == "one target"
+    assert verdict(made).kind == "too few targets"
     assert said(job(8, {"POSIX": posix, "LUSTRE": layouts({1: [0, 1, 2, 3]})}))["narrow-stripes"].gain == 0.1
     assert "narrow-stripes" not in said(job(8, {"POSIX": posix, "LUSTRE": layouts({1: [0, 1, 2, 3, 4]})}))
 
@@ -185,6 +185,13 @@ def test_times_beyond_the_run_are_noted() -> None:
     threads = job(1, {"POSIX": frame("POSIX", [{"id": key, "rank": 0, **meta} for key in range(3)])})
     assert "add up to 3 min in a run of 1 min 40 s" in said(threads)["overlapping-times"].evidence
     assert said(job(1, {"POSIX": frame("POSIX", [{"id": 1, "rank": 0, **meta}])})) == {}
+
+
+def test_the_note_on_overlapping_times_says_which_waits_the_verdict_leaves_out() -> None:
+    quick = [{"id": key, "rank": 0, "OPENS": 1, "F_META_TIME": 0.001} for key in range(3)]
+    pipe = {"id": 9, "rank": 0, "OPENS": 1, "F_META_TIME": 500.0}
+    found = said(job(1, {"POSIX": frame("POSIX", [*quick, pipe])}))["overlapping-times"].evidence
+    assert "(0.0030 s) leaves out the calls that opened a file and waited there for another process." in found
 
 
 def test_gains_decide_on_words_and_silence() -> None:

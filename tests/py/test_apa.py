@@ -38,11 +38,11 @@ def test_functions_are_proposed_by_share_and_size(monkeypatch: pytest.MonkeyPatc
     rows.insert(0, ("e", "app", 2.0, 0))
     made = pd.DataFrame(rows, columns=["symbol", "object", "share", "bytes"])
     assert lines(made) == [
-        "-T e  # 2.00%  size n/a  app",
-        "-T a  # 60.00%  999 bytes  app",
-        "# -T b  # 31.00%  20 bytes  app",
-        "# -T c  # 5.00%  999 bytes  app",
-        "# -T d  # 0.50%  999 bytes  lib.so",
+        "-T e  # 2.00 %  size n/a  app",
+        "-T a  # 60.00 %  999 bytes  app",
+        "# -T b  # 31.00 %  20 bytes  app",
+        "# -T c  # 5.00 %  999 bytes  app",
+        "# -T d  # 0.50 %  999 bytes  lib.so",
     ]
 
 

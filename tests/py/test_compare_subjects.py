@@ -46,7 +46,7 @@ def test_the_pages_show_every_subject(document: Path) -> None:
     for words in ("What differs", "How they were made", "I/O time by operation", "Bytes over time", "Access sizes"):
         assert words in said
     assert "C (mpi-io-test-x86_64-3.4.4) against A" in said
-    assert "One run of each: no interval" in said
+    assert "There is one run of each" in said
     assert "No bound is known" in said
 
 

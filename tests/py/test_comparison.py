@@ -139,7 +139,7 @@ def test_the_smallest_of_equal_settings_is_named(tmp_path: Path) -> None:
     comparison = compared(write_sweep(tmp_path / "sweep", matrix, model=one_stripe_is_slow))
     place = {(row.stripe_count, row.aggregators): row.Index for row in comparison.points.itertuples()}
     assert comparison.points["tied"].sum() == 4
-    assert "The smallest of them is 2 stripes, 1 aggregator: take" in words.verdict(
+    assert "The smallest of them is 2 stripes, 1 aggregator: more runs" in words.verdict(
         replace(comparison, best=place[8, 2])
     )
     assert "The smallest" not in words.verdict(replace(comparison, best=place[2, 1]))
@@ -187,7 +187,7 @@ def test_one_repetition_claims_nothing(tmp_path: Path) -> None:
     ("held", "below", "said"),
     [
         (None, None, "Reads may have come from the nodes' page caches"),
-        (0.0, None, "Reads were cold: after they were told to forget it, nodes held at most 0% of what was read back"),
+        (0.0, None, "Reads were cold: after they were told to forget it, nodes held at most 0 % of what was read back"),
         (0.5, None, "Reads were not cold"),
         (None, "tmpfs", "Reads are as from cold caches"),
     ],

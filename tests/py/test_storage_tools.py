@@ -113,8 +113,8 @@ def test_lustre_targets_in_order() -> None:
     ]
     assert [target.fill for target in targets] == [0.25, 0.5, 0.01]
     assert gaps(targets) == tuple(range(2, 10))
-    assert summary(targets) == "3 of 3 targets accept new files, 1% to 50% full; not listed: 2-9"
-    assert target_lines(targets).splitlines()[1] == "    0  work-OST0000  100.0 GiB   25%  in order"
+    assert summary(targets) == "3 of 3 targets accept new files, 1 % to 50 % full; not listed: 2-9"
+    assert target_lines(targets).splitlines()[1] == "    0  work-OST0000  100.0 GiB   25 %  in order"
 
 
 def test_lustre_targets_in_trouble() -> None:

@@ -98,7 +98,7 @@ def assert_named(log: Path, kind: str, capsys: pytest.CaptureFixture[str]) -> No
     assert max(known, key=lambda name: known[name]) == part
 
 
-UNCERTAIN = ("not told apart", "not on a core", "in OpenMP's library")
+UNCERTAIN = ("not attributed", "not on a core", "in OpenMP's library")
 """Kinds to which the parts may point when calls and waiting explain less of the time."""
 
 

@@ -40,9 +40,9 @@ class Finding:
 class Verdict:
     """The limit of the run.
 
-    `kind`: compute, mpi, metadata, few writers, small transfers, one target, transfers (reading and writing, without a
-    fault that was found) or nothing. `share` is the largest part of the run (0 to 1) that I/O can have taken, None if
-    the log has no times.
+    `kind`: compute, mpi, metadata, few writers, small transfers, one target, too few targets, transfers (reading and
+    writing, without a fault that was found) or nothing. `share` is the largest part of the run (0 to 1) that I/O can
+    have taken, None if the log has no times.
     """
 
     kind: str

@@ -12,7 +12,10 @@ from iolens.advise.table import RULES
 from iolens.log import Job
 from iolens.metrics.job.ranks import io_span_seconds, io_span_share
 
-_HOW = "Read, write and metadata time of the slowest rank, shared files by their slowest one."
+_HOW = (
+    "I/O time is the read, write and metadata time of the slowest rank. For each shared file, the time of that file's "
+    "slowest rank counts."
+)
 
 TOO_SHORT = "Too short to judge"
 """Begin of the verdict on a run whose I/O took too little time, or whose clock is too coarse."""
@@ -59,8 +62,8 @@ def _too_little(job: Job, limits: Limits, stands: str, share: float | None, spen
     part = _part_of_run(job, share, spent)
     if stands == WHOLE_SECONDS:
         return (
-            f"{TOO_SHORT}: {say.seconds(spent)} of I/O in a run of {say.run_time(job)}, for "
-            "this log counts whole seconds"
+            f"{TOO_SHORT}: {say.seconds(spent)} of I/O in a run of {say.run_time(job)}, and this log counts whole "
+            "seconds only"
         )
     if stands == INCOMPLETE:
         return f"{part}; this log is too incomplete to judge it"
@@ -99,7 +102,7 @@ def _part_of_run(job: Job, share: float, spent: float) -> str:
 def _nothing_found(found: Sequence[Finding], outside: Sequence[str]) -> str:
     """Returns what to say where time went to I/O and no rule says why."""
     if any(one.id == "log-blind" for one in found):
-        return "rules could not judge it, for the log is blind for some of its bytes"
+        return "rules could not judge it, because the log does not show how some of its bytes moved"
     if outside:
         said = " and ".join(filter(None, outside))
         return f"no rule explains it, and {said}" if said else "no rule explains it"

@@ -125,7 +125,7 @@ RULE = Rule(
     "parts of ranks are not large and contiguous; in logs without these times, MPI-IO takes twice as long as "
     "POSIX below it",
     limits=("large_transfer",),
-    why="The network or the copying limits this I/O; a faster file system would not help.",
+    why="The network or the copying limits this part of the I/O; a faster file system would not shorten it.",
     read_more="https://github.com/pmodels/mpich/issues/7935 (arrays in blocks); ROMIO hint cb_nodes",
     check=check,
 )

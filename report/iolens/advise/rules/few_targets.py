@@ -52,6 +52,6 @@ RULE = Rule(
     why="Ranks wait for each other at the used targets while other targets are idle.",
     read_more="man lfs-setstripe(1); https://wiki.lustre.org/Configuring_Lustre_File_Striping",
     check=check,
-    bounds="one target",
+    bounds="too few targets",
     gauges=("stripes",),
 )

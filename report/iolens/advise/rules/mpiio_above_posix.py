@@ -49,7 +49,7 @@ RULE = Rule(
     "whose bytes POSIX recorded",
     limits=("above_posix",),
     why="The difference is locks, packing of scattered data, or waiting in the MPI library: a faster "
-    "file system would not help.",
+    "file system would not shorten it.",
     read_more="ROMIO user's guide (data types, file locks, atomic mode); `iolens report`, page Striping and MPI-IO",
     check=check,
 )

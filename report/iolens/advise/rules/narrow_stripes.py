@@ -30,12 +30,11 @@ def check(job: Job, limits: Limits) -> Seen | None:
     share = float((table["stripes"][rows] / wanted[rows]).min())
     spent = slowest_seconds(job, "POSIX", ids, ("READ", "WRITE"))
     whole = float(moved[rows].sum())
-    others = say.count(len(ids) - 1, "other file")
+    others = f"this file and {say.count(len(ids) - 1, 'other')} like it" if len(ids) > 1 else "this"
     evidence = (
         f"{say.files(job, ids[:1])}: {say.count(ranks, 'rank')} moved {say.size(float(moved[first]))} on "
-        f"{say.count(stripes, 'stripe')}; "
-        + (f"with {others} like it {say.size(whole)} " if len(ids) > 1 else "")
-        + f"in {say.seconds(spent)} on the slowest rank ({say.rate(whole, spent)})."
+        f"{say.count(stripes, 'stripe')}; {others} took {say.seconds(spent)} on the slowest rank "
+        f"({say.size(whole)}, {say.rate(whole, spent)})."
     )
     bound = f"It assumes the same transfers to {more} targets instead of {stripes}: 1 − {stripes}/{more} of their time."
     unit = fitting_unit(int(table["stripe_size"][first]), float(table["size"][first]), more)
@@ -53,6 +52,6 @@ RULE = Rule(
     read_more="https://docs.nersc.gov/performance/io/lustre/; man lfs-setstripe(1)",
     check=check,
     gauges=("stripes",),
-    bounds="one target",
+    bounds="too few targets",
     before=("shared-stripes", "uneven-targets"),
 )

@@ -8,7 +8,7 @@ from iolens.advise import say
 from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
 from iolens.log import Job
-from iolens.metrics.job.share import KINDS, rank_seconds
+from iolens.metrics.job.share import KINDS, io_seconds, rank_seconds
 
 REMEDY = """\
 Look at times of events instead of sums: the heat map, the files' first and
@@ -31,6 +31,12 @@ def check(job: Job, limits: Limits) -> Seen | None:
         f"The I/O times of rank {int(own.argmax())} add up to {say.seconds(most)} in a run of "
         f"{say.seconds(job.run_time)}: threads did I/O at the same time, or waited in I/O calls (for a pipe or a lock)."
     )
+    counted = io_seconds(job)
+    if counted is not None and counted < limits["overlap"] * job.run_time / 2:
+        evidence += (
+            f" The I/O time of the job ({say.seconds(counted)}) leaves out the calls that opened a file and waited "
+            "there for another process."
+        )
     return Seen(evidence, None, "", REMEDY)
 
 

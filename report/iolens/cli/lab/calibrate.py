@@ -106,9 +106,9 @@ def _model_text(found: Calibration, start: Model) -> str:
         "# Written by iolens calibrate. Fitted: " + ", ".join(seen) + ".",
         f"# All other keys are those of {start.origin}.",
         "# Errors (predicted over measured I/O time, less 1): of the fitted runs, "
-        + ", ".join(f"{name}: {error:+.1%}" for name, error in found.fit.errors.items())
+        + ", ".join(f"{name}: {100 * error:+.1f} %" for name, error in found.fit.errors.items())
         + "; of others, "
-        + ", ".join(f"{name}: {error:+.1%}" for name, error in found.held_out.items())
+        + ", ".join(f"{name}: {100 * error:+.1f} %" for name, error in found.held_out.items())
         + ".",
     ]
     sizes = found.errors
@@ -127,13 +127,13 @@ def _table(found: Calibration, start: Model) -> str:
         note = "  not determined by these runs; unchanged" if key in found.fit.unseen else ""
         lines.append(f"{key:16} {found.fit.model.values[key]:12.4g}{note}")
     lines += ["", f"{'run':32} {'error of I/O time':>18}"]
-    lines += [f"{name:32} {error:>+18.1%}" for name, error in found.fit.errors.items()]
-    lines += [f"{name:32} {error:>+18.1%}  not fitted" for name, error in found.held_out.items()]
+    lines += [f"{name:32} {100 * error:>+16.1f} %" for name, error in found.fit.errors.items()]
+    lines += [f"{name:32} {100 * error:>+16.1f} %  not fitted" for name, error in found.held_out.items()]
     if found.largest > _TRUSTED:
         lines += [
             "",
-            f"The model does not describe this storage: for one of these runs its error is {found.largest:.0%}. "
-            f"{_DOUBT}",
+            f"The model does not describe this storage: for one of these runs its error is "
+            f"{100 * found.largest:.0f} %. {_DOUBT}",
         ]
     lines += [
         "",

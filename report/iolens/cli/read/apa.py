@@ -99,5 +99,5 @@ def lines(found: pd.DataFrame) -> list[str]:
         worth = share >= _LEAST_SHARE and before < _CUMULATED and (size >= _LEAST_BYTES or not size)
         before += share
         length = f"{size} bytes" if size else "size n/a"
-        said.append(f"{'' if worth else '# '}-T {symbol}  # {share:.2f}%  {length}  {Path(path).name}")
+        said.append(f"{'' if worth else '# '}-T {symbol}  # {share:.2f} %  {length}  {Path(path).name}")
     return said

@@ -63,7 +63,7 @@ def _in_ranges(numbers: Sequence[int]) -> str:
 def summary(targets: Sequence[StorageTarget]) -> str:
     """Returns one line for a person."""
     fills = [target.fill for target in targets if target.fill is not None]
-    full = f", {min(fills):.0%} to {max(fills):.0%} full" if fills else ""
+    full = f", {100 * min(fills):.0f} % to {100 * max(fills):.0f} % full" if fills else ""
     closed = without_files(targets)
     missing = f"; not listed: {_in_ranges(gaps(targets))}" if gaps(targets) else ""
     return (
@@ -75,11 +75,11 @@ def summary(targets: Sequence[StorageTarget]) -> str:
 def target_lines(targets: Sequence[StorageTarget]) -> str:
     """Returns a line for each target below a heading."""
     width = max([len("target"), *(len(target.name) for target in targets)])
-    lines = [f"index  {'target':<{width}}      size  full  state"]
+    lines = [f"index  {'target':<{width}}      size   full  state"]
     for target in targets:
         size = rounded_size(target.size) if target.size is not None else "n/a"
-        full = f"{target.fill:.0%}" if target.fill is not None else "n/a"
-        lines.append(f"{target.index:>5}  {target.name:<{width}}  {size:>8}  {full:>4}  {target.trouble or 'in order'}")
+        full = f"{100 * target.fill:.0f} %" if target.fill is not None else "n/a"
+        lines.append(f"{target.index:>5}  {target.name:<{width}}  {size:>8}  {full:>5}  {target.trouble or 'in order'}")
     return "\n".join(lines)
 
 

@@ -125,7 +125,7 @@ def _caches(evidence: Evidence) -> Finding:
         return KEPT, "The model of the storage has no page cache for reads."
     left = [float(value) for value in evidence.known("cached_before_read")]
     if left and not evidence.unknown("cached_before_read"):
-        what = f"Nodes still held at most {max(left):.0%} of the data to read back after the request to drop it"
+        what = f"Nodes still held at most {100 * max(left):.0f} % of the data to read back after the request to drop it"
         return (KEPT if max(left) <= HELD else BROKEN), f"{what}; the caches of the servers are unknown."
     if reads and memory_of and max(reads) < min(memory_of):
         return BROKEN, f"{said or 'The cache is not recorded'}; the data fits into memory and may be read from there."

@@ -10,7 +10,7 @@ The time outside the calls is at least what the calls have no room for:
 
 and computing is at least the processor time outside the kernel, less the time in calls that may compute in user mode
 (MPI, STDIO, MPI-IO): a POSIX call works in the kernel. Nobody measured what these bounds leave of X: it is a part of
-its own, "not told apart". Nothing is shared out by guessing. Where there are no calls, W is 0 and all is certain.
+its own, "not attributed". Nothing is shared out by guessing. Where there are no calls, W is 0 and all is certain.
 
 Processor time inside MPI's calls is a part of MPI, and that inside I/O a part of I/O. MPI_Init was read apart: its P
 and R are subtracted exactly. A rank with several threads is described by its busiest one, the first if none is busier

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Key = tuple[str, str, str, int]
 """Group, name, unit and better of a value."""
 
-SAME, _MORE, _LESS, UNSURE = "same", "more", "less", "not told apart"
+SAME, _MORE, _LESS, UNSURE = "same", "more", "less", "inconclusive"
 _ONE_RUN, ABSENT, _NO_RATIO = "one run", "absent", "no ratio"
 """Reasons why a subject's number has no ratio to the first one's. `one run`: they differ, and no repetitions show how
 much is chance; `no ratio`: zeros among the repetitions.

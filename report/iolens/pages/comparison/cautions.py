@@ -175,8 +175,8 @@ def _reads_came_from(results: Results) -> list[str]:
     most = float(held.astype(float).max())
     kind = "cold" if most <= HELD else "not cold"
     return [
-        f"Reads were {kind}: after they were told to forget it, nodes held at most {most:.0%} of what was read back; "
-        f"the caches of the servers are unknown."
+        f"Reads were {kind}: after they were told to forget it, nodes held at most {100 * most:.0f} % of what was read "
+        "back; the caches of the servers are unknown."
     ]
 
 

@@ -27,8 +27,9 @@ DRIVERS: Mapping[str, Driver] = {
         "ROMIO's Lustre driver",
         "ROMIO'S LUSTRE DRIVER: AS ON LUSTRE SITES",
         "which Cray MPICH, Intel MPI (I_MPI_EXTRA_FILESYSTEM=1) and an MPICH built with Lustre use on Lustre. It gives "
-        "each aggregator whole stripes for good, ignores cb_buffer_size on collective writes, and lets no more "
-        "aggregators write than the file has stripes (romio_lustre_co_ratio allows more), a number that divides it.",
+        "each aggregator the same whole stripes in every call, ignores cb_buffer_size on collective writes, and lets "
+        "no more aggregators write than the file has stripes (romio_lustre_co_ratio allows more). Their number divides "
+        "the number of stripes.",
         ignores=("cb_buffer_size",),
     ),
     "generic": Driver(

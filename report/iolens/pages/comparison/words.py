@@ -132,7 +132,7 @@ def _smallest_rival(comparison: Comparison) -> str:
     smallest = rivals.sort_values(costs, kind="stable").index[0]
     if smallest == comparison.best:
         return ""
-    return f" The smallest of them is {points.loc[smallest, 'label']}: take that one unless more runs tell them apart."
+    return f" The smallest of them is {points.loc[smallest, 'label']}: more runs can show if it is as good."
 
 
 def _spared(comparison: Comparison) -> str:

@@ -18,7 +18,7 @@ HOSTS: Exhibit[Job] = Exhibit(
     columns=[
         Column("host", "host"),
         Column("ranks", "count", words.count),
-        Column("which", "ranks", mpiio.rank_list),
+        Column("their numbers", "ranks", mpiio.rank_list),
     ],
 )
 
@@ -29,7 +29,7 @@ PROGRAMS: Exhibit[Job] = Exhibit(
     columns=[
         Column("program", "program"),
         Column("ranks", "count", words.count),
-        Column("which", "ranks", mpiio.rank_list),
+        Column("their numbers", "ranks", mpiio.rank_list),
     ],
 )
 

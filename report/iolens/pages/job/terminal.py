@@ -58,8 +58,7 @@ def show_job(job: Job, tables: Iterable[Table], out: Screen) -> None:
         out.say(label, "1;31")
     for name, value in [fact for part in fact_columns(job) for fact in part]:
         out.lines(pair(name, value, out.width))
-    caveats = [f"Incomplete. {reason}" for reason in job.partial]
-    caveats += [f"Not followed: {reason}" for reason in job.unfollowed]
+    caveats = [f"Not followed: {reason}" for reason in job.unfollowed]
     out.say(diagnosis(job).verdict.sentence, "1")
     for sentence in [*verdicts(job), *caveats]:
         out.say(sentence)

@@ -86,7 +86,7 @@ def ratio_words(ratio: float, low: float, high: float, standing: str) -> str:
     if low == high:
         return f"{words.digits(ratio)}× in all runs"
     said = f"{words.digits(ratio)}×{interval(low, high)}"
-    return f"{said}, not told apart" if standing == UNSURE else said
+    return f"{said}, {UNSURE}" if standing == UNSURE else said
 
 
 def headline(subjects: Subjects) -> list[str]:
@@ -179,8 +179,8 @@ def _single_runs(subjects: Subjects) -> str:
         return ""
     which = "each" if len(letters) == len(subjects.all) else ", ".join(letters)
     return (
-        f"One run of {which}: no interval, and nothing tells a difference from chance. A folder of repetitions, three "
-        "or more, in place of a log gives one."
+        f"There is one run of {which}: without repetitions there are no intervals, and any difference may be chance. "
+        "Give a folder of three or more repetitions in place of a log."
     )
 
 

@@ -178,5 +178,5 @@ def _blocked(job: Job, share: float) -> Largest:
             f"for {seconds_text(threads.busiest)}"
         )
     switches = int(used["voluntary_switches"].sum())
-    some.append(f"gave up its core {switches:,} time{'' if switches == 1 else 's'}")
+    some.append(f"it gave up its core {switches:,} time{'' if switches == 1 else 's'}")
     return Largest("blocked", share, "; ".join(some))

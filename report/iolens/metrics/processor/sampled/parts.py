@@ -16,7 +16,7 @@ RUNNABLE, ASLEEP = "waiting for a core", "asleep or blocked"
 OFF_CORE = "not on a core"
 """Asleep, blocked or waiting for a core, which the log cannot tell apart."""
 
-UNKNOWN = "not told apart"
+UNKNOWN = "not attributed"
 """Outside I/O and MPI; the log does not tell whether the rank was on a core meanwhile."""
 
 OPENMP = "in OpenMP's library"

@@ -66,7 +66,7 @@ _MEANINGS = {
     parts.OPENMP: "In OpenMP's library: barriers, locks, idle workers and starts of parallel regions, from samples.",
     parts.POINT: "MPI point-to-point: with waits for requests.",
     parts.OFF_CORE: "Not on a core: asleep, or waiting for a core.",
-    parts.UNKNOWN: "Unknown: outside I/O and MPI; the log does not show if the rank was on a core.",
+    parts.UNKNOWN: "Not attributed: outside I/O and MPI; the log does not show if the rank was on a core.",
     parts.START: "Start and end: MPI_Init and MPI_Finalize.",
     parts.PROFILER: "The profiler: time that it added to MPI_Init, and samples in its own code.",
 }

@@ -154,7 +154,8 @@ def _interaction_figure(comparison: Comparison, found: pd.DataFrame) -> Iterable
 
     if comparison.interaction is not None:
         lines = interaction_lines(found, comparison.interaction.names, comparison.measure.axis)
-        caption = "Parallel lines: the two act independently; fanning out: they pay off together. " + _LEAVES
+        caption = "Parallel lines: the two settings act independently. Lines that fan out: they pay off together. "
+        caption += _LEAVES
         yield FigureBlock(lines, caption)
 
 
@@ -163,11 +164,12 @@ def _points_note(comparison: Comparison) -> str:
     less = comparison.measure.less_is_better
     note = f"Typical value and interval: {'; '.join(_promises(comparison)) or _NONE}. "
     extreme, lies = ("least", "low") if less else ("largest", "high")
-    note += f"Each holds by itself; the best's, picked because it is the {extreme}, lies rather {lies}. "
+    note += f"Each interval holds by itself; that of the best lies too {lies}, because it was picked as the {extreme}. "
     note += "Ratios are of speeds: 2 is twice as fast. " if less else ""
     note += f"Ratios to the baseline hold together: {method(comparison.by_block)}. "
     sure = f"{100 * CONFIDENCE:.0f} %"
-    return note + f"Tied: cannot be told from the best; the truly best is it or tied with it with {sure}."
+    note += "Tied: cannot be told from the best. "
+    return note + f"With {sure} confidence the truly best setting is the best here or tied with it."
 
 
 def _effects_note(comparison: Comparison) -> str:
