@@ -5,6 +5,7 @@ the program's own output and the kernel.
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,12 +13,12 @@ from pathlib import Path
 import numpy as np
 import profiler_harness as harness
 import pytest
-from iolens.cli.main import main
 from iolens.log import read_log
-from iolens.metrics.processor import time
+from iolens.metrics.processor import steps, time
 from iolens.metrics.processor.sampled import parts
 from iolens.metrics.processor.sampled.largest import CROWDED, largest_part
 from iolens.pages.job.time_bar import time_bar
+from named_run import assert_outputs_name
 from patience import PATIENCE
 
 SECONDS = 1.0
@@ -77,16 +78,10 @@ def test_each_program_is_named_for_what_it_is(mode: str, options: tuple[str, ...
 
 
 def assert_named(log: Path, kind: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """Asserts that terminal, advice and bar name a run by this kind, and do not begin with an empty table of I/O."""
+    """Asserts that all outputs, bar and recipe name a run by this kind, and do not begin with an empty table of I/O."""
     part, headline = WORDS[kind]
-    capsys.readouterr()
-    for command in ("show", "advise"):
-        assert main([command, str(log)]) == 0
-        said = " ".join(capsys.readouterr().out.split())
-        assert headline in said, command
-        assert said.count("Bound by") == 1, command
-    assert main(["show", str(log)]) == 0
-    shown = capsys.readouterr().out
+    shown = assert_outputs_name(log, (headline,), log.parent, capsys)
+    assert shown.count("Bound by") == 1
     assert "I/O of job" not in shown
     assert "Four gauges" not in shown
     assert shown.index("Parts of the time") < shown.index("Step by step") < len(shown)
@@ -94,8 +89,11 @@ def assert_named(log: Path, kind: str, capsys: pytest.CaptureFixture[str]) -> No
     (bar,) = time_bar(read_log(log))
     axes = bar.figure.axes[0]
     widths = {bars.get_label(): bars.patches[0].get_width() for bars in axes.containers}
-    known = {name: width for name, width in widths.items() if name not in UNCERTAIN}
-    assert max(known, key=lambda name: known[name]) == part
+    evidence = dict(steps.steps(read_log(log)).rows("step", "evidence"))["4. wait less outside I/O and MPI"]
+    shares = {name: float(share) for share, name in re.findall(r"([\d.]+) % ([^,;]+)", evidence)}
+    for named in (widths, shares):
+        known = {name: size for name, size in named.items() if name not in UNCERTAIN}
+        assert max(known, key=lambda name: known[name]) == part
 
 
 UNCERTAIN = ("not attributed", "not on a core", "in OpenMP's library")

@@ -8,12 +8,13 @@ import sys
 from pathlib import Path
 
 import pytest
-from iolens.cli.main import main
+from iolens.advise import diagnosis
 from iolens.log import read_log
 from iolens.metrics.processor import steps, time
 from iolens.metrics.processor.sampled import parts
 from iolens.metrics.processor.sampled.largest import largest_part
 from mpi_libraries import ROOT, library
+from named_run import assert_outputs_name
 from patience import PATIENCE
 
 RANKS = 4
@@ -54,13 +55,9 @@ def test_ranks_are_named_for_what_they_do(
     job = read_log(log)
     assert time.whole_time(time.rank_time(job)).tolist() == pytest.approx([job.run_time] * RANKS)
     assert largest_part(job).kind == kind
-    said = {}
-    for command in ("show", "advise"):
-        assert main([command, str(log)]) == 0
-        said[command] = " ".join(capsys.readouterr().out.split())
-        assert HEADLINES[mode] in said[command] or (mode == "works" and "Ranks share processors" in said[command])
-    assert "I/O of job" not in said["show"]
-    assert ("Ranks share processors" in said["advise"]) == (mode == "works" and bool(options))
+    assert "I/O of job" not in assert_outputs_name(log, (HEADLINES[mode],), tmp_path, capsys)
+    found = {one.id for one in diagnosis(job).worth}
+    assert ("crowded-processors" in found) == (mode == "works" and bool(options))
     each = time.rank_time(job).frame().set_index("rank")
     outside = each[[name for name in parts.OUTSIDE if name not in (parts.UNKNOWN, parts.OFF_CORE)]]
     assert outside.mean().idxmax() == BARS[mode]

@@ -83,7 +83,7 @@ TABLE: tuple[Limit, ...] = (
     Limit("repeats", 100, "times", "smallest number of accesses to one small place that is reported"),
     Limit("seek_share", 0.9, "for each transfer", "smallest number of seeks that is called many"),
     Limit("every_share", 0.95, "of calls", "share of unaligned transfers that counts as all"),
-    Limit("crowded_target", 64, "ranks", "smallest number of ranks per used target that makes targets few"),
+    Limit("crowded_target", 16, "ranks", "smallest number of ranks per used target that makes targets few"),
     Limit("chunk_factor", 8, "times", "bytes of a chunk divided by the bytes of an access"),
     Limit("cold_factor", 2, "times", "smallest speed-up of a second read that is reported"),
     Limit("fill_share", 0.1, "of bytes", "smallest share of bytes beyond those given that is called fill values"),

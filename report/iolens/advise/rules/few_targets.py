@@ -1,4 +1,4 @@
-"""Few storage targets for very many writers."""
+"""Few storage targets for many writers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
     own = own.where(own["ranks"] == 1)
     ranks = movers(job)
     named = max(max(osts) for osts in layouts["osts"] if osts) + 1
-    crowded = ranks >= max(limits["many_ranks"], limits["crowded_target"] * len(targets))
+    crowded = ranks >= limits["crowded_target"] * len(targets)
     if not len(own) or not crowded or named < 2 * len(targets):
         return None
     spent = slowest_seconds(job, "POSIX", own["id"], ("READ", "WRITE"))
@@ -45,10 +45,10 @@ def check(job: Job, limits: Limits) -> Seen | None:
 
 RULE = Rule(
     id="few-targets",
-    title="Few targets for very many ranks",
-    says="`many_ranks` ranks or more use their own files, at least `crowded_target` ranks per used target, although "
-    "the log names twice as many targets",
-    limits=("many_ranks", "crowded_target", "much_bytes"),
+    title="Few targets for the files of many ranks",
+    says="ranks use their own files, at least `crowded_target` ranks per used target, although the log names twice as "
+    "many targets",
+    limits=("crowded_target", "much_bytes"),
     why="Ranks wait for each other at the used targets while other targets are idle.",
     read_more="man lfs-setstripe(1); https://wiki.lustre.org/Configuring_Lustre_File_Striping",
     check=check,

@@ -132,6 +132,7 @@ def unknown_to_mpiio(job: Job, name: str) -> np.ndarray:
 
 def joined_files(table: Records, other: Records) -> Records:
     """Returns the rows of `by_file` whose files another table has too, with the columns of both tables."""
+    other = other.where(np.argsort(other["id"]))
     row = id_rows(table["id"], other["id"])
     both = row < len(other)
     return table.where(both).beside({name: other[name][row[both]] for name in other.names if name != "id"})

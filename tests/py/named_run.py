@@ -1,0 +1,38 @@
+"""Checks that every output of a log names the run by the same words."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from iolens.cli.main import main
+
+
+def assert_outputs_name(log: Path, headlines: tuple[str, ...], folder: Path, capsys: pytest.CaptureFixture[str]) -> str:
+    """Asserts that one of these headlines, the same in all, stands in terminal, JSON, HTML and PDF; returns what `show`
+    printed. The PDF is left out where pdftotext is missing.
+    """
+    capsys.readouterr()
+    said = {}
+    for words in ("show", "advise", "show --json", "advise --json"):
+        assert main([*words.split(), str(log)]) == 0
+        said[words] = capsys.readouterr().out
+    shown = said["show"]
+    for words in ("show --json", "advise --json"):
+        said[words] = json.loads(said[words])["verdict"]["sentence"]
+    for suffix in (".html", ".pdf"):
+        assert main(["report", str(log), "-o", str(folder / f"report{suffix}")]) == 0
+    said["HTML"] = html.unescape(re.sub(r"<[^>]+>", " ", (folder / "report.html").read_text(encoding="utf-8")))
+    if shutil.which("pdftotext"):
+        words = ["pdftotext", str(folder / "report.pdf"), "-"]
+        said["PDF"] = subprocess.run(words, check=True, capture_output=True, text=True).stdout
+    flat = {output: " ".join(text.split()) for output, text in said.items()}
+    wanted = next((one for one in headlines if one in flat["advise --json"]), headlines[0])
+    assert {output: text[:300] for output, text in flat.items() if wanted not in text} == {}
+    assert flat["show"].count("Bound by") == flat["advise"].count("Bound by")
+    return shown
