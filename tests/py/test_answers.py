@@ -21,7 +21,7 @@ from iolens.lab.sweep.define.matrix import schedule
 from iolens.lab.sweep.define.spec import spec_of
 from iolens.lab.sweep.perform.collect import complaint as complaint_of_run
 from iolens.lab.sweep.perform.collect import judge
-from iolens.lab.sweep.plan.recipes import check_recipes
+from iolens.lab.sweep.plan.builds import check_recipes
 from iolens.lab.sweep.read.answers import SAME, against
 from iolens.lab.sweep.read.results import Results, load_results
 from iolens.lab.workloads.build import complaint

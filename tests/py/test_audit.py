@@ -12,7 +12,7 @@ from comparison_example import write_run
 from iolens.cli.main import main
 from iolens.lab.run.machine import machine
 from iolens.lab.subjects.subjects import read_subjects
-from iolens.lab.sweep.perform.observe import page_cache
+from iolens.lab.sweep.perform.collect import page_cache
 from iolens.metrics.audit.evidence import BROKEN, KEPT, UNKNOWN, Evidence, frame_of
 from iolens.metrics.audit.rules import RULES, audit
 from iolens.metrics.audit.sources import of_subjects

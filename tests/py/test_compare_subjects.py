@@ -12,7 +12,7 @@ import pytest
 from comparison_example import MIB, write_run
 from iolens.cli.main import main
 from iolens.lab.subjects.subjects import read_subjects
-from iolens.lab.sweep.perform.observe import observed, write_distribution
+from iolens.lab.sweep.perform.collect import observed, write_distribution
 from iolens.log import read_log
 from iolens.metrics.job.cost import io_cost
 from iolens.metrics.subjects.bounds import bounds

@@ -14,10 +14,9 @@ from iolens.lab.sweep.define.classes import Choices, class_experiment, default_e
 from iolens.lab.sweep.define.experiment_file import load_experiment, to_yaml
 from iolens.lab.sweep.define.matrix import points, schedule
 from iolens.lab.sweep.define.spec import spec_of
-from iolens.lab.sweep.perform.observe import effective_hints
-from iolens.lab.sweep.plan.check import check_configuration, check_workload
-from iolens.lab.sweep.plan.place import check_space, needed_bytes
+from iolens.lab.sweep.perform.collect import effective_hints
 from iolens.lab.sweep.plan.preview import plan
+from iolens.lab.sweep.plan.specify import check_configuration, check_space, check_workload, needed_bytes
 from iolens.lab.sweep.sweep import full
 from iolens.lab.workloads.btio import BTIO, CLASSES, data_bytes
 from iolens.metrics.comparison.settings import NamedLevel, sorted_levels

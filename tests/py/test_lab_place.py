@@ -11,17 +11,17 @@ from iolens.lab.storage.emulated import EMULATED
 from iolens.lab.storage.plain import PLAIN
 from iolens.lab.sweep.define import classes
 from iolens.lab.sweep.define.classes import Choices, class_experiment, default_experiment, driver_to_be_had
-from iolens.lab.sweep.plan import place
+from iolens.lab.sweep.plan import specify
 from iolens.lab.sweep.plan.alone import alone
-from iolens.lab.sweep.plan.place import data_folder
+from iolens.lab.sweep.plan.specify import data_folder
 
 
 @pytest.fixture
 def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Returns a folder that plays a file system in memory with 1000 free bytes."""
     (tmp_path / "memory").mkdir()
-    monkeypatch.setattr(place, "MEMORY", tmp_path / "memory")
-    monkeypatch.setattr(place, "room_in_memory", lambda: 1000)
+    monkeypatch.setattr(specify, "MEMORY", tmp_path / "memory")
+    monkeypatch.setattr(specify, "room_in_memory", lambda: 1000)
     return tmp_path / "memory"
 
 
@@ -42,11 +42,11 @@ def test_data_of_modelled_storage_lies_in_memory_where_there_is_room(memory: Pat
 
 
 def test_no_more_than_half_of_the_free_memory_is_taken(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(place, "MEMORY", tmp_path / "absent")
-    assert place.room_in_memory() == 0
-    monkeypatch.setattr(place, "MEMORY", tmp_path)
+    monkeypatch.setattr(specify, "MEMORY", tmp_path / "absent")
+    assert specify.room_in_memory() == 0
+    monkeypatch.setattr(specify, "MEMORY", tmp_path)
     available = next(line for line in Path("/proc/meminfo").read_text().splitlines() if line.startswith("MemAvailable"))
-    assert 0 < place.room_in_memory() < 0.75 * 1024 * int(available.split()[1])
+    assert 0 < specify.room_in_memory() < 0.75 * 1024 * int(available.split()[1])
 
 
 def test_without_the_lustre_driver_the_sweep_says_why_and_takes_the_generic_one(

@@ -23,7 +23,7 @@ from iolens.lab.storage.lustre import LUSTRE
 from iolens.lab.storage.targets import gaps, record, summary, target_lines, usable, without_files
 from iolens.lab.sweep.define.spec import PointSpec
 from iolens.lab.sweep.perform.collect import with_layout
-from iolens.lab.sweep.plan.check import check_pool, check_storage, check_targets
+from iolens.lab.sweep.plan.specify import check_pool, check_storage, check_targets
 
 TEXTS = Path(__file__).resolve().parents[1] / "data" / "storage"
 MIB = 2**20

@@ -9,7 +9,7 @@ from typing import Any
 
 from iolens.lab.storage.backends import BACKENDS
 from iolens.lab.storage.lustre import LUSTRE, STRIPE_UNIT
-from iolens.lab.sweep.plan.recipes import build_commands
+from iolens.lab.sweep.plan.builds import build_commands
 from iolens.lab.sweep.read.results import Results
 from iolens.metrics.comparison.results import Comparison
 from iolens.missing import is_nan

@@ -14,7 +14,7 @@ METRICS: dict[str, Measure] = {
 """The metrics that `report.metric` of experiment.yaml can name.
 
 Latency comes from the result's `latency` table and has its own comparison; compute time comes from the log
-(`observe.compute_seconds`), and run time is that of the command.
+(`observed.compute_seconds`), and run time is that of the command.
 """
 
 OF_ANY = ("compute_time", "run_time")

@@ -1,22 +1,37 @@
-"""The builds of the program that the runs of a sweep request, and the key that identifies a finished run."""
+"""The builds of the program that the runs of a sweep request: the usual ones, and a bundled workload rebuilt."""
 
 from __future__ import annotations
 
+import json
+import shlex
+import shutil
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from iolens.lab.installation import find_library, find_program, need_library
+import iolens
+from iolens.errors import IolensError, UsageError
+from iolens.lab.files import write_aside
+from iolens.lab.installation import BUILD_FOR_LUSTRE, find_library, find_program, need_library
 from iolens.lab.io_components import LUSTRE
 from iolens.lab.launchers.launcher import Launcher
 from iolens.lab.launchers.launchers import LAUNCHERS
 from iolens.lab.run import mpi
-from iolens.lab.run.lustre_driver import Build, build_with_driver
+from iolens.lab.run.command_line import take_apart, with_environment
+from iolens.lab.run.lustre_driver import INTEL_MPI, Build, build_with_driver
+from iolens.lab.run.mpi import output_of
 from iolens.lab.run.record import run_key
+from iolens.lab.say import say
 from iolens.lab.storage.backend import Backend
 from iolens.lab.sweep.define.experiment import Experiment
 from iolens.lab.sweep.define.spec import Built, PointSpec
-from iolens.lab.sweep.plan.recipes import built_anew
+from iolens.lab.sweep.plan.alone import alone
+from iolens.lab.values import LISTED
+from iolens.lab.workloads.build import build, settings, source_digest
+from iolens.lab.workloads.foreign import FOREIGN
+from iolens.lab.workloads.recipe import USUAL, Recipe
+from iolens.lab.workloads.workloads import workload_of
 
 
 def builds_of(
@@ -31,7 +46,7 @@ def builds_of(
     launcher = LAUNCHERS[experiment.launcher]
     usual = {component: _build_for(component, experiment.program, launcher) for component, _ in wanted}
     return {
-        built: usual[built[0]] if built[1].is_usual else built_anew(usual[built[0]], built, folder)
+        built: usual[built[0]] if built[1].is_usual else _built_anew(usual[built[0]], built, folder)
         for built in sorted(wanted, key=str)
     }
 
@@ -68,3 +83,134 @@ def key_of(experiment: Experiment, storage: Backend, spec: PointSpec) -> str:
         **({"pool": experiment.pool} if experiment.pool else {}),
     }
     return run_key(parts, [build.program, *libraries, *storage.settings(spec.mount)])
+
+
+_BUILDS = "builds"
+"""Folder of a sweep's own builds, below the folder of its results."""
+
+_STAMP = "recipe.json"
+"""File in the folder of a build that records its source, compiler and flags. The build is reused while these are
+unchanged, so that a sweep that continues on another day runs the same program.
+"""
+
+_MPICC = "mpicc"
+
+_WRAPPER = "opal_wrapper"
+"""The program to which all of Open MPI's compiler commands are links."""
+
+
+def check_recipes(program: str, recipes: Iterable[Recipe]) -> None:
+    """Raises if a program cannot be rebuilt, or if a compiler is missing or unusable with an MPI."""
+    asked = [recipe for recipe in recipes if not recipe.is_usual]
+    if asked and (workload_of(program) is FOREIGN or "/" in program):
+        raise UsageError(f"compiler and flags: only bundled workloads are built, but {program} is not one of them")
+    for name in dict.fromkeys(recipe.compiler for recipe in asked if recipe.compiler):
+        path = shutil.which(name)
+        if path is None:
+            raise UsageError(f"compiler: {name} was not found; install it, load its module, or give its path")
+        # An MPI compiler command that is told to use itself would start itself endlessly.
+        if Path(name).name.startswith("mpi") or Path(path).resolve().name == _WRAPPER:
+            raise UsageError(
+                f"compiler: {name} is the compiler command of an MPI; name the C compiler that it should use, such as "
+                f"gcc"
+            )
+
+
+def builds_folder(folder: Path, built: Built) -> Path:
+    """Returns the folder of a build, below the folder of the results."""
+    component, recipe = built
+    return folder / _BUILDS / f"{'lustre_' if component == LUSTRE else ''}{recipe.folder}"
+
+
+def _built_anew(base: Build, built: Built, folder: Path) -> Build:
+    """Builds the program of `base` for the same MPI with another recipe, below the results folder `folder`.
+
+    A build of the same source, compiler and flags from an earlier sweep is reused. Raises IolensError with the
+    compiler's output if compilation fails.
+    """
+    recipe, target, name = built[1], builds_folder(folder, built), base.program.name
+    wrapper = _wrapper_of(base)
+    version = _version_of(wrapper, recipe)
+    made = {"compiler": recipe.compiler or _compiler_named(wrapper), "version": version}
+    made |= {"flags": recipe.flags} if recipe.flags else {}
+    stamp = {**made, "mpicc": wrapper, "links": output_of(wrapper, "-show").strip(), "source": source_digest()}
+    stamp |= {"iolens": iolens.__version__, "program": name}
+    program = target / "bin" / name
+    if stamp != _read_stamp(target) or not program.is_file():
+        with alone(folder):
+            say(f"building {name} with {recipe.text}")
+            shutil.rmtree(target, ignore_errors=True)
+            build(wrapper, target, recipe, name)
+            _check_build(program, base, wrapper, recipe)
+            write_aside(target / _STAMP, json.dumps(stamp, indent=1) + "\n")
+    return replace(base, program=program.resolve(), made=made)
+
+
+def _wrapper_of(base: Build) -> str:
+    """Returns the compiler command of the MPI that a program was built for."""
+    if base.program.parent == BUILD_FOR_LUSTRE / "bin":
+        return str(INTEL_MPI / "bin" / "iolens-mpicc")
+    found = shutil.which(_MPICC)
+    if found is None:
+        raise IolensError(f"{_MPICC} was not found; load your MPI's module")
+    return found
+
+
+def _compiler_named(wrapper: str) -> str:
+    """Returns the compiler that an MPI's compiler command uses by default."""
+    words = shlex.split(output_of(wrapper, "-show"))
+    return words[0] if words else Path(wrapper).name
+
+
+def _version_of(wrapper: str, recipe: Recipe) -> str:
+    """Returns the first line of the compiler's version; raises if the MPI's command uses another compiler."""
+    said = _first_line(output_of(*with_environment(take_apart([wrapper, "--version"]), recipe.variables)))
+    if recipe.compiler and said != _first_line(output_of(recipe.compiler, "--version")):
+        raise UsageError(f"compiler: {wrapper} does not use {recipe.compiler}; it reports {said!r}")
+    return said
+
+
+def _check_build(program: Path, base: Build, wrapper: str, recipe: Recipe) -> None:
+    """Raises if the new build does not run as the usual build does."""
+    if mpi.is_static(program):
+        raise UsageError(f"flags: {recipe.flags} links {program.name} statically, so no profiler can be loaded into it")
+    flavour = mpi.flavour_of_program(program)
+    if flavour != base.flavour:
+        raise IolensError(
+            f"{wrapper} builds for {flavour or 'no MPI'}, but {base.program} uses {base.flavour}; put the command of "
+            f"that MPI first on PATH"
+        )
+
+
+def _read_stamp(folder: Path) -> object:
+    """Returns the recorded source, compiler and flags of a build; None if no complete record exists."""
+    try:
+        return json.loads((folder / _STAMP).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+
+
+def _first_line(text: str) -> str:
+    """Returns the first line that is not blank."""
+    return next((line.strip() for line in text.splitlines() if line.strip()), "")
+
+
+def _assignments(variables: Mapping[str, str]) -> list[str]:
+    """Returns variables as assignments that precede a command."""
+    return [f"{key}={value}" for key, value in variables.items()]
+
+
+def build_command(program: str, recipe: Recipe, target: Path | None = None) -> str:
+    """Returns the command that makes a build by hand, from the folder above the source of the workloads."""
+    words = [*_assignments(recipe.variables), "make", "-C", "workloads", *([f"BUILD={target}"] if target else [])]
+    return shlex.join([*words, *settings(_MPICC, recipe, program)])
+
+
+def build_commands(program: str, changes: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
+    """Returns the build command for the recipe that these changes add up to, each a table that may have `compiler` and
+    `flags`; empty for the usual recipe.
+    """
+    recipe = USUAL
+    for change in changes:
+        recipe = replace(recipe, **{key: str(change[key]) for key in LISTED if change.get(key)})
+    return () if recipe.is_usual else (build_command(program, recipe),)

@@ -7,25 +7,27 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from iolens.errors import UsageError
 from iolens.lab.files import write_aside
 from iolens.lab.launchers.launcher import Launcher
 from iolens.lab.launchers.launchers import LAUNCHERS
 from iolens.lab.run.lustre_driver import Build
 from iolens.lab.run.record import RECORD, RunRecord, read_record
 from iolens.lab.storage.backend import Backend
-from iolens.lab.storage.backends import backend_for
 from iolens.lab.sweep.define.experiment import Experiment
 from iolens.lab.sweep.define.experiment_file import to_yaml
 from iolens.lab.sweep.define.folders import CONFIRM, FIRST, POINTS, WARM_UP
 from iolens.lab.sweep.define.matrix import Run, points, schedule
-from iolens.lab.sweep.define.spec import Built, PointSpec, spec_of, spec_of_first
+from iolens.lab.sweep.define.spec import Built, PointSpec, spec_of
 from iolens.lab.sweep.plan.alone import alone
 from iolens.lab.sweep.plan.builds import builds_of, key_of
-from iolens.lab.sweep.plan.check import check, check_targets
 from iolens.lab.sweep.plan.command import with_command
-from iolens.lab.sweep.plan.place import check_space, data_folder, needed_bytes, room_for
 from iolens.lab.sweep.plan.repeat import ATTEMPT, first_attempt, put_aside
+from iolens.lab.sweep.plan.specify import (
+    check_space,
+    check_targets,
+    room_for,
+    specify,
+)
 from iolens.lab.workloads.workload import Workload
 from iolens.lab.workloads.workloads import workload_of
 
@@ -93,26 +95,6 @@ def prepare(experiment: Experiment, folder: Path, with_matrix: bool = True, retr
         first=next((one for one in before if not finished(one, (*kept, "invalid"))), None),
         failed=tuple(record for one in (*before, *todo) if "failed" in kept and (record := _failure(one))),
     )
-
-
-def specify(
-    experiment: Experiment, folder: Path, wanted: Sequence[Run], with_first: bool = True
-) -> tuple[Backend, list[PointSpec], list[PointSpec]]:
-    """Returns the storage, and the checked specifications of the matrix's runs and of the complete run, with the places
-    of their results and data; raises UsageError for runs that cannot be made.
-    """
-    storage = backend_for(experiment.storage, (experiment.directory or folder) / experiment.name)
-    runs = [spec_of(experiment, run, storage) for run in wanted]
-    first = [spec_of_first(experiment)] if with_first and experiment.first is not None else []
-    if not runs and not first:
-        raise UsageError("first.arguments: this experiment has no complete run, so there is nothing to do")
-    mounts = [data_folder(experiment, folder, storage, needed_bytes(some)).resolve() for some in (runs, first)]
-    check(experiment, storage, [*first, *runs], mounts[0])
-    runs, first = (
-        [replace(spec, folder=folder / spec.place, mount=mount) for spec in some]
-        for some, mount in zip((runs, first), mounts, strict=True)
-    )
-    return storage, runs, first
 
 
 def attempt_at(sweep: Sweep, run: Run, part: str = "") -> PointSpec:

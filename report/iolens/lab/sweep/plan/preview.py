@@ -18,10 +18,9 @@ from iolens.lab.sweep.define.experiment import ALWAYS, Experiment
 from iolens.lab.sweep.define.folders import POINTS
 from iolens.lab.sweep.define.matrix import Run, schedule
 from iolens.lab.sweep.define.spec import PointSpec
+from iolens.lab.sweep.plan.builds import build_command, builds_folder
 from iolens.lab.sweep.plan.command import with_command
-from iolens.lab.sweep.plan.place import kept_bytes
-from iolens.lab.sweep.plan.prepare import specify
-from iolens.lab.sweep.plan.recipes import build_command, builds_folder
+from iolens.lab.sweep.plan.specify import kept_bytes, specify
 
 _MPIRUN = "mpirun"
 """Name that stands in the plan for the launcher that a sweep would find."""

@@ -1,8 +1,13 @@
-"""Checks made before a sweep begins, for mistakes that can be known in advance."""
+"""Specify the runs of a sweep: what each does, where its data goes, and whether that can work."""
 
 from __future__ import annotations
 
+import hashlib
+import os
+import re
+import shutil
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from iolens.errors import IolensError, UsageError
@@ -11,19 +16,40 @@ from iolens.lab.launchers.launcher import Launcher
 from iolens.lab.launchers.launchers import LAUNCHERS
 from iolens.lab.say import say
 from iolens.lab.storage.backend import Backend
-from iolens.lab.storage.backends import existing
+from iolens.lab.storage.backends import backend_for, existing
 from iolens.lab.storage.mounts import file_system
 from iolens.lab.storage.targets import summary, usable
-from iolens.lab.sweep.define.experiment import Experiment
+from iolens.lab.sweep.define.experiment import ALWAYS, NEVER, Experiment
+from iolens.lab.sweep.define.matrix import Run
 from iolens.lab.sweep.define.metrics import OF_ANY
-from iolens.lab.sweep.define.spec import PointSpec
+from iolens.lab.sweep.define.spec import PointSpec, spec_of, spec_of_first
+from iolens.lab.sweep.plan.builds import check_recipes
 from iolens.lab.sweep.plan.command import check_ranks_per_node
-from iolens.lab.sweep.plan.recipes import check_recipes
 from iolens.lab.workloads.workload import Workload
 from iolens.lab.workloads.workloads import refusal_of, workload_of
 
 
-def check(experiment: Experiment, storage: Backend, runs: Sequence[PointSpec], data: Path) -> None:
+def specify(
+    experiment: Experiment, folder: Path, wanted: Sequence[Run], with_first: bool = True
+) -> tuple[Backend, list[PointSpec], list[PointSpec]]:
+    """Returns the storage, and the checked specifications of the matrix's runs and of the complete run, with the places
+    of their results and data; raises UsageError for runs that cannot be made.
+    """
+    storage = backend_for(experiment.storage, (experiment.directory or folder) / experiment.name)
+    runs = [spec_of(experiment, run, storage) for run in wanted]
+    first = [spec_of_first(experiment)] if with_first and experiment.first is not None else []
+    if not runs and not first:
+        raise UsageError("first.arguments: this experiment has no complete run, so there is nothing to do")
+    mounts = [data_folder(experiment, folder, storage, needed_bytes(some)).resolve() for some in (runs, first)]
+    _check(experiment, storage, [*first, *runs], mounts[0])
+    runs, first = (
+        [replace(spec, folder=folder / spec.place, mount=mount) for spec in some]
+        for some, mount in zip((runs, first), mounts, strict=True)
+    )
+    return storage, runs, first
+
+
+def _check(experiment: Experiment, storage: Backend, runs: Sequence[PointSpec], data: Path) -> None:
     """Raises for anything in these runs, whose data goes below `data`, that can be known to fail in advance."""
     launcher = LAUNCHERS[experiment.launcher]
     check_recipes(experiment.program, [spec.recipe for spec in runs])
@@ -113,3 +139,75 @@ def check_configuration(configuration: Path | None, storage: Backend) -> None:
         )
     if not configuration.is_file():
         raise UsageError(f"storage.configuration: {configuration} is not a file")
+
+
+MEMORY = Path("/dev/shm")
+"""The file system in memory that Linux provides."""
+
+_SHARE = 0.5
+"""Largest part of the free memory that data may take."""
+
+
+def data_folder(experiment: Experiment, folder: Path, storage: Backend, needed: int) -> Path:
+    """Returns the folder for runs that write `needed` bytes each, for a sweep whose results go to `folder`.
+
+    Storage that only models time needs no disk, and a busy disk would disturb its runs. Its data therefore lies in
+    memory if there is room, unless the runs use other machines or data is kept. The folder belongs to this user and
+    this sweep alone.
+    """
+    if experiment.directory is not None:
+        return experiment.directory / experiment.name
+    here = not LAUNCHERS[experiment.launcher].elsewhere
+    if storage.times_by_model and here and experiment.keep.data == NEVER and needed <= room_in_memory():
+        mark = hashlib.sha256(os.fsencode(folder.resolve())).hexdigest()[:8]
+        return MEMORY / f"iolens-data-{os.geteuid()}" / f"{experiment.name}-{mark}"
+    return folder / "data"
+
+
+def room_in_memory() -> int:
+    """Returns the bytes that files in memory may take; 0 if there is no such file system."""
+    if not os.access(MEMORY, os.W_OK | os.X_OK):
+        return 0
+    free = re.search(r"MemAvailable:\s+(\d+) kB", Path("/proc/meminfo").read_text(encoding="ascii"))
+    return min(shutil.disk_usage(MEMORY).free, int(_SHARE * 1024 * int(free[1])) if free else 0)
+
+
+_MARGIN = 1.05
+"""Free space required, relative to the data of one run."""
+
+
+def needed_bytes(runs: Sequence[PointSpec]) -> int:
+    """Returns the bytes that the largest of these runs needs; 0 if unknown."""
+    return int(max((spec.volume or 0 for spec in runs), default=0) * _MARGIN)
+
+
+def kept_bytes(runs: Sequence[PointSpec]) -> int | None:
+    """Returns the bytes that the data of all these runs takes together; None if unknown."""
+    volumes = [spec.volume for spec in runs]
+    return None if None in volumes else sum(volume or 0 for volume in volumes)
+
+
+def room_for(runs: Sequence[PointSpec]) -> int:
+    """Returns the bytes that these runs need: those of the largest run or, if data is kept, of all runs that have no
+    data yet.
+    """
+    if not any(spec.keep.data == ALWAYS for spec in runs):
+        return needed_bytes(runs)
+    due = [spec for spec in runs if not spec.data.is_dir()]
+    return max(int((kept_bytes(due) or 0) * _MARGIN), needed_bytes(due))
+
+
+def _volume(amount: int) -> str:
+    """Formats a number of bytes for people."""
+    return f"{amount / 1e9:.2f} GB" if amount >= 1e8 else f"{amount / 1e6:.2f} MB"
+
+
+def check_space(needed: int, data: Path) -> None:
+    """Raises if the data of a run does not fit; the message says how much is needed, and where."""
+    place = existing(data)
+    free = shutil.disk_usage(place).free
+    if needed > free:
+        raise IolensError(
+            f"data needs {_volume(needed)} below {place}, where {_volume(free)} are free; "
+            "make room, or choose another folder with DIR= (storage.directory)"
+        )
