@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,6 @@ from iolens.cli.output import add_output, output_of
 from iolens.errors import UsageError
 
 if TYPE_CHECKING:
-    from iolens.lab.sweep.read.results import Results
     from iolens.pages.comparison.summary import ComparisonSummary
 
 
@@ -48,8 +46,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Writes the document and the tables, print the verdict; 0 if done."""
-    from iolens.lab.sweep.read.merged import can_be_paired, is_sweep
+    from dataclasses import replace
+
+    from iolens.lab.subjects.subjects import read_subjects
+    from iolens.lab.sweep.read.merged import can_be_paired, is_sweep, merged
     from iolens.lab.sweep.read.results import load_results
+    from iolens.log import read_log
+    from iolens.pages.comparison.document import write_comparison
+    from iolens.pages.export import export, need_folders
+    from iolens.pages.subjects.document import write_subjects
 
     if args.device_rate < 0:
         raise UsageError(f"--device-rate {args.device_rate:g} is not a rate; give MiB/s, more than 0")
@@ -57,58 +62,20 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(
             f"{args.paths[0]} alone cannot be compared; give the folder of a sweep, or two or more logs or outputs"
         )
-    if len(args.paths) > 1 and not all(map(is_sweep, args.paths)):
-        _compare_subjects(args)
-        return 0
-    sweeps = [load_results(path) for path in args.paths]
-    if can_be_paired(sweeps):
-        _compare_sweeps(args, sweeps)
-    else:
-        _compare_subjects(args)
-    return 0
-
-
-def _compare_sweeps(args: argparse.Namespace, sweeps: Sequence[Results]) -> None:
-    """Returns the comparison of the settings of one sweep, or of several that vary the same."""
-    from iolens.lab.sweep.read.merged import merged
-    from iolens.log import read_log
-    from iolens.pages.comparison.document import write_comparison
-    from iolens.pages.export import export, need_folders
-
-    paths: Sequence[Path] = args.paths
+    alone = len(args.paths) == 1
+    sweeps = [load_results(path) for path in args.paths] if alone or all(map(is_sweep, args.paths)) else []
     need_folders(_folders(args))
-    output = output_of(args, paths[0] / "comparison" if len(paths) == 1 else Path("comparison"))
-    results = sweeps[0] if len(sweeps) == 1 else merged(sweeps)
-    summary = write_comparison(results, output, read_log, args.device_rate)
+    output = output_of(args, args.paths[0] / "comparison" if alone else Path("comparison"))
+    if sweeps and can_be_paired(sweeps):
+        results = sweeps[0] if alone else merged(sweeps)
+        summary = write_comparison(results, output, read_log, args.device_rate)
+    else:
+        subjects = replace(read_subjects(args.paths), device_rate=args.device_rate * 2**20)
+        summary = write_subjects(subjects, output)
     export(summary.frames, "comparison-", _folders(args))
     tell(summary)
     print(f"comparison: {output}")
-
-
-def _compare_subjects(args: argparse.Namespace) -> None:
-    """Returns the comparison of logs, runs and outputs."""
-    from dataclasses import replace
-
-    from iolens.lab.subjects.subjects import read_subjects
-    from iolens.pages.export import export, need_folders
-    from iolens.pages.job.terminal import screen
-    from iolens.pages.subjects.document import tables, write_subjects
-    from iolens.pages.subjects.words import doubts, headline, notes
-
-    need_folders(_folders(args))
-    output = output_of(args, Path("comparison"))
-    subjects = replace(read_subjects(args.paths), device_rate=args.device_rate * 2**20)
-    write_subjects(subjects, output)
-    if any(_folders(args).values()):
-        export(tables(subjects), "comparison-", _folders(args))
-    out = screen()
-    for doubt in doubts(subjects):
-        out.say(f"caution: {doubt}")
-    for sentence in headline(subjects):
-        out.say(sentence, "1")
-    for note in notes(subjects):
-        out.say(f"note: {note}")
-    print(f"comparison: {output}")
+    return 0
 
 
 def _folders(args: argparse.Namespace) -> dict[str, Path | None]:
@@ -126,7 +93,8 @@ def tell(summary: ComparisonSummary) -> None:
         print()
     for doubt in summary.doubts:
         out.say(f"caution: {doubt}")
-    out.say(summary.verdict, "1")
+    for sentence in summary.verdict.split("\n"):
+        out.say(sentence, "1")
     for caution in summary.cautions:
         out.say(f"note: {caution}")
     if summary.remedy is not None:

@@ -7,18 +7,15 @@ from typing import TYPE_CHECKING
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
-from iolens.figures.comparison.levels import error_bar, level_colours, name_places, nice_ticks, wrapped
+from iolens.figures.comparison.levels import level_colours, level_line, name_places, nice_ticks
 from iolens.figures.style import FULL_WIDTH, styled
 from iolens.metrics.comparison.settings import describe_one, level_text, name_text, sorted_levels
 
 if TYPE_CHECKING:
     import pandas as pd
 
-MARKERS = "osD^vP*X"
 _PLOT_WIDTH = 4.6
 """Inches that are left for the lines beside the axis and the key."""
-_KEY_WIDTH = 28
-"""Characters in a line of the key."""
 
 
 @styled
@@ -34,17 +31,7 @@ def interaction_lines(cells: pd.DataFrame, pair: tuple[str, str], label: str) ->
     for i, (level, colour) in enumerate(lines.items()):
         chosen = cells[cells[pair[0]] == level]
         x = [across.index(v) + (i - (len(lines) - 1) / 2) * 0.04 for v in chosen[pair[1]]]
-        marker = MARKERS[i % len(MARKERS)]
-        axes.plot(
-            x,
-            chosen["value"],
-            color=colour,
-            marker=marker,
-            label=wrapped(describe_one(pair[0], level), _KEY_WIDTH),
-            zorder=3,
-        )
-        for at, low, high in zip(x, chosen["low"], chosen["high"], strict=True):
-            error_bar(axes, at, low, high)
+        level_line(axes, i, x, chosen, color=colour, label=describe_one(pair[0], level))
     axes.set_yscale("log")
     low, high = float(cells["value"].min()) / 1.4, float(cells["value"].max()) * 1.4
     ticks = nice_ticks(low, high)

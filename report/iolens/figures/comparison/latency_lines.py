@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
-from iolens.figures.comparison.interaction import MARKERS
 from iolens.figures.comparison.latency_improvement import KEY_WIDTH, PLOT_WIDTH, size_label
-from iolens.figures.comparison.levels import error_bar, level_colours, name_places, wrapped
+from iolens.figures.comparison.levels import MARKERS, error_bar, level_colours, name_places, wrapped
 from iolens.figures.style import FULL_WIDTH, styled
 
 if TYPE_CHECKING:

@@ -24,6 +24,9 @@ _ANGLED = 28
 """Characters in a line of a label that stands at an angle."""
 _MOST_TICKS = 9
 """Numbers on a logarithmic axis that stay readable."""
+_KEY_WIDTH = 28
+"""Characters in a line of the key of a figure of lines."""
+MARKERS = "osD^vP*X"
 POINT, LEFT_OUT = "#31688e", "#b8b8b8"
 
 
@@ -72,6 +75,16 @@ def error_bar(axes: Axes, x: float, low: float, high: float, horizontal: bool = 
     at = (middle, x) if horizontal else (x, middle)
     xerr, yerr = (half, None) if horizontal else (None, half)
     axes.errorbar(*at, xerr=xerr, yerr=yerr, fmt="none", ecolor=INK, elinewidth=1.0, capsize=2.5, zorder=4)
+
+
+def level_line(axes: Axes, place: int, at: Sequence[float], rows: pd.DataFrame, **look: Any) -> None:
+    """Draws the `value` of rows with their intervals from `low` to `high` at these places of the x axis, as a line with
+    the marker of the level in this place; `look` has its colour and its label.
+    """
+    look["label"] = wrapped(look["label"], _KEY_WIDTH)
+    axes.plot(at, rows["value"], marker=MARKERS[place % len(MARKERS)], zorder=3, **look)
+    for x, low, high in zip(at, rows["low"], rows["high"], strict=True):
+        error_bar(axes, x, low, high)
 
 
 def value_bar(

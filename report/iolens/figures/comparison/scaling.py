@@ -7,15 +7,11 @@ from typing import TYPE_CHECKING
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
-from iolens.figures.comparison.levels import error_bar, level_colours, wrapped
+from iolens.figures.comparison.levels import level_colours, level_line
 from iolens.figures.style import FULL_WIDTH, INK, QUIET, styled
 
 if TYPE_CHECKING:
     import pandas as pd
-
-_MARKERS = "osD^vP*X"
-_KEY_WIDTH = 28
-"""Characters in a line of the key."""
 
 
 @styled
@@ -27,17 +23,8 @@ def efficiency_lines(found: pd.DataFrame) -> Figure:
     for place, (rest, colour) in enumerate(level_colours(groups).items()):
         rows = found[found["rest"] == rest]
         shift = 1 + 0.012 * (place - (len(groups) - 1) / 2)
-        at = [workers * shift for workers in rows["workers"]]
-        axes.plot(
-            at,
-            100 * rows["efficiency"],
-            color=colour,
-            marker=_MARKERS[place % len(_MARKERS)],
-            label=wrapped(rest or "all", _KEY_WIDTH),
-            zorder=3,
-        )
-        for x, row in zip(at, rows.to_dict("records"), strict=True):
-            error_bar(axes, x, 100 * row["low"], 100 * row["high"])
+        percent = 100 * rows[["efficiency", "low", "high"]].set_axis(["value", "low", "high"], axis=1)
+        level_line(axes, place, list(shift * rows["workers"]), percent, color=colour, label=rest or "all")
     workers = sorted(set(found["workers"]))
     axes.axhline(100, color=INK, linewidth=1.4)
     axes.annotate(

@@ -120,11 +120,7 @@ def _recorded(runs: pd.DataFrame) -> list[dict[str, Any]]:
 
 def of_subjects(subjects: Subjects) -> Evidence:
     """Returns the evidence of a comparison of logs, runs and outputs."""
-    rows = [
-        _of_trial(trial) | {"group": letter}
-        for letter, subject in zip(subjects.letters, subjects.all, strict=True)
-        for trial in subject.trials
-    ]
+    rows = [_of_trial(trial) | {"group": letter} for letter, subject in subjects.named for trial in subject.trials]
     found = [numbers(subject) for subject in subjects.all]
     shared = [key for key in found[0] if all(key in each for each in found)]
     ranked = [key for pair in _MEASURED for key in shared if key[:2] == pair]

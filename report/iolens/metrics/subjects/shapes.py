@@ -32,7 +32,7 @@ def operation_seconds(subjects: Subjects) -> pd.DataFrame:
     import pandas as pd
 
     parts = []
-    for letter, subject in zip(subjects.letters, subjects.all, strict=True):
+    for letter, subject in subjects.named:
         for number, job in enumerate(subject.jobs):
             parts.append(io_cost(job).frame().assign(letter=letter, number=number, run_time=job.run_time))
     columns = ["module", "letter", *_KINDS, "smallest", "largest", "run_time", "logs"]
@@ -61,7 +61,7 @@ def operation_calls(subjects: Subjects) -> pd.DataFrame:
 
     parts = [
         operation_counts(job).frame().assign(letter=letter)
-        for letter, subject in zip(subjects.letters, subjects.all, strict=True)
+        for letter, subject in subjects.named
         for job in subject.jobs
     ]
     if not parts:
@@ -81,7 +81,7 @@ def sizes(subjects: Subjects) -> pd.DataFrame:
     import pandas as pd
 
     parts = []
-    for letter, subject in zip(subjects.letters, subjects.all, strict=True):
+    for letter, subject in subjects.named:
         for job in subject.jobs:
             for layer in sized_layers(job):
                 table = access_sizes(job, layer).frame().melt("bucket", ["reads", "writes"], "kind", "count")
@@ -126,7 +126,7 @@ def activities(subjects: Subjects, rows: int = 48, columns: int = 120) -> tuple[
         return "", []
     layer = max(dict.fromkeys(layers), key=lambda name: (layers.count(name), name == "POSIX"))
     found = []
-    for letter, subject in zip(subjects.letters, subjects.all, strict=True):
+    for letter, subject in subjects.named:
         for job in subject.jobs:
             grids = activity(job, layer, rows, columns)
             if grids is not None:

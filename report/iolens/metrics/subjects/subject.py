@@ -80,3 +80,8 @@ class Subjects:
     def letters(self) -> Sequence[str]:
         """Returns A, B, C … in the order of the subjects; A1, B1 … beyond Z."""
         return [chr(65 + n % 26) + (str(n // 26) if n >= 26 else "") for n in range(len(self.all))]
+
+    @property
+    def named(self) -> Sequence[tuple[str, Subject]]:
+        """Returns each subject with its letter."""
+        return list(zip(self.letters, self.all, strict=True))

@@ -63,7 +63,7 @@ def _side_pages(comparison: Comparison, chosen: pd.DataFrame, read: Callable[[Pa
     subjects, _ = _subjects_of(comparison, chosen, names, read)
     if len(subjects.all) < 2:
         return []
-    named = "; ".join(f"{letter}: {one.label}" for letter, one in zip(subjects.letters, subjects.all, strict=True))
+    named = "; ".join(f"{letter}: {one.label}" for letter, one in subjects.named)
     intro = f"{named}. Each is shown by the job whose {comparison.measure.name} came nearest to the typical value."
     blocks: list[Block] = [Text(intro, "note"), *FINDINGS.tables(subjects), *TIMES.figures(subjects)]
     blocks += [*activity_figure(subjects), *SIZES.figures(subjects)]

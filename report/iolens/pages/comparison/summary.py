@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ComparisonSummary:
-    """The answer of a comparison: `doubts` are read before the numbers, `cautions` after them; `frames` are the numbers
-    behind it, by name, for export.
+    """The answer of a comparison: `verdict` has a line for each sentence; `doubts` are read before the numbers,
+    `cautions` after them; `frames` are the numbers behind it, by name, for export.
     """
 
     path: Path

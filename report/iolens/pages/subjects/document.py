@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from iolens.lab.storage import backends
 from iolens.metrics.audit.sources import of_subjects
 from iolens.metrics.subjects.subject import Subjects
 from iolens.pages.blocks import Block, Text
 from iolens.pages.comparison.audit import audit_page, with_audit
+from iolens.pages.comparison.summary import ComparisonSummary
 from iolens.pages.document import write_document
 from iolens.pages.exhibit import frames
 from iolens.pages.exhibits.subjects.figures import BARS, RATIOS, SIZES, TIMES, activity_figure
@@ -20,21 +20,22 @@ from iolens.pages.exhibits.sweep.scaling import SUBJECT_SCALING
 from iolens.pages.layout import Layout, laid_out
 from iolens.pages.subjects.words import doubts, headline, notes
 
-if TYPE_CHECKING:
-    import pandas as pd
 
-
-def write_subjects(subjects: Subjects, path: Path) -> None:
-    """Writes the document, PDF or HTML as its name ends."""
+def write_subjects(subjects: Subjects, path: Path) -> ComparisonSummary:
+    """Writes the document, PDF or HTML as its name ends, and returns what a terminal shows of it."""
     title = f"Comparison of {len(subjects.all)}"
-    names = ", ".join(f"{letter} {one.label}" for letter, one in zip(subjects.letters, subjects.all, strict=True))
-    pages = [*laid_out(_PAGES, subjects), audit_page(of_subjects(subjects))]
-    write_document(path, title, names, pages, _labels(subjects))
-
-
-def tables(subjects: Subjects) -> Mapping[str, pd.DataFrame]:
-    """Returns the numbers behind it by name, for export."""
-    return with_audit(frames((*SUBJECT_EXHIBITS, SUBJECT_SCALING), subjects), of_subjects(subjects))
+    names = ", ".join(f"{letter} {one.label}" for letter, one in subjects.named)
+    evidence = of_subjects(subjects)
+    write_document(path, title, names, [*laid_out(_PAGES, subjects), audit_page(evidence)], _labels(subjects))
+    return ComparisonSummary(
+        path=path,
+        verdict="\n".join(headline(subjects)),
+        cautions=tuple(notes(subjects)),
+        doubts=tuple(doubts(subjects)),
+        remedy=None,
+        points=None,
+        frames=with_audit(frames((*SUBJECT_EXHIBITS, SUBJECT_SCALING), subjects), evidence),
+    )
 
 
 def _labels(subjects: Subjects) -> list[str]:

@@ -96,7 +96,7 @@ def headline(subjects: Subjects) -> list[str]:
     rows = aligned(subjects)
     first = subjects.letters[0]
     said = []
-    for letter, subject in list(zip(subjects.letters, subjects.all, strict=True))[1:]:
+    for letter, subject in subjects.named[1:]:
         parts = [part for group in _HEADLINE for part in _named(rows[rows["group"] == group], group, first, letter)]
         parts += [_summed(group, each, letter) for group, each in _sized_groups(rows, letter)]
         text = "; ".join(part for part in parts if part)
@@ -161,7 +161,7 @@ def notes(subjects: Subjects) -> list[str]:
 def doubts(subjects: Subjects) -> list[str]:
     """Returns what puts the numbers in doubt, which a reader needs before them, the most important first."""
     said = [_single_runs(subjects), _unlike(subjects), _whole_seconds(subjects), cold_caches(subjects)]
-    for letter, subject in zip(subjects.letters, subjects.all, strict=True):
+    for letter, subject in subjects.named:
         said += [f"Left out of {letter}: {reason}." for reason in subject.left_out]
         partial = next((reason for job in subject.jobs for reason in job.partial), "")
         said += [f"A log of {letter} is not whole, so that its numbers are too small. {partial}"] if partial else []
@@ -171,9 +171,7 @@ def doubts(subjects: Subjects) -> list[str]:
 def _single_runs(subjects: Subjects) -> str:
     """Returns a note that there is no interval if a subject has only one run."""
     letters = [
-        letter
-        for letter, subject in zip(subjects.letters, subjects.all, strict=True)
-        if len(subject.trials) == 1 and not _repeats_within(subject)
+        letter for letter, subject in subjects.named if len(subject.trials) == 1 and not _repeats_within(subject)
     ]
     if not letters:
         return ""
@@ -212,11 +210,7 @@ def _unlike(subjects: Subjects) -> str:
 
 def _whole_seconds(subjects: Subjects) -> str:
     """Returns a note if some run times are known to the second only."""
-    letters = [
-        letter
-        for letter, subject in zip(subjects.letters, subjects.all, strict=True)
-        if any(job.whole_seconds for job in subject.jobs)
-    ]
+    letters = [letter for letter, subject in subjects.named if any(job.whole_seconds for job in subject.jobs)]
     return f"The logs of {', '.join(letters)} know begin and end in whole seconds only." if letters else ""
 
 

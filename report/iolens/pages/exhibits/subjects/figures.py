@@ -38,7 +38,7 @@ _MOST_RATES = 2
 
 def _labels(subjects: Subjects) -> dict[str, str]:
     """Returns the names by their letters."""
-    return {letter: one.label for letter, one in zip(subjects.letters, subjects.all, strict=True)}
+    return {letter: one.label for letter, one in subjects.named}
 
 
 def _legend_labels(subjects: Subjects) -> dict[str, str]:

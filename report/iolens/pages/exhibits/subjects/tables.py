@@ -46,7 +46,7 @@ def _who(subjects: Subjects) -> pd.DataFrame:
             len(one.left_out),
             run_count(one),
         )
-        for letter, one in zip(subjects.letters, subjects.all, strict=True)
+        for letter, one in subjects.named
     ]
     return pd.DataFrame(rows, columns=["letter", "name", "path", "runs", "logs", "outputs", "left_out", "counted"])
 
@@ -208,7 +208,7 @@ def _became(before: int, of_before: int, after: int, of_after: int) -> str:
 def _findings_columns(subjects: Subjects) -> list[Column]:
     """Returns the finding, its place, its possible gain, and its state in the other subject."""
     columns = [Column("finding", "title")]
-    for letter, subject in zip(subjects.letters, subjects.all, strict=True):
+    for letter, subject in subjects.named:
         total = len(subject.jobs)
         columns.append(Column(letter, (f"logs {letter}", f"gain {letter}", "severity"), _said_in(total)))
     first, *others = subjects.letters
