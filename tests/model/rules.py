@@ -40,13 +40,14 @@ NOT_MODELLED = {
             "MPI-IO hints",
             "`MPI_File_set_size`, `_preallocate`, `_get_size`, `_delete`, `_seek`, `_set_atomicity`, and the ends of "
             "split collectives",
-            "io_uring, `io_submit` past libaio",
+            "`io_submit` past libaio",
         ],
         "private tables, which Darshan's log has no place for",
     ),
     **dict.fromkeys(
         [
             "libaio (`io_submit`)",
+            "requests through io_uring",
             "descriptors in a child of `fork`",
             "programs without MPI",
             "`dprintf`, `vdprintf`",

@@ -39,24 +39,11 @@ int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec *time
 int epoll_pwait2(int epoll, struct epoll_event *events, int most, const struct timespec *timeout,
                  const sigset_t *mask);
 
-/* A type of liburing. */
-struct io_uring;
-struct io_uring_cqe;
-struct __kernel_timespec;
-#define WAIT(ret_t, name, params, ...)   ret_t name params;
-#define MASKED(ret_t, name, params, ...) ret_t name params;
-#include "ring_waits.def"
-#undef WAIT
-#undef MASKED
-
-#define WAIT(ret_t, name, ...)   static __typeof__(&name) real_##name;
-#define MASKED(ret_t, name, ...) static __typeof__(&name) real_##name;
+#define WAIT(ret_t, name, ...) static __typeof__(&name) real_##name;
 #include "waits.def"
 #include "masked_waits.def"
 #include "signal_waits.def"
-#include "ring_waits.def"
 #undef WAIT
-#undef MASKED
 static __typeof__(&sigaction) real_sigaction;
 static __typeof__(&signal) real_signal;
 static __typeof__(&sigprocmask) real_sigprocmask;
@@ -105,22 +92,8 @@ static const sigset_t *without_ours(const sigset_t *set, sigset_t *copy)
         sampling_release(held);                                                                              \
         return ret;                                                                                          \
     }
-#define MASKED(ret_t, name, params, args, waits)                                                             \
-    IOLENS_EXPORT ret_t name params                                                                          \
-    {                                                                                                        \
-        sigset_t copy;                                                                                       \
-        if (!sampling_here() || !(waits))                                                                    \
-            return REAL(name) args;                                                                          \
-        bool held = HOLD(REAL(name));                                                                        \
-        mask = held_mask(mask, &copy);                                                                       \
-        ret_t ret = REAL(name) args;                                                                         \
-        sampling_release(held);                                                                              \
-        return ret;                                                                                          \
-    }
 #include "waits.def"
-#include "ring_waits.def"
 #undef WAIT
-#undef MASKED
 
 #define WAIT(ret_t, name, params, args)                                                                      \
     IOLENS_EXPORT ret_t name params                                                                          \

@@ -18,6 +18,26 @@ EMULATED = "emulated"
 """The storage of a job, and of a run in run.json, whose time was a model's."""
 
 
+_RING_GAPS = {
+    "unseen": (
+        "unseen",
+        "io_uring: {requests:,} requests were submitted by inlined system calls or to a thread of the kernel, which "
+        "the profiler does not see; the log lacks their bytes.",
+    ),
+    "silent": (
+        "silent_bytes",
+        "io_uring: {requests:,} requests asked for no completion; the log lacks their bytes, at most {bytes:,}.",
+    ),
+    "open": (
+        "open_bytes",
+        "io_uring: {requests:,} requests had no completion when their ring or the program ended; the log lacks their "
+        "bytes, at most {bytes:,}.",
+    ),
+}
+"""Columns of the region io_uring that count requests without bytes in the log: each with the column that decides
+whether they are mentioned, and the sentence."""
+
+
 @dataclass(frozen=True)
 class Mount:
     """A mounted file system: its type (`lustre`, `ost`, `ext4` …) and where it is mounted."""
@@ -108,11 +128,16 @@ class Job:
     def unfollowed(self) -> tuple[str, ...]:
         """Ways to move bytes that the program used and the profiler does not see, in sentences."""
         table = self.tables.get("unfollowed", Records({}))
-        return tuple(
+        said = [
             f"{call} was used on {int((counts > 0).sum())} rank(s); the log does not contain the bytes that it moved."
             for call, counts in table.single.items()
             if call != "rank" and counts.any()
-        )
+        ]
+        rings = self.tables.get("io_uring", Records({})).single
+        for name, (bound, sentence) in _RING_GAPS.items():
+            if bound in rings and rings[bound].any():
+                said.append(sentence.format(requests=int(rings[name].sum()), bytes=int(rings[bound].sum())))
+        return tuple(said)
 
     @property
     def remarks(self) -> tuple[str, ...]:

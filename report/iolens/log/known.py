@@ -28,6 +28,7 @@ _INTEGERS = {
     "ost_bytes": "file rank component stripe ost bytes_read bytes_written",
     "lustre_client": "rank samples_before samples_after sum_before sum_after",
     "unfollowed": "rank",
+    "io_uring": "rank rings requests completions unseen",
     "region_names": "rank region parent id",
     "regions": "rank thread region calls unended",
     "call_nodes": "rank node parent object offset leaf",

@@ -1,5 +1,5 @@
 /* The wrappers of async.def, and system calls made by number: openat2, which has no function in the C
- * library, and calls that start I/O which cannot be followed. */
+ * library, calls on rings of io_uring, and io_submit, whose requests cannot be followed. */
 #include <signal.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -7,14 +7,14 @@
 
 #include "../../lifecycle/confined.h"
 #include "../../sampling/held.h"
+#include "rings.h"
 #include "async.h"
 #include "posix.h"
 #include "calls/row.h"
 #include "unfollowed.h"
 
 struct io_context;
-struct io_uring;
-struct io_uring_params;
+struct __kernel_timespec;
 
 #define TYPE_context(_)  struct io_context *
 #define TYPE_count(_)    long
@@ -25,11 +25,26 @@ struct io_uring_params;
 #define TYPE_limit(_)    struct timespec *
 #define TYPE_mask(_)     sigset_t *
 #define TYPE_entries(_)  unsigned
-#define TYPE_ring(_)     struct io_uring *
-#define TYPE_params(_)   struct io_uring_params *
 #define TYPE_flags(_)    unsigned
 #define TYPE_memory(_)   void *
 #define TYPE_bytes(_)    size_t
+
+#define TYPE_ring(_)             struct liburing *
+#define TYPE_ring_fd(_)          unsigned
+#define TYPE_ring_limit(_)       struct __kernel_timespec *
+#define TYPE_params(_)           struct ring_params *
+#define TYPE_completions(_)      struct ring_completion **
+#define TYPE_most_completions(_) unsigned
+#define TYPE_submitted(_)        unsigned
+#define TYPE_wanted(_)           unsigned
+#define TYPE_least_time(_)       unsigned
+#define TYPE_wait_place(_)       int
+#define TYPE_operation(_)        unsigned
+#define TYPE_argument(_)         void *
+#define TYPE_first(_)            unsigned
+#define TYPE_files(_)            unsigned
+#define TYPE_fds(_)              const int *
+#define TYPE_tags(_)             const uint64_t *
 
 #define ON_SUBMIT(...)                                                                                       \
     FNB(__VA_ARGS__, async_before_submit(count, controls), async_on_submit(ret, count, controls))
@@ -39,16 +54,61 @@ struct io_uring_params;
 #define ON_PGETEVENTS(ret_t, name, params, args)                                                             \
     ON_GETEVENTS(ret_t, name, params,                                                                        \
                  (context, least, most, events, limit, held_mask(mask, &(sigset_t){{0}})))
-#define ON_RING(...) FN(__VA_ARGS__, if (ret >= 0) unfollowed_add(UNFOLLOWED_io_uring))
+
+#define HELD_MASK held_mask(mask, &(sigset_t){{0}})
+
+/* A wait in a ring, with the timers' signal held back. */
+#define RING_CALL(ret_t, name, params, args, before, waits, fd)                                              \
+    FNB(ret_t, name, params, args, (before, c.mark = (waits) && HOLD(REAL(name))),                           \
+        (sampling_release(c.mark), rings_after((int)(fd))))
+#define ON_LIBRARY(flushes, waits, ret_t, name, params, args)                                                \
+    RING_CALL(ret_t, name, params, args, rings_before_library(ring, flushes), waits, ring->fd)
+#define ON_RING_SUBMIT(...)      ON_LIBRARY(true, false, __VA_ARGS__)
+#define ON_RING_SUBMIT_WAIT(...) ON_LIBRARY(true, wanted > 0, __VA_ARGS__)
+#define ON_RING_LOOK(...)        ON_LIBRARY(false, false, __VA_ARGS__)
+#define ON_RING_LIMIT(...)       ON_LIBRARY(false, true, __VA_ARGS__)
+#define ON_MASKED(flushes, ret_t, name, params, ...)                                                         \
+    ON_LIBRARY(flushes, wanted > 0, ret_t, name, params, (ring, completions, __VA_ARGS__, HELD_MASK))
+#define ON_RING_SUBMIT_MASK(ret_t, name, params, args)                                                       \
+    ON_MASKED(true, ret_t, name, params, wanted, ring_limit)
+#define ON_RING_SUBMIT_LEAST(ret_t, name, params, args)                                                      \
+    ON_MASKED(true, ret_t, name, params, wanted, ring_limit, least_time)
+#define ON_RING_GET(ret_t, name, params, args)  ON_MASKED(false, ret_t, name, params, submitted, wanted)
+#define ON_RING_MASK(ret_t, name, params, args) ON_MASKED(false, ret_t, name, params, wanted, ring_limit)
+#define ON_RING_LEAST(ret_t, name, params, args)                                                             \
+    ON_MASKED(false, ret_t, name, params, wanted, ring_limit, least_time)
+
+#define RING_FD (flags & RING_ENTERS_REGISTERED ? -1 : (int)ring_fd)
+#define ON_RING_ENTER2(ret_t, name, params, args)                                                            \
+    RING_CALL(ret_t, name, params, args, rings_before(RING_FD, submitted), wanted > 0, RING_FD)
+#define ON_RING_ENTER(ret_t, name, params, args)                                                             \
+    ON_RING_ENTER2(ret_t, name, params, (ring_fd, submitted, wanted, flags, HELD_MASK))
+
+#define ON_RING_INIT(...)                       FN(__VA_ARGS__, if (ret >= 0) rings_follow_library(ring))
+#define ON_RING_SETUP(...)                      FN(__VA_ARGS__, if (ret >= 0) rings_follow(ret, params))
+#define ON_RING_EXIT(ret_t, name, params, args) FNB(ret_t, name, params, args, rings_leave(ring->fd), (void)0)
+#define ON_RING_MOVE(...)                                                                                    \
+    FNB(__VA_ARGS__, rings_leave(ring->fd), if (ret >= 0) unfollowed_add(UNFOLLOWED_io_uring))
+#define ON_FILES(operation, argument, count, ...)                                                            \
+    FN(__VA_ARGS__, if (ret >= 0) rings_on_register(ring->fd, operation, argument, count))
+#define ON_RING_FILES(...)    ON_FILES(RING_REGISTER_FILES, fds, files, __VA_ARGS__)
+#define ON_RING_NO_FILES(...) ON_FILES(RING_UNREGISTER_FILES, NULL, 0, __VA_ARGS__)
+#define ON_RING_SPARSE(...)                                                                                  \
+    ON_FILES(RING_REGISTER_FILES2, (&(struct ring_file_table){.files = files}), 1, __VA_ARGS__)
+#define ON_RING_UPDATE(...)                                                                                  \
+    ON_FILES(RING_REGISTER_FILES_UPDATE,                                                                     \
+             (&(struct ring_file_update){.first = first, .fds = (uintptr_t)fds}), files, __VA_ARGS__)
+#define ON_RING_REGISTER(...)                                                                                \
+    FN(__VA_ARGS__, if (ret >= 0) rings_on_register((int)ring_fd, operation, argument, files))
 
 #define WRAP_TABLE "profiler/src/modules/posix/async.def"
 #include "../../runtime/wrap_expand.h"
 
 #if defined(__x86_64__)
 
-/* Jumps to the real function for all system calls but these six. A wrapper in C would have a frame, to which
- * a call that makes a thread or a process may not return. */
-enum { IO_URING_SETUP = 425, IO_URING_ENTER = 426, OPENAT2 = 437 };
+/* Jumps to the real function for all system calls but these seven. A wrapper in C would have a frame, to
+ * which a call that makes a thread or a process may not return. */
+enum { IO_URING_SETUP = 425, IO_URING_ENTER = 426, IO_URING_REGISTER = 427, OPENAT2 = 437 };
 
 _Static_assert(SYS_io_submit == 209 && SYS_prctl == 157 && SYS_seccomp == 317, "the numbers below");
 
@@ -72,13 +132,17 @@ static long resolve_first(long number, ...)
 
 __attribute__((constructor)) static void resolve(void) { wrap_resolve("syscall", &iolens_real_syscall); }
 
-/* Waits for completions as the functions of liburing in ring_waits.def do, with the timers' signal held back.
- */
 static long enter_ring(long ring, long submitted, long wanted, long flags, long argument, long bytes)
 {
+    bool followed = iolens_active();
+    int fd = flags & RING_ENTERS_REGISTERED ? -1 : (int)ring;
+    if (followed)
+        RECORDER(rings_before(fd, (uint32_t)submitted));
     bool held = wanted > 0 && HOLD(iolens_real_syscall);
     long ret = iolens_real_syscall(IO_URING_ENTER, ring, submitted, wanted, flags, argument, bytes);
     sampling_release(held);
+    if (followed)
+        RECORDER(rings_after(fd));
     return ret;
 }
 
@@ -115,10 +179,14 @@ HIDDEN long iolens_noted_syscall(long number, long first, long second, long thir
     if (number == IO_URING_ENTER)
         return enter_ring(first, second, third, fourth, fifth, sixth);
     long ret = iolens_real_syscall(number, first, second, third, fourth, fifth);
-    bool ring = number == IO_URING_SETUP;
-    bool moves = ring || (number == SYS_io_submit && !async_submitting);
-    if (ret >= 0 && moves && iolens_active())
-        RECORDER(unfollowed_add(ring ? UNFOLLOWED_io_uring : UNFOLLOWED_io_submit));
+    if (ret < 0 || !iolens_active())
+        return ret;
+    if (number == IO_URING_SETUP)
+        RECORDER(rings_follow((int)ret, (const struct ring_params *)second));
+    else if (number == IO_URING_REGISTER)
+        RECORDER(rings_on_register((int)first, (unsigned)second, (const void *)third, (unsigned)fourth));
+    else if (number == SYS_io_submit && !async_submitting)
+        RECORDER(unfollowed_add(UNFOLLOWED_io_submit));
     return ret;
 }
 
@@ -129,6 +197,8 @@ __asm__(".pushsection .text\n"
         "    cmpq $425, %rdi\n" /* io_uring_setup */
         "    je iolens_noted_syscall\n"
         "    cmpq $426, %rdi\n" /* io_uring_enter */
+        "    je iolens_noted_syscall\n"
+        "    cmpq $427, %rdi\n" /* io_uring_register */
         "    je iolens_noted_syscall\n"
         "    cmpq $209, %rdi\n" /* io_submit */
         "    je iolens_noted_syscall\n"

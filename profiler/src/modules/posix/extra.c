@@ -59,11 +59,11 @@ void extra_on_fd(const struct call *c, int fd, enum extra which)
     count(c, open ? fds_file(open) : NULL, which, true);
 }
 
-void extra_on_sync(const struct call *c, int fd)
+void extra_on_file(const struct call *c, struct file *file, enum extra which) { count(c, file, which, true); }
+
+void extra_on_sync(const struct call *c, struct file *file)
 {
-    struct open_file *open = fds_find(fd);
-    struct file *file = open ? fds_file(open) : NULL;
-    struct extra_counts *counts = file && !iolens_paused() ? table_file_state(TABLE_posix_extra, file) : NULL;
+    struct extra_counts *counts = !iolens_paused() ? table_file_state(TABLE_posix_extra, file) : NULL;
     if (!counts)
         return;
     spin_lock(&counts->lock);

@@ -20,11 +20,12 @@ enum extra {
 /* Counts a successful call on a path, with its time. */
 void extra_on_path(const struct call *c, int dirfd, const char *path, enum extra which);
 
-/* Counts a successful call on a descriptor, with its time. */
+/* Counts a successful call on a descriptor or a file, with its time. */
 void extra_on_fd(const struct call *c, int fd, enum extra which);
+void extra_on_file(const struct call *c, struct file *file, enum extra which);
 
 /* Adds the time of an fsync or fdatasync, which the POSIX record counts as time of writing. */
-void extra_on_sync(const struct call *c, int fd);
+void extra_on_sync(const struct call *c, struct file *file);
 
 /* Records a call that moved `bytes` between two descriptors inside the kernel, as a read of one and a write
  * of the other. An offset of POSIX_AT_POSITION means the file position. */

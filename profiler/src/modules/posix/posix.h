@@ -54,6 +54,8 @@ static inline struct posix_state *posix_state_of(struct open_file *open, int fd)
 }
 
 void posix_on_open(const struct call *c, int fd, int dirfd, const char *path, int flags, mode_t mode);
+/* Records an open that left no descriptor, but a file in a table of the kernel. */
+void posix_on_file_open(const struct call *c, struct file *file, mode_t mode);
 void posix_on_dup(const struct call *c, int copy, int fd);
 void posix_on_fcntl(const struct call *c, int result, int fd, int command, intptr_t value);
 void posix_on_fileno(const struct call *c, int fd, FILE *stream);
@@ -69,6 +71,7 @@ void posix_on_failed_stat(const struct call *c);
 void posix_on_fstat(const struct call *c, int fd);
 void posix_on_mmap(int fd);
 void posix_on_sync(const struct call *c, int fd, enum posix_int counter);
+void posix_on_file_sync(const struct call *c, struct file *file, enum posix_int counter);
 void posix_on_rename(const struct call *c, int olddir, const char *from, int newdir, const char *to);
 
 /* Removes the descriptor before the real close, while its number still belongs to this file. */

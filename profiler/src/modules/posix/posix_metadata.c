@@ -9,6 +9,7 @@
 #include "../io_watch.h"
 #include "../lustre/lustre.h"
 #include "../network/connections.h"
+#include "rings.h"
 #include "../stdio/streams.h"
 #include "../timelines/traced_events.h"
 #include "../timer.h"
@@ -57,6 +58,16 @@ static void count_open(struct posix_state *s, const struct call *c)
     add_event(s, TRACED_OPEN, c);
 }
 
+static void begin_open(struct posix_state *s, const struct call *c, mode_t mode)
+{
+    spin_lock(&s->lock);
+    if (mode)
+        s->record.ints[POSIX_MODE] = mode;
+    s->last_byte_read = s->last_byte_written = 0;
+    count_open(s, c);
+    spin_unlock(&s->lock);
+}
+
 static struct file *file_of(int dirfd, const char *path, enum names_end end)
 {
     char *absolute = path_room_take();
@@ -101,12 +112,14 @@ void posix_on_open(const struct call *c, int fd, int dirfd, const char *path, in
             fds_forget(fd, fd);
         return;
     }
-    spin_lock(&s->lock);
-    if (mode)
-        s->record.ints[POSIX_MODE] = mode;
-    s->last_byte_read = s->last_byte_written = 0;
-    count_open(s, c);
-    spin_unlock(&s->lock);
+    begin_open(s, c, mode);
+}
+
+void posix_on_file_open(const struct call *c, struct file *file, mode_t mode)
+{
+    struct posix_state *s = file ? registry_state(file, MODULE_POSIX, -1) : NULL;
+    if (s)
+        begin_open(s, c, mode);
 }
 
 void posix_on_dup(const struct call *c, int copy, int fd)
@@ -220,17 +233,25 @@ void posix_on_mmap(int fd)
 }
 
 /* Darshan counts the time of a sync as time spent writing. */
-void posix_on_sync(const struct call *c, int fd, enum posix_int counter)
+void posix_on_file_sync(const struct call *c, struct file *file, enum posix_int counter)
 {
-    struct posix_state *s = lock_fd(fd);
+    struct posix_state *s = registry_state(file, MODULE_POSIX, -1);
     if (!s)
         return;
+    spin_lock(&s->lock);
     s->record.ints[counter]++;
     timer_add(&s->record.doubles[POSIX_F_WRITE_TIME], &s->last_end[POSIX_WRITE_END], c->t0, c->t1);
     add_event(s, TRACED_SYNC, c);
     spin_unlock(&s->lock);
     io_watch_call(c, "POSIX", s->record.base.id, 0);
-    extra_on_sync(c, fd);
+    extra_on_sync(c, file);
+}
+
+void posix_on_sync(const struct call *c, int fd, enum posix_int counter)
+{
+    struct open_file *open = fds_find(fd);
+    if (open && posix_state_of(open, fd))
+        posix_on_file_sync(c, fds_file(open), counter);
 }
 
 void posix_on_rename(const struct call *c, int olddir, const char *from, int newdir, const char *to)
@@ -254,8 +275,10 @@ void posix_on_rename(const struct call *c, int olddir, const char *from, int new
 void posix_before_close(struct call *c, int fd)
 {
     struct open_file *open = fds_find(fd);
-    if (!open)
+    if (!open) {
         connections_before_close(fd);
+        rings_leave(fd);
+    }
     if (!open || !iolens_owns_memory())
         return;
     if (posix_state_of(open, fd))
@@ -288,6 +311,7 @@ void posix_before_close_range(unsigned first, unsigned last, int flags)
     for (unsigned fd = first; fd <= last && fd < FDS_GIVEN_MOST; fd++)
         (void)fds_find((int)fd);
     connections_before_close_range(first, last);
+    rings_leave_range(first, last);
 }
 
 void posix_on_close_range(const struct call *c, unsigned first, unsigned last, int flags)

@@ -42,8 +42,8 @@ def check(job: Job, limits: Limits) -> Seen | None:
 RULE = Rule(
     id="log-blind",
     title="The log does not show how some bytes were moved",
-    says="POSIX recorded less than 1 % of the bytes that MPI-IO moved on a file, or the program used io_uring or raw "
-    "io_submit",
+    says="POSIX recorded less than 1 % of the bytes that MPI-IO moved on a file, or the program made requests by "
+    "io_uring or raw io_submit whose bytes the log lacks",
     limits=("blind_bytes",),
     why="Rules about sizes and order have no data, so the absence of their findings means nothing.",
     read_more="profiler/manual/recorded.md; https://github.com/darshan-hpc/darshan/issues/984",

@@ -10,7 +10,7 @@ from iolens.log.records import Records
 from iolens.metrics.files import costly_files, locks, shared
 from iolens.metrics.files import overview as files
 from iolens.metrics.files.families import FEWEST
-from iolens.metrics.job import extra, failed
+from iolens.metrics.job import extra, failed, rings
 from iolens.metrics.once import once_per_job
 from iolens.pages import words
 from iolens.pages.blocks import Ranks
@@ -156,4 +156,18 @@ FAILED_CALLS: Exhibit[Job] = Exhibit(
     ],
     note="Opens and stats of any path, reads and writes of files. ENOENT: the path does not exist; a program that "
     "looks for a file in many folders has many of these.",
+)
+
+RINGS: Exhibit[Job] = Exhibit(
+    name="io_uring",
+    title="Requests through rings of io_uring",
+    metric=rings.rings,
+    columns=[
+        Column("count", "name"),
+        Column("over all ranks", "total", words.count),
+        Column("ranks", "ranks", words.count),
+    ],
+    note="Reads, writes and other calls that a program submits to the kernel in a ring. Their files have them in all "
+    "other tables, with the time until the profiler saw the completion, which is an upper bound. unseen, missed, "
+    "silent and open count requests whose bytes the log does not contain; profiler/TABLES.md explains each count.",
 )

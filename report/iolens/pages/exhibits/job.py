@@ -62,6 +62,7 @@ JOB_EXHIBITS: tuple[Exhibit[Job], ...] = (
     files.OTHER_CALLS,
     files.FILE_LOCKS,
     files.FAILED_CALLS,
+    files.RINGS,
     network.CONNECTIONS,
     network.HTTP_REQUESTS,
     striping.FILE_LAYOUTS,

@@ -17,6 +17,7 @@ from iolens.pages.exhibits.files import (
     FILE_LOCKS,
     FILE_SYSTEMS,
     OTHER_CALLS,
+    RINGS,
     SHARED_FILES,
 )
 from iolens.pages.exhibits.mpiio import (
@@ -135,6 +136,7 @@ PAGES: tuple[Layout[Job], ...] = (
             OTHER_CALLS.tables,
             FILE_LOCKS.tables,
             FAILED_CALLS.tables,
+            RINGS.tables,
             CONNECTIONS.tables,
             HTTP_REQUESTS.tables,
         ],

@@ -1,0 +1,54 @@
+/* A ring of io_uring that is followed: its mappings, its requests between submission and completion, and the
+ * files behind the slots of its table. */
+#ifndef IOLENS_RING_H
+#define IOLENS_RING_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "../../system/spin.h"
+#include "ring_layout.h"
+
+struct file;
+
+struct ring_request {
+    struct ring_submission asked;
+    struct file *file; /* The file that the request is about; NULL if unknown. */
+    void *taken;       /* The open file that a close has removed from the table of descriptors. */
+    char *paths[2];    /* Absolute paths; NULL: none. */
+    int64_t bytes;     /* Bytes that a read or write asks for. */
+    double submitted;  /* Seconds by iolens.clock. */
+    int flags, mode;   /* Arguments of an open. */
+    int32_t result;    /* Set at completion. */
+    bool aligned, appends;
+    bool continues; /* This is a copy, because the request itself remains active. */
+    struct ring_request *next;
+};
+
+enum { RING_BUCKETS = 64 };
+
+/* The table of files of a ring; a slot without a file stands for nothing known. */
+struct ring_files {
+    struct ring_file {
+        struct file *file;
+        int64_t offset; /* File position, for requests without an offset. */
+        bool appends;
+    } * slots;
+    uint32_t count;
+};
+
+struct ring {
+    struct spin lock; /* Held while anything below is used, but never during a system call. */
+    _Atomic int fd;   /* Descriptor of the ring; -1: none. */
+    uint32_t flags, submissions, completions;
+    const char *memory, *requests; /* Read-only mappings: positions with completions, and requests. */
+    size_t bytes, request_bytes;
+    const _Atomic uint32_t *head, *tail, *array, *completed; /* `array` is NULL if the ring has none. */
+    const char *answers;
+    uint32_t submitted, answered; /* Positions up to which submissions and completions were seen. */
+    struct ring_request *pending[RING_BUCKETS], *free;
+    struct ring_files files;
+};
+
+#endif

@@ -1,0 +1,443 @@
+#include "rings.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#include "../../runtime/context.h"
+#include "unfollowed.h"
+#include "ring_counts.h"
+#include "ring_files.h"
+#include "ring_requests.h"
+
+enum {
+    RINGS_MOST = 1024
+}; /* Two rings whose descriptors differ by a multiple of this number share a place. */
+
+static _Atomic(struct ring *) iolens_rings[RINGS_MOST];
+
+static struct ring *ring_at(unsigned fd) { return atomic_load(&iolens_rings[fd % RINGS_MOST]); }
+
+static struct ring *find(int fd)
+{
+    struct ring *ring = fd < 0 ? NULL : ring_at((unsigned)fd);
+    return ring && ring->fd == fd ? ring : NULL;
+}
+
+static const char *map(int fd, size_t bytes, int64_t offset)
+{
+    long place = system_call(SYS_mmap, 0L, bytes, PROT_READ, MAP_SHARED | MAP_POPULATE, fd, offset);
+    if (place == -1)
+        return NULL;
+    system_call(SYS_madvise, place, bytes, MADV_DONTFORK);
+    return (const char *)place;
+}
+
+static void unmap(const char *memory, size_t bytes)
+{
+    if (memory)
+        system_call(SYS_munmap, memory, bytes);
+}
+
+/* Returns true if the layout is known. Rings in the program's own memory are not followed, because they could
+ * disappear unnoticed. */
+static bool can_follow(const struct ring_params *params)
+{
+    return params->features & RING_SINGLE_MAPPING && params->flags < RING_FIRST_UNKNOWN &&
+           !(params->flags & (RING_OWN_MEMORY | RING_REGISTERED_ONLY));
+}
+
+static const _Atomic uint32_t *word(const char *memory, uint32_t offset)
+{
+    return (const _Atomic uint32_t *)(const void *)(memory + offset);
+}
+
+static unsigned answer_bytes(uint32_t flags)
+{
+    return flags & RING_LARGE_COMPLETIONS ? 2 * sizeof(struct ring_completion)
+                                          : sizeof(struct ring_completion);
+}
+
+static unsigned request_bytes(uint32_t flags)
+{
+    return flags & RING_LARGE_REQUESTS ? 2 * sizeof(struct ring_submission) : sizeof(struct ring_submission);
+}
+
+/* Maps a new ring; `memory` is NULL in the result if the kernel refuses. */
+static struct ring mapped(int fd, const struct ring_params *params)
+{
+    const struct ring_submission_offsets *in = &params->submission;
+    const struct ring_completion_offsets *out = &params->completion;
+    size_t first = in->array + params->submissions * sizeof(uint32_t);
+    size_t second = out->completions + (size_t)params->completions * answer_bytes(params->flags);
+    struct ring ring = {.fd = fd,
+                        .flags = params->flags,
+                        .submissions = params->submissions,
+                        .completions = params->completions,
+                        .bytes = first > second ? first : second,
+                        .request_bytes = (size_t)params->submissions * request_bytes(params->flags)};
+    ring.memory = map(fd, ring.bytes, RING_MAPS_RINGS);
+    ring.requests = ring.memory ? map(fd, ring.request_bytes, RING_MAPS_REQUESTS) : NULL;
+    if (!ring.requests) {
+        unmap(ring.memory, ring.bytes);
+        ring.memory = NULL;
+        return ring;
+    }
+    ring.head = word(ring.memory, in->head);
+    ring.tail = word(ring.memory, in->tail);
+    ring.array = params->flags & RING_NO_ARRAY ? NULL : word(ring.memory, in->array);
+    ring.completed = word(ring.memory, out->tail);
+    ring.answers = ring.memory + out->completions;
+    ring.submitted = *ring.head;
+    ring.answered = *ring.completed;
+    return ring;
+}
+
+/* Returns the place of a ring, made at its first use; NULL if another ring has it. */
+static struct ring *place_of(int fd)
+{
+    struct ring *ring = ring_at((unsigned)fd), *none = NULL;
+    if (!ring && (ring = arena_alloc(&iolens.scratch, sizeof *ring))) {
+        ring->fd = -1;
+        if (!atomic_compare_exchange_strong(&iolens_rings[(unsigned)fd % RINGS_MOST], &none, ring))
+            ring = none;
+    }
+    return ring && ring->fd == -1 ? ring : NULL;
+}
+
+void rings_follow(int fd, const struct ring_params *params)
+{
+    struct ring *known = find(fd);
+    bool again = known && known->submitted == 0;
+    rings_leave(fd);
+    struct ring fresh = {0}, *ring = can_follow(params) ? place_of(fd) : NULL;
+    if (ring)
+        fresh = mapped(fd, params);
+    if (!fresh.memory) {
+        unfollowed_add(UNFOLLOWED_io_uring);
+        return;
+    }
+    spin_lock(&ring->lock);
+    fresh.lock = ring->lock;
+    fresh.free = ring->free;
+    *ring = fresh;
+    spin_unlock(&ring->lock);
+    ring_counts_add(RING_COUNT_rings, !again);
+    ring_counts_add(RING_COUNT_polled, !again && params->flags & RING_POLLED);
+}
+
+static uint32_t distance(const void *base, const void *place)
+{
+    return place ? (uint32_t)((const char *)place - (const char *)base) : 0;
+}
+
+void rings_follow_library(const struct liburing *library)
+{
+    const char *in = library->submission.memory, *out = library->completion.memory;
+    const struct ring_params params = {
+        .submissions = *library->submission.entries,
+        .completions = *library->completion.entries,
+        .flags = library->flags,
+        .features = in == out ? library->features : 0,
+        .submission = {.head = distance(in, library->submission.head),
+                       .tail = distance(in, library->submission.tail),
+                       .array = distance(in, library->submission.array)},
+        .completion = {.tail = distance(out, library->completion.tail),
+                       .completions = distance(out, library->completion.completions)},
+    };
+    rings_follow(library->fd, &params);
+}
+
+/* The functions with "locked" in their names are called with the ring's lock held. */
+
+/* Takes completed requests out of the pending ones, the first one first. */
+static struct ring_request *take_completed_locked(struct ring *ring)
+{
+    struct ring_request *first = NULL, **last = &first;
+    uint32_t end = atomic_load_explicit(ring->completed, memory_order_acquire);
+    if (end - ring->answered > ring->completions) {
+        ring_counts_add(RING_COUNT_missed, end - ring->answered - ring->completions);
+        ring->answered = end - ring->completions;
+    }
+    for (; ring->answered != end; ring->answered++) {
+        struct ring_completion answer;
+        bool several = false;
+        size_t index = ring->answered & (ring->completions - 1);
+        memcpy(&answer, ring->answers + index * answer_bytes(ring->flags), sizeof answer);
+        atomic_thread_fence(memory_order_acquire);
+        if (*ring->completed - ring->answered > ring->completions) { /* Overwritten meanwhile. */
+            ring_counts_add(RING_COUNT_missed, 1);
+            continue;
+        }
+        struct ring_request *request = ring_requests_take(ring, answer.key, false, &several);
+        if (!request)
+            continue;
+        request->result = answer.result;
+        ring_counts_add(RING_COUNT_ambiguous, several);
+        struct ring_request *copy = request;
+        if (answer.flags & RING_MORE_FOLLOW) {
+            if (!(copy = ring->free))
+                copy = arena_alloc(&iolens.scratch, sizeof *copy);
+            else
+                ring->free = copy->next;
+            ring_requests_add(ring, request);
+            if (!copy)
+                continue;
+            *copy = *request;
+            copy->continues = true;
+        }
+        copy->next = NULL;
+        *last = copy;
+        last = &copy->next;
+    }
+    return first;
+}
+
+static void give_back(struct ring *ring, struct ring_request *request)
+{
+    spin_lock(&ring->lock);
+    request->next = ring->free;
+    ring->free = request;
+    spin_unlock(&ring->lock);
+}
+
+static void look(struct ring *ring, int fd)
+{
+    spin_lock(&ring->lock);
+    struct ring_request *request = ring->fd == fd ? take_completed_locked(ring) : NULL;
+    spin_unlock(&ring->lock);
+    double now = request ? clock_now(&iolens.clock) : 0;
+    while (request) {
+        struct ring_request *next = request->next;
+        ring_request_end(ring, request, now);
+        give_back(ring, request);
+        request = next;
+    }
+}
+
+/* Counts requests that were submitted unseen, and begins behind them. */
+static void skip_unseen_locked(struct ring *ring, uint32_t head, uint32_t tail)
+{
+    bool polled = ring->flags & RING_POLLED;
+    uint32_t first = polled ? tail - ring->submissions : head;
+    int32_t unseen = (int32_t)(first - ring->submitted);
+    if (unseen > 0) {
+        ring_counts_add(RING_COUNT_unseen, unseen);
+        ring->submitted = first;
+    }
+}
+
+/* Copies the request at a position. Returns false for an index that the kernel will skip as well. Positions
+ * from `flushed` on have no place in the array yet: liburing will give them that of the same number. */
+static bool copy_locked(const struct ring *ring, uint32_t position, uint32_t flushed,
+                        struct ring_submission *out)
+{
+    uint32_t mask = ring->submissions - 1, index = position & mask;
+    if (ring->array && (int32_t)(flushed - position) > 0)
+        index = atomic_load_explicit(&ring->array[index], memory_order_relaxed);
+    if (index > mask)
+        return false;
+    memcpy(out, ring->requests + (size_t)index * request_bytes(ring->flags), sizeof *out);
+    return true;
+}
+
+/* Takes the next position before `limit` and copies its request into a new one. Returns NULL when none is
+ * left. */
+static struct ring_request *next_locked(struct ring *ring, uint32_t limit, uint32_t flushed)
+{
+    while ((int32_t)(limit - ring->submitted) > 0) {
+        struct ring_request *request = ring->free;
+        if (request)
+            ring->free = request->next;
+        else if (!(request = arena_alloc(&iolens.scratch, sizeof *request)))
+            return NULL;
+        *request = (struct ring_request){0};
+        if (copy_locked(ring, ring->submitted++, flushed, &request->asked))
+            return request;
+        request->next = ring->free;
+        ring->free = request;
+    }
+    return NULL;
+}
+
+/* Notes the requests up to the position `limit`, of which those before `flushed` are in the ring already. */
+static void note_requests(struct ring *ring, int fd, uint32_t limit, uint32_t flushed)
+{
+    for (;;) {
+        spin_lock(&ring->lock);
+        struct ring_request *request = ring->fd == fd ? next_locked(ring, limit, flushed) : NULL;
+        spin_unlock(&ring->lock);
+        if (!request)
+            return;
+        ring_counts_add(RING_COUNT_requests, 1);
+        ring_request_begin(ring, request);
+        if (request->asked.flags & RING_SKIPS_SUCCESS) {
+            ring_request_abandon(request);
+            give_back(ring, request);
+            continue;
+        }
+        spin_lock(&ring->lock);
+        ring_requests_add(ring, request);
+        spin_unlock(&ring->lock);
+    }
+}
+
+/* Notes what is about to be submitted: at most `most` requests from the kernel's position on, or up to
+ * `prepared`. Requests of a polled ring may have completed before they are noted. In other rings a request
+ * may use again what the completed ones have left: a key, a slot. */
+static void before(int fd, uint32_t most, const uint32_t *prepared)
+{
+    struct ring *ring = find(fd);
+    uint32_t limit = 0, tail = 0;
+    if (!ring)
+        return;
+    bool polled = ring->flags & RING_POLLED;
+    if (!polled)
+        look(ring, fd);
+    spin_lock(&ring->lock);
+    bool here = ring->fd == fd;
+    if (here) {
+        uint32_t head = atomic_load_explicit(ring->head, memory_order_acquire);
+        tail = atomic_load_explicit(ring->tail, memory_order_acquire);
+        skip_unseen_locked(ring, head, tail);
+        limit = polled || tail - head < most ? tail : head + most;
+        limit = prepared ? *prepared : limit;
+    }
+    spin_unlock(&ring->lock);
+    if (here)
+        note_requests(ring, fd, limit, tail);
+    if (polled)
+        look(ring, fd);
+}
+
+void rings_before(int fd, uint32_t submitted) { before(fd, submitted, NULL); }
+
+void rings_before_library(const struct liburing *library, bool flushes)
+{
+    bool old = !(library->features & RING_WAIT_ARGUMENT); /* Waits with a limit submit a time-out request. */
+    before(library->fd, UINT32_MAX, flushes || old ? &library->submission.prepared : NULL);
+}
+
+/* Returns the latest request that the kernel did not take, and steps back behind it; NULL if it took all. */
+static struct ring_request *take_refused_locked(struct ring *ring)
+{
+    struct ring_submission asked;
+    bool several = false;
+    uint32_t head = atomic_load_explicit(ring->head, memory_order_acquire);
+    uint32_t tail = atomic_load_explicit(ring->tail, memory_order_acquire);
+    while (!(ring->flags & RING_POLLED) && (int32_t)(ring->submitted - head) > 0) {
+        bool silent = !copy_locked(ring, --ring->submitted, tail, &asked) || asked.flags & RING_SKIPS_SUCCESS;
+        struct ring_request *request = silent ? NULL : ring_requests_take(ring, asked.key, true, &several);
+        if (request)
+            return request;
+    }
+    return NULL;
+}
+
+void rings_after(int fd)
+{
+    struct ring *ring = find(fd);
+    if (!ring)
+        return;
+    for (;;) {
+        spin_lock(&ring->lock);
+        struct ring_request *refused = ring->fd == fd ? take_refused_locked(ring) : NULL;
+        spin_unlock(&ring->lock);
+        if (!refused)
+            break;
+        ring_counts_add(RING_COUNT_requests, -1);
+        ring_request_undo(refused);
+        give_back(ring, refused);
+    }
+    look(ring, fd);
+}
+
+/* Looks a last time, and counts what was submitted unseen or has not completed. */
+static void finish(struct ring *ring, int fd)
+{
+    before(fd, 0, NULL);
+    for (int i = 0; i < RING_BUCKETS; i++)
+        for (;;) {
+            spin_lock(&ring->lock);
+            struct ring_request *request = ring->fd == fd ? ring->pending[i] : NULL;
+            if (request)
+                ring->pending[i] = request->next;
+            spin_unlock(&ring->lock);
+            if (!request)
+                break;
+            ring_request_abandon(request);
+            give_back(ring, request);
+        }
+}
+
+void rings_leave(int fd)
+{
+    struct ring *ring = find(fd);
+    if (!ring)
+        return;
+    finish(ring, fd);
+    ring_files_resize(ring, 0);
+    spin_lock(&ring->lock);
+    struct ring left = *ring;
+    if (left.fd == fd)
+        ring->fd = -1;
+    spin_unlock(&ring->lock);
+    if (left.fd != fd)
+        return;
+    unmap(left.memory, left.bytes);
+    unmap(left.requests, left.request_bytes);
+}
+
+void rings_leave_range(unsigned first, unsigned last)
+{
+    for (int i = 0; i < RINGS_MOST; i++) {
+        struct ring *ring = ring_at((unsigned)i);
+        if (ring && ring->fd >= 0 && (unsigned)ring->fd >= first && (unsigned)ring->fd <= last)
+            rings_leave(ring->fd);
+    }
+}
+
+void rings_on_register(int fd, unsigned operation, const void *argument, unsigned count)
+{
+    struct ring *ring = find(fd);
+    const struct ring_file_table *table = argument;
+    const struct ring_file_update *update = argument;
+    if (!ring)
+        return;
+    switch (operation) {
+    case RING_REGISTER_FILES:
+        ring_files_resize(ring, count);
+        ring_files_set(ring, 0, argument, count);
+        return;
+    case RING_REGISTER_FILES2:
+        ring_files_resize(ring, table->files);
+        if (table->fds)
+            ring_files_set(ring, 0, (const int *)(uintptr_t)table->fds, table->files);
+        return;
+    case RING_UNREGISTER_FILES:
+        ring_files_resize(ring, 0);
+        return;
+    case RING_REGISTER_FILES_UPDATE:
+        ring_files_set(ring, update->first, (const int *)(uintptr_t)update->fds, count);
+        return;
+    case RING_REGISTER_FILES_UPDATE2:
+        ring_files_set(ring, update->first, (const int *)(uintptr_t)update->fds, update->files);
+        return;
+    case RING_REGISTER_RESIZE: /* The mappings show rings that are used no more. */
+        rings_leave(fd);
+        unfollowed_add(UNFOLLOWED_io_uring);
+        return;
+    default:
+        return;
+    }
+}
+
+void rings_end(void)
+{
+    for (int i = 0; i < RINGS_MOST; i++) {
+        struct ring *ring = ring_at((unsigned)i);
+        if (ring && ring->fd >= 0)
+            finish(ring, ring->fd);
+    }
+}
+
+void rings_reset(void) { memset(iolens_rings, 0, sizeof iolens_rings); }

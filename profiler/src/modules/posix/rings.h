@@ -1,0 +1,40 @@
+/* Follows the rings of io_uring through read-only mappings of its own and with positions of its own: the
+ * program's positions are never written. It looks before and after each call of the program on a ring. A
+ * completion stays readable after the program took it, until the ring has been filled once more; so nothing
+ * is lost while a ring has room for all completions between two such calls, and what is lost is counted
+ * (ring_counts.def). */
+#ifndef IOLENS_RINGS_H
+#define IOLENS_RINGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ring_layout.h"
+
+/* Follows a ring that io_uring_setup made, or that liburing has prepared. Counts a ring that cannot be
+ * followed. */
+void rings_follow(int fd, const struct ring_params *params);
+void rings_follow_library(const struct liburing *library);
+
+/* Looks a last time, and gives up the mappings of the ring `fd`, so that the ring ends when the program
+ * closes it. Does nothing for other descriptors. */
+void rings_leave(int fd);
+void rings_leave_range(unsigned first, unsigned last);
+
+/* Called before a call that may submit up to `submitted` requests of the ring, and after it. */
+void rings_before(int fd, uint32_t submitted);
+void rings_after(int fd);
+
+/* The same before a function of liburing; `flushes`: it submits what the program has prepared. */
+void rings_before_library(const struct liburing *library, bool flushes);
+
+/* Called after a successful io_uring_register. */
+void rings_on_register(int fd, unsigned operation, const void *argument, unsigned count);
+
+/* Looks at all rings a last time. */
+void rings_end(void);
+
+/* Forgets all rings in a child of fork, which has none of the mappings. */
+void rings_reset(void);
+
+#endif

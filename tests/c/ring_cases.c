@@ -1,0 +1,157 @@
+/* One use of a ring that is hard to follow, named by the first argument. Prints bytes read and number of
+ * reads. */
+#include "posix_expect.h"
+
+#include <pthread.h>
+#include <sys/wait.h>
+
+#include "raw_ring.h"
+
+enum { PIECE = 512, MANY = 200 };
+
+static struct raw_ring ring;
+static char data[MANY][PIECE];
+static int fd;
+static int64_t bytes, reads;
+
+static void prepare(unsigned i, uint64_t key)
+{
+    raw_ring_prepare(&ring, IORING_OP_READ, fd, data[i], 1 + i % PIECE, (int64_t)i * 7, key);
+}
+
+static void count(const struct io_uring_cqe *done)
+{
+    MUST(done->res >= 0);
+    bytes += done->res;
+    reads++;
+}
+
+static void take_all(int64_t until)
+{
+    struct io_uring_cqe done;
+    while (reads < until)
+        if (raw_ring_take(&ring, &done))
+            count(&done);
+        else
+            sched_yield();
+}
+
+static void *reap(void *until)
+{
+    struct io_uring_cqe done;
+    while (reads < (int64_t)(intptr_t)until) {
+        MUST(syscall(SYS_io_uring_enter, (long)ring.fd, 0L, 1L, (long)IORING_ENTER_GETEVENTS, NULL, 0L) == 0);
+        while (raw_ring_take(&ring, &done))
+            count(&done);
+    }
+    return NULL;
+}
+
+/* One thread submits, and another one takes the completions. */
+static void by_two_threads(void)
+{
+    pthread_t reaper;
+    MUST(pthread_create(&reaper, NULL, reap, (void *)(intptr_t)MANY) == 0);
+    for (unsigned i = 0; i < MANY; i++) {
+        prepare(i, i);
+        MUST(raw_ring_enter(&ring, 1, 0) == 1);
+    }
+    MUST(pthread_join(reaper, NULL) == 0);
+}
+
+/* All requests have the same key. */
+static void by_one_key(void)
+{
+    for (unsigned i = 0; i < 8; i++)
+        prepare(i, 1);
+    MUST(raw_ring_enter(&ring, 8, 8) == 8);
+    take_all(8);
+}
+
+/* The kernel takes the requests without a call, unless it sleeps. */
+static void by_kernel(void)
+{
+    for (unsigned i = 0; i < MANY; i++) {
+        prepare(i, i);
+        atomic_store_explicit(ring.tail_in, ring.tail, memory_order_release);
+        if (i % 4 == 3) {
+            MUST(syscall(SYS_io_uring_enter, (long)ring.fd, 0L, 4L,
+                         (long)(IORING_ENTER_SQ_WAKEUP | IORING_ENTER_GETEVENTS), NULL, 0L) >= 0);
+            take_all(i + 1);
+        }
+    }
+}
+
+/* Enters the kernel by an instruction of its own, past the C library. */
+static void unseen(void)
+{
+#if defined(__x86_64__)
+    for (unsigned i = 0; i < MANY; i++) {
+        long number = SYS_io_uring_enter;
+        prepare(i, i);
+        atomic_store_explicit(ring.tail_in, ring.tail, memory_order_release);
+        register long flags __asm__("r10") = IORING_ENTER_GETEVENTS;
+        register long none __asm__("r8") = 0, size __asm__("r9") = 0;
+        __asm__ volatile("syscall"
+                         : "+a"(number)
+                         : "D"((long)ring.fd), "S"(1L), "d"(1L), "r"(flags), "r"(none), "r"(size)
+                         : "rcx", "r11", "memory");
+        MUST(number == 1);
+        take_all(i + 1);
+    }
+#endif
+}
+
+/* The child makes a ring of its own; the parent's goes on. */
+static void in_child(void)
+{
+    pid_t child;
+    prepare(0, 0);
+    MUST(raw_ring_enter(&ring, 1, 1) == 1);
+    take_all(1);
+    if ((child = fork()) == 0) {
+        MUST(raw_ring_open(&ring, 8, 0));
+        prepare(99, 0);
+        MUST(raw_ring_enter(&ring, 1, 1) == 1);
+        _exit(0);
+    }
+    MUST(waitpid(child, NULL, 0) == child);
+    prepare(1, 0);
+    MUST(raw_ring_enter(&ring, 1, 1) == 1);
+    take_all(2);
+}
+
+/* Returns how many mappings of rings the process has. */
+static int mappings(void)
+{
+    char line[512];
+    int found = 0;
+    FILE *maps = fopen("/proc/self/maps", "r");
+    while (maps && fgets(line, sizeof line, maps))
+        found += strstr(line, "io_uring") != NULL;
+    fclose(maps);
+    return found;
+}
+
+int main(int arguments, char **argument)
+{
+    const char *way = arguments > 1 ? argument[1] : "";
+    if (!raw_ring_open(&ring, 8, strcmp(way, "kernel") == 0 ? IORING_SETUP_SQPOLL : 0))
+        return 0;
+    MUST((fd = open("case.dat", O_CREAT | O_RDWR, 0600)) >= 0 && ftruncate(fd, 1 << 20) == 0);
+    if (strcmp(way, "threads") == 0)
+        by_two_threads();
+    else if (strcmp(way, "key") == 0)
+        by_one_key();
+    else if (strcmp(way, "kernel") == 0)
+        by_kernel();
+    else if (strcmp(way, "unseen") == 0)
+        unseen();
+    else if (strcmp(way, "child") == 0)
+        in_child();
+    int own = mappings();
+    MUST(close(ring.fd) == 0);
+    dprintf(1, "%ld %ld\n", (long)bytes, (long)reads);
+    MUST(own >= 2 && mappings() == 2); /* The program's own two remain. */
+    return 0;
+}
