@@ -315,9 +315,19 @@ def test_waits_are_listed_by_pattern() -> None:
     lines = [Line().file(0, 5, 1).together("MPI_Barrier", 5, 5.1, 2), Line().together("MPI_Barrier", 1, 5.1, 2)]
     rows = wait_states(job_with(*lines))
     assert rows is not None
-    assert list(rows.rows("pattern", "waits", "ranks", "seconds", "longest", "io", "mpi")) == [
-        ("wait at barrier", 1, 1, *[pytest.approx(4.0)] * 3, 0.0)
+    assert list(rows.rows("pattern", "waits", "ranks", "seconds", "longest", "io", "locks", "mpi")) == [
+        ("wait at barrier", 1, 1, *[pytest.approx(4.0)] * 3, 0.0, 0.0)
     ]
+
+
+def test_a_wait_for_a_files_lock_is_a_cause_that_storage_does_not_free() -> None:
+    found = solved(Line().lock(0, 5).together("MPI_Barrier", 5, 5.1, 2), Line().together("MPI_Barrier", 1, 5.1, 2))
+    causes = causes_of(found.program, found.joins, found.waits, found.activities)
+    rank, what = np.argwhere(causes.short > 0)[0]
+    assert (rank, found.activities.kinds[what]) == (0, ("lock", "fcntl", 1))
+    times = run_times(found)
+    assert STORAGE not in times
+    assert times["locks of files free"] == pytest.approx(1.1)
 
 
 def test_the_analysis_ends_where_the_events_of_one_rank_end() -> None:

@@ -28,6 +28,10 @@ class Line:
         """Adds a call of the file system."""
         return self.add("file", function, start, end, file=file)
 
+    def lock(self, start: float, end: float, file: int = 1) -> Line:
+        """Adds a call that waits for a file's lock."""
+        return self.add("lock", "fcntl", start, end, file=file)
+
     def send(self, start: float, end: float, peer: int, tag: int = 0, size: int = 8) -> Line:
         """Adds a blocking send."""
         return self.add("send", "MPI_Send", start, end, communicator=WORLD, peer=peer, tag=tag, bytes=size)

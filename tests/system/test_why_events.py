@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from iolens.log import read_log
-from iolens.metrics.why.answers import replays, why
+from iolens.metrics.why.answers import replays, waits_by_cause, why
 from iolens.metrics.why.windows import EARLY_WAIT, LATE_POST
 from mpi_libraries import ROOT, library
 from patience import PATIENCE
@@ -21,13 +21,13 @@ RANKS = 4
 pytestmark = pytest.mark.mpi
 
 
-def recorded(name: str, folder: Path, source: str = "mpi_why") -> tuple[Path, dict[str, int]]:
+def recorded(name: str, folder: Path, source: str = "mpi_why", *words: str) -> tuple[Path, dict[str, int]]:
     """Runs the program under a library; returns the log and the program's output."""
     its = library(name)
     program = its.compile(ROOT / f"tests/c/{source}.c", folder / source, "-O1")
     settings = [f"LD_PRELOAD={its.preload}", f"IOLENS_LOGPATH={folder}", "IOLENS_TRACE=mpi", "IOLENS_WHY=16"]
     done = subprocess.run(
-        [its.mpirun, "-np", str(RANKS), "env", *settings, program],
+        [its.mpirun, "-np", str(RANKS), "env", *settings, program, *words],
         cwd=folder,
         env={**os.environ, **its.environment(None)},
         capture_output=True,
@@ -75,3 +75,13 @@ def test_a_loop_of_polls_takes_few_events(tmp_path: Path, name: str) -> None:
     functions = np.array(found.program.functions)[found.program.function[found.waits.call]]
     longest = found.waits.waited[functions == "MPI_Test, repeated"].max()
     assert 0.15 < longest < found.program.run_time
+
+
+@pytest.mark.parametrize(("cause", "kind", "function"), [("lock", "lock", "fcntl"), ("computing", "computing", "")])
+def test_the_reason_of_a_late_rank_is_named(tmp_path: Path, cause: str, kind: str, function: str) -> None:
+    log, _ = recorded("usual", tmp_path, "why_causes", cause)
+    rows = waits_by_cause(read_log(log))
+    assert rows is not None
+    late = rows.where((rows["rank"] == 2) & (rows["kind"] == kind))
+    assert late["function"][0] == function
+    assert late["seconds"][0] > 0.2 * (RANKS - 1)

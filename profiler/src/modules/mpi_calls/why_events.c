@@ -12,7 +12,7 @@
 #include "mpi_functions.h"
 
 enum { PER_CHUNK = 1024, MOST_NAMES = 64, NAME_BYTES = 32, LAST_THREAD = 255 };
-enum { LINK_FILE = IOLENS_LINKS, LINK_FILES, KINDS };
+enum { LINK_FILE = IOLENS_LINKS, LINK_FILES, LINK_LOCK, KINDS };
 
 #define MIB (1024 * 1024)
 
@@ -34,6 +34,7 @@ static const char words[KINDS][12] = {
     [IOLENS_LINK_WINDOW] = "win",
     [LINK_FILE] = "file",
     [LINK_FILES] = "files",
+    [LINK_LOCK] = "lock",
 };
 
 /* One event takes 32 bytes, so that a record of a long run fits into memory. */
@@ -85,7 +86,7 @@ static const struct column COLUMNS[] = {
          "iall: a collective call, blocking or posted; win: begin or end of an epoch of one-sided "
          "communication, "
          "with a row for each partner; call: another call of MPI; file: a call of the file "
-         "system; files: the sum of short ones. A call with several messages has several rows of the same "
+         "system; files: the sum of short ones; lock: a wait for a file's lock. A call with several messages has several rows of the same "
          "times",
          TEXT_WORD),
     TEXT(function, "S32", "the function's name; of `files` the first one", TEXT_WORD),
@@ -253,13 +254,12 @@ static void add_to_sum(struct why_events *events, const struct event *event, uin
 /* A call is kept by itself if it was long, else in the sum of short calls. */
 static void keep_file_call(const struct call *c, const char *module, uint64_t file, int64_t bytes)
 {
-    (void)module;
     struct why_events *events = table_state(TABLE_why_events);
     if (!events || !c->function || iolens_paused())
         return;
     struct event event = {.begin = c->t0,
                           .seconds = (float)(c->t1 - c->t0),
-                          .kind = LINK_FILE,
+                          .kind = strcmp(module, "LOCKS") == 0 ? LINK_LOCK : LINK_FILE,
                           .thread = thread_of_call(),
                           .communicator = (uint32_t)file,
                           .peer = (int32_t)(file >> 32),

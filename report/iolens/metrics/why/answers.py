@@ -68,7 +68,7 @@ def answers(job: Job) -> list[Answer] | None:
 @once_per_job
 def wait_states(job: Job) -> Records | None:
     """Returns the waits by pattern: number, ranks that waited, seconds over all ranks, the longest one, and the seconds
-    of them that are directly due to computing, I/O and MPI of the late rank. None if the log has no events.
+    of them that are directly due to computing, I/O, locks of files and MPI of the late rank. None if the log has no events.
     """
     found, causes = why(job), _causes(job)
     if found is None or causes is None:
@@ -79,14 +79,14 @@ def wait_states(job: Job) -> Records | None:
     for pattern in np.argsort(-seconds, kind="stable")[: np.count_nonzero(seconds)].tolist():
         chosen = waits.pattern == pattern
         waited, held = waits.waited[chosen], len(np.unique(found.program.rank[waits.call[chosen]]))
-        due = [float(causes.by_pattern[pattern][kinds == kind].sum()) for kind in ("computing", "I/O", "MPI")]
+        due = [float(causes.by_pattern[pattern][kinds == kind].sum()) for kind in ("computing", "I/O", "lock", "MPI")]
         rows.append((PATTERNS[pattern], len(waited), held, float(seconds[pattern]), float(waited.max()), *due))
-    return Records.of(("pattern", "waits", "ranks", "seconds", "longest", "computing", "io", "mpi"), rows)
+    return Records.of(("pattern", "waits", "ranks", "seconds", "longest", "computing", "io", "locks", "mpi"), rows)
 
 
 @once_per_job
 def waits_by_cause(job: Job) -> Records | None:
-    """Returns who made others wait, and by what: rank, kind (computing, I/O, MPI), function, file, direct and indirect
+    """Returns who made others wait, and by what: rank, kind (computing, I/O, lock, MPI), function, file, direct and indirect
     seconds of waiting, their sum, and the number of ranks held up directly. None if the log has no events.
     """
     found, causes = why(job), _causes(job)
@@ -109,7 +109,7 @@ def waits_by_cause(job: Job) -> Records | None:
 def largest_waits(job: Job) -> Records | None:
     """Returns the rows of `waits_by_cause` with most waiting, as many as make up 99 % of it, and 15 at most.
 
-    Columns: rank, kind (computing, I/O, MPI), function, file, direct and indirect seconds of waiting, their sum, and
+    Columns: rank, kind (computing, I/O, lock, MPI), function, file, direct and indirect seconds of waiting, their sum, and
     the number of ranks held up directly. None if the log has no events.
     """
     return _largest(waits_by_cause(job))

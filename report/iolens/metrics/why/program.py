@@ -9,10 +9,10 @@ import numpy as np
 from iolens.log.records import Records
 from iolens.metrics.why.polling import without_polling
 
-MPI, FILE, FILES = range(3)
-"""Kinds of calls: of MPI, of the file system, and the sum of several short ones of the file system."""
+MPI, FILE, FILES, LOCK = range(4)
+"""Kinds of calls: of MPI, of the file system, the sum of several short ones of the file system, and for a file's lock."""
 
-_OUTERMOST = ("file", "files")
+_OUTERMOST = ("file", "files", "lock")
 _PROBES = ("MPI_Probe", "MPI_Mprobe")
 
 
@@ -79,7 +79,7 @@ def program_of(events: Records, ranks: int) -> Program:
         rank=rank[outer_row],
         start=start[outer_row],
         end=_ordered_ends(rank[outer_row], start[outer_row], end[outer_row]),
-        kind=np.where(~is_file, MPI, np.where(rows["kind"] == "file", FILE, FILES))[outer_row],
+        kind=np.select([~is_file, rows["kind"] == "file", rows["kind"] == "lock"], [MPI, FILE, LOCK], FILES)[outer_row],
         function=function.reshape(-1)[outer_row],
         file=rows["file"][outer_row],
         functions=tuple(functions.tolist()),

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from iolens.metrics.why.joins import ALL, Joins
-from iolens.metrics.why.program import FILE, FILES, MPI, Program
+from iolens.metrics.why.program import FILE, FILES, LOCK, MPI, Program
 from iolens.metrics.why.replay import Graph, run_times
 
 _MOST_RANKS = _MOST_FILES = 3
@@ -55,6 +55,8 @@ def _changes(program: Program, joins: Joins, graph: Graph) -> Iterator[tuple[Cha
         for file in work.files():
             rows = program.file == file, program.inner_file == file
             yield Change("I/O on this file free", file=file), graph.gap, work.cost(*rows, 0.0)
+    if (program.kind == LOCK).any():
+        yield Change("locks of files free"), graph.gap, np.where(program.kind == LOCK, 0.0, graph.cost)
     if program.ranks > 1:
         yield Change("messages free"), graph.gap, work.without_messages()
         yield Change("computing balanced"), _balanced(program, graph), graph.cost
