@@ -14,6 +14,7 @@ from iolens.advise.standing import UNKNOWN, WHOLE_SECONDS, is_close, standing, u
 from iolens.advise.table import RULES
 from iolens.log import Job
 from iolens.metrics.job.ranks import io_span_seconds
+from iolens.metrics.why.answers import storage_bound
 
 
 def weighed(job: Job, limits: Limits, notes: bool = True) -> tuple[Finding, ...]:
@@ -31,6 +32,11 @@ def weighed(job: Job, limits: Limits, notes: bool = True) -> tuple[Finding, ...]
     kept.sort(key=lambda one: _order(one, gains))
     remedies = agreed([(one.rule, one.seen) for one in kept])
     return tuple(_finding(one, seen, job, limits) for one, seen in zip(kept, remedies, strict=True))
+
+
+_REPLAYED = (
+    "A replay of the job's calls without I/O saves no more than that, because ranks wait for one another anyway."
+)
 
 
 class _Weighed(NamedTuple):
@@ -58,15 +64,22 @@ def _is_asked(rule: Rule, job: Job, limits: Limits, notes: bool) -> bool:
 
 
 def _gain(rule: Rule, seen: Seen, job: Job, limits: Limits) -> tuple[float | None, bool]:
-    """Returns the part of the run time that a remedy can take away at most, of I/O no more than I/O took, and whether
+    """Returns the part of the run time that a remedy can take away at most, of I/O no more than I/O cost, and whether
     the finding is but a note."""
     if rule.always and not _is_judged(job, limits):
         return None, True
     if seen.seconds is None or job.run_time <= 0:
         return None, rule.note
-    most = job.run_time if rule.beside_io else (io_span_seconds(job) or 0.0)
+    most = job.run_time if rule.beside_io else _most_of_io(job)
     gain = min(max(0.0, seen.seconds), most, job.run_time) / job.run_time
     return (None, True) if rule.always and gain < limits["worth_gain"] else (gain, rule.note)
+
+
+def _most_of_io(job: Job) -> float:
+    """Returns the most seconds that any remedy of I/O can save: the time in I/O, and no more than a replay without I/O
+    saves where the log has the events for it (`iolens run --why`)."""
+    spent, bound = io_span_seconds(job) or 0.0, storage_bound(job)
+    return spent if bound is None else min(spent, bound)
 
 
 def _order(one: _Weighed, gains: Mapping[str, float]) -> tuple[bool, bool, float, bool]:
@@ -94,9 +107,18 @@ def _finding(one: _Weighed, seen: Seen, job: Job, limits: Limits) -> Finding:
         gain_words=_gain_words(one, limits, job),
         remedy=seen.remedy,
         read_more=rule.read_more,
-        derivation="" if gain is None and one.note else seen.derivation,
+        derivation=_derivation(one, job),
         hints=seen.hints,
     )
+
+
+def _derivation(one: _Weighed, job: Job) -> str:
+    """Returns how the gain was found."""
+    if one.gain is None and one.note:
+        return ""
+    bound = None if one.rule.beside_io else storage_bound(job)
+    replayed = bound is not None and (one.seen.seconds or 0.0) > bound
+    return f"{one.seen.derivation} {_REPLAYED}".strip() if replayed else one.seen.derivation
 
 
 def _severity(one: _Weighed, limits: Limits) -> str:

@@ -86,7 +86,8 @@ static const struct column COLUMNS[] = {
          "iall: a collective call, blocking or posted; win: begin or end of an epoch of one-sided "
          "communication, "
          "with a row for each partner; call: another call of MPI; file: a call of the file "
-         "system; files: the sum of short ones; lock: a wait for a file's lock. A call with several messages has several rows of the same "
+         "system; files: the sum of short ones; lock: a wait for a file's lock. A call with several messages "
+         "has several rows of the same "
          "times",
          TEXT_WORD),
     TEXT(function, "S32", "the function's name; of `files` the first one", TEXT_WORD),

@@ -15,7 +15,9 @@ _MOST_FILES = 60
 
 
 class Activity(NamedTuple):
-    """A kind of work: `computing`, `I/O`, `lock` (waiting for a file's lock) or `MPI`; its function; the record id of its file (0: none or several)."""
+    """A kind of work: `computing`, `I/O`, `lock` (waiting for a file's lock) or `MPI`; its function; the record id of
+    its file (0: none or several).
+    """
 
     kind: str
     function: str

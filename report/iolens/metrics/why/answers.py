@@ -68,7 +68,8 @@ def answers(job: Job) -> list[Answer] | None:
 @once_per_job
 def wait_states(job: Job) -> Records | None:
     """Returns the waits by pattern: number, ranks that waited, seconds over all ranks, the longest one, and the seconds
-    of them that are directly due to computing, I/O, locks of files and MPI of the late rank. None if the log has no events.
+    of them that are directly due to computing, I/O, locks of files and MPI of the late rank. None if the log has no
+    events.
     """
     found, causes = why(job), _causes(job)
     if found is None or causes is None:
@@ -86,8 +87,8 @@ def wait_states(job: Job) -> Records | None:
 
 @once_per_job
 def waits_by_cause(job: Job) -> Records | None:
-    """Returns who made others wait, and by what: rank, kind (computing, I/O, lock, MPI), function, file, direct and indirect
-    seconds of waiting, their sum, and the number of ranks held up directly. None if the log has no events.
+    """Returns who made others wait, and by what: rank, kind (computing, I/O, lock, MPI), function, file, direct and
+    indirect seconds of waiting, their sum, and the number of ranks held up directly. None if the log has no events.
     """
     found, causes = why(job), _causes(job)
     if found is None or causes is None:
@@ -109,8 +110,8 @@ def waits_by_cause(job: Job) -> Records | None:
 def largest_waits(job: Job) -> Records | None:
     """Returns the rows of `waits_by_cause` with most waiting, as many as make up 99 % of it, and 15 at most.
 
-    Columns: rank, kind (computing, I/O, lock, MPI), function, file, direct and indirect seconds of waiting, their sum, and
-    the number of ranks held up directly. None if the log has no events.
+    Columns: rank, kind (computing, I/O, lock, MPI), function, file, direct and indirect seconds of waiting, their sum,
+    and the number of ranks held up directly. None if the log has no events.
     """
     return _largest(waits_by_cause(job))
 
@@ -264,6 +265,18 @@ def storage_saving(job: Job) -> StorageSaving | None:
     rank = max(by_rank, key=lambda one: by_rank[one], default=-1)
     decides = saved[STORAGE] > 0 and by_rank.get(rank, 0.0) > saved[STORAGE] / 2
     return StorageSaving(max(saved[STORAGE], 0.0) + error, found.until, _culprit(job, rank) if decides else None)
+
+
+@once_per_job
+def storage_bound(job: Job) -> float | None:
+    """Returns the most seconds that a remedy of I/O can save, by replay; None where the log's events leave out a part
+    of the job: its end, other threads, or the partners of some calls.
+    """
+    found, saving = why(job), storage_saving(job)
+    if found is None or saving is None:
+        return None
+    whole = found.until is None and found.program.left_out == 0 and found.joins.not_joined == 0
+    return saving.seconds if whole and found.graph.broken == 0 else None
 
 
 def _culprit(job: Job, rank: int) -> Culprit | None:

@@ -10,7 +10,7 @@ from iolens.log.records import Records
 from iolens.metrics.why.polling import without_polling
 
 MPI, FILE, FILES, LOCK = range(4)
-"""Kinds of calls: of MPI, of the file system, the sum of several short ones of the file system, and for a file's lock."""
+"""Kinds of calls: of MPI, of the file system, the sum of several short ones of that, and for the lock of a file."""
 
 _OUTERMOST = ("file", "files", "lock")
 _PROBES = ("MPI_Probe", "MPI_Mprobe")

@@ -78,8 +78,8 @@ WAIT_STATES: Exhibit[Job] = Exhibit(
         Column("locks, s", "locks", words.seconds, optional=True),
         Column("MPI, s", "mpi", words.seconds),
     ],
-    note="Seconds over all ranks, and those that are directly due to computing, I/O, waiting for locks of files, and MPI of the late rank. During "
-    "the others the late rank waited itself, or no work explains them.",
+    note="Seconds over all ranks, and those that are directly due to computing, I/O, waiting for locks of files, and "
+    "MPI of the late rank. During the others the late rank waited itself, or no work explains them.",
     source=_SOURCE,
 )
 

@@ -12,6 +12,7 @@ from iolens.metrics.files import overview as files
 from iolens.metrics.job import cost, mpiio, operations
 from iolens.metrics.job.gauges import is_without_io
 from iolens.pages import words
+from iolens.pages.exhibits.why import storage_note
 from iolens.pages.text.cells import middle
 
 if TYPE_CHECKING:
@@ -163,7 +164,7 @@ def verdicts(job: Job) -> list[str]:
     more = [f"{words.size(moved[name])} through {name}" for name in others if moved[name] >= sum(moved.values()) / 100]
     if more:
         said[0] = f"{said[0][:-1]}, and {' and '.join(more)}."
-    said += _gaps(job)
+    said = [*filter(None, [storage_note(job)]), *said, *_gaps(job)]
     wrote = mpiio.aggregators(job)
     if wrote is not None and len(wrote):
         path, writers, unseen, common = next(wrote.rows("path", "writers", "others", "common_write"))

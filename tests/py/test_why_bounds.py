@@ -1,0 +1,58 @@
+"""Tests of the bound that a replay without I/O sets to the gains of the advice, and of the first sentence of a job."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+from iolens.advise.limits import DEFAULTS
+from iolens.advise.weigh import weighed
+from iolens.log import Job
+from iolens.pages.job.words import verdicts
+from planted_jobs import Model, job_of_model
+from why_programs import Line, events_of
+
+WRITES = Model(ranks=4, kind="WRITE", calls=200_000, size=4096, targets=8, compute=100.0)
+SPENT = float(WRITES.seconds()[0][0])
+
+
+def job_with(*lines: Line) -> Job:
+    """Returns a job of small writes of which 80 s are spent on each rank, with these events."""
+    job = job_of_model(WRITES)
+    end = job.run_time
+    events = events_of(*(line.together("MPI_Finalize", end - 0.1, end, len(lines)) for line in lines))
+    frame = pd.DataFrame({name: events[name] for name in events.names})
+    return replace(job, private={**job.private, "why_events": frame})
+
+
+def gains(job: Job) -> dict[str, float | None]:
+    return {one.id: one.gain for one in weighed(job, DEFAULTS)}
+
+
+def hidden() -> Job:
+    """Returns a job whose last rank computes for 10 s less than the run takes, while the others write and wait."""
+    busy = [Line().file(0, SPENT).together("MPI_Barrier", SPENT, WRITES.run_time() - 1, 4) for _ in range(3)]
+    last = Line().file(0, 10).together("MPI_Barrier", WRITES.run_time() - 2, WRITES.run_time() - 1, 4)
+    return job_with(*busy, last)
+
+
+def test_io_that_holds_nobody_up_bounds_the_gain() -> None:
+    without = gains(job_of_model(WRITES))["small-writes"]
+    assert without is not None
+    bounded = gains(hidden())["small-writes"]
+    assert bounded == pytest.approx(10 / WRITES.run_time(), rel=0.01)
+    assert bounded < without
+    (found,) = (one for one in weighed(hidden(), DEFAULTS) if one.id == "small-writes")
+    assert found.derivation.endswith("because ranks wait for one another anyway.")
+
+
+def test_events_without_partners_bound_nothing() -> None:
+    lines = [Line().file(0, SPENT) for _ in range(3)]
+    lines.append(Line().file(0, 10).receive(20, 30, 0))
+    assert gains(job_with(*lines))["small-writes"] == gains(job_of_model(WRITES))["small-writes"]
+
+
+def test_the_first_sentence_says_what_faster_storage_would_save() -> None:
+    assert verdicts(hidden())[0].startswith("With infinitely fast storage this job would take at most 10")
+    assert not any("infinitely" in sentence for sentence in verdicts(job_of_model(WRITES)))
