@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from datetime import datetime, timezone
 
-from iolens.metrics.comparison.settings import seconds_text
+from iolens.metrics.comparison.settings import UNITS, seconds_text, volume_text
 from iolens.missing import is_nan
 
 NONE = "n/a"
 GUARD = "--"
-_UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 
 
 def digits(value: float) -> str:
@@ -26,21 +25,15 @@ def digits(value: float) -> str:
 
 def size(value: float | None) -> str:
     """Returns bytes in the largest unit that gives at least one, powers of 1024."""
-    if value is None or is_nan(value):
-        return NONE
-    scaled, unit = float(value), 0
-    while abs(scaled) >= 1023.5 and unit < len(_UNITS) - 1:
-        scaled, unit = scaled / 1024, unit + 1
-    said = digits(scaled)
-    return f"{said.rstrip('0').rstrip('.') if '.' in said else said} {_UNITS[unit]}"
+    return NONE if value is None or is_nan(value) else volume_text(value)
 
 
 def exact_size(value: float) -> str:
     """Returns a size that stays exact: 16 MiB, 40 B, else in bytes."""
     whole = int(value)
-    for unit in range(len(_UNITS) - 1, 0, -1):
+    for unit in range(len(UNITS) - 1, 0, -1):
         if whole and whole % (1 << 10 * unit) == 0:
-            return f"{whole >> 10 * unit} {_UNITS[unit]}"
+            return f"{whole >> 10 * unit} {UNITS[unit]}"
     return f"{count(whole)} B"
 
 

@@ -54,6 +54,11 @@ def _colour_of(operation: str) -> str:
     return READ if "read" in operation else WRITE if "write" in operation else META
 
 
+def short_count(value: float) -> str:
+    """Returns a count of at most three digits and a letter: 986, 12.3k, 3.4M."""
+    return count_label(float(f"{value:.3g}"))
+
+
 def count_label(value: float) -> str:
     """Returns a count on an axis: 20k, 3M."""
     for limit, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):

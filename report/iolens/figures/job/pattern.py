@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from iolens.figures.job.operations import count_label
+from iolens.figures.job.operations import short_count
 from iolens.figures.style import GRID, HALF_WIDTH, INK, READ, WRITE, canvas, mark, nothing, styled
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def pattern_bars(pattern: pd.DataFrame, width: float = HALF_WIDTH) -> Figure:
     mark(
         axes.yaxis,
         range(len(shown)),
-        [f"{_short_count(row.total)} {row.kind}{'s' * (row.total != 1)}" for row in shown.itertuples()],
+        [f"{short_count(row.total)} {row.kind}{'s' * (row.total != 1)}" for row in shown.itertuples()],
     )
     axes.set_ylim(len(shown) - 0.5, -0.5)
     axes.set_xlim(0, 100)
@@ -58,8 +58,3 @@ def pattern_bars(pattern: pd.DataFrame, width: float = HALF_WIDTH) -> Figure:
     handles = [Patch(facecolor=shade, alpha=alpha, label=name) for name, shade, alpha in shades]
     axes.legend(handles=handles, loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=3, columnspacing=1.0)
     return figure
-
-
-def _short_count(value: float) -> str:
-    """Returns a count of at most three digits and a letter."""
-    return count_label(float(f"{value:.3g}"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from iolens.figures.job.operations import count_label
+from iolens.figures.job.operations import count_label, short_count
 from iolens.figures.style import HALF_WIDTH, READ, WRITE, canvas, mark, nothing, styled
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def size_bars(sizes: pd.DataFrame, width: float = HALF_WIDTH) -> Figure:
         for place, value in zip(bars, sizes[column], strict=True):
             if value:
                 axes.annotate(
-                    _rounded(value),
+                    short_count(value),
                     (place, value),
                     (0, 2),
                     textcoords="offset points",
@@ -42,12 +42,3 @@ def size_bars(sizes: pd.DataFrame, width: float = HALF_WIDTH) -> Figure:
     axes.set_xlabel("bytes (K = 1024)", labelpad=1)
     axes.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, columnspacing=1.0)
     return figure
-
-
-def _rounded(value: float) -> str:
-    """Returns a count over a bar: 986, 12k, 3.4M."""
-    for limit, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if value >= limit:
-            scaled = value / limit
-            return f"{scaled:.0f}{letter}" if scaled >= 10 else f"{scaled:.1f}{letter}"
-    return f"{value:.0f}"

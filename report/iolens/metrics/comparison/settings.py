@@ -9,6 +9,9 @@ from typing import Any
 
 _MIB = 2**20
 
+UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
+"""Units of bytes, each 1024 times the one before it."""
+
 
 @dataclass(frozen=True)
 class Setting:
@@ -103,11 +106,11 @@ def size_text(size: float) -> str:
 
 
 def volume_text(size: float) -> str:
-    """Returns bytes to three digits: 829515 -> '810 KiB'; fewer than 1 KiB in full."""
-    for unit, name in ((2**50, "PiB"), (2**40, "TiB"), (2**30, "GiB"), (_MIB, "MiB"), (2**10, "KiB")):
-        if size >= unit:
-            return f"{size / unit:.4g} {name}" if size >= 1000 * unit else f"{size / unit:.3g} {name}"
-    return f"{size:.0f} B"
+    """Returns bytes to three digits, in the largest unit that gives at least one: 829515 -> '810 KiB'."""
+    scaled, unit = float(size), 0
+    while abs(scaled) >= 1023.5 and unit < len(UNITS) - 1:
+        scaled, unit = scaled / 1024, unit + 1
+    return f"{scaled:.{0 if abs(scaled) >= 100 else 3}{'f' if abs(scaled) >= 100 else 'g'}} {UNITS[unit]}"
 
 
 _MOST_HOURS = 100

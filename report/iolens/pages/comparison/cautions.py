@@ -16,7 +16,8 @@ from iolens.metrics.comparison.scatter import split_runs
 from iolens.metrics.comparison.settings import describe, describe_one
 from iolens.missing import is_nan
 from iolens.pages.comparison.driver import driver_notes
-from iolens.pages.comparison.numbers import MOST_NAMED, name_list, plural, ratio_text, three_digits, value_with_unit
+from iolens.pages.comparison.numbers import MOST_NAMED, name_list, ratio_text, three_digits, value_with_unit
+from iolens.pages.words import plural
 
 _BUSY = 1.5
 """Load average per rank above which other programs must have been running; a sweep's own runs stay below it."""
@@ -44,14 +45,14 @@ def doubts(results: Results, comparison: Comparison) -> list[str]:
         )
     elif 0 < fewest < 3:
         words.append(
-            f"Too few repetitions: the least repeated point has {fewest} usable {plural('run', fewest)}. "
+            f"Too few repetitions: the least repeated point has {plural(fewest, 'usable run')}. "
             "One run has no interval, two have a very wide one: repeat each point at least 3 times."
         )
     load, ranks = runs["load_before"].dropna().astype(float), runs["nprocs"].dropna().astype(float)
     if len(load) and len(ranks) and load.median() > _BUSY * ranks.median():
         words.append(
             f"The machine was busy with something else: before half of the runs its load average was above "
-            f"{load.median():.0f}, with {ranks.median():.0f} {plural('rank', int(ranks.median()))} a run. Repeat the "
+            f"{load.median():.0f}, with {plural(round(ranks.median()), 'rank')} a run. Repeat the "
             "sweep when it is quiet."
         )
     words += _drifted(comparison)
@@ -206,7 +207,7 @@ def retried(results: Results) -> list[str]:
     total = sum(reasons.values())
     why = "; ".join(f"{count} × {reason}" for reason, count in reasons.most_common(MOST_NAMED))
     return [
-        f"{total} failed {plural('run', total)} {'was' if total == 1 else 'were'} done again on request ({why}); "
+        f"{plural(total, 'failed run')} {'was' if total == 1 else 'were'} done again on request ({why}); "
         "what they left lies beside the runs, in folders that end in .attempt-N."
     ]
 

@@ -14,7 +14,7 @@ from iolens.metrics.job.cost import performance
 from iolens.metrics.job.mpiio import aggregators, byte_ratios, rank_list
 from iolens.metrics.subjects.subject import Subject, Subjects, Trial
 from iolens.pages.blocks import Block, Page, Text
-from iolens.pages.comparison.numbers import plural, three_digits, value_with_unit
+from iolens.pages.comparison.numbers import three_digits, value_with_unit
 from iolens.pages.exhibits.subjects.figures import SIZES, TIMES, activity_figure
 from iolens.pages.exhibits.subjects.tables import CALLS, FINDINGS
 
@@ -116,6 +116,6 @@ def _facts(job: Job) -> str:
         more = f" and by some of {top['others']} others" if top["others"] else ""
         whole = top["bytes"] >= _MOST * performance(job, "POSIX").bytes_written
         its = "written" if whole else "of the files that several ranks opened, the largest written"
-        words.append(f"{its} by {plural('rank', len(top['writers']))} {rank_list(top['writers'])}{more}")
+        words.append(f"{its} by rank{'s'[: len(top['writers']) != 1]} {rank_list(top['writers'])}{more}")
         words.append(f"mostly {size_text(top['common_write'])} at a time, {100 * top['not_aligned']:.0f} % not aligned")
     return "; ".join(words) + f". Log: {job.path.name}"

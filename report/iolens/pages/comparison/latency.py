@@ -18,7 +18,6 @@ from iolens.metrics.comparison.settings import describe
 from iolens.pages.blocks import Page, Text
 from iolens.pages.comparison.audit import audit_page, with_audit
 from iolens.pages.comparison.cautions import retried
-from iolens.pages.comparison.numbers import plural
 from iolens.pages.comparison.summary import ComparisonSummary
 from iolens.pages.document import write_document
 from iolens.pages.exhibit import frames
@@ -32,6 +31,7 @@ from iolens.pages.exhibits.sweep.latency import (
     Latencies,
 )
 from iolens.pages.layout import Layout, laid_out
+from iolens.pages.words import plural
 
 
 def write_latency_comparison(results: Results, path: Path) -> ComparisonSummary:
@@ -102,7 +102,7 @@ def _cautions(results: Results, order: list[str], present: set[str]) -> list[str
     words = []
     counts = results.runs[results.runs["usable"]].groupby(list(results.settings)).size()
     if len(counts) and counts.min() < 3:
-        words.append(f"Too few repetitions: a variant has {counts.min()} usable {plural('run', int(counts.min()))}.")
+        words.append(f"Too few repetitions: a variant has {plural(counts.min(), 'usable run')}.")
     for variant in dict.fromkeys(order):
         if variant not in present:
             reasons = results.runs.loc[[name == variant for name in order], "reason"].dropna()
@@ -133,4 +133,4 @@ def _subtitle(results: Results, variants: list[str]) -> str:
     ranks = results.runs["nprocs"].dropna()
     parts = [results.program]
     parts += [f"{int(ranks.iloc[0])} ranks"] if len(ranks) else []
-    return ", ".join([*parts, f"{len(variants)} {plural('variant', len(variants))}, {len(results.runs)} runs"])
+    return ", ".join([*parts, f"{plural(len(variants), 'variant')}, {len(results.runs)} runs"])

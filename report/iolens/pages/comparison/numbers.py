@@ -29,11 +29,6 @@ def value_with_unit(measure: Measure, value: float) -> str:
     return f"{three_digits(value)} {measure.unit}"
 
 
-def plural(word: str, count: int) -> str:
-    """Returns the word for one or for many."""
-    return word if count == 1 else f"{word}s"
-
-
 def interval(low: float | None, high: float | None) -> str:
     """Returns ' [low, high]', or nothing if there is no interval."""
     if low is None or high is None or math.isnan(low) or math.isnan(high):

@@ -12,15 +12,8 @@ from iolens.metrics.comparison.settings import describe_one, level_text, name_te
 from iolens.metrics.files.bound import known, stripes_of_a_link
 from iolens.pages.comparison.cautions import left_out
 from iolens.pages.comparison.driver import driver_names
-from iolens.pages.comparison.numbers import (
-    difference,
-    interval,
-    name_list,
-    plural,
-    ratio_text,
-    three_digits,
-    value_with_unit,
-)
+from iolens.pages.comparison.numbers import difference, interval, name_list, ratio_text, three_digits, value_with_unit
+from iolens.pages.words import plural
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,7 +50,7 @@ def lead(comparison: Comparison) -> str:
     if fresh is not None and fresh.ratio is not None and fresh.best is not None and fresh.base is not None:
         counts = (fresh.best.count, fresh.base.count)
         runs = (
-            f"{counts[0]} {plural('fresh run', counts[0])} of each"
+            f"{plural(counts[0], 'fresh run')} of each"
             if counts[0] == counts[1]
             else f"{counts[0]} and {counts[1]} fresh runs"
         )
@@ -109,7 +102,7 @@ def _rivals(comparison: Comparison) -> str:
     others = int(comparison.points["tied"].sum()) - 1
     if others == 0:
         return ""
-    text = f"{others} other {plural('setting', others)} cannot be told from it with these repetitions."
+    text = f"{plural(others, 'other setting')} cannot be told from it with these repetitions."
     text += _smallest_rival(comparison)
     compared = comparison.points.loc[comparison.points["left_out"] == "", "count"]
     fewest = int(compared.min())
@@ -146,8 +139,8 @@ def _spared(comparison: Comparison) -> str:
         return ""
     saved = int((most - early).sum())
     return (
-        f"{len(early)} {plural('setting', len(early))} could no longer be the best and had fewer repetitions: {saved} "
-        f"{plural('run', saved)} saved."
+        f"{plural(len(early), 'setting')} could no longer be the best and had fewer repetitions: "
+        f"{plural(saved, 'run')} saved."
     )
 
 
@@ -204,7 +197,7 @@ def _untold(runs: pd.DataFrame) -> str:
     counts = runs["answer.said"].str.removeprefix("n/a: ").value_counts(sort=False)
     if len(counts) == 1:
         return str(counts.index[0])
-    return "; ".join(f"{said} ({count} {plural('run', count)})" for said, count in counts.items())
+    return "; ".join(f"{said} ({plural(count, 'run')})" for said, count in counts.items())
 
 
 def _named(comparison: Comparison, runs: pd.DataFrame) -> list[str]:
@@ -244,7 +237,7 @@ def _ranks_text(ranks: pd.Series[Any]) -> str:
     if ranks.empty:
         return ""
     least, most = int(ranks.min()), int(ranks.max())
-    return f"{most} {plural('rank', most)}" if least == most else f"{least} to {most} ranks"
+    return plural(most, "rank") if least == most else f"{least} to {most} ranks"
 
 
 def subtitle(results: Results, comparison: Comparison) -> str:
@@ -255,7 +248,7 @@ def subtitle(results: Results, comparison: Comparison) -> str:
         results.program,
         _ranks_text(ranks),
         f"{hosts} hosts" if (hosts := runs["hosts"].map(len).max()) > 1 else "",
-        f"{len(comparison.points)} {plural('point', len(comparison.points))}, {len(runs)} runs",
+        f"{plural(len(comparison.points), 'point')}, {len(runs)} runs",
         driver_names(runs),
     ]
     same = [name for name in comparison.settings if len(set(runs[name])) == 1]

@@ -12,6 +12,7 @@ from iolens.metrics.files.bound import known
 from iolens.metrics.statistics.intervals import CONFIDENCE, claim
 from iolens.metrics.statistics.paired import method
 from iolens.missing import is_nan
+from iolens.pages import words
 from iolens.pages.blocks import FigureBlock
 from iolens.pages.comparison.numbers import interval, three_digits
 from iolens.pages.comparison.remedy import plain
@@ -20,7 +21,6 @@ from iolens.pages.exhibit import Column, Exhibit
 if TYPE_CHECKING:
     import pandas as pd
 
-_NONE = "n/a"
 
 _LAYERED = {
     "stripe_count": ("requested.stripe_count", "effective.stripe_count"),
@@ -162,7 +162,7 @@ def _interaction_figure(comparison: Comparison, found: pd.DataFrame) -> Iterable
 def _points_note(comparison: Comparison) -> str:
     """Returns a note about the coverage of the intervals."""
     less = comparison.measure.less_is_better
-    note = f"Typical value and interval: {'; '.join(_promises(comparison)) or _NONE}. "
+    note = f"Typical value and interval: {'; '.join(_promises(comparison)) or words.NONE}. "
     extreme, lies = ("least", "low") if less else ("largest", "high")
     note += f"Each interval holds by itself; that of the best lies too {lies}, because it was picked as the {extreme}. "
     note += "Ratios are of speeds: 2 is twice as fast. " if less else ""
@@ -257,7 +257,7 @@ def _runs_text(count: int, planned: int, lost: int) -> str:
 
 def _with_interval(value: float, low: float, high: float) -> str:
     """Returns '571 [560, 582]' or n/a."""
-    return f"{three_digits(value)}{interval(low, high)}" if not is_nan(value) else _NONE
+    return f"{three_digits(value)}{interval(low, high)}" if not is_nan(value) else words.NONE
 
 
 def _against_baseline(is_baseline: bool, ratio: float, low: float, high: float) -> str:
@@ -272,17 +272,17 @@ def _change(setting: str, base: Any, level: Any) -> str:
 
 def _slashed(*values: Any) -> str:
     """Returns values separated by slashes, n/a where one is missing."""
-    return " / ".join(_NONE if value is None or is_nan(value) else plain(value) for value in values)
+    return " / ".join(words.NONE if value is None or is_nan(value) else plain(value) for value in values)
 
 
 def _slashed_sizes(*values: Any) -> str:
     """Returns sizes in bytes separated by slashes, n/a where one is missing."""
-    return " / ".join(_NONE if value is None or is_nan(value) else size_text(float(value)) for value in values)
+    return " / ".join(words.NONE if value is None or is_nan(value) else size_text(float(value)) for value in values)
 
 
 def _measured(value: Any) -> str:
     """Returns a measured number, n/a when it is missing."""
-    return _NONE if value is None or is_nan(value) else three_digits(float(value))
+    return words.NONE if value is None or is_nan(value) else three_digits(float(value))
 
 
 def _run_standing(usable: bool, status: str, reason: str | None, ignored: Sequence[str], confirmed: bool) -> str:

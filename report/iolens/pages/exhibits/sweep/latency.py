@@ -10,6 +10,7 @@ from iolens.metrics.comparison.latency import LatencyComparison
 from iolens.metrics.comparison.settings import size_text
 from iolens.metrics.statistics.intervals import CONFIDENCE, RATIO, claim
 from iolens.missing import is_nan
+from iolens.pages import words
 from iolens.pages.blocks import FigureBlock
 from iolens.pages.comparison.numbers import interval, three_digits
 from iolens.pages.exhibit import Column, Exhibit
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _MICRO = 1e6
-_NONE = "n/a"
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +116,7 @@ def _size_columns(found: Latencies) -> list[Column]:
 
 def _micro(seconds: float) -> str:
     """Formats seconds as microseconds."""
-    return _NONE if is_nan(seconds) else three_digits(seconds * _MICRO)
+    return words.NONE if is_nan(seconds) else three_digits(seconds * _MICRO)
 
 
 def _is_known(value: Any) -> bool:
@@ -152,12 +152,12 @@ CHOICES: Exhibit[Latencies] = Exhibit(
     metric=_choices,
     columns=[
         Column("variant", "variant"),
-        Column("first component", "selected", lambda name: str(name) if _is_known(name) else _NONE),
-        Column("eager limit seen", "eager_observed", lambda size: f"{int(size)} B" if _is_known(size) else _NONE),
+        Column("first component", "selected", lambda name: str(name) if _is_known(name) else words.NONE),
+        Column("eager limit seen", "eager_observed", lambda size: f"{int(size)} B" if _is_known(size) else words.NONE),
         Column(
             "remark",
             "oversubscribed",
-            lambda crowded: {True: "more ranks than processors", False: ""}.get(crowded, _NONE),
+            lambda crowded: {True: "more ranks than processors", False: ""}.get(crowded, words.NONE),
         ),
     ],
     note="From the library's own parameters, and from sends that returned without a receiver; n/a: not reported, or "

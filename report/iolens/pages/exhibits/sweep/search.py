@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from iolens.lab.tune.trail import Trail
 from iolens.metrics.comparison.settings import describe
 from iolens.missing import is_nan
+from iolens.pages import words
 from iolens.pages.blocks import FigureBlock
 from iolens.pages.comparison.numbers import interval, three_digits
 from iolens.pages.exhibit import Column, Exhibit
@@ -16,7 +17,6 @@ from iolens.pages.exhibit import Column, Exhibit
 if TYPE_CHECKING:
     import pandas as pd
 
-_NONE = "n/a"
 
 _FAR = 5.0
 """Ends of an interval so many times apart leave only the lower one worth telling."""
@@ -70,7 +70,7 @@ def _path_figure(trail: Trail, found: pd.DataFrame) -> Iterable[FigureBlock]:
 
 def _expected(value: float, low: float, high: float) -> str:
     """Returns '14.2 [9.8, 20.3]', or n/a before the first run."""
-    return _NONE if math.isnan(value) else f"{three_digits(value)}{interval(low, high)}"
+    return words.NONE if math.isnan(value) else f"{three_digits(value)}{interval(low, high)}"
 
 
 def _measured(value: float, reason: str) -> str:
@@ -97,7 +97,7 @@ STEPS: Exhibit[Trail] = Exhibit(
         Column("chosen by", "why"),
         Column("expected MiB/s", ("expected", "low", "high"), _expected),
         Column("measured", ("bandwidth", "reason"), _measured),
-        Column("best so far", "best", lambda value: _NONE if math.isnan(value) else three_digits(value)),
+        Column("best so far", "best", lambda value: words.NONE if math.isnan(value) else three_digits(value)),
     ],
     note="Expected: prediction of the model of the machine, fitted to the earlier runs, with two standard deviations "
     "to either side.",
