@@ -83,7 +83,7 @@ def test_values_by_hand() -> None:
     [
         (["--directory", "missing"], "--directory missing is not a folder"),
         (["--easy-block", "3M"], "3M is not a multiple of 2M"),
-        (["--np", "0"], "'0' is not a positive whole number"),
+        (["--np", "0"], "0 is not a whole number of at least 1"),
     ],
 )
 def test_bad_usage(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:

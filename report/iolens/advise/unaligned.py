@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from iolens.advise import say
+from iolens.advise.rule import Seen
 from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.files.use import among
@@ -26,6 +28,19 @@ class Unaligned:
     spent: float
     seconds: float
     derivation: str
+
+
+def seen(job: Job, found: Unaligned | None, remedy: str, who: str) -> Seen | None:
+    """Returns the evidence of such files, with the remedy for their unit; None without any. `who` took the time."""
+    if found is None:
+        return None
+    evidence = (
+        f"{say.percent(found.unaligned / found.calls)} of {say.count(found.calls, 'transfer')} of "
+        f"{say.files(job, found.ids)} begin at no multiple of {say.size(found.unit)}; {who} took "
+        f"{say.seconds(found.spent)} on the slowest rank."
+    )
+    filled = remedy.replace("{unit}", say.size(found.unit)).replace("{bytes}", str(found.unit))
+    return Seen(evidence, found.seconds, found.derivation, filled)
 
 
 def of_kind(job: Job, table: Records, hdf5: bool) -> np.ndarray:

@@ -100,29 +100,25 @@ def find_program(name: str, folders: Sequence[Path] | None = None) -> Path:
 
 def storage_config() -> Path:
     """Returns the default configuration of the emulated storage."""
-    folders = [CHECKOUT / "storage", _SHARED, _IN_WHEEL / "share"]
-    for folder in folders:
-        if (folder / "ost.yaml").is_file():
-            return folder / "ost.yaml"
-    raise IolensError(_absent("ost.yaml", folders))
+    return _folder_with("ost.yaml", [CHECKOUT / "storage", _SHARED, _IN_WHEEL / "share"]) / "ost.yaml"
 
 
 def batch_folder() -> Path:
     """Returns the folder of the batch script templates and their shared parts."""
-    folders = [CHECKOUT / "slurm", _SHARED / "slurm", _IN_WHEEL / "share" / "slurm"]
-    for folder in folders:
-        if (folder / "job.sh").is_file():
-            return folder
-    raise IolensError(_absent("job.sh", folders))
+    return _folder_with("job.sh", [parent / "slurm" for parent in (CHECKOUT, _SHARED, _IN_WHEEL / "share")])
 
 
 def course_folder() -> Path:
     """Returns the folder of the course's activities."""
-    folders = [CHECKOUT / "course", _SHARED / "course", _IN_WHEEL / "share" / "course"]
-    for folder in folders:
-        if (folder / "activity-1").is_dir():
-            return folder
-    raise IolensError(_absent("activity-1", folders))
+    return _folder_with("activity-1", [parent / "course" for parent in (CHECKOUT, _SHARED, _IN_WHEEL / "share")])
+
+
+def _folder_with(name: str, folders: list[Path]) -> Path:
+    """Returns the first of the folders that has a file or folder of this name; raises if there is none."""
+    found = next((folder for folder in folders if (folder / name).exists()), None)
+    if found is None:
+        raise IolensError(_absent(name, folders))
+    return found
 
 
 def _absent(name: str, folders: list[Path]) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from iolens.advise import say
 from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
 from iolens.advise.rules import unaligned_own, unaligned_shared
+from iolens.advise.unaligned import seen
 from iolens.log import Job
 
 REMEDY = """\
@@ -33,14 +35,8 @@ def check(job: Job, limits: Limits) -> Seen | None:
     if not found:
         return None
     ids = np.concatenate([each.ids for each in found])
-    calls, unaligned = sum(each.calls for each in found), sum(each.unaligned for each in found)
-    evidence = (
-        f"{say.percent(unaligned / calls)} of {say.count(calls, 'transfer')} of {say.files(job, ids)} begin at no "
-        f"multiple of {say.size(found[0].unit)}; they took {say.seconds(sum(each.spent for each in found))} on the "
-        f"slowest rank."
-    )
-    remedy = REMEDY.replace("{bytes}", str(found[0].unit))
-    return Seen(evidence, sum(each.seconds for each in found), found[0].derivation, remedy)
+    sums = {name: sum(getattr(each, name) for each in found) for name in ("calls", "unaligned", "spent", "seconds")}
+    return seen(job, replace(found[0], ids=ids, **sums), REMEDY, "they")
 
 
 RULE = Rule(

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from iolens.advise import say
 from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
-from iolens.advise.unaligned import Unaligned, of_kind
+from iolens.advise.unaligned import Unaligned, of_kind, seen
 from iolens.log import Job
 from iolens.metrics.files.striping import striped_files
 from iolens.metrics.files.use import most_first
@@ -22,16 +21,7 @@ Begin large transfers on a multiple of the stripe size ({unit}):
 
 def check(job: Job, limits: Limits) -> Seen | None:
     """Returns the evidence of large transfers none of which keeps to stripes, of files that one rank uses."""
-    found = unaligned(job, limits, of_hdf5=False)
-    if found is None:
-        return None
-    evidence = (
-        f"{say.percent(found.unaligned / found.calls)} of {say.count(found.calls, 'transfer')} of "
-        f"{say.files(job, found.ids)} begin at no multiple of {say.size(found.unit)}; they took "
-        f"{say.seconds(found.spent)} on the slowest rank."
-    )
-    remedy = REMEDY.replace("{unit}", say.size(found.unit)).replace("{bytes}", str(found.unit))
-    return Seen(evidence, found.seconds, found.derivation, remedy)
+    return seen(job, unaligned(job, limits, of_hdf5=False), REMEDY, "they")
 
 
 def unaligned(job: Job, limits: Limits, of_hdf5: bool) -> Unaligned | None:

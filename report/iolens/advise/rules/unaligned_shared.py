@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from iolens.advise import say
 from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
-from iolens.advise.unaligned import Unaligned, of_kind
+from iolens.advise.unaligned import Unaligned, of_kind, seen
 from iolens.log import Job
 from iolens.metrics.files.ost import apart
 from iolens.metrics.files.striping import block_size
@@ -31,16 +30,7 @@ or lay the file out so that a stripe is a whole part of a rank:
 
 def check(job: Job, limits: Limits) -> Seen | None:
     """Returns files of several writers, without collective calls, whose large transfers mostly begin inside a block."""
-    found = unaligned(job, limits, of_hdf5=False)
-    if found is None:
-        return None
-    evidence = (
-        f"{say.percent(found.unaligned / found.calls)} of {say.count(found.calls, 'transfer')} of "
-        f"{say.files(job, found.ids)} begin at no multiple of {say.size(found.unit)}; writes took "
-        f"{say.seconds(found.spent)} on the slowest rank."
-    )
-    remedy = REMEDY.replace("{unit}", say.size(found.unit)).replace("{bytes}", str(found.unit))
-    return Seen(evidence, found.seconds, found.derivation, remedy)
+    return seen(job, unaligned(job, limits, of_hdf5=False), REMEDY, "writes")
 
 
 def unaligned(job: Job, limits: Limits, of_hdf5: bool) -> Unaligned | None:

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from iolens.cli.numbers import whole_number
 from iolens.cli.read.compare import tell
 from iolens.errors import UsageError
 from iolens.lab.sizes import parse_size
@@ -38,13 +39,6 @@ def number_list(convert: Callable[[str], int]) -> Callable[[str], tuple[int, ...
     return parse
 
 
-def _whole(text: str) -> int:
-    """Returns a whole number from 0 on."""
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 0")
-    return int(text)
-
-
 _CHOICES: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("--np", {"type": int, "dest": "ranks", "metavar": "N"}, "ranks, a square number (default 4)"),
     ("--stripes", {"type": number_list(int), "metavar": "LIST"}, "stripe counts (default '1 4 12')"),
@@ -61,7 +55,7 @@ _CHOICES: tuple[tuple[str, dict[str, Any], str], ...] = (
     ),
     (
         "--confirm",
-        {"type": _whole, "metavar": "N"},
+        {"type": whole_number(0), "metavar": "N"},
         "number of new runs of the best setting and of the baseline (default: as many as repetitions; 0: none)",
     ),
     (

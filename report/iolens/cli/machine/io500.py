@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from iolens.cli.numbers import positive
 from iolens.errors import UsageError
 from iolens.lab.io500.perform import perform_all
 from iolens.lab.io500.phases import PHASES, Scale, options_of
@@ -24,19 +25,12 @@ def _block(text: str) -> int:
     return size
 
 
-def _count(text: str) -> int:
-    """Parses a positive number."""
-    if not text.isdigit() or int(text) == 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a positive whole number")
-    return int(text)
-
-
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Returns the options of `iolens io500`."""
     usual = Scale()
     parser.epilog = WHY_INVALID
     parser.add_argument(
-        "--np", type=_count, default=usual.ranks, metavar="N", help="number of ranks (default: %(default)s)"
+        "--np", type=positive, default=usual.ranks, metavar="N", help="number of ranks (default: %(default)s)"
     )
     parser.add_argument(
         "--directory", type=Path, default=Path("."), metavar="DIR", help="folder for the data (default: .)"
@@ -45,9 +39,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--results", type=Path, default=Path("results"), metavar="DIR", help=help_of_results)
     amounts = {
         "easy-block": (_block, usual.easy_block, "SIZE", "bytes of each rank's own file"),
-        "hard-segments": (_count, usual.hard_segments, "N", "transfers of 47008 bytes of each rank to the shared file"),
-        "easy-items": (_count, usual.easy_items, "N", "empty files of each rank, in its own folder"),
-        "hard-items": (_count, usual.hard_items, "N", "files of 3901 bytes of each rank, in one folder"),
+        "hard-segments": (
+            positive,
+            usual.hard_segments,
+            "N",
+            "transfers of 47008 bytes of each rank to the shared file",
+        ),
+        "easy-items": (positive, usual.easy_items, "N", "empty files of each rank, in its own folder"),
+        "hard-items": (positive, usual.hard_items, "N", "files of 3901 bytes of each rank, in one folder"),
     }
     for name, (convert, default, word, text) in amounts.items():
         parser.add_argument(

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from iolens.cli.numbers import whole_number
 from iolens.errors import UsageError
 from iolens.lab.installation import need_library
 from iolens.lab.io_components import IO_COMPONENTS, LUSTRE
@@ -27,6 +28,8 @@ MOST_CALLERS = 64
 _DEFAULT_WHY_MIB = 64
 """Memory of a process for --why: two million events."""
 _LARGEST_WHY_MIB = 2**20
+_BEFORE = "; write -- before the command"
+"""The hint for a command that was taken for an option's number."""
 LARGEST_EVENTS = 2**63 - 1
 """The largest IOLENS_TIMELINE that the profiler accepts."""
 
@@ -68,13 +71,6 @@ def _hdf5_of_files(text: str) -> str:
     return hdf5_of_files(text)
 
 
-def _callers_to_keep(text: str) -> int:
-    """Returns a number of callers."""
-    if not text.isdecimal() or int(text) > MOST_CALLERS:
-        raise argparse.ArgumentTypeError(f"{text} is not a number of callers from 0 to {MOST_CALLERS}")
-    return int(text)
-
-
 def _samples_per_second(text: str) -> float:
     """Returns a rate; raises if it is none."""
     try:
@@ -84,24 +80,6 @@ def _samples_per_second(text: str) -> float:
     if not LEAST_HZ <= rate <= LARGEST_HZ:
         raise argparse.ArgumentTypeError(f"{text} is not from {LEAST_HZ:g} to {LARGEST_HZ:g} samples per second")
     return rate
-
-
-def _events_to_keep(text: str) -> int:
-    """Returns a number of events; raises if it is none."""
-    if text.isdecimal() and 0 < int(text) <= LARGEST_EVENTS:
-        return int(text)
-    raise argparse.ArgumentTypeError(
-        f"{text} is not a number of events from 1 to {LARGEST_EVENTS}; write -- before the command"
-    )
-
-
-def _mib_to_use(text: str) -> int:
-    """Returns a number of MiB; raises if it is none."""
-    if text.isdecimal() and 0 < int(text) <= _LARGEST_WHY_MIB:
-        return int(text)
-    raise argparse.ArgumentTypeError(
-        f"{text} is not a number of MiB from 1 to {_LARGEST_WHY_MIB}; write -- before the command"
-    )
 
 
 def _counters_to_keep(text: str) -> str:
@@ -170,7 +148,7 @@ _OPTIONS: Mapping[str, dict[str, Any]] = {
         "help": "clock of --sample: elapsed time (wall) or processor time (cpu)",
     },
     "--timeline": {
-        "type": _events_to_keep,
+        "type": whole_number(1, LARGEST_EVENTS, _BEFORE),
         "nargs": "?",
         "const": _DEFAULT_EVENTS,
         "metavar": "N",
@@ -178,7 +156,7 @@ _OPTIONS: Mapping[str, dict[str, Any]] = {
         f"{_DEFAULT_EVENTS})",
     },
     "--why": {
-        "type": _mib_to_use,
+        "type": whole_number(1, _LARGEST_WHY_MIB, _BEFORE),
         "nargs": "?",
         "const": _DEFAULT_WHY_MIB,
         "metavar": "MIB",
@@ -211,7 +189,7 @@ _OPTIONS: Mapping[str, dict[str, Any]] = {
         "help": "trace and count as this file of iolens apa says; --trace and --hwpc take precedence",
     },
     "--callers": {
-        "type": _callers_to_keep,
+        "type": whole_number(0, MOST_CALLERS),
         "metavar": "N",
         "help": f"number of callers to record for each call, 0 to {MOST_CALLERS} (default: 1 for MPI, 0 for I/O "
         f"functions)",

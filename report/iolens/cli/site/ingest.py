@@ -6,12 +6,7 @@ import argparse
 import os
 from pathlib import Path
 
-
-def _positive(text: str) -> int:
-    """Returns a number of processes."""
-    if not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not a whole number of at least 1")
-    return int(text)
+from iolens.cli.numbers import positive
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-j",
         "--jobs",
-        type=_positive,
+        type=positive,
         default=len(os.sched_getaffinity(0)),
         metavar="N",
         help="number of processes that read logs (default: one per core)",
