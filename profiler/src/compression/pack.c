@@ -14,17 +14,18 @@ enum {
     LENGTHS = LONGEST + 1,
     HASHED = 4, /* A match that was found by a hash has at least this many bytes. */
     HASH_BITS = 12,
+    STORED = 16, /* Places stored at the end of a match. */
     WINDOW = 1 << 15,
     LARGEST_LITERAL_BITS = 9,
     MOST_OTHER = 32 /* Bytes besides the data: header, end of block, checksum, pending bits. */
 };
 
-/* Tables for all streams. Positions are counted over all streams, modulo 2^32; the distance shows which
- * belong to earlier streams. */
+/* Tables for all streams. Positions are counted over all streams, modulo 2^16: the distance shows most that
+ * belong to earlier streams, and a comparison of the bytes shows the others. */
 static struct {
     struct pack_code literal[LITERALS], length[LENGTHS];
-    uint32_t next;                   /* Position of the next byte. */
-    uint32_t latest[1 << HASH_BITS]; /* Position of the latest four bytes with each hash. */
+    uint16_t next;                   /* Position of the next byte. */
+    uint16_t latest[1 << HASH_BITS]; /* Position of the latest four bytes with each hash. */
 } iolens_pack;
 
 bool pack_takes(size_t row_bytes)
@@ -34,13 +35,15 @@ bool pack_takes(size_t row_bytes)
            *(const char *)&one == 1;
 }
 
-/* Huffman codes are written with their highest bit first. */
-static struct pack_code reversed(uint32_t code, int count)
+/* Huffman codes are written with their highest bit first. Reverses 16 bits, as pairs, groups of four and of
+ * eight, and keeps the `count` highest of the result. */
+static struct pack_code reversed(uint32_t bits, int count)
 {
-    uint32_t bits = 0;
-    for (int i = 0; i < count; i++)
-        bits |= (code >> i & 1) << (count - 1 - i);
-    return (struct pack_code){bits, count};
+    bits = (bits & 0x5555) << 1 | (bits >> 1 & 0x5555);
+    bits = (bits & 0x3333) << 2 | (bits >> 2 & 0x3333);
+    bits = (bits & 0x0f0f) << 4 | (bits >> 4 & 0x0f0f);
+    bits = (bits & 0x00ff) << 8 | (bits >> 8 & 0x00ff);
+    return (struct pack_code){bits >> (16 - count), count};
 }
 
 /* RFC 1951, 3.2.6: the fixed code of a literal (up to 255), the end (256) or a length. */
@@ -143,12 +146,12 @@ static void put_words(struct packer *packer, const unsigned char *bytes, size_t 
 
 /* Stores the position of four bytes, and returns how far back the latest four bytes with the same hash
  * are. */
-static uint32_t look_back(const unsigned char *bytes, uint32_t place)
+static uint16_t look_back(const unsigned char *bytes, uint16_t place)
 {
     uint32_t four;
     __builtin_memcpy(&four, bytes, sizeof four);
-    uint32_t *latest = &iolens_pack.latest[four * UINT32_C(2654435761) >> (32 - HASH_BITS)];
-    uint32_t distance = place - *latest;
+    uint16_t *latest = &iolens_pack.latest[four * UINT32_C(2654435761) >> (32 - HASH_BITS)];
+    uint16_t distance = (uint16_t)(place - *latest);
     *latest = place;
     return distance;
 }
@@ -158,17 +161,25 @@ static size_t same_bytes(const unsigned char *bytes, size_t distance, size_t mos
 {
     const unsigned char *before = bytes - distance;
     size_t length = 0;
+    for (uint64_t here, there; length + WORD <= most; length += WORD) {
+        __builtin_memcpy(&here, bytes + length, WORD);
+        __builtin_memcpy(&there, before + length, WORD);
+        if (here != there)
+            return length + (size_t)__builtin_ctzll(le64toh(here ^ there)) / 8;
+    }
     while (length < most && bytes[length] == before[length])
         length++;
     return length;
 }
 
-/* Packs bytes of any kind. The packed bytes of the stream so far lie directly before them in memory. */
+/* Packs bytes of any kind. The packed bytes of the stream so far lie directly before them in memory. Of
+ * the places within a match only the last are stored: storing all takes longer than the few matches that they
+ * add are worth. */
 static void put_any(struct packer *packer, const unsigned char *bytes, size_t count)
 {
     size_t done = 0;
     for (size_t at = 0; at + HASHED <= count; at++) {
-        uint32_t distance = look_back(bytes + at, iolens_pack.next + (uint32_t)at);
+        uint16_t distance = look_back(bytes + at, (uint16_t)(iolens_pack.next + at));
         bool reached = at >= done && distance > 0 && distance <= WINDOW && distance <= packer->packed + at;
         size_t most = count - at < LONGEST ? count - at : LONGEST;
         size_t length = reached ? same_bytes(bytes + at, distance, most) : 0;
@@ -178,9 +189,10 @@ static void put_any(struct packer *packer, const unsigned char *bytes, size_t co
         put(packer, iolens_pack.length[length]);
         put(packer, make_distance(distance));
         done = at + length;
+        at += length > STORED ? length - STORED - 1 : 0;
     }
     put_literals(packer, bytes + done, count - done);
-    iolens_pack.next += (uint32_t)count;
+    iolens_pack.next = (uint16_t)(iolens_pack.next + count);
 }
 
 /* Reserves room in `out` for the codes of `count` bytes. Returns false without memory. */

@@ -11,31 +11,41 @@ enum { FIRST_SIZE = 64 * 1024 };
 
 static _Atomic size_t failures;
 
-/* Zeroed memory of FIRST_SIZE bytes each, kept for the next buffers. A short process has dozens of buffers,
- * and getting new pages takes longer than filling them. */
-static _Atomic(char *) kept[4];
+/* Zeroed memory of FIRST_SIZE bytes each, kept for the next buffers. A short process has dozens of buffers, a
+ * dozen at once, and getting new pages takes longer than filling them. */
+static _Atomic(char *) kept[16];
 
-enum { KEPT = sizeof kept / sizeof *kept };
+enum { KEPT = sizeof kept / sizeof *kept, AT_ONCE = KEPT - 2 };
 
-static char *first_pages(size_t size)
+static bool keep(char *pages)
 {
-    for (size_t i = 0; size == FIRST_SIZE && i < KEPT; i++) {
-        char *pages = atomic_exchange(&kept[i], NULL);
-        if (pages)
-            return pages;
-    }
-    return pages_alloc(size);
-}
-
-static bool keep(char *pages, size_t touched)
-{
-    memset(pages, 0, touched);
     for (size_t i = 0; i < KEPT; i++) {
         char *none = NULL;
-        if (atomic_compare_exchange_strong(&kept[i], &none, pages))
+        if (!kept[i] && atomic_compare_exchange_strong(&kept[i], &none, pages))
             return true;
     }
     return false;
+}
+
+/* Gets room for several buffers by one system call, and keeps the others. */
+static char *several_pages(void)
+{
+    char *pages = pages_alloc((size_t)AT_ONCE * FIRST_SIZE);
+    for (int i = 1; pages && i < AT_ONCE; i++)
+        if (!keep(pages + (size_t)i * FIRST_SIZE))
+            pages_free(pages + (size_t)i * FIRST_SIZE, FIRST_SIZE);
+    return pages ? pages : pages_alloc(FIRST_SIZE);
+}
+
+/* Takes the pages that were kept last, because those were used. */
+static char *first_pages(size_t size)
+{
+    for (size_t i = size == FIRST_SIZE ? KEPT : 0; i > 0; i--) {
+        char *pages = kept[i - 1] ? atomic_exchange(&kept[i - 1], NULL) : NULL;
+        if (pages)
+            return pages;
+    }
+    return size == FIRST_SIZE ? several_pages() : pages_alloc(size);
 }
 
 size_t buffer_failures(void) { return failures; }
@@ -76,6 +86,8 @@ void buffer_put(struct buffer *buffer, const void *bytes, size_t count)
         memcpy(room, bytes, count);
 }
 
+void buffer_text(struct buffer *buffer, const char *text) { buffer_put(buffer, text, strlen(text)); }
+
 void buffer_format(struct buffer *buffer, const char *format, ...)
 {
     char text[512];
@@ -89,7 +101,9 @@ void buffer_format(struct buffer *buffer, const char *format, ...)
 
 void buffer_free(struct buffer *buffer)
 {
-    if (buffer->size != FIRST_SIZE || !keep(buffer->data, buffer->touched))
+    if (buffer->size == FIRST_SIZE)
+        memset(buffer->data, 0, buffer->touched);
+    if (buffer->size != FIRST_SIZE || !keep(buffer->data))
         pages_free(buffer->data, buffer->size);
     *buffer = (struct buffer){0};
 }
@@ -108,11 +122,22 @@ static int utf8_length(const unsigned char *text)
     return length;
 }
 
+/* Returns the number of bytes at the begin of `text` that are ASCII and that JSON writes as they are. */
+static size_t plain_bytes(const char *text)
+{
+    size_t count = 0;
+    while (text[count] >= 0x20 && (unsigned char)text[count] < 0x80 && text[count] != '"' &&
+           text[count] != '\\')
+        count++;
+    return count;
+}
+
 void buffer_json(struct buffer *buffer, const char *text)
 {
     buffer_put(buffer, "\"", 1);
     while (*text) {
-        int length = utf8_length((const unsigned char *)text);
+        size_t plain = plain_bytes(text);
+        int length = plain > 0 ? (int)plain : utf8_length((const unsigned char *)text);
         if (length == 0) {
             buffer_put(buffer, "\\ufffd", 6);
             length = 1;

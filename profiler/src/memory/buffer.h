@@ -20,6 +20,8 @@ void *buffer_room(struct buffer *buffer, size_t bytes);
 /* Returns room as above and moves `used` forward at once. */
 void *buffer_add(struct buffer *buffer, size_t bytes);
 void buffer_put(struct buffer *buffer, const void *bytes, size_t count);
+/* Appends a text without its NUL. */
+void buffer_text(struct buffer *buffer, const char *text);
 void buffer_format(struct buffer *buffer, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void buffer_free(struct buffer *buffer);
 

@@ -17,27 +17,37 @@ const char *column_text_name(enum column_text text)
     return NAMES[text];
 }
 
+/* A log has hundreds of members, and formatting takes ten times as long as copying. */
+static void put_member(struct buffer *out, const char *key, const char *value)
+{
+    buffer_text(out, key);
+    buffer_text(out, value);
+    buffer_text(out, "\"");
+}
+
 static void name_column(struct buffer *out, const struct column *column)
 {
     const char *merge = column_merge_name(column->merge), *text = column_text_name(column->text);
-    buffer_format(out, "{\"name\": \"%s\", \"dtype\": \"%s\", \"unit\": \"%s\", \"meaning\": ", column->name,
-                  column->dtype, column->unit);
+    put_member(out, "{\"name\": \"", column->name);
+    put_member(out, ", \"dtype\": \"", column->dtype);
+    put_member(out, ", \"unit\": \"", column->unit);
+    buffer_text(out, ", \"meaning\": ");
     buffer_json(out, column->meaning);
     if (merge)
-        buffer_format(out, ", \"merge\": \"%s\"", merge);
+        put_member(out, ", \"merge\": \"", merge);
     if (text)
-        buffer_format(out, ", \"text\": \"%s\"", text);
-    buffer_format(out, "}");
+        put_member(out, ", \"text\": \"", text);
+    buffer_text(out, "}");
 }
 
 static void name_columns(struct buffer *out, const struct column *columns, size_t count)
 {
-    buffer_format(out, ", \"columns\": [");
+    buffer_text(out, ", \"columns\": [");
     for (size_t i = 0; i < count; i++) {
-        buffer_format(out, "%s", i ? ", " : "");
+        buffer_text(out, i ? ", " : "");
         name_column(out, &columns[i]);
     }
-    buffer_format(out, "]");
+    buffer_text(out, "]");
 }
 
 void table_write(struct buffer *out, struct table_writers writers, const struct column *columns, size_t count,

@@ -155,6 +155,8 @@ static void heatmap_correct(void *state, const struct timeline *line)
     for (int direction = 0; direction < 2; direction++) {
         int64_t *bins = corrected.bytes[direction];
         for (int i = 0; i < BINS; i++) {
+            if (map->bytes[direction][i] == 0)
+                continue;
             double t0 = to_edge(&corrected, timeline_at(line, i * map->width));
             double t1 = to_edge(&corrected, timeline_at(line, (i + 1) * map->width));
             int64_t last = bin_of(corrected.width, t1);
