@@ -10,8 +10,9 @@
 #include "../system/path_room.h"
 #include "registry.h"
 #include "../system/file_info.h"
+#include "../system/large_room.h"
 
-struct names iolens_names;
+struct names iolens_names LARGE_ROOM;
 
 static uint64_t id_of(const char *path) { return record_id(path, strlen(path)); }
 

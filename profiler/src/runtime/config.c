@@ -19,6 +19,7 @@ static const char *const WITHOUT_EFFECT[] = {"NAMEMEM", "MEMALIGN", "INTERNAL_TI
 static const char *const VARIABLES[] = {
 #define SETTING(field, variable, alternative, value, meaning) variable, alternative,
 #include "settings.def"
+#include "../system/large_room.h"
 #undef SETTING
 };
 
@@ -26,7 +27,7 @@ static const char *const VARIABLES[] = {
 
 static struct {
     const char *key, *value;
-} lines[LINES];
+} lines[LINES] LARGE_ROOM;
 static int line_count;
 
 /* The name of a variable without IOLENS_ or DARSHAN_ in front. */

@@ -6,10 +6,11 @@
 #include <unistd.h>
 
 #include "system_call.h"
+#include "large_room.h"
 
 enum { ROOMS = 64 };
 
-static char rooms[ROOMS][PATH_BYTES];
+static char rooms[ROOMS][PATH_BYTES] LARGE_ROOM;
 static _Atomic uint64_t taken; /* Bit i: rooms[i] is in use. */
 
 /* If all rooms are in use, a separate page is mapped, which costs two system calls. */

@@ -1,4 +1,5 @@
 #include "objects.h"
+#include "../system/large_room.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -21,7 +22,7 @@ static struct {
     struct unwind_object object[MOST];
     size_t count;
     atomic_uint gone;
-} iolens_objects;
+} iolens_objects LARGE_ROOM;
 
 void unwind_objects_unloaded(void) { iolens_objects.gone++; }
 

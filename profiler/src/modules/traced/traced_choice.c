@@ -1,4 +1,5 @@
 #include "traced_choice.h"
+#include "../../system/large_room.h"
 
 #include <link.h>
 #include <stdlib.h>
@@ -10,7 +11,7 @@ static struct {
     bool given;
     size_t number;
     uintptr_t address[MOST_CHOSEN];
-} iolens_chosen;
+} iolens_chosen LARGE_ROOM;
 
 /* Finds the object of a row by the name of its file; the program itself has none. */
 struct row {

@@ -20,6 +20,7 @@
 #include "../counters/process_counters.h"
 #include "../counters/thread_counters.h"
 #include "../../system/system_call.h"
+#include "../../system/large_room.h"
 
 enum { MOST_ROWS = 16384, PLACE_BITS = 8, THROTTLE_CALLS = 10000, THROTTLE_SHARE = 10 };
 
@@ -45,7 +46,7 @@ struct calls {
 
 /* Indexed by thread_slot, whose last value several threads may share. The memory of an ended thread is
  * reused. */
-static struct calls *iolens_traced_calls[SLOTS_MOST - 1];
+static struct calls *iolens_traced_calls[SLOTS_MOST - 1] LARGE_ROOM;
 
 /* Calls that this thread has begun and not ended, and the slot whose memory they use. */
 static __thread struct {

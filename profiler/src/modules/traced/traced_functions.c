@@ -17,6 +17,7 @@
 #include "../region_names.h"
 #include "traced_choice.h"
 #include "traced_functions.h"
+#include "../../system/large_room.h"
 
 enum { MOST_NAMES = 4096, MOST_ROWS = 65536, THROTTLE_CALLS = 100000, THROTTLE_NS = 10000 };
 
@@ -46,7 +47,7 @@ static const struct keyed_shape ROWS = {.key_bytes = sizeof(struct traced_key),
 static struct {
     atomic_uint used;
     struct traced_name name[MOST_NAMES];
-} iolens_traced_names;
+} iolens_traced_names LARGE_ROOM;
 
 static uint32_t number_of(const char *group, const char *function)
 {
