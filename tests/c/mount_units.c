@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "../../profiler/src/memory/buffer.c"
 #include "../../profiler/src/job/mount_options.c"
+#include "../../profiler/src/system/hash.c"
+#include "../../profiler/src/system/system_call.c"
 #include "posix_expect.h"
 
 void *pages_alloc(size_t bytes) { return calloc(1, bytes); }

@@ -107,7 +107,8 @@ def identity_hash(identity: bytes) -> int:
     text, compiler, mounts, environment = 456, 3480, 3992, 12184
     processor, table = 28568, 28656
     parts = [identity[at : identity.index(b"\0", at)] for at in (text, compiler, mounts, environment)]
-    parts += [identity[compiler - 8 : compiler], identity[processor:table], identity[table:]]
+    parts += [identity[compiler - 8 : compiler], identity[processor:table]]
+    parts += [identity[table : table + 8], identity[table + 8 :]]
     found = record_id(identity[:text])
     for part in parts:
         found = (found * 0x100000001B3 % 2**64) ^ record_id(part)
@@ -120,7 +121,7 @@ def test_a_checksum_is_not_trusted(tmp_path: Path, spool: Path) -> None:
     host = os.uname().nodename.encode().ljust(64, b"\0")[:64]
     begin = data.index(host, data.index(host) + 1) - 8
     text_bytes = begin + 8 + 64 + 64 + 256 + 64 + 3016
-    end = text_bytes + 8 + 512 + 8192 + 16384 + 88 + 8  # Texts, the processor, and a checksum of the mounts.
+    end = text_bytes + 8 + 512 + 8192 + 16384 + 88 + 16  # Texts, the processor, and two checksums of the mounts.
     assert word(data, end) == identity_hash(bytes(data[begin:end]))
     struct.pack_into("<Q", data, text_bytes, 1 << 40)
     struct.pack_into("<Q", data, end, identity_hash(bytes(data[begin:end])))

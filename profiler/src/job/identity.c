@@ -77,6 +77,10 @@ static void fill_mounts(struct identity *identity, const char *table, const char
 static void read_mounts(struct identity *identity, const char *extra)
 {
     struct buffer table = {0};
+    uint64_t ids = mount_ids();
+    if (ids && ids == identity->mount_ids)
+        return;
+    identity->mount_ids = ids;
     char *text = buffer_room(&table, TABLE_BYTES);
     size_t bytes = text ? slurp("/proc/self/mounts", text, TABLE_BYTES) : 0;
     buffer_add(&table, bytes);
@@ -94,7 +98,7 @@ static void clear(struct identity *identity)
         *((char *)identity + TEXTS[i].offset) = '\0';
     identity->text_bytes = 0;
     memset(&identity->processor, 0, sizeof identity->processor);
-    identity->mount_table = 0;
+    identity->mount_table = identity->mount_ids = 0;
 }
 
 static void copy(struct identity *identity, const struct identity *earlier)
@@ -107,6 +111,7 @@ static void copy(struct identity *identity, const struct identity *earlier)
     identity->text_bytes = earlier->text_bytes;
     identity->processor = earlier->processor;
     identity->mount_table = earlier->mount_table;
+    identity->mount_ids = earlier->mount_ids;
 }
 
 void identity_read(struct identity *identity, const struct identity *earlier, const char *mounts)
@@ -142,5 +147,6 @@ uint64_t identity_hash(const struct identity *identity)
     }
     hash = mixed(hash, &identity->text_bytes, sizeof identity->text_bytes);
     hash = mixed(hash, &identity->processor, sizeof identity->processor);
-    return mixed(hash, &identity->mount_table, sizeof identity->mount_table);
+    hash = mixed(hash, &identity->mount_table, sizeof identity->mount_table);
+    return mixed(hash, &identity->mount_ids, sizeof identity->mount_ids);
 }

@@ -1,8 +1,13 @@
 #include "mount_options.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
+
+#include "../system/hash.h"
+#include "../system/system_call.h"
 
 enum { JSON_GROWTH = 6 };
 
@@ -22,15 +27,22 @@ static bool holds_files(const char *type)
     return true;
 }
 
+/* Compares the first letters first: a mount table has hundreds of options, nearly all of them public. */
+static bool is_private(const char *option)
+{
+    for (; *option; option++)
+        for (size_t i = 0; i < COUNT(PRIVATE); i++)
+            if ((*option | 0x20) == *PRIVATE[i] && strncasecmp(option, PRIVATE[i], strlen(PRIVATE[i])) == 0)
+                return true;
+    return false;
+}
+
 /* Removes the private options from "rw,name=value,…". */
 static void keep_public(char *options)
 {
     char *to = options, *rest = options, *option;
     while ((option = strsep(&rest, ","))) {
-        bool hide = false;
-        for (size_t i = 0; i < COUNT(PRIVATE); i++)
-            hide |= strcasestr(option, PRIVATE[i]) != NULL;
-        if (hide)
+        if (is_private(option))
             continue;
         if (to > options)
             *to++ = ',';
@@ -49,6 +61,21 @@ static const char *take_word(const char *text, char *word, size_t size)
     memcpy(word, text, kept);
     word[kept] = '\0';
     return text + length;
+}
+
+uint64_t mount_ids(void)
+{
+    /* struct mnt_id_req, LSMT_ROOT and the number of listmount(2) are newer than most systems' headers. */
+    enum { LISTMOUNT = 458, MOST = 512 };
+    const struct {
+        uint32_t bytes, spare;
+        uint64_t mount, after;
+    } all = {.bytes = sizeof all, .mount = UINT64_MAX};
+    uint64_t ids[MOST];
+    int saved_errno = errno;
+    long count = system_call(LISTMOUNT, &all, ids, (size_t)MOST, 0L);
+    errno = saved_errno;
+    return count > 0 && count < MOST ? record_id((const char *)ids, (size_t)count * sizeof *ids) : 0;
 }
 
 const char *mount_next(const char *table, struct mount *mount)

@@ -149,6 +149,7 @@ __attribute__((constructor)) static void start(void)
     say_start();
     settings_read(&iolens.settings, &iolens.scratch);
     if (!settings_true(iolens.settings.disable) && filter_app(program_invocation_short_name)) {
+        clock_prepare(&iolens.clock);
         make_absolute(&iolens.settings.logpath);
         make_absolute(&iolens.settings.logfile);
         if (*iolens.settings.spool && strcmp(iolens.settings.spool, "none") != 0)

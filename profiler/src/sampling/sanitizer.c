@@ -6,13 +6,23 @@
 #include <stddef.h>
 #include <sys/auxv.h>
 
-/* A program that only takes the address of such a function also has an undefined entry for it. */
+/* Begin and end of this library, from the linker. */
+extern const char __ehdr_start[] __attribute__((visibility("hidden"))),
+    _end[] __attribute__((visibility("hidden")));
+
+static bool is_our_own(const void *function)
+{
+    return (const char *)function >= __ehdr_start && (const char *)function < _end;
+}
+
+/* A program that only takes the address of such a function also has an undefined entry for it. dladdr1 would
+ * search all names of this library, which nearly always has the function. */
 static bool defined_by_the_program(const char *name)
 {
     Dl_info function, program;
     const ElfW(Sym) *entry = NULL;
     void *at = dlsym(RTLD_DEFAULT, name);
-    return at && dladdr1(at, &function, (void **)&entry, RTLD_DL_SYMENT) &&
+    return at && !is_our_own(at) && dladdr1(at, &function, (void **)&entry, RTLD_DL_SYMENT) &&
            dladdr((void *)getauxval(AT_ENTRY), &program) && function.dli_fbase == program.dli_fbase &&
            entry && entry->st_shndx != SHN_UNDEF;
 }

@@ -160,12 +160,13 @@ static bool create_in(const char *parent)
     if (where < 0)
         return false;
     int fd = create_file(where, name, sizeof name);
-    char *pages = fd >= 0 ? map_more(fd, SPOOL_HEADER_BYTES) : NULL;
+    size_t bytes = SPOOL_HEADER_BYTES + spool->first_slab;
+    char *pages = fd >= 0 ? map_more(fd, bytes) : NULL;
     int error = errno;
     if (pages) {
         snprintf(spool->path, sizeof spool->path, "%s/%s", folder, name);
         spool->header = (struct spool_header *)pages;
-        spool->bytes = SPOOL_HEADER_BYTES;
+        spool->bytes = bytes;
         fill_header(spool->header);
     } else if (fd >= 0) {
         system_call(SYS_unlinkat, where, name, 0);
@@ -223,11 +224,11 @@ static int reopen(void)
 static void *extend(size_t bytes)
 {
     struct spool *spool = &iolens_spool;
-    if (!spool->header)
-        on_own_stack(create);
     if (!spool->header) {
-        spool->refused = true;
-        return NULL;
+        spool->first_slab = bytes;
+        on_own_stack(create);
+        spool->refused = !spool->header;
+        return spool->header ? (char *)spool->header + SPOOL_HEADER_BYTES : NULL;
     }
     int fd = reopen();
     char *pages = fd >= 0 ? map_more(fd, bytes) : NULL;

@@ -83,6 +83,7 @@ _Static_assert(sizeof(struct spool_header) <= SPOOL_HEADER_BYTES, "the header fi
 struct spool {
     struct spool_header *header; /* NULL without a spool */
     size_t bytes;                /* Mapped bytes. */
+    size_t first_slab;           /* Bytes that the first caller of spool_extend wants behind the header. */
     bool refused;                /* there is no spool, or no more room in it */
     uint64_t layout;             /* checksum of the layout of its contents */
     uint64_t told_ns;            /* time of the last call of `tell`, by CLOCK_MONOTONIC */

@@ -47,33 +47,36 @@ static void read_both(const struct clock *clock, uint64_t *ns, uint64_t *ticks)
  */
 static bool tsc_is_invariant(void) { return leaf_read(LEAF_CLOCK).d & (1u << 8); }
 
-/* An interruption between the begin and the end does no harm: both sources go on meanwhile. */
+/* An interruption between the begin, which is the clock's base, and the end does no harm: both sources go on
+ * meanwhile. */
 static double estimate_seconds_per_tick(const struct clock *clock)
 {
-    uint64_t ns0, ns1, ticks0, ticks1;
-    read_both(clock, &ns0, &ticks0);
+    uint64_t ns, ticks;
     do
-        read_both(clock, &ns1, &ticks1);
-    while (ns1 - ns0 < CALIBRATION_NS);
-    return (double)(ns1 - ns0) * SECONDS_PER_NS / (double)(ticks1 - ticks0);
-}
-
-/* Decided once: a child of fork goes on with its parent's clock. A program that was forbidden the counter
- * before it began never gets here, because the C library's loader reads the counter too. */
-static void choose_source(struct clock *clock)
-{
-    if (clock->forbidden || clock->seconds_per_tick > 0)
-        return;
-    clock->tsc = tsc_is_invariant();
-    if (clock->tsc)
-        clock->seconds_per_tick = estimate_seconds_per_tick(clock);
+        read_both(clock, &ns, &ticks);
+    while (ns - clock->base_ns < CALIBRATION_NS);
+    return (double)(ns - clock->base_ns) * SECONDS_PER_NS / (double)(ticks - clock->base_ticks);
 }
 #endif
 
+/* A child of fork goes on with its parent's source. A program that was forbidden the counter before it began
+ * never gets here, because the C library's loader reads the counter too. */
+void clock_prepare(struct clock *clock)
+{
+    if (clock->base_ns > 0)
+        return;
+#if defined(__x86_64__)
+    clock->tsc = tsc_is_invariant();
+#endif
+    read_both(clock, &clock->base_ns, &clock->base_ticks);
+}
+
 void clock_start(struct clock *clock)
 {
+    clock_prepare(clock);
 #if defined(__x86_64__)
-    choose_source(clock);
+    if (clock->tsc && clock->seconds_per_tick == 0)
+        clock->seconds_per_tick = estimate_seconds_per_tick(clock);
 #endif
     clock->seconds_per_ns = SECONDS_PER_NS;
     clock->realtime = read_clock(clock, CLOCK_REALTIME);

@@ -1,9 +1,9 @@
 /* Seconds since recording started, from the time stamp counter where it is invariant, else from
  * clock_gettime.
  *
- * The counter's frequency is only estimated at the start (a wait of 20 microseconds); clock_end_at()
- * compares both clocks over the whole run and returns the factor that all recorded times are multiplied with
- * at the end. */
+ * The counter's frequency is only estimated at the start, over the time that the library takes to start, and
+ * at least 20 microseconds; clock_end_at() compares both clocks over the whole run and returns the factor
+ * that all recorded times are multiplied with at the end. */
 #ifndef IOLENS_CLOCK_H
 #define IOLENS_CLOCK_H
 
@@ -31,6 +31,9 @@ struct clock_end {
     double recorded, correction;
 };
 
+/* Chooses the source and reads both clocks, so that a later clock_start need not wait to estimate the
+ * frequency. Does nothing in a child of fork. */
+void clock_prepare(struct clock *clock);
 void clock_start(struct clock *clock);
 
 /* Go on without the TSC, in the same seconds. */

@@ -1,6 +1,7 @@
 #include "own_stack.h"
 
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <sys/mman.h>
 #include <ucontext.h>
@@ -31,19 +32,40 @@ static void call_there(struct own_stack *stack, void (*what)(void))
     setcontext(&stack->there);
 }
 
+/* A stack that is not in use. Most processes need one twice, and new pages take longer to get than the work
+ * on them. */
+static _Atomic(struct own_stack *) kept;
+
+/* Returns NULL without memory. */
+static struct own_stack *take_stack(void)
+{
+    struct own_stack *stack = atomic_exchange(&kept, NULL);
+    if (stack)
+        return stack;
+    long memory = system_call(SYS_mmap, NULL, sizeof *stack, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0L);
+    return memory == -1 ? NULL : (struct own_stack *)memory;
+}
+
+static void give_back(struct own_stack *stack)
+{
+    struct own_stack *none = NULL;
+    if (!atomic_compare_exchange_strong(&kept, &none, stack))
+        system_call(SYS_munmap, stack, sizeof *stack);
+}
+
 void on_own_stack(void (*what)(void))
 {
     sigset_t all, before;
-    long memory = system_call(SYS_mmap, NULL, sizeof(struct own_stack), PROT_READ | PROT_WRITE,
-                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0L);
-    if (memory == -1) {
+    struct own_stack *stack = take_stack();
+    if (!stack) {
         what();
         return;
     }
     sigfillset(&all);
     sigdelset(&all, SIGXFSZ);
     signals_set_mask(SIG_BLOCK, &all, &before);
-    call_there((struct own_stack *)memory, what);
+    call_there(stack, what);
     signals_set_mask(SIG_SETMASK, &before, NULL);
-    system_call(SYS_munmap, memory, sizeof(struct own_stack));
+    give_back(stack);
 }

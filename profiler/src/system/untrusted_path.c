@@ -26,7 +26,9 @@ bool path_is_untrusted(const char *path)
         if (S_ISLNK(here.st_mode) && is_open_to_all(&above) && here.st_uid != file_owner_now() &&
             here.st_uid != above.st_uid)
             return true;
-        if (file_info(part, &above) != 0)
+        if (!S_ISLNK(here.st_mode))
+            above = here;
+        else if (file_info(part, &above) != 0)
             return false;
     }
     return false;

@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "slurp.h"
 #include "system_call.h"
@@ -16,13 +17,13 @@ clockid_t usage_clock(int32_t kernel_id) { return (clockid_t)(~(unsigned)kernel_
  * run without a core, and how often it was given a core. All are 0 where the kernel counts none of them. */
 static double runnable(int32_t kernel_id)
 {
-    char path[PATH_ROOM], text[TEXT_ROOM];
-    unsigned long long on_core, waited, times;
-    snprintf(path, sizeof path, "/proc/self/task/%d/schedstat", (int)kernel_id);
-    if (slurp(path, text, sizeof text) == 0 ||
-        sscanf(text, "%llu %llu %llu", &on_core, &waited, &times) != 3 || times == 0)
-        return (double)NAN;
-    return 1e-9 * (double)waited;
+    char path[PATH_ROOM] = "/proc/self/schedstat", text[TEXT_ROOM], *behind;
+    if (kernel_id != system_call(SYS_getpid)) /* The kernel would make two folders for the first thread. */
+        snprintf(path, sizeof path, "/proc/self/task/%d/schedstat", (int)kernel_id);
+    slurp(path, text, sizeof text);
+    strtoull(text, &behind, 10);
+    unsigned long long waited = strtoull(behind, &behind, 10), times = strtoull(behind, NULL, 10);
+    return times > 0 ? 1e-9 * (double)waited : (double)NAN;
 }
 
 struct usage usage_of_thread(int32_t kernel_id)
