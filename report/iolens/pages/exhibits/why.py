@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
 from iolens.log import Job
 from iolens.metrics.why import answers
+from iolens.metrics.why.time_lines import time_lines
 from iolens.pages import words
+from iolens.pages.blocks import FigureBlock
 from iolens.pages.exhibit import Column, Exhibit
+from iolens.pages.exhibits import finding
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_MOST_ROWS, _BINS = 250, 600
+"""Size of the picture of all ranks; more ranks are drawn in rows of neighbours."""
 
 _SOURCE = "iolens run --why records it"
 
@@ -42,6 +56,26 @@ def storage_note(job: Job) -> str:
     where = f" of {one.file}" if one.file else ""
     others = words.plural(one.held_up, "other rank")
     return f"{sentence}, mostly for rank {one.rank}: its {one.function or 'I/O'}{where} held up {others}."
+
+
+def _path_figure(job: Job, _: pd.DataFrame) -> Iterable[FigureBlock]:
+    """Draws what each rank did over time, with the critical path."""
+    from iolens.figures.job.critical_path import path_over_time
+
+    found, pieces = answers.why(job), answers.path_pieces(job)
+    if found is None or pieces is None:
+        return
+    lines = time_lines(found, pieces, _MOST_ROWS, _BINS)
+    spent = np.bincount(pieces["rank"], weights=pieces["end"] - pieces["start"])
+    ranks = zip([f"rank {rank}" for rank in range(len(spent))], spent.tolist(), strict=True)
+    yield FigureBlock(
+        path_over_time(lines, found.program.ranks),
+        "The line is the chain of work that the end of the job depended on. Where it goes from a rank to another one, "
+        "that one had waited. The strip on top says what was done on the line: look for I/O in it, since only faster "
+        "work there lets the job end sooner.",
+        title="Ranks over time, and the critical path",
+        says=f"the critical path lies on {finding.largest(ranks, words.duration)}",
+    )
 
 
 WAITS_BY_CAUSE: Exhibit[Job] = Exhibit(
@@ -99,6 +133,7 @@ CRITICAL_PATH: Exhibit[Job] = Exhibit(
     note="The chain of work that the end of the job depended on. Its share of I/O is the most that faster storage "
     "could save if no other chain took over; `what_if` says what is saved.",
     source=_SOURCE,
+    draw=_path_figure,
 )
 
 WHAT_IF: Exhibit[Job] = Exhibit(

@@ -114,7 +114,10 @@ PAGES: tuple[Layout[Job], ...] = (
     ),
     Layout("Advice", [all_findings]),
     TIME_PAGE,
-    Layout("Why it took so long", [WHAT_IF.tables, WAITS_BY_CAUSE.tables, WAIT_STATES.tables, CRITICAL_PATH.tables]),
+    Layout(
+        "Why it took so long",
+        [WHAT_IF.tables, CRITICAL_PATH.figures, WAITS_BY_CAUSE.tables, WAIT_STATES.tables, CRITICAL_PATH.tables],
+    ),
     Layout(
         "Where the time went",
         [PERFORMANCE.tables, abreast(IO_COST.figures, OPERATIONS.figures)],

@@ -1,0 +1,70 @@
+"""What each rank did over time, in bins of time, as a picture of the whole job needs it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from iolens.log.records import Records
+from iolens.metrics.why.answers import Why
+
+KINDS = ("computing", "I/O", "lock", "MPI", "waiting")
+"""What a rank does; a wait for another rank is in none of the others."""
+
+
+@dataclass(frozen=True)
+class TimeLines:
+    """shares: part of each bin's time that ranks spent on each kind, an array of rows × bins × KINDS. A row stands for
+    `each` neighbouring ranks. seconds: width of all bins together, from the begin of the job. on_path: what was done on
+    the critical path, bins × KINDS. path: its pieces that take at least a bin's tenth, in the order of time, rows of
+    rank, start and end.
+    """
+
+    shares: np.ndarray
+    each: int
+    seconds: float
+    on_path: np.ndarray
+    path: np.ndarray
+
+
+def time_lines(found: Why, pieces: Records, most_rows: int, bins: int) -> TimeLines:
+    """Returns the time lines of all ranks in `most_rows` rows at most, and `pieces` of the critical path, of which the
+    last one comes first.
+    """
+    program = found.program
+    each = -(-program.ranks // most_rows)
+    edges = np.linspace(0.0, program.run_time, bins + 1)
+    seconds = np.zeros((-(-program.ranks // each), bins, len(KINDS)))
+    for (rank, what), (times, totals) in found.activities.sums.items():
+        kind = KINDS.index(found.activities.kinds[what].kind)
+        seconds[rank // each, :, kind] += np.diff(np.interp(edges, times, totals))
+    start, rank = program.start[found.waits.call], program.rank[found.waits.call]
+    order = np.lexsort((start, rank))
+    bounds = np.searchsorted(rank[order], np.arange(program.ranks + 1))
+    for one in np.unique(rank).tolist():
+        rows = order[bounds[one] : bounds[one + 1]]
+        spent = np.cumsum(found.waits.waited[rows])
+        times = np.stack([start[rows], start[rows] + found.waits.waited[rows]], axis=1).reshape(-1)
+        totals = np.stack([spent - found.waits.waited[rows], spent], axis=1).reshape(-1)
+        seconds[one // each, :, -1] += np.diff(np.interp(edges, times, totals))
+    ranks = np.minimum(each, program.ranks - each * np.arange(len(seconds)))
+    shares = seconds / np.maximum(ranks[:, None, None] * program.run_time / bins, 1e-300)
+    width = program.run_time / bins
+    path = np.stack([pieces[name] for name in ("rank", "start", "end")], axis=1)[::-1]
+    path = path[path[:, 2] - path[:, 1] >= width / 10]
+    return TimeLines(shares, each, program.run_time, _on_path(found, path, edges) / max(width, 1e-300), path)
+
+
+def _on_path(found: Why, path: np.ndarray, edges: np.ndarray) -> np.ndarray:
+    """Returns the seconds of each kind on the path between neighbouring `edges`."""
+    seconds = np.zeros((len(edges) - 1, len(KINDS)))
+    kinds = [KINDS.index(kind.kind) for kind in found.activities.kinds]
+    for rank, start, end in path.tolist():
+        first, last = np.searchsorted(edges, [start, end])
+        places = np.arange(max(first - 1, 0), min(last, len(seconds)))
+        spent = found.activities.seconds(
+            int(rank), np.clip(edges[places], start, end), np.clip(edges[places + 1], start, end)
+        )
+        np.add.at(seconds, (places[:, None], np.array(kinds)[None, :]), spent)
+    return seconds
