@@ -1,4 +1,4 @@
-"""What each rank did over time, with the critical path drawn in."""
+"""Time lines of all ranks, with the critical path drawn in."""
 
 from __future__ import annotations
 

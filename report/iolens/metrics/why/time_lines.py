@@ -1,4 +1,4 @@
-"""What each rank did over time, in bins of time, as a picture of the whole job needs it."""
+"""Time lines of all ranks: shares of each kind of work in bins of time, for the picture of the whole job."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from iolens.log.records import Records
 from iolens.metrics.why.answers import Why
 
 KINDS = ("computing", "I/O", "lock", "MPI", "waiting")
-"""What a rank does; a wait for another rank is in none of the others."""
+"""Kinds of work; waiting is that for another rank, which is in none of the others."""
 
 
 @dataclass(frozen=True)
