@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from typing import TypeVar
+
+_Value = TypeVar("_Value")
 
 
 def whole_number(least: int, most: int | None = None, hint: str = "") -> Callable[[str], int]:
@@ -22,3 +25,15 @@ def whole_number(least: int, most: int | None = None, hint: str = "") -> Callabl
 
 positive = whole_number(1)
 """Converts a word to a whole number of at least 1."""
+
+
+def explained(convert: Callable[[str], _Value]) -> Callable[[str], _Value]:
+    """Returns the conversion in a form whose ValueError argparse prints as it is."""
+
+    def converted(text: str) -> _Value:
+        try:
+            return convert(text)
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(str(error)) from error
+
+    return converted

@@ -19,6 +19,18 @@ def add_output(parser: argparse.ArgumentParser, usual: str) -> None:
     parser.add_argument("--format", choices=_FORMATS, help="pdf or html (default: by the ending of FILE, else pdf)")
 
 
+def add_results(parser: argparse.ArgumentParser) -> None:
+    """Declares --results, the folder below which runs leave what they measured."""
+    text = "write the results into this folder (default: results)"
+    parser.add_argument("--results", type=Path, default=Path("results"), metavar="DIR", help=text)
+
+
+def add_table_folders(parser: argparse.ArgumentParser) -> None:
+    """Declares --csv and --json, folders for all tables."""
+    for form in ("CSV", "JSON"):
+        parser.add_argument(f"--{form.lower()}", type=Path, metavar="DIR", help=f"write every table as {form} into DIR")
+
+
 def _document_name(text: str) -> Path:
     """Returns the path of a document to write; raises if its ending promises something else."""
     path = Path(text)

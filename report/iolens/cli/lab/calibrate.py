@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from iolens.cli.numbers import positive
+from iolens.cli.numbers import explained, positive
 from iolens.errors import UsageError
 from iolens.lab.say import say
 from iolens.lab.sizes import parse_size
@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o", "--output", type=Path, metavar="FILE", default=Path("model.yaml"), help="write the model here"
     )
-    parser.add_argument("--size", type=size, default="256M", help="bytes that each large run moves (default: 256M)")
+    parser.add_argument("--size", type=_size, default="256M", help="bytes that each large run moves (default: 256M)")
     parser.add_argument(
         "--repeat",
         type=positive,
@@ -60,14 +60,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--logs", type=Path, metavar="DIR", help="keep logs and output of the runs in this folder")
 
 
-def size(text: str) -> int:
+@explained
+def _size(text: str) -> int:
     """Returns a size of at least 1 MiB."""
-    try:
-        value = parse_size(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
+    value = parse_size(text)
     if value < _LEAST:
-        raise argparse.ArgumentTypeError(f"{text} is less than 1M")
+        raise ValueError(f"{text} is less than 1M")
     return value
 
 

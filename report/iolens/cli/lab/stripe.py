@@ -5,19 +5,14 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from iolens.cli.numbers import explained
 from iolens.lab.sizes import parse_size
 from iolens.lab.storage.backends import get_stripes, get_targets, set_stripes
 from iolens.lab.storage.emulated import make_mount
 from iolens.lab.storage.layout import ANY_TARGET, Layout, describe
 from iolens.lab.storage.targets import summary, target_lines
 
-
-def size(text: str) -> int:
-    """Returns a size on the command line."""
-    try:
-        return parse_size(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
+_size = explained(parse_size)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,7 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     setter = actions.add_parser("set", help="set the stripes of files that will be made in a directory")
     setter.add_argument("-c", "--count", type=int, required=True, help="number of stripes of a file")
-    setter.add_argument("-S", "--size", type=size, default=2**20, help="bytes of a stripe (default: 1M)")
+    setter.add_argument("-S", "--size", type=_size, default=2**20, help="bytes of a stripe (default: 1M)")
     setter.add_argument(
         "-i",
         "--start",
@@ -33,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=ANY_TARGET,
         help="number of the target of the first stripe (default: any)",
     )
-    setter.add_argument("--object-size", type=size, metavar="SIZE", help="bytes of an object (CephFS)")
+    setter.add_argument("--object-size", type=_size, metavar="SIZE", help="bytes of an object (CephFS)")
     setter.add_argument("-p", "--pool", help="pool of targets, by name (BeeGFS 7: by number)")
     setter.add_argument("path", type=Path, metavar="DIR")
     getter = actions.add_parser("get", help="print the number of stripes of a file, or the default of a directory")

@@ -10,33 +10,30 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from iolens.cli.numbers import whole_number
+from iolens.cli.experiment import add_experiment, given_experiment
+from iolens.cli.numbers import explained, whole_number
+from iolens.cli.output import add_results
 from iolens.cli.read.compare import tell
 from iolens.errors import UsageError
 from iolens.lab.sizes import parse_size
 from iolens.lab.sweep.define.classes import DRIVERS, Choices, class_experiment, default_experiment, driver_to_be_had
 from iolens.lab.sweep.define.experiment import Experiment
-from iolens.lab.sweep.define.experiment_file import load_experiment
 from iolens.lab.sweep.define.schema import schema
-from iolens.lab.sweep.plan.mini_app import experiment_of_log, with_mini_app
 from iolens.lab.sweep.plan.prepare import Sweep, prepare
 from iolens.lab.sweep.plan.preview import Plan, plan
 from iolens.pages.comparison.sweep_live import shown
 
 
 def number_list(convert: Callable[[str], int]) -> Callable[[str], tuple[int, ...]]:
-    """Returns a list of numbers or sizes in one word, separated by blanks or commas."""
+    """Returns a conversion to numbers or sizes, from one word in which blanks or commas separate them."""
 
     def parse(text: str) -> tuple[int, ...]:
-        try:
-            values = tuple(convert(word) for word in text.replace(",", " ").split())
-        except ValueError as error:
-            raise argparse.ArgumentTypeError(str(error)) from error
+        values = tuple(convert(word) for word in text.replace(",", " ").split())
         if not values or min(values) < 1 or len(set(values)) != len(values):
-            raise argparse.ArgumentTypeError(f"{text!r} must be different numbers of at least 1")
+            raise ValueError(f"{text!r} must be different numbers of at least 1")
         return values
 
-    return parse
+    return explained(parse)
 
 
 _CHOICES: tuple[tuple[str, dict[str, Any], str], ...] = (
@@ -72,39 +69,6 @@ _CHOICES: tuple[tuple[str, dict[str, Any], str], ...] = (
 """Options that shape a sweep of an NPB class, one row each; the names are the fields of `Choices`."""
 
 
-def add_experiment(parser: argparse.ArgumentParser) -> None:
-    """Declares the options that name an experiment."""
-    parser.add_argument(
-        "experiment",
-        type=Path,
-        nargs="?",
-        metavar="experiment.yaml",
-        help="the settings to run; see report/EXPERIMENT.md",
-    )
-    parser.add_argument(
-        "--set", action="append", default=[], metavar="KEY=VALUE", help="a key of the file, such as repetitions=5"
-    )
-    parser.add_argument(
-        "--log",
-        type=Path,
-        metavar="LOG",
-        help="run the mini-app of this traced log (see iolens mimic) in place of the file's program; without a file, "
-        "with other stripes and, for collective I/O, aggregators",
-    )
-
-
-def given_experiment(args: argparse.Namespace) -> Experiment:
-    """Returns the experiment that the options of `add_experiment` name, its mini-app built if it has one."""
-    if args.experiment is None:
-        if args.log is None:
-            raise UsageError("give an experiment.yaml, or the log of a run with --log")
-        if args.set:
-            raise UsageError("--set changes a key of an experiment.yaml; give one beside --log")
-        return experiment_of_log(args.log, args.results)
-    log = [f"workload.log={json.dumps(str(args.log))}"] if args.log else []
-    return with_mini_app(load_experiment(args.experiment, [*args.set, *log]), args.results)
-
-
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Returns the options of `iolens sweep`."""
     add_experiment(parser)
@@ -118,8 +82,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="do failed runs again; the files of the failed runs are kept under another name",
     )
     parser.add_argument("--no-sweep", action="store_true", help="do only the complete run")
-    help_of_results = "write the results into this folder (default: results)"
-    parser.add_argument("--results", type=Path, default=Path("results"), metavar="DIR", help=help_of_results)
+    add_results(parser)
     parser.add_argument(
         "--dry-run", action="store_true", help="print every command or script and the disk space needed, and stop"
     )

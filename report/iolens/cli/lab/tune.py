@@ -6,7 +6,9 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from iolens.cli.lab.sweep import add_experiment, given_experiment
+from iolens.cli.experiment import add_experiment, given_experiment
+from iolens.cli.numbers import explained
+from iolens.cli.output import add_results
 from iolens.errors import UsageError
 from iolens.lab.sweep.define.experiment import Experiment
 from iolens.lab.sweep.define.metrics import METRICS
@@ -21,26 +23,17 @@ _HINTS, _STRIPES = "hints.txt", "stripes.sh"
 """Files with the recommended settings, in the folder of the results."""
 
 
-def _budget(text: str) -> Budget:
-    """Returns a budget on the command line."""
-    try:
-        return parse_budget(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
-
-
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
     add_experiment(parser)
     parser.add_argument(
         "--budget",
-        type=_budget,
+        type=explained(parse_budget),
         metavar="N|TIME",
         help="number of runs of the search, or time of all runs, those that confirm the result included (90s, 5min, "
         "2h); default: 8 runs, or a third of the settings if the matrix is small",
     )
-    help_of_results = "write the results into this folder (default: results)"
-    parser.add_argument("--results", type=Path, default=Path("results"), metavar="DIR", help=help_of_results)
+    add_results(parser)
     parser.add_argument("--dry-run", action="store_true", help="print the first runs of the search, and stop")
     parser.add_argument("--no-report", action="store_true", help="do not write the PDF")
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from iolens.cli.lab.sweep import carry_out
+from iolens.cli.output import add_results
 from iolens.errors import UsageError
 from iolens.lab.installation import course_folder
 from iolens.lab.io_components import LUSTRE
@@ -40,8 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="KEY=VALUE",
         help="a key of the experiment, such as repetitions=10",
     )
-    help_of_results = "write the results into this folder (default: results)"
-    parser.add_argument("--results", type=Path, default=Path("results"), metavar="DIR", help=help_of_results)
+    add_results(parser)
     parser.add_argument("--no-report", action="store_true", help="do not write the comparison PDF")
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from iolens.cli.numbers import positive
+from iolens.cli.numbers import explained, positive
+from iolens.cli.output import add_results
 from iolens.errors import UsageError
 from iolens.lab.io500.perform import perform_all
 from iolens.lab.io500.phases import PHASES, Scale, options_of
@@ -14,14 +15,12 @@ from iolens.lab.run import preload
 from iolens.lab.sizes import parse_size
 
 
+@explained
 def _block(text: str) -> int:
     """Returns bytes of a rank's own file: whole transfers of 2 MiB."""
-    try:
-        size = parse_size(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
+    size = parse_size(text)
     if size == 0 or size % 2**21:
-        raise argparse.ArgumentTypeError(f"{text} is not a multiple of 2M, the transfer size of this phase")
+        raise ValueError(f"{text} is not a multiple of 2M, the transfer size of this phase")
     return size
 
 
@@ -35,8 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--directory", type=Path, default=Path("."), metavar="DIR", help="folder for the data (default: .)"
     )
-    help_of_results = "write the results into this folder (default: results)"
-    parser.add_argument("--results", type=Path, default=Path("results"), metavar="DIR", help=help_of_results)
+    add_results(parser)
     amounts = {
         "easy-block": (_block, usual.easy_block, "SIZE", "bytes of each rank's own file"),
         "hard-segments": (

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from iolens.cli.output import add_output, output_of
+from iolens.cli.output import add_output, add_table_folders, output_of
 from iolens.errors import UsageError
 
 if TYPE_CHECKING:
@@ -39,8 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="MIB_PER_S",
         help="the highest rate of the real storage in MiB/s, drawn as a line over the bars",
     )
-    parser.add_argument("--csv", type=Path, metavar="DIR", help="write every table as CSV into DIR")
-    parser.add_argument("--json", type=Path, metavar="DIR", help="write every table as JSON into DIR")
+    add_table_folders(parser)
     parser.add_argument("--parquet", type=Path, metavar="DIR", help="write every table as Parquet into DIR")
 
 

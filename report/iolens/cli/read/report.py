@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from iolens.cli.output import add_output, output_of
+from iolens.cli.output import add_output, add_table_folders, output_of
 from iolens.errors import UsageError
 
 if TYPE_CHECKING:
@@ -26,8 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a log of iolens or Darshan (3.0 or later), or a folder: one report of all logs in it and below it",
     )
     add_output(parser, "LOG.FORMAT in the current folder")
-    parser.add_argument("--csv", type=Path, metavar="DIR", help="write every table as CSV into DIR")
-    parser.add_argument("--json", type=Path, metavar="DIR", help="write every table as JSON into DIR")
+    add_table_folders(parser)
     parser.add_argument("--parquet", type=Path, metavar="DIR", help="write every table as Parquet into DIR")
 
 

@@ -37,14 +37,20 @@ _DEFAULT_EVENTS = 100_000
 """The default length of a time line."""
 
 
-_OPTION_OF = {
-    "IOLENS_SAMPLE": "--sample",
-    "IOLENS_SAMPLE_TIMER": "--timer",
-    "IOLENS_TIMELINE": "--timeline",
-    "IOLENS_IO_CALLERS": "--callers",
-    "IOLENS_WHY": "--why",
+_VARIABLES = {
+    "DXT_ENABLE_IO_TRACE": "dxt",
+    "IOLENS_HINTS": "hints",
+    "IOLENS_HDF5": "hdf5",
+    "IOLENS_HWPC": "hwpc",
+    "IOLENS_TRACE": "trace",
+    "IOLENS_CALLERS": "callers",
+    "IOLENS_IO_CALLERS": "callers",
+    "IOLENS_MPI_SYNC": "mpi_sync",
+    "IOLENS_LATE_RECEIVES": "late_receives",
+    "IOLENS_SAMPLE": "sample",
+    "IOLENS_TIMELINE": "timeline",
 }
-"""Variables of the profiler, and what sets them here."""
+"""Variables of the profiler, and the options that set them here."""
 
 
 def _groups_of_functions(text: str) -> str:
@@ -278,11 +284,6 @@ def _setup_of(args: argparse.Namespace, words: list[str], logs: Path, settings: 
     launcher.
     """
     application = _analysis(args.apa, take_apart(words).application or words[0]) if args.apa else {}
-    application |= {"DXT_ENABLE_IO_TRACE": "1"} if args.dxt else {}
-    if args.hints:
-        application["IOLENS_HINTS"] = args.hints
-    if args.hdf5:
-        application["IOLENS_HDF5"] = args.hdf5
     application |= _recording(args)
     if args.why:
         application |= _why_settings(args.why, application)
@@ -307,21 +308,11 @@ def _setup_of(args: argparse.Namespace, words: list[str], logs: Path, settings: 
 
 
 def _recording(args: argparse.Namespace) -> dict[str, str]:
-    """Returns the variables of the options that record more than I/O."""
-    found: dict[str, str] = {}
-    if args.hwpc:
-        found["IOLENS_HWPC"] = args.hwpc
-    if args.trace:
-        found["IOLENS_TRACE"] = args.trace
-    if args.callers is not None:
-        found |= {"IOLENS_CALLERS": str(args.callers), "IOLENS_IO_CALLERS": str(args.callers)}
-    found |= {"IOLENS_MPI_SYNC": "1"} if args.mpi_sync else {}
-    found |= {"IOLENS_LATE_RECEIVES": "1"} if args.late_receives else {}
-    if args.sample:
-        found |= {"IOLENS_SAMPLE": f"{args.sample:g}", "IOLENS_SAMPLE_TIMER": args.timer}
-    if args.timeline:
-        found["IOLENS_TIMELINE"] = str(args.timeline)
-    return found
+    """Returns the variables of the options that decide what is recorded."""
+    values = {variable: getattr(args, option) for variable, option in _VARIABLES.items()}
+    values |= {"IOLENS_SAMPLE_TIMER": args.timer if args.sample else None}
+    found = {variable: value for variable, value in values.items() if value is not None and value is not False}
+    return {name: f"{value:g}" if isinstance(value, bool | float) else str(value) for name, value in found.items()}
 
 
 def _why_settings(mib: int, settings: Mapping[str, str]) -> dict[str, str]:
@@ -344,7 +335,9 @@ def _refuse(args: argparse.Namespace, settings: Mapping[str, str]) -> None:
         return
     from iolens.lab.run.judged import refuse_unknown
 
-    refuse_unknown(settings, {**_OPTION_OF, "IOLENS_HWPC": counted})
+    options = {**_VARIABLES, "IOLENS_SAMPLE_TIMER": "timer", "IOLENS_WHY": "why"}
+    named = {variable: f"--{option.replace('_', '-')}" for variable, option in options.items()}
+    refuse_unknown(settings, {**named, "IOLENS_HWPC": counted})
 
 
 def _without_effect(args: argparse.Namespace, settings: Mapping[str, str]) -> list[tuple[str, str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from iolens.cli.output import add_output, output_of
+from iolens.cli.output import add_output, add_table_folders, output_of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -13,8 +13,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("store", type=Path, metavar="STORE", help="a data set made by `iolens ingest`")
     add_output(parser, "none, the report goes to the terminal")
     parser.add_argument("--sql", metavar="QUERY", help="print only the answer to this SQL query, as CSV")
-    parser.add_argument("--csv", type=Path, metavar="DIR", help="write every table as CSV into DIR")
-    parser.add_argument("--json", type=Path, metavar="DIR", help="write every table as JSON into DIR")
+    add_table_folders(parser)
     parser.add_argument("--parquet", type=Path, metavar="DIR", help="write every table as Parquet into DIR")
 
 
