@@ -76,7 +76,7 @@ COMMON: tuple[tuple[str, str, str], ...] = (
     (r"F_(FASTEST|SLOWEST)_RANK_TIME", "s", "time of the {1} rank"),
     (r"F_VARIANCE_RANK_TIME", "s²", "population variance of the ranks' times in a shared file"),
     (r"F_VARIANCE_RANK_BYTES", "B²", "population variance of the ranks' bytes in a shared file"),
-    (r"F_(OPEN|READ|WRITE|CLOSE|WAIT)_START_TIMESTAMP", "s", "begin of the first {1}, since the job began; 0: none"),
+    (r"F_(OPEN|READ|WRITE|CLOSE|WAIT)_START_TIMESTAMP", "s", "start of the first {1}, since the job began; 0: none"),
     (r"F_(OPEN|READ|WRITE|CLOSE|WAIT)_END_TIMESTAMP", "s", "end of the last {1}, since the job began; 0: none"),
     (r"F_(READ|WRITE)_TIME", "s", "time in {1}s, summed over the ranks of a shared file"),
     (r"F_META_TIME", "s", "time in open, close, stat, seek and their like, summed over ranks"),

@@ -23,7 +23,7 @@ def open(path: str | Path) -> Job:
     """Reads a log of iolens or Darshan (3.0 or later); iolens.log.LogError when it is damaged or no log.
 
     `frames` has a DataFrame a module (`log.frames["POSIX"]`: id, rank, Darshan's counters; times in seconds since the
-    begin of the job, sizes in bytes), `names` the path of each record id, `private` what only iolens records; nprocs,
+    start of the job, sizes in bytes), `names` the path of each record id, `private` what only iolens records; nprocs,
     run_time, jobid, exe, mounts and others are attributes.
     """
     from iolens.log import read_log

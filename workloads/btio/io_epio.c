@@ -31,7 +31,7 @@ static void open_epio(Store *store, bool writing)
     posix_open(store, writing);
 }
 
-/* Byte at which a dump begins. */
+/* Returns the byte at which a dump begins. */
 static long long dump_start(const Domain *domain, int dump)
 {
     return dump * (domain->points * POINT_BYTES + domain->edge * EPIO_RECORD_EXTRA);

@@ -44,7 +44,7 @@ static void prepare(Pattern *pattern, bool writing)
     end_on_trouble(pattern, false);
 }
 
-/* Work that the clock leaves out; all ranks go on together. Returns its seconds. */
+/* Does work that the clock leaves out; all ranks go on together. Returns the seconds of that work. */
 static double aside(const Pattern *pattern, bool writing, int dump, long long *wrong)
 {
     double start = MPI_Wtime();
@@ -56,7 +56,7 @@ static double aside(const Pattern *pattern, bool writing, int dump, long long *w
     return MPI_Wtime() - start;
 }
 
-/* Seconds of this rank. */
+/* Moves the dumps and returns the seconds of this rank. */
 static double move_dumps(Pattern *pattern, bool writing, bool check, long long *wrong)
 {
     double left_out = 0.0;

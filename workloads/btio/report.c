@@ -14,7 +14,7 @@ static double million_points_bytes(const Config *config)
     return 1.0e-6 * POINT_BYTES * config->grid[0] * config->grid[1] * config->grid[2];
 }
 
-/* Million operations of one step by NPB's operation count. */
+/* Returns the millions of operations of one step by NPB's operation count. */
 static double mop_per_step(const Config *config)
 {
     double points = (double)config->grid[0] * config->grid[1] * config->grid[2];

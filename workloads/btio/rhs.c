@@ -57,7 +57,7 @@ static void add_row(const lanes (*u)[COMPONENTS], const Terms *before, const Ter
     }
 }
 
-/* One pencil; `u` begins GHOSTS rows before `out`. */
+/* Adds the terms of one pencil; `u` begins GHOSTS rows before `out`. */
 static void add_line(const lanes (*u)[COMPONENTS], const Metric *metric, const double (*weight)[5],
                      double scale, int rows, lanes (*out)[COMPONENTS])
 {

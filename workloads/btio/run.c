@@ -46,7 +46,7 @@ static void say_error(const Run *run, const char *what)
     say_norm(run, what, norm);
 }
 
-/* One time step; `watched` prints the norm of every intermediate result. */
+/* Performs one time step; `watched` prints the norm of every intermediate result. */
 static void advance(Run *run, bool watched)
 {
     static const char *const sweeps[3] = {"rhs after x sweep", "rhs after y sweep", "rhs after z sweep"};

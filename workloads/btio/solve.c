@@ -119,7 +119,7 @@ static void pass(const Domain *domain, int to, const void *out, size_t sent, int
                  MPI_DOUBLE, from, 0, domain->comm, MPI_STATUS_IGNORE);
 }
 
-/* Through a cell from its first row to its last. */
+/* Eliminates through a cell, from its first row to its last. */
 static void go_forward(const Solver *solver, const Work *work, bool first_cell)
 {
     static const Row nothing;
@@ -130,7 +130,7 @@ static void go_forward(const Solver *solver, const Work *work, bool first_cell)
     }
 }
 
-/* Through the last cell and back again, one pencil at a time. */
+/* Eliminates through the last cell and substitutes back, one pencil at a time. */
 static void turn_round(const Solver *solver, const Work *work, bool first_cell)
 {
     static const Row nothing;
@@ -142,7 +142,7 @@ static void turn_round(const Solver *solver, const Work *work, bool first_cell)
     }
 }
 
-/* Through a cell from its last row to its first. */
+/* Substitutes back through a cell, from its last row to its first. */
 static void go_back(const Solver *solver, const Work *work)
 {
     for (int k = 0; k < work->end - work->begin; k++) {

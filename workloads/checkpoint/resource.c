@@ -13,7 +13,7 @@ static const char *const TRUE_WORDS[] = {".true.", ".t.", "true", "t", "yes", "y
 static const char *const FALSE_WORDS[] = {".false.", ".f.", "false", "f", "no", "n", "off"};
 enum { TRUTH_WORDS = sizeof TRUE_WORDS / sizeof TRUE_WORDS[0] };
 
-/* 1, 0, or -1 for a word that is neither. */
+/* Returns 1 for true, 0 for false, -1 for any other word. */
 static int truth_of(const char *word)
 {
     for (int i = 0; i < TRUTH_WORDS; i++) {
@@ -50,7 +50,7 @@ static void warn(const char *where, const char *key, const char *why)
     fprintf(stderr, "%s: warning: %s: %s %s\n", program_invocation_short_name, where, key, why);
 }
 
-/* One line without its comment. */
+/* Reads one line without its comment. */
 static void read_line(char *line, const char *where, const Program *program, bool *seen, Problem *problem,
                       Trouble *trouble)
 {

@@ -28,7 +28,7 @@ static void fill(Run *run)
         field_fill(&run->cube, array, problem->static_data, part_of(run, array, 0));
 }
 
-/* Overwrite the memory, so that no value left over from before can pass for one that was read. */
+/* Overwrites the memory, so that no old value can be taken for one that was read. */
 static void blank(Run *run)
 {
     memset(run->fields, 0xff, (size_t)run->config->problem.arrays * part_cells(run) * sizeof(float));
@@ -85,7 +85,7 @@ static void move(Run *run, bool writing, int array, int level, Trial *trial)
         MPI_Barrier(run->cube.world);
 }
 
-/* Seconds since `from`, once every rank is here. */
+/* Waits for all ranks and returns the seconds since `from`. */
 static double since(const Run *run, double from)
 {
     MPI_Barrier(run->cube.world);

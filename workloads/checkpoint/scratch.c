@@ -35,7 +35,7 @@ static void write_netcdf(const char *path, const float *packet, size_t cells, Tr
 }
 #endif
 
-/* All parts, in as many calls as the system needs. */
+/* Writes all parts, in as many calls as the system needs. */
 static bool write_parts(int file, struct iovec *parts, int count)
 {
     while (count > 0) {

@@ -55,7 +55,7 @@ static void register_files(const Store *store)
     }
 }
 
-/* Free bytes, those of files that will be overwritten among them. */
+/* Returns the free bytes, including those of files that will be overwritten. */
 static double room_for(const Store *store)
 {
     struct statvfs there;

@@ -22,7 +22,7 @@ static long long file_bytes(const Store *store)
     return records * (record_bytes(store) + 2 * MARK);
 }
 
-/* Stop when the file is of another problem: some readers would read it without noticing. */
+/* Stops if the file belongs to another problem: some readers would read it without noticing. */
 static void check_file(Store *store)
 {
     struct stat found;
@@ -85,7 +85,7 @@ static void move_parts(Store *store, bool writing, struct iovec *parts, int coun
     }
 }
 
-/* One level of this writer's latitudes, with the record's counts where it begins or ends the record. */
+/* Moves one level of this writer's latitudes, with the record's counts where it begins or ends the record. */
 static void move_level(Store *store, bool writing, long long record, int level, float *slab)
 {
     long long edge = store->cube->edge, whole = record_bytes(store);

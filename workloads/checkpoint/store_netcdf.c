@@ -54,7 +54,7 @@ static void define(Store *store)
         good(store, nc_enddef(store->id), "write the header of");
 }
 
-/* A file of another size would be read without a word. */
+/* Checks the size, because a file of another size would be read without an error. */
 static void check_shape(Store *store)
 {
     static const char *const names[DIMENSIONS] = {"lev", "lat", "lon"};

@@ -17,7 +17,7 @@ int domains_aggregators(DomainKind kind, int wanted, int stripe_count, int per_s
     return wanted;
 }
 
-/* Returns the begin of an aggregator's domain, at which the previous domain ends. */
+/* Returns the start of an aggregator's domain, at which the previous domain ends. */
 static int64_t edge(const FileDomains *domains, int aggregator)
 {
     Span range = domains->range;

@@ -35,7 +35,8 @@ static int64_t hint_number(const Hints *hints, const char *key, int64_t otherwis
     return otherwise;
 }
 
-/* Most aggregators on a node, INT_MAX without a limit. ROMIO's lists of hosts are not taken. */
+/* Returns the largest number of aggregators on a node, INT_MAX without a limit. ROMIO's lists of hosts are
+ * not taken. */
 static int most_on_a_node(const Hints *hints, Trouble *trouble)
 {
     for (int i = 0; i < hints->count; i++)
@@ -141,7 +142,7 @@ static void reserve(TwoPhase *file, int64_t bytes)
     file->room = bytes;
 }
 
-/* The range of all ranks' pieces. */
+/* Computes the range of all ranks' pieces. */
 static Span whole_range(const TwoPhase *file, const Request *request)
 {
     int64_t ends[2] = {-INT64_MAX, -INT64_MAX}; /* begin with its sign turned, so that both are maxima */
@@ -215,7 +216,7 @@ static int exchange_lists(TwoPhase *file, const Request *request, Round *round, 
     return taken;
 }
 
-/* Data between the ranks' memory and the aggregators' buffers. */
+/* Moves data between the memory of the ranks and the buffers of the aggregators. */
 static void exchange_data(TwoPhase *file, const Request *request, Round *round, char **begins, int64_t begin)
 {
     for (int r = 0, at = 0; r < file->ranks; at += round->taken[r++].pieces)

@@ -18,7 +18,7 @@ static void show(const char *what, const Hints *hints)
     printf("}\n");
 }
 
-/* A view in which this task's blocks follow one another, counted in transfers. */
+/* Sets a view in which this task's blocks follow one another, counted in transfers. */
 static int set_view(Opened *opened, const Target *target)
 {
     const Settings *s = target->settings;
@@ -66,7 +66,7 @@ static void *mpiio_open(Target *target, Trouble *trouble)
     return opened;
 }
 
-/* Offset of the file to the place within this task's view, counted in transfers. */
+/* Translates an offset of the file into the place within this task's view, counted in transfers. */
 static MPI_Offset place_in_view(const Target *target, int64_t offset)
 {
     const Settings *s = target->settings;

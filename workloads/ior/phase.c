@@ -78,7 +78,7 @@ static void compare(Work *work, int64_t i)
     }
 }
 
-/* One transfer, stamped before or compared after it; false when it failed. */
+/* Performs one transfer, stamps a write before it or compares a read after it; returns false if it failed. */
 static bool move_one(Work *work, int64_t i, Trouble *trouble)
 {
     Job *job = work->job;

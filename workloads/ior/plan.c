@@ -34,7 +34,7 @@ void team_free(Team *team)
         MPI_Comm_free(&team->comm);
 }
 
-/* Fisher and Yates. */
+/* Shuffles by the method of Fisher and Yates. */
 static void shuffle(int64_t *list, int64_t count, unsigned seed)
 {
     for (int64_t i = count - 1; i > 0; i--) {

@@ -45,7 +45,7 @@ static void end_csv(FILE *out, const char *path, Trouble *trouble)
         trouble_note(trouble, "cannot write %s: %s", path, strerror(errno));
 }
 
-/* The clocks of every task as a line of saveRankPerformanceDetailsCSV. */
+/* Writes the clocks of every task as a line of saveRankPerformanceDetailsCSV. */
 static void save_ranks(const Test *test, const Clocks *mine, Step step, Trouble *trouble)
 {
     const Settings *s = test->settings;

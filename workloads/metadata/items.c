@@ -72,7 +72,7 @@ static bool write_all(int file, const unsigned char *content, int64_t bytes)
     return true;
 }
 
-/* Bytes read, fewer at the end of the file; negative on error. */
+/* Returns the bytes read, fewer at the end of the file; negative on error. */
 static int64_t read_all(int file, unsigned char *content, int64_t bytes)
 {
     int64_t done = 0;

@@ -108,7 +108,7 @@ void buffer_free(struct buffer *buffer)
     *buffer = (struct buffer){0};
 }
 
-/* Returns the number of bytes of the UTF-8 sequence at the begin of `text`; 0 if there is none. */
+/* Returns the number of bytes of the UTF-8 sequence at the start of `text`; 0 if there is none. */
 static int utf8_length(const unsigned char *text)
 {
     int length = text[0] < 0x80                      ? 1

@@ -20,7 +20,7 @@ static const struct column COLUMNS[] = {
            "time by which this clock was ahead of rank 0's clock at the end of MPI_Init"),
     COLUMN(begin_uncertainty, "<f8", "s", "largest error of `begin_offset`, to either side"),
     COLUMN(end_offset, "<f8", "s",
-           "time by which this clock was ahead of rank 0's clock at the begin of MPI_Finalize; NaN: not "
+           "time by which this clock was ahead of rank 0's clock at the start of MPI_Finalize; NaN: not "
            "measured, because the process was killed"),
     COLUMN(end_uncertainty, "<f8", "s", "largest error of `end_offset`, to either side; NaN: not measured"),
 };

@@ -106,7 +106,7 @@ static void initialize(bool begins)
     iolens_process.init_seconds = clock_now(&iolens.clock) - iolens_process.init_began;
 }
 
-/* Memory, faults and processor time count from the begin of the process, including programs before an
+/* Memory, faults and processor time count from the start of the process, including programs before an
  * exec. */
 static void read_usage(void *state)
 {
@@ -193,7 +193,7 @@ static void collect(const struct iolens_transport *transport, struct buffer *row
 const struct process_table table_process = {
     .name = "process",
     .meaning =
-        "Memory, processor time, page faults and block I/O of a process, from its begin to its end; for a "
+        "Memory, processor time, page faults and block I/O of a process, from its start to its end; for a "
         "killed process, until shortly before. Ranks beyond IOLENS_FILE_RANKS are summed in one row",
     TABLE_ROWS(COLUMNS),
     .state_bytes = sizeof(struct row),

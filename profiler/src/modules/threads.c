@@ -22,7 +22,7 @@ static const struct column COLUMNS[] = {
            "The first thread is in the table `process`",
            COLUMN_KEY),
     MERGED(threads, "<i8", "threads", "number of threads that the row sums", COLUMN_SUM),
-    MERGED(begin, "<f8", "s", "time from the begin of the job to that of the thread", COLUMN_SMALLEST),
+    MERGED(begin, "<f8", "s", "time from the start of the job to that of the thread", COLUMN_SMALLEST),
     MERGED(seconds, "<f8", "s", "time that the thread lived, until the end of recording at most", COLUMN_SUM),
     MERGED(on_core, "<f8", "s", "processor time of the thread", COLUMN_SUM),
     MERGED(runnable, "<f8", "s",

@@ -94,7 +94,7 @@ static bool mark_as_replaced(int fd, struct clock *clock)
                        offsetof(struct spool_header, replaced)) == (long)sizeof replaced;
 }
 
-/* Renames the file by its begin in nanoseconds, which differs for each program of a process. */
+/* Renames the file by its start in nanoseconds, which differs for each program of a process. */
 static bool keep(int fd, const char *path)
 {
     struct clock clock;

@@ -137,7 +137,7 @@ static void fill_header(struct spool_header *header)
     memcpy(header->magic, SPOOL_MAGIC, sizeof header->magic);
 }
 
-/* The file is named after the process, and also after its begin if an earlier process of the same number
+/* The file is named after the process, and also after its start if an earlier process of the same number
  * left its spool. */
 static int create_file(int folder, char *name, size_t size)
 {

@@ -47,7 +47,7 @@ static void read_both(const struct clock *clock, uint64_t *ns, uint64_t *ticks)
  */
 static bool tsc_is_invariant(void) { return leaf_read(LEAF_CLOCK).d & (1u << 8); }
 
-/* An interruption between the begin, which is the clock's base, and the end does no harm: both sources go on
+/* An interruption between the start, which is the clock's base, and the end does no harm: both sources go on
  * meanwhile. */
 static double estimate_seconds_per_tick(const struct clock *clock)
 {

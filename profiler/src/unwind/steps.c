@@ -11,7 +11,7 @@ enum { STEPS = 256, WORD = sizeof(uintptr_t), KEPT = 6 };
 static const uint8_t kept[KEPT] = {3, REGISTER_FRAME, 12, 13, 14, 15};
 
 struct step {
-    uintptr_t address, object; /* Address of the instruction, and begin of its object file. */
+    uintptr_t address, object; /* Address of the instruction, and start of its object file. */
     int32_t frame;             /* The caller's stack pointer is this far from the frame or stack pointer. */
     bool by_frame;             /* Measured from the frame pointer, else from the stack pointer. */
     bool outermost;            /* the function has no caller */

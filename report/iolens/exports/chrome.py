@@ -69,7 +69,7 @@ def _clocks(job: Job) -> list[dict[str, Any]]:
 
 
 def event(rank: int, thread: int, row: str, name: str, begin: float, end: float, **said: object) -> Event:
-    """Returns an event with a duration; times are seconds since the begin of the job.
+    """Returns an event with a duration; times are seconds since the start of the job.
 
     Begin and end are rounded to nanoseconds before they are subtracted, so that one event ends where the next begins.
     """

@@ -157,5 +157,5 @@ class Part:
 
 
 def _joined(lists: Iterable[list[Any]]) -> list[Any]:
-    """Joins lists."""
+    """Returns the values of all lists as one list."""
     return [value for each in lists for value in each]

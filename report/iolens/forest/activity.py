@@ -66,7 +66,7 @@ def activity(forest: Forest) -> tuple[np.ndarray, np.ndarray, float] | None:
 
 
 def _spread(line: np.ndarray, values: np.ndarray, begin: np.ndarray, end: np.ndarray) -> None:
-    """Adds values, each spread evenly from its begin to its end (in bins of `line`), where it is not 0."""
+    """Adds values, each spread evenly from its start to its end (in bins of `line`), where it is not 0."""
     for place in np.flatnonzero(values > 0).tolist():
         low, high = float(begin[place]), float(min(end[place], len(line)))
         low = min(low, len(line) - 1e-6)

@@ -38,7 +38,7 @@ class Damaged:
 
 @dataclass(frozen=True, eq=False)
 class Forest:
-    """Processes in the order of their begin; `files[p]` are the rows of process p, whose paths are numbers into
+    """Processes in the order of their start; `files[p]` are the rows of process p, whose paths are numbers into
     `paths`; `heat[p]` its bytes over time (number and width of the bin, written, read). `spools`: files of processes
     that no log was made of yet.
     """
@@ -103,7 +103,7 @@ Row = tuple[Process, tuple[np.ndarray, Records], Records]
 
 
 def _newest(rows: list[Row]) -> list[Row]:
-    """Returns rows in the order of their begin, each process once.
+    """Returns rows in the order of their start, each process once.
 
     Of a process with several logs, as one that snapshots were taken of, the one that lasts longest counts.
     """

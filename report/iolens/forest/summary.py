@@ -18,7 +18,7 @@ _SUMS = ("bytes_read", "bytes_written", "opens", "reads", "writes", "read_second
 
 @cache
 def processes(forest: Forest) -> pd.DataFrame:
-    """Returns a row a log, in the order of their begin: a process without MPI, or all ranks of an MPI job.
+    """Returns a row a log, in the order of their start: a process without MPI, or all ranks of an MPI job.
 
     number, parent (a number; -1: none that left a log), without_log (ancestors in between that left none), group,
     label, host, pid, rank (as a launcher gave it) and rank_from (the variable), ranks, start (seconds since the first
@@ -132,7 +132,7 @@ def heaviest(forest: Forest, limit: int = 10) -> pd.DataFrame | None:
 
 def hosts(forest: Forest) -> pd.DataFrame:
     """Returns a row a host: host (empty: the logs do not name it), processes, ranks, bytes_read, bytes_written,
-    io_seconds, and clock_step: the largest correction of a begin, in seconds, by which its processes were given one
+    io_seconds, and clock_step: the largest correction of a start, in seconds, by which its processes were given one
     clock.
     """
     rows = processes(forest).assign(step=np.abs(tree_of(forest).skew))

@@ -58,7 +58,7 @@ def tree_of(forest: Forest) -> Tree:
 
 
 def clocks(processes: tuple[Process, ...]) -> np.ndarray:
-    """Returns seconds to add to the begin of each process, so that those of a host have one clock.
+    """Returns seconds to add to the start of each process, so that those of a host have one clock.
 
     A host's realtime clock may be set while a job runs; its monotonic clock goes on. The difference of both is taken as
     the host's median for all of its processes. Clocks of different hosts are left as they are.
@@ -132,7 +132,7 @@ def _first_starts(group: np.ndarray, start: np.ndarray, count: int) -> np.ndarra
 
 
 def _depth_first(above: list[int], first: np.ndarray) -> list[int]:
-    """Returns groups as they stand in the tree: each one's children behind it, in the order of their begin."""
+    """Returns groups as they stand in the tree: each one's children behind it, in the order of their start."""
     children: dict[int, list[int]] = defaultdict(list)
     for number in np.argsort(first, kind="stable").tolist():
         children[above[number]].append(number)

@@ -12,6 +12,6 @@ ROMIO = "romio"
 """The component of MPICH and of the libraries made of it, as a log names it: they have no other."""
 
 TWO_PHASE = "two-phase"
-"""The transfers of the bundled programs, which use no MPI-IO, as their results name them."""
+"""Name, in results, of the bundled programs' own two-phase transfers, which use no MPI-IO."""
 
 IO_COMPONENTS = (*_OF_OPEN_MPI, LUSTRE)

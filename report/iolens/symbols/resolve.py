@@ -139,6 +139,6 @@ def _tidied(line: Line, plain: Mapping[str, str]) -> Line:
 
 
 def _unnamed(path: str, elf: Elf, address: int) -> str:
-    """Returns a label for a function without a name: its begin, else the address, and the object's name."""
+    """Returns a label for a function without a name: its start, else the address, and the object's name."""
     begin = elf.begin_of(address)
     return f"{address if begin is None else begin:#x} ({Path(path).name or 'unknown'})"

@@ -153,7 +153,7 @@ static void beat(void *memory)
 
 const struct process_table table_counters = {
     .name = "counters",
-    .meaning = "Counts of the kernel and the processor, from the begin of recording to its end; for a killed "
+    .meaning = "Counts of the kernel and the processor, from the start of recording to its end; for a killed "
                "process, until shortly before. Beyond IOLENS_FILE_RANKS rows, the smallest are summed in one",
     TABLE_ROWS(COLUMNS),
     .state_bytes = sizeof(struct counters_state),

@@ -77,7 +77,7 @@ static struct thread_counters *thread_counters(const struct event_choice *choice
     return of_thread;
 }
 
-/* The clock is read last at the begin and first at the end, so that it includes as little as possible of the
+/* The clock is read last at the start and first at the end, so that it includes as little as possible of the
  * reading. */
 void counters_begin(struct counts *now)
 {

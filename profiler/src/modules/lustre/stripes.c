@@ -26,7 +26,7 @@ static void add(const struct lustre_component *component, struct moved *moved, b
     }
 }
 
-/* Returns the bytes of [begin, end) in the extent of a component, and their begin in `*from`; an extent end
+/* Returns the bytes of [begin, end) in the extent of a component, and their start in `*from`; an extent end
  * of -1 means the end of the file. */
 static int64_t overlap(const struct lustre_component *component, int64_t begin, int64_t end, int64_t *from)
 {

@@ -256,7 +256,7 @@ IOLENS_EXPORT void iolens_mpi_call(const struct iolens_mpi_call *call)
     clear_pending(&own.pending);
 }
 
-/* Records calls that take no time into a row that nobody sees. */
+/* Records calls of no duration into a discarded row, to measure what recording costs. */
 static double trial(struct keyed *store, struct iolens_mpi_call call)
 {
     struct mpi_site nowhere = {0};

@@ -71,7 +71,7 @@ static const struct column COLUMNS[] = {
     COLUMN(displacement, "<i8", "B", "offset in the file where the view begins"),
     COLUMN(extent, "<i8", "B", "extent of the file type: distance after which it is repeated"),
     COLUMN(bytes, "<i8", "B", "bytes of data in one file type"),
-    COLUMN(offset, "<i8", "B", "offset of the first piece from the begin of the file type"),
+    COLUMN(offset, "<i8", "B", "offset of the first piece from the start of the file type"),
     COLUMN(length, "<i8", "B",
            "length of every piece of this row; -1: the file type is too irregular to be described"),
     COLUMN(count1, "<i8", "pieces", "number of pieces in a group"),

@@ -94,7 +94,7 @@ static const struct column COLUMNS[] = {
     COLUMN(failed, "<i8", "requests", "those that failed, or were answered with an error (from 400 on)"),
     COLUMN(received, "<i8", "B", "bytes of the answers, without headers"),
     COLUMN(sent, "<i8", "B", "bytes of the requests, without headers"),
-    COLUMN(seconds, "<f8", "s", "time of the requests, each from its begin to its end"),
+    COLUMN(seconds, "<f8", "s", "time of the requests, each from its start to its end"),
     COLUMN(first_byte_seconds, "<f8", "s", "the part of `seconds` until the first byte of the answer"),
 };
 

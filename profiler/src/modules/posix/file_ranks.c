@@ -38,7 +38,7 @@ static const struct column COLUMNS[] = {
     MERGED(read_time, "<f8", "s", "time in reads, overlap counted once", COLUMN_SUM),
     MERGED(write_time, "<f8", "s", "time in writes and syncs, overlap counted once", COLUMN_SUM),
     MERGED(meta_time, "<f8", "s", "time in open, close, stat, seek, rename", COLUMN_SUM),
-    MERGED(first_write, "<f8", "s", "begin of the first write since the job began, 0: never",
+    MERGED(first_write, "<f8", "s", "start of the first write since the job began, 0: never",
            COLUMN_EARLIEST),
     MERGED(last_write, "<f8", "s", "end of the last write since the job began, 0: never", COLUMN_LARGEST),
 };

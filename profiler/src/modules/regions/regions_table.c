@@ -43,7 +43,7 @@ static struct region_visits *find_visits(struct keyed *rows, uint32_t thread, ui
     return NULL;
 }
 
-/* Regions in which the process was when it ended. */
+/* Ends the regions that are still open at the end of the process; returns their number. */
 static int64_t end_open(struct keyed *rows, double now)
 {
     int64_t open = 0;

@@ -15,7 +15,7 @@ struct row {
 static const struct column COLUMNS[] = {
     COLUMN(rank, "<i8", "rank", "the rank that was sampled"),
     COLUMN(thread, "<i4", "thread", "the thread, a number of `sampling`"),
-    COLUMN(time, "<f8", "s", "time since the begin of the job"),
+    COLUMN(time, "<f8", "s", "time since the start of the job"),
     COLUMN(node, "<i4", "node",
            "the innermost place of the call chain, a row of `call_nodes`; -1: not known"),
     COLUMN(periods, "<i4", "periods",

@@ -78,7 +78,7 @@ static const struct column COLUMNS[] = {
          "blocking collective transfer that DXT_MPIIO lists with the same times",
          TEXT_WORD),
     COLUMN(view, "<i8", "view", "for MPI view, the number of the view in `mpiio_views`; -1: none"),
-    COLUMN(start, "<f8", "s", "begin of the call since the job began"),
+    COLUMN(start, "<f8", "s", "start of the call since the job began"),
     COLUMN(end, "<f8", "s", "end of the call since the job began"),
 };
 

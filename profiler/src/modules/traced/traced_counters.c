@@ -1,7 +1,7 @@
 /* Counters of single calls of traced functions. They are read at a call's begin and end, and what lies
  * between is added up by function and region.
  *
- * A thread keeps what it read at the begin of each call that it is in. Calls that are left without an end, by
+ * A thread keeps what it read at the start of each call that it is in. Calls that are left without an end, by
  * longjmp or in a forked child, are known by the stack: it has been given back where a later call begins
  * farther up. What cannot be told for certain is not counted. */
 #include "traced_counters.h"
@@ -36,7 +36,7 @@ struct begun {
     uint64_t number;
     uintptr_t frame;
     uint32_t epoch;
-    double before, after; /* true if the counters were read at the begin of the call */
+    double before, after; /* true if the counters were read at the start of the call */
     struct counts counts;
 };
 

@@ -241,7 +241,7 @@ static const struct column COLUMNS[] = {
     MERGED(region, "<u4", "region",
            "the region of the call, a row of `region_names`; 0xffffffff: several regions", COLUMN_KEY),
     MERGED(node, "<i4", "node",
-           "the begin of a function of the program's own, a row of `call_nodes`; -1: a function of a library",
+           "the start of a function of the program's own, a row of `call_nodes`; -1: a function of a library",
            COLUMN_KEY),
     MERGED(calls, "<i8", "calls", "calls from outside the group; for the program's own functions, all calls",
            COLUMN_SUM),

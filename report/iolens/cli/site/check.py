@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a change that is too much: 'run_time>+10%%', 'posix_speed_by_the_slowest<-5%%'; may be repeated",
     )
     parser.add_argument("--list", action="store_true", help="print the names that limits can use, and stop")
-    parser.add_argument("--strict", action="store_true", help="end with 1 also where the runs cannot tell")
+    parser.add_argument("--strict", action="store_true", help="end with exit code 1 also if the runs are inconclusive")
     parser.add_argument("--junit", type=Path, metavar="FILE", help="write the verdicts as JUnit's XML, too")
 
 

@@ -138,7 +138,7 @@ def _read_views(job: Job) -> tuple[tuple[View, ...], dict[tuple[int, int], int]]
 
 
 def _collective_starts(job: Job, ids: Mapping[int, int]) -> set[tuple[int, int, float]]:
-    """Returns file, rank and begin of each blocking collective transfer."""
+    """Returns file, rank and start of each blocking collective transfer."""
     table = job.tables["traced_events"]
     mine = _words(table) == "collective"
     files = numbers_of(ids, table["file"][mine]).tolist()

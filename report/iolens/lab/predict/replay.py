@@ -59,7 +59,7 @@ class Group:
 
     @property
     def interleaved(self) -> bool:
-        """Returns True if the ranges of the ranks overlap, in the order of ranks."""
+        """Returns True if the range of some rank overlaps that of the next rank with bytes."""
         pieces = [call.wanted for call in self.calls if call.wanted is not None and len(call.wanted.begin)]
         return is_interleaved([(int(part.begin[0]), int(part.end[-1]) - 1) for part in pieces])
 

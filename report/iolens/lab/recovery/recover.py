@@ -187,8 +187,9 @@ def _merge(job: Sequence[Spool], folder: Path | None, why: str | None) -> Path |
 
 
 def set_aside(job: Iterable[Spool], folder: Path) -> bool:
-    """Moves spools of any node to a folder, each under its name there when it is whole; where there is no room they
-    stay where they are, and False.
+    """Moves spools of any node to a folder, where each gets its name when it is complete.
+
+    Returns False if there is no room; then the spools stay where they are.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)

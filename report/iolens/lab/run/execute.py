@@ -51,11 +51,11 @@ class Setup(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """The outcome of a command: its begin (UTC), the load average at that time, its exit code, the wall time in
+    """The outcome of a command: its start (UTC), the load average at that time, its exit code, the wall time in
     seconds, its logs, and its hosts if the launcher knows them.
 
     `reason` says why it failed if its own output cannot tell, and `batch` holds facts of a batch system about its job.
-    `machine` is the result of lab/run/machine.py for the launcher's host at the begin, `load_after` the load average at
+    `machine` is the result of lab/run/machine.py for the launcher's host at the start, `load_after` the load average at
     the end. `records_remain` is true if processes have no log yet, which was said, and their records remain.
     """
 

@@ -37,7 +37,7 @@ GROUPS = (
     Group("heap", "malloc and related functions, with bytes"),
     Group("omp", "OpenMP: parallel regions, barriers, critical sections", ("gomp", "omp", "iomp5")),
     Group("system", "processes, waiting, time"),
-    Group("math", "libm, as far as compilers keep the calls"),
+    Group("math", "libm, except calls that the compiler replaced"),
     Group("lustre", "Lustre's library for users", ("lustreapi",)),
     Group("functions", "the program's own functions, if it was built with -finstrument-functions"),
 )
@@ -76,7 +76,7 @@ def libraries(names: Sequence[str]) -> list[Path]:
 
 
 def _state(group: Group) -> str:
-    """Returns whether its functions can be met on this machine, or why not."""
+    """Returns a phrase that says if the group's functions can be traced on this machine, or why not."""
     if group.part:
         return group.part
     if find_library(f"libiolens-trace-{group.name}.so") is None:

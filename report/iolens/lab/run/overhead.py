@@ -133,7 +133,7 @@ def _small_job(ranks: int, folder: Path) -> tuple[list[str], list[str], dict[str
 
 
 def _job_part(ranks: int, folder: Path, pairs: int) -> Part:
-    """Returns the cost of the begin and the end of a job: the wall time of a job that does nearly nothing, in pairs."""
+    """Returns the cost of the start and the end of a job: the wall time of a job that does nearly nothing, in pairs."""
     plain, recorded, environment = _small_job(ranks, folder)
     differences = []
     for pair in range(pairs):

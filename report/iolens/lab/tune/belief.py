@@ -83,8 +83,10 @@ def kernel(settings: Sequence[Features]) -> Array:
 
 
 def believe(logs: Array, covariance: Array, measured: Mapping[int, float]) -> Belief:
-    """Returns the estimate after runs: `measured` has the logarithm of the bandwidth by the number of the setting,
-    `logs` those of the machines, and `covariance` that of the departures.
+    """Returns the estimate after the runs in `measured`: logarithms of bandwidths by the number of the setting.
+
+    `logs` has the logarithms that each candidate machine predicts for every setting, and `covariance` the covariance of
+    the real machine's departures from them.
     """
     total = covariance + _ANY_SCALE**2
     at = np.array(sorted(measured), dtype=int)

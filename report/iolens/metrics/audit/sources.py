@@ -167,7 +167,7 @@ def _of_trial(trial: Trial) -> dict[str, Any]:
 
 
 def _of_log(trial: Trial) -> dict[str, Any]:
-    """Returns a log's evidence: the time of its begin, the bytes moved at POSIX, the duration of writes, and whether it
+    """Returns a log's evidence: the time of its start, the bytes moved at POSIX, the duration of writes, and whether it
     called fsync.
     """
     job = trial.job

@@ -18,7 +18,7 @@ FEWEST = 8
 
 _VARYING = re.compile(
     r"([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"  # Matches a UUID.
-    # A hexadecimal number: digits and letters, eight or more. Looked for at its begin alone, or a long word of such
+    # A hexadecimal number: digits and letters, eight or more. Looked for at its start alone, or a long word of such
     # letters would take the square of its length.
     r"|(?<![0-9a-f])(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{8,}"
     r"|[0-9]+)"

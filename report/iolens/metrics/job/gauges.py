@@ -34,7 +34,7 @@ _SOURCES = {
 
 
 _LITTLE = 0.01
-"""A job that moved no bytes of files is one without I/O while opening, closing and the like took less of its run."""
+"""Share of the run below which opens, closes and the like are ignored in a job that moved no bytes of files."""
 
 
 @once_per_job

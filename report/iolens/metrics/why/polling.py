@@ -18,7 +18,7 @@ _PROBES = ("MPI_Iprobe", "MPI_Improbe")
 
 def without_polling(rows: Records) -> Records:
     """Returns the rows with each loop of `MPI_Test*` that ends with a completion, and each loop of `MPI_Iprobe` that
-    ends with a receive, as one call from the begin of the loop.
+    ends with a receive, as one call from the start of the loop.
     """
     function = rows["function"].tolist()
     tests = {name for name in set(function) if name.startswith("MPI_Test") or name == "MPI_Win_test"}

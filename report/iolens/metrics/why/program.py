@@ -133,7 +133,7 @@ def _inside(
 
 
 def _ordered_ends(rank: np.ndarray, start: np.ndarray, end: np.ndarray) -> np.ndarray:
-    """Returns the ends of calls, none of them after the begin of the rank's next call."""
+    """Returns the ends of calls, none of them after the start of the rank's next call."""
     if len(rank) < 2:
         return end
     limit = np.append(np.where(rank[1:] == rank[:-1], start[1:], np.inf), np.inf)

@@ -23,7 +23,7 @@ from iolens.metrics.why.rendezvous import is_rendezvous
 class Graph:
     """Dependencies. edge_from, edge_to: the call that must have begun, and the one that cannot end before. group_of:
     the group that a call's begin is a part of (-1: none). waiter_call, waiter_group: calls that cannot end before all
-    of a group have begun. order: places of calls, twice each: 2n for the begin of call n, 2n + 1 for its end, each
+    of a group have begun. order: places of calls, twice each: 2n for the start of call n, 2n + 1 for its end, each
     after what it depends on. gap: seconds between a call and the one before it on its rank. cost: seconds that a call
     takes after what it waits for. broken: dependencies that contradict one another and were left out.
     """
@@ -95,7 +95,7 @@ def _message_edges(program: Program, joins: Joins) -> tuple[np.ndarray, np.ndarr
 
 
 def _scan_edges(program: Program, joins: Joins) -> tuple[np.ndarray, np.ndarray]:
-    """Returns edges from each rank's begin of a scan to the ends of all higher ranks."""
+    """Returns edges from each rank's start of a scan to the ends of all higher ranks."""
     rows = np.flatnonzero((joins.shape == LOWER_FIRST) & (joins.completed >= 0))
     if not len(rows):
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
@@ -188,7 +188,7 @@ class _Walk:
 class _Course:
     """The points of a replay at which ranks touch one another, in an order that holds for all replays.
 
-    points: 2n for the begin of call n that others wait for, 2n + 1 for the end of call n that waits. sources: the calls
+    points: 2n for the start of call n that others wait for, 2n + 1 for the end of call n that waits. sources: the calls
     that each of those ends waits for, and groups: its groups. All other calls only add to their rank's time.
     """
 

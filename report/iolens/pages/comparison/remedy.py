@@ -118,7 +118,7 @@ def _holds_for_build(run: Mapping[str, Any]) -> str:
 
 
 def _known(value: Any) -> bool:
-    """Returns True if some run has the fact."""
+    """Returns True if a run has this fact: a text that is not empty."""
     return isinstance(value, str) and value != ""
 
 

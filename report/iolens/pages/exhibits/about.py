@@ -40,7 +40,7 @@ CLOCKS: Exhibit[Job] = Exhibit(
     columns=[
         Column("node", "host"),
         Column("first PE", "rank", words.count),
-        Column("ahead of PE 0's at the begin", "begin_offset", words.offset),
+        Column("ahead of PE 0 at the start", "begin_offset", words.offset),
         Column("at the end", "end_offset", words.offset),
         Column("known to", "uncertainty", words.offset),
     ],

@@ -168,7 +168,7 @@ STRIPE_RANKS: Exhibit[Job] = Exhibit(
 
 LUSTRE_CLIENT: Exhibit[Job] = Exhibit(
     name="lustre_client",
-    title="Lustre clients of the job's nodes, from its begin to its end",
+    title="Lustre clients of the job's nodes, from its start to its end",
     metric=lustre_client.client_counters,
     columns=[
         Column("between client and", "layer", lambda layer: _CLIENT_LAYERS.get(str(layer), str(layer))),

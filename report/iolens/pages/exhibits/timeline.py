@@ -169,10 +169,10 @@ def _beyond_the_end(job: Job, spans: pd.DataFrame) -> str:
 
 
 def _shared_span_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """Draws the number of bars for one file."""
+    """Draws the first to the last read and write of each file that all ranks share."""
     from iolens.figures.job.timespans import shared_spans
 
-    caption = "From the begin of the first rank to the end of the last rank. Look for overlaps of reading and writing."
+    caption = "From the start of the first rank to the end of the last rank. Look for overlaps of reading and writing."
     caption += _beyond_the_end(job, found)
     figure = shared_spans(found, job.run_time)
     lengths = zip(found["path"] + ", " + found["kind"], found["end"] - found["start"], strict=True)

@@ -335,7 +335,7 @@
       const word = (value) => this.view.measure === "busy" ? span(value) : size(value);
       const swatch = (style) => element("span", { class: "swatch", style });
       if (single) {
-        this.scale.replaceChildren(`${this.calls.length.toLocaleString("en")} calls, each from its begin to its end: `,
+        this.scale.replaceChildren(`${this.calls.length.toLocaleString("en")} calls, each from its start to its end: `,
           swatch("background:var(--write)"), " write (upper half of a row), ", swatch("background:var(--read)"), " read (lower half)");
         return;
       }

@@ -33,7 +33,7 @@ _LONGEST_NAME = 30
 """Characters of a program's name in a title that has several."""
 
 _LONGEST_RANKS = 40
-"""Characters of a program's ranks; longer ones are counted."""
+"""Longest list of a program's ranks, in characters; a longer list is replaced by the number of ranks."""
 
 
 def _program(job: Job) -> str:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 _FAR = 5.0
-"""Ends of an interval so many times apart leave only the lower one worth telling."""
+"""Ratio of upper to lower end above which only the lower end of an interval is printed."""
 
 
 def _steps(trail: Trail) -> pd.DataFrame:
