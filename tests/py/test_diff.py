@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,10 +12,12 @@ from comparison_example import write_run, write_sweep
 from iolens.cli.main import main
 from iolens.lab.subjects.subjects import read_subjects
 from iolens.metrics.statistics.intervals import family
-from iolens.metrics.subjects.aligned import aligned
+from iolens.metrics.statistics.paired import design
+from iolens.metrics.subjects.aligned import aligned, blocks_of
 from iolens.metrics.subjects.facts import value_list
 from iolens.metrics.subjects.files_aligned import aligned_files, keys_of
 from iolens.metrics.subjects.subject import Output, Subject, Subjects, Trial, Value
+from iolens.pages.subjects.words import notes
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 LOGS = [DATA / "darshan" / f"mpi-io-test-x86_64-{version}.darshan" for version in ("3.4.0", "3.5.0")]
@@ -46,6 +49,35 @@ def test_repetitions_give_the_interval_of_the_statistics() -> None:
     assert (found["ratio_low B"], found["ratio_high B"]) == pytest.approx((expected.low, expected.high))
     assert found["standing B"] == "more"
     assert row([1.0, 2.0, 1.5], [1.1, 2.2, 1.4])["standing B"] == "inconclusive"
+
+
+def test_runs_of_one_sweep_are_compared_within_their_blocks() -> None:
+    """The machine becomes eight times slower, and each setting runs once before any runs again."""
+    values = [[1.0, 2.0, 4.0, 8.0], [1.1, 2.25, 4.3, 8.9]]
+    blocks = [list(range(4))] * 2
+    subjects = Subjects(tuple(started(one, f"2026-01-0{{}}T1{place}:00:00Z") for place, one in enumerate(values)))
+    (found,) = aligned(subjects).to_dict("records")
+    expected = design(values, blocks).against(0)[1]
+    assert blocks_of(subjects) is not None
+    assert found["ratio B"] == pytest.approx(expected.value)
+    assert (found["ratio_low B"], found["ratio_high B"]) == pytest.approx((expected.low, expected.high), rel=0.02)
+    assert found["standing B"] == "more"
+    (note,) = notes(subjects)
+    assert "drift cancels" in note
+
+
+def test_runs_one_setting_after_the_other_have_no_blocks() -> None:
+    values = [[1.0, 2.0, 4.0, 8.0], [1.1, 2.25, 4.3, 8.9]]
+    subjects = Subjects(tuple(started(one, f"2026-0{place + 1}-0{{}}T10:00:00Z") for place, one in enumerate(values)))
+    assert blocks_of(subjects) is None
+    assert aligned(subjects)["standing B"].tolist() == ["inconclusive"]
+
+
+def started(values: list[float], when: str) -> Subject:
+    """Makes a subject with a run a day, each of which has a run.json."""
+    made = subject("one", values)
+    records = [{"started": when.format(day), "point": {"repetition": day}} for day in range(1, len(values) + 1)]
+    return replace(made, trials=tuple(replace(t, record=r) for t, r in zip(made.trials, records, strict=True)))
 
 
 def test_single_runs_have_no_interval_and_zeros_no_ratio() -> None:
@@ -95,7 +127,7 @@ def test_a_folder_of_repetitions_gives_intervals(tmp_path: Path, capsys: pytest.
     assert main(["diff", str(tmp_path / "before"), str(tmp_path / "after")]) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert "bandwidth write 102 MiB/s → 204 MiB/s (2×" in said
-    assert "covers at least 95.0 % if the runs scatter log-normally" in said
+    assert "covers at least 95.0 % if the quotients scatter log-normally" in said
     assert "3 runs: 3 outputs" in said
 
 

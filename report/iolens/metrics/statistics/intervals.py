@@ -26,10 +26,12 @@ _FARTHEST = 600.0
 SINGLE = "single run, no interval"
 GEOMETRIC = "geometric mean, t interval on logarithms from the spread of its own runs"
 RATIO = "quotient of geometric means, interval from the spread of either side's own runs"
+PAIRED = "quotient of runs of one block, a repetition of every setting, so that drift cancels; t interval on logarithms"
 
 _SUPPOSES = {
     GEOMETRIC: "if the runs scatter log-normally",
     RATIO: "if the runs scatter log-normally, with any spreads",
+    PAIRED: "if the quotients scatter log-normally",
 }
 """Assumptions under which the coverage of a method holds."""
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from iolens.metrics.once import once_per_job
 from iolens.metrics.statistics.intervals import CONFIDENCE, Ratio, family
+from iolens.metrics.statistics.run_blocks import run_blocks
 from iolens.metrics.subjects.subject import Subject, Subjects
 from iolens.metrics.subjects.values import COMPLETE, PROFILES, values_of
 from iolens.missing import is_nan
@@ -32,19 +33,36 @@ def aligned(subjects: Subjects) -> pd.DataFrame:
 
     `value A`: the typical value (of repeated positive values `statistics.Family.typical`, else their mean), `low A` and
     `high A` its interval, `count A` the measurements. Of each subject but the first, against the first: `change B`
-    (difference of the values), `ratio B` with `ratio_low B` and `ratio_high B` (`statistics.Family.against`: those of
-    one row hold together over the subjects, by Bonferroni), and `standing B`.
+    (difference of the values), `ratio B` with `ratio_low B` and `ratio_high B` (`statistics.Family.against`, or that of
+    the quotients within blocks where all are runs of one sweep: those of one row hold together over the subjects, by
+    Bonferroni), and `standing B`.
     """
     import pandas as pd
 
-    measured = [numbers(subject) for subject in subjects.all]
+    measured, blocks = [numbers(subject) for subject in subjects.all], blocks_of(subjects)
     keys = _merged([list(each) for each in measured])
     rows = [
         dict(zip(("group", "name", "unit", "better"), key, strict=True))
-        | _row_of([_measurements(each, key) for each in measured], subjects.letters)
+        | _row_of([_measurements(each, key) for each in measured], subjects.letters, blocks)
         for key in keys
     ]
     return pd.DataFrame(_largest_first(rows, subjects.letters))
+
+
+@once_per_job
+def blocks_of(subjects: Subjects) -> list[list[int]] | None:
+    """Returns the block of each run of each subject, where all are runs of one sweep (`run_blocks`); else None."""
+    import pandas as pd
+
+    return run_blocks(
+        [
+            pd.DataFrame(
+                [(each.get("started"), (each.get("point") or {}).get("repetition", 1)) for each in records],
+                columns=["started", "repetition"],
+            )
+            for records in ([trial.record for trial in subject.trials] for subject in subjects.all)
+        ]
+    )
 
 
 def _measurements(found: Mapping[Key, Sequence[float]], key: Key) -> Sequence[float]:
@@ -85,14 +103,17 @@ def _merged(orders: Sequence[Sequence[Key]]) -> list[Key]:
     return sorted(keys, key=lambda key: groups.index(key[0]))
 
 
-def _row_of(groups: Sequence[Sequence[float]], letters: Sequence[str]) -> dict[str, Any]:
+def _row_of(
+    groups: Sequence[Sequence[float]], letters: Sequence[str], blocks: Sequence[Sequence[int]] | None
+) -> dict[str, Any]:
     """Returns the columns of one number."""
     row: dict[str, Any] = {}
     for letter, group in zip(letters, groups, strict=True):
         value, low, high = typical(group)
         row |= {f"value {letter}": value, f"low {letter}": low, f"high {letter}": high, f"count {letter}": len(group)}
-    for letter, group in list(zip(letters, groups, strict=True))[1:]:
-        found = _against(groups[0], group, len(groups) - 1)
+    for place, (letter, group) in enumerate(list(zip(letters, groups, strict=True))[1:], 1):
+        paired = None if blocks is None else _quotients(groups[0], group, blocks[0], blocks[place])
+        found = _against(groups[0], group, len(groups) - 1, paired)
         row |= {
             f"change {letter}": row[f"value {letter}"] - row[f"value {letters[0]}"],
             f"ratio {letter}": found.value,
@@ -119,13 +140,30 @@ def typical(group: Sequence[float]) -> tuple[float, float, float]:
     return found.value, low, high
 
 
-def _against(base: Sequence[float], group: Sequence[float], comparisons: int) -> Ratio:
-    """Returns a group over the base; NaN if either has a zero or nothing."""
+def _quotients(
+    base: Sequence[float], group: Sequence[float], base_blocks: Sequence[int], blocks: Sequence[int]
+) -> list[float] | None:
+    """Returns the values of a group over those of the base in the same blocks; None if some runs have no value, or a
+    value is 0, or fewer than two blocks have both.
+    """
+    if len(base) != len(base_blocks) or len(group) != len(blocks) or min(*base, *group) <= 0:
+        return None
+    known = dict(zip(base_blocks, base, strict=True))
+    found = [value / known[block] for block, value in zip(blocks, group, strict=True) if block in known]
+    return found if len(found) > 1 else None
+
+
+def _against(base: Sequence[float], group: Sequence[float], comparisons: int, paired: Sequence[float] | None) -> Ratio:
+    """Returns a group over the base, from their `paired` quotients if there are any; NaN if either has a zero or
+    nothing.
+    """
     if not base or not group or min(*base, *group) <= 0:
         return Ratio(math.nan, None, None)
     if len(set(base)) == len(set(group)) == 1:
         quotient = group[0] / base[0]
         return Ratio(quotient, *((quotient, quotient) if min(len(base), len(group)) > 1 else (None, None)))
+    if paired is not None:
+        return family([paired]).contrast([(1.0, 0)], (1.0 - CONFIDENCE) / comparisons)
     return family([base, group]).against(1, 0, CONFIDENCE, comparisons)
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from iolens.metrics.statistics.intervals import CONFIDENCE, RATIO, claim
-from iolens.metrics.subjects.aligned import ABSENT, SAME, UNSURE, aligned
+from iolens.metrics.statistics.intervals import CONFIDENCE, PAIRED, RATIO, claim
+from iolens.metrics.subjects.aligned import ABSENT, SAME, UNSURE, aligned, blocks_of
 from iolens.metrics.subjects.facts import facts_of
 from iolens.metrics.subjects.subject import Subject, Subjects
 from iolens.metrics.subjects.values import RUN
@@ -155,7 +155,8 @@ def notes(subjects: Subjects) -> list[str]:
         return []
     comparisons = len(subjects.all) - 1
     together = f", of all {comparisons} subjects together" if comparisons > 1 else ""
-    return [f"Ratios in brackets: {claim(RATIO, CONFIDENCE)}{together}, each row by itself."]
+    promise = claim(RATIO if blocks_of(subjects) is None else PAIRED, CONFIDENCE)
+    return [f"Ratios in brackets: {promise}{together}, each row by itself."]
 
 
 def doubts(subjects: Subjects) -> list[str]:
