@@ -34,12 +34,15 @@ _Static_assert(sizeof(off_t) == 8, "one type of offset stands for both");
 #define TYPE_request(_)    unsigned long
 
 /* Types of arguments that describe memory. */
-#define TYPE_memory(_)     void *
-#define TYPE_data(_)       const void *
-#define TYPE_vector(_)     const struct iovec *
-#define TYPE_address(_)    void *
-#define TYPE_protection(_) int
-#define TYPE_value(_)      void *
+#define TYPE_memory(_)      void *
+#define TYPE_data(_)        const void *
+#define TYPE_vector(_)      const struct iovec *
+#define TYPE_address(_)     void *
+#define TYPE_protection(_)  int
+#define TYPE_advice(_)      int
+#define TYPE_new_bytes(_)   size_t
+#define TYPE_new_address(_) void *
+#define TYPE_value(_)       void *
 
 /* Types of sizes and positions; `room` is the size of the memory that a fortified call knows of. */
 #define TYPE_bytes(_)       size_t
@@ -92,7 +95,8 @@ _Static_assert(sizeof(off_t) == 8, "one type of offset stands for both");
 /* Types of optional arguments. */
 #define FETCH_mode                                                                                           \
     mode_t mode = flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE ? va_arg(list, mode_t) : 0
-#define FETCH_value void *value = va_arg(list, void *)
+#define FETCH_value       void *value = va_arg(list, void *)
+#define FETCH_new_address void *new_address = flags & MREMAP_FIXED ? va_arg(list, void *) : NULL
 #define FETCH_list
 
 #endif

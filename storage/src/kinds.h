@@ -97,6 +97,10 @@
 
 /* calls that move no data, and those whose data is charged when its stream is flushed */
 #define ON_FILENO(...)
+#define ON_MUNMAP(...)
+#define ON_MREMAP(...)
+#define ON_MADVISE(...)
+#define ON_MSYNC(...)
 #define ON_FLOCK(...)
 #define ON_LOCKF(...)
 #define ON_TMPFILE(...)

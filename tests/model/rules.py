@@ -34,6 +34,7 @@ NOT_MODELLED = {
         [
             "`unlink`, `truncate`, `fallocate`, `mkdir`, `rmdir`, `link` and their relatives",
             "locks by `fcntl`, `flock`, `lockf`",
+            "mapped files",
             "opens, stats, reads and writes that fail",
             "bytes per object storage target",
             "counters of the Lustre client",

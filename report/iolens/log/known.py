@@ -22,6 +22,8 @@ _INTEGERS = {
     "posix_extra": "file rank",
     "mpiio_extra": "file rank",
     "file_locks": "file rank locks exclusive refused waits",
+    "mapped_files": "file rank mappings bytes told in_memory forbidden fetched reached random_advice syncs "
+    "major_faults storage_read storage_written",
     "failed_calls": "rank error calls",
     "connections": "rank connections established open_at_end received sent resent",
     "http_requests": "rank requests partial failed received sent",
@@ -48,6 +50,7 @@ _DOUBLES = {
     "posix_extra": "seconds",
     "hdf5_not_collective": "seconds",
     "file_locks": "seconds longest",
+    "mapped_files": "sync_seconds",
     "failed_calls": "seconds",
     "connections": "connect_seconds busy_seconds limited_seconds shortest_rtt",
     "http_requests": "seconds first_byte_seconds",

@@ -20,6 +20,7 @@
 
 struct dxt;
 struct lustre_state;
+struct map_call;
 
 enum posix_direction { POSIX_NOTHING, POSIX_READING, POSIX_WRITING };
 
@@ -69,7 +70,7 @@ void posix_on_stat(const struct call *c, int dirfd, const char *path);
 void posix_on_statat(const struct call *c, int dirfd, const char *path);
 void posix_on_failed_stat(const struct call *c);
 void posix_on_fstat(const struct call *c, int fd);
-void posix_on_mmap(int fd);
+void posix_on_mmap(const struct call *c, const struct map_call *map);
 void posix_on_sync(const struct call *c, int fd, enum posix_int counter);
 void posix_on_file_sync(const struct call *c, struct file *file, enum posix_int counter);
 void posix_on_rename(const struct call *c, int olddir, const char *from, int newdir, const char *to);

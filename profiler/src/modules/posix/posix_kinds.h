@@ -69,7 +69,18 @@
 #define ON_STATX(...)                                                                                        \
     FN(__VA_ARGS__,                                                                                          \
        STATTED(extended->stx_mask &STATX_TYPE ? extended->stx_mode : 0, posix_on_statat(&c, dir, path)))
-#define ON_MMAP(...)      FN(__VA_ARGS__, if (ret != MAP_FAILED && !(flags & MAP_ANONYMOUS)) posix_on_mmap(fd))
+
+#define MAP_CALL(place)                                                                                      \
+    &(struct map_call) { place, bytes, protection, flags, fd, offset }
+#define ON_MMAP(...)                                                                                         \
+    FNB(__VA_ARGS__, mapped_before_mmap(&c, MAP_CALL(address)),                                              \
+        if (ret != MAP_FAILED && !(flags & MAP_ANONYMOUS)) posix_on_mmap(&c, MAP_CALL(ret)))
+#define ON_MUNMAP(...) FNB(__VA_ARGS__, mapped_before_munmap(address, bytes), (void)0)
+#define ON_MREMAP(...)                                                                                       \
+    FNV(__VA_ARGS__, (void)0, if (ret != MAP_FAILED) mapped_on_mremap(address, ret, new_bytes))
+#define ON_MADVISE(...) FN(__VA_ARGS__, if (ret == 0) mapped_on_madvise(&c, address, advice))
+#define ON_MSYNC(...)   FN(__VA_ARGS__, if (ret == 0) mapped_on_msync(&c, address))
+
 #define ON_FSYNC(...)     FN(__VA_ARGS__, if (ret == 0) posix_on_sync(&c, fd, POSIX_FSYNCS))
 #define ON_FDATASYNC(...) FN(__VA_ARGS__, if (ret == 0) posix_on_sync(&c, fd, POSIX_FDSYNCS))
 

@@ -16,6 +16,7 @@
 #include "../failed_calls.h"
 #include "extra.h"
 #include "locks.h"
+#include "mapped_files.h"
 #include "posix.h"
 #include "../../system/system_call.h"
 
@@ -223,13 +224,14 @@ void posix_on_statat(const struct call *c, int dirfd, const char *path)
         posix_on_fstat(c, dirfd);
 }
 
-void posix_on_mmap(int fd)
+void posix_on_mmap(const struct call *c, const struct map_call *map)
 {
-    struct posix_state *s = lock_fd(fd);
+    struct posix_state *s = lock_fd(map->fd);
     if (!s)
         return;
     s->record.ints[POSIX_MMAPS]++;
     spin_unlock(&s->lock);
+    mapped_on_mmap(c, map);
 }
 
 /* Darshan counts the time of a sync as time spent writing. */

@@ -13,6 +13,7 @@
 #include "../../sampling/held.h"
 #include "extra.h"
 #include "locks.h"
+#include "mapped_files.h"
 #include "posix.h"
 #include "posix_kinds.h"
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from iolens.log.records import Records
-from iolens.metrics.files import costly_files, locks, shared
+from iolens.metrics.files import costly_files, locks, mapped, shared
 from iolens.metrics.files import overview as files
 from iolens.metrics.files.families import FEWEST
 from iolens.metrics.job import extra, failed, rings
@@ -140,6 +140,28 @@ FILE_LOCKS: Exhibit[Job] = Exhibit(
     ],
     note="By fcntl, flock and lockf, in calls that take or release locks. Refused: the lock was taken, and the call "
     "did not wait for it. No other table counts this time as I/O.",
+)
+
+MAPPED_FILES: Exhibit[Job] = Exhibit(
+    name="mapped_files",
+    title="Files mapped into memory",
+    metric=mapped.mapped_files,
+    columns=[
+        Column("file", "path"),
+        Column("ranks", "ranks", words.count),
+        Column("mappings", "mappings", words.count),
+        Column("mapped", "bytes", words.size),
+        Column("fetched", "fetched", words.size),
+        Column("in page table", "reached", words.size),
+        Column("waiting faults", "major_faults", words.count),
+        Column("read", "storage_read", words.size),
+        Column("changed", "storage_written", words.size),
+        Column("msync, s", "sync_seconds", words.seconds),
+        Column("not known", "lacks", optional=True),
+    ],
+    note="Fetched: bytes of the mapped ranges that came into the page cache meanwhile; in page table: an upper bound "
+    "of the bytes touched; both of the rank with most. Waiting faults, read and changed: what the kernel counted of "
+    "the process while it had the file mapped, calls included; on network file systems it counts none read or changed.",
 )
 
 FAILED_CALLS: Exhibit[Job] = Exhibit(

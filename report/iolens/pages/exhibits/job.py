@@ -61,6 +61,7 @@ JOB_EXHIBITS: tuple[Exhibit[Job], ...] = (
     striping.TARGETS,
     files.OTHER_CALLS,
     files.FILE_LOCKS,
+    files.MAPPED_FILES,
     files.FAILED_CALLS,
     files.RINGS,
     network.CONNECTIONS,

@@ -71,6 +71,7 @@ EVIDENCE: Mapping[str, str] = {
     "above-device": "performance",
     "cold-then-warm": "costly_files",
     "lock-waits": "file_locks",
+    "mapped-random": "mapped_files",
     "missing-paths": "failed_calls",
 }
 """The exhibits that hold the evidence of each rule; every rule has at least one. A page does not refer to an exhibit

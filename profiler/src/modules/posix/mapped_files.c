@@ -1,0 +1,358 @@
+#include "mapped_files.h"
+
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <unistd.h>
+
+#include "../../files/fds.h"
+#include "../../system/spin.h"
+#include "../../tables/process_table.h"
+#include "../timer.h"
+#include "page_cache.h"
+#include "posix.h"
+
+enum { LIVE_MAPPINGS = 256, BLOCK = 512 };
+
+/* Pages of a mapping that the page cache held before, where there is no such number. */
+enum { NOT_ASKED = -1, IN_MEMORY = -2, FORBIDDEN = -3 };
+
+/* Counters of the process, for the time in which a file is mapped. */
+struct process_counts {
+    int64_t major_faults, storage_read, storage_written;
+};
+
+struct mapped_counts {
+    struct spin lock;
+    int64_t mappings, bytes, writable, told, in_memory, forbidden, fetched, reached;
+    int64_t random_advice, ahead_advice, syncs, live; /* live: mappings that are followed now */
+    struct process_counts first, sum;
+    double call_seconds, last_call, sync_seconds, last_sync; /* Overlapping time counts once. */
+};
+
+struct mapping {
+    uintptr_t address;
+    size_t bytes; /* length of the part that the file filled when it was mapped */
+    int64_t offset, cached;
+    struct file *file; /* NULL: the entry is free */
+};
+
+/* The mappings of the process that are followed. */
+static struct {
+    struct spin lock;
+    atomic_int live;
+    struct mapping of[LIVE_MAPPINGS];
+} mapped;
+
+static struct process_counts read_process(void)
+{
+    struct rusage usage;
+    if (system_call(SYS_getrusage, RUSAGE_SELF, &usage) != 0)
+        return (struct process_counts){0};
+    return (struct process_counts){usage.ru_majflt, usage.ru_inblock * (int64_t)BLOCK,
+                                   usage.ru_oublock * (int64_t)BLOCK};
+}
+
+static struct mapped_counts *counts_of(struct file *file)
+{
+    return table_file_state(TABLE_mapped_files, file);
+}
+
+/* Returns the file of a descriptor; NULL if it is not recorded. */
+static struct file *file_of(int fd)
+{
+    struct open_file *open = fds_find(fd);
+    return open && posix_state_of(open, fd) ? fds_file(open) : NULL;
+}
+
+/* Returns the bytes of the mapping that lie in the file. */
+static size_t bytes_in_file(const struct map_call *map)
+{
+    struct stat info;
+    if (fstat(map->fd, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size <= map->offset)
+        return 0;
+    uint64_t rest = (uint64_t)(info.st_size - map->offset);
+    return rest < map->bytes ? (size_t)rest : map->bytes;
+}
+
+static bool keeps_in_memory(uint64_t kind)
+{
+    return kind == TMPFS_MAGIC || kind == RAMFS_MAGIC || kind == HUGETLBFS_MAGIC;
+}
+
+/* A file of overlayfs has a page cache of its own that stays empty, since its mappings use another one. */
+static int64_t ask_descriptor(const struct map_call *map)
+{
+    struct statfs system;
+    if (fstatfs(map->fd, &system) == 0 && keeps_in_memory((uint64_t)system.f_type))
+        return IN_MEMORY;
+    if (!page_cache_is_told(map->fd))
+        return FORBIDDEN;
+    return system.f_type == OVERLAYFS_SUPER_MAGIC
+               ? NOT_ASKED
+               : page_cache_of_file(map->fd, map->offset, bytes_in_file(map));
+}
+
+void mapped_before_mmap(struct call *c, const struct map_call *map)
+{
+    if (map->flags & MAP_FIXED)
+        mapped_before_munmap(map->address, map->bytes);
+    struct file *file = map->flags & MAP_ANONYMOUS || !iolens_owns_memory() ? NULL : file_of(map->fd);
+    struct mapped_counts *counts = file && !iolens_paused() ? counts_of(file) : NULL;
+    if (!counts)
+        return;
+    c->mark = ask_descriptor(map);
+    spin_lock(&counts->lock);
+    if (counts->live == 0)
+        counts->first = read_process();
+    spin_unlock(&counts->lock);
+}
+
+/* Returns true if a followed mapping of the file has some of the same bytes, which would count twice. */
+static bool is_followed(const struct mapping *fresh)
+{
+    for (int i = 0; i < LIVE_MAPPINGS; i++) {
+        const struct mapping *m = &mapped.of[i];
+        if (m->file == fresh->file && m->offset < fresh->offset + (int64_t)fresh->bytes &&
+            fresh->offset < m->offset + (int64_t)m->bytes)
+            return true;
+    }
+    return false;
+}
+
+/* Returns false if the mapping cannot be followed. */
+static bool follow(const struct mapping *fresh)
+{
+    bool followed = false;
+    spin_lock(&mapped.lock);
+    if (!is_followed(fresh))
+        for (int i = 0; i < LIVE_MAPPINGS && !followed; i++)
+            if (!mapped.of[i].file) {
+                mapped.of[i] = *fresh;
+                mapped.live++;
+                followed = true;
+            }
+    spin_unlock(&mapped.lock);
+    return followed;
+}
+
+static void count_mapping(const struct call *c, struct mapped_counts *counts, const struct map_call *map)
+{
+    bool writable = map->protection & PROT_WRITE && (map->flags & MAP_TYPE) != MAP_PRIVATE;
+    counts->mappings++;
+    counts->bytes += (int64_t)map->bytes;
+    counts->writable += writable;
+    counts->in_memory += c->mark == IN_MEMORY;
+    counts->forbidden += c->mark == FORBIDDEN;
+    timer_add(&counts->call_seconds, &counts->last_call, c->t0, c->t1);
+}
+
+void mapped_on_mmap(const struct call *c, const struct map_call *map)
+{
+    struct file *file = iolens_owns_memory() && !iolens_paused() ? file_of(map->fd) : NULL;
+    struct mapped_counts *counts = file ? counts_of(file) : NULL;
+    if (!counts)
+        return;
+    struct mapping fresh = {(uintptr_t)map->address, bytes_in_file(map), map->offset, c->mark, file};
+    if (fresh.cached == NOT_ASKED && !(map->flags & (MAP_POPULATE | MAP_LOCKED)))
+        fresh.cached = page_cache_of_mapping(map->address, fresh.bytes, NULL);
+    spin_lock(&counts->lock);
+    count_mapping(c, counts, map);
+    counts->live += follow(&fresh);
+    spin_unlock(&counts->lock);
+}
+
+/* Counts what has happened to a mapping, which is not followed any more. */
+static void finish(const struct mapping *m)
+{
+    struct mapped_counts *counts = counts_of(m->file);
+    int64_t reached = 0;
+    int64_t cached =
+        m->cached >= 0 ? page_cache_of_mapping((void *)m->address, m->bytes, &reached) : m->cached;
+    if (!counts)
+        return;
+    spin_lock(&counts->lock);
+    if (cached >= 0) {
+        counts->told++;
+        counts->fetched += cached > m->cached ? (cached - m->cached) * page_cache_page() : 0;
+        counts->reached += reached * page_cache_page();
+    }
+    if (--counts->live == 0) {
+        struct process_counts now = read_process();
+        counts->sum.major_faults += now.major_faults - counts->first.major_faults;
+        counts->sum.storage_read += now.storage_read - counts->first.storage_read;
+        counts->sum.storage_written += now.storage_written - counts->first.storage_written;
+    }
+    spin_unlock(&counts->lock);
+}
+
+/* Takes one followed mapping that overlaps the range out of the list. Returns false if there is none. */
+static bool take(uintptr_t begin, size_t bytes, struct mapping *taken)
+{
+    bool found = false;
+    spin_lock(&mapped.lock);
+    for (int i = 0; i < LIVE_MAPPINGS && !found; i++) {
+        struct mapping *m = &mapped.of[i];
+        if (m->file && m->address < begin + bytes && begin < m->address + (m->bytes ? m->bytes : 1)) {
+            *taken = *m;
+            m->file = NULL;
+            mapped.live--;
+            found = true;
+        }
+    }
+    spin_unlock(&mapped.lock);
+    return found;
+}
+
+void mapped_before_munmap(const void *address, size_t bytes)
+{
+    struct mapping taken;
+    while (mapped.live > 0 && take((uintptr_t)address, bytes, &taken))
+        finish(&taken);
+}
+
+/* Pages of the new part are counted as fetched only if they were not in the page cache before. */
+void mapped_on_mremap(const void *old, const void *address, size_t bytes)
+{
+    struct mapping m;
+    if (mapped.live == 0 || !take((uintptr_t)old, 1, &m))
+        return;
+    bool grows = bytes > m.bytes;
+    int64_t more = grows && m.cached >= 0
+                       ? page_cache_of_mapping((const char *)address + m.bytes, bytes - m.bytes, NULL)
+                       : 0;
+    m.cached = m.cached < 0 || more < 0 ? NOT_ASKED : m.cached + more;
+    m.bytes = bytes;
+    m.address = (uintptr_t)address;
+    follow(&m);
+}
+
+/* Returns the counts of the followed mapping at an address; NULL if there is none. */
+static struct mapped_counts *find(const void *address)
+{
+    struct file *file = NULL;
+    if (mapped.live == 0 || iolens_paused())
+        return NULL;
+    spin_lock(&mapped.lock);
+    for (int i = 0; i < LIVE_MAPPINGS && !file; i++)
+        if ((uintptr_t)address - mapped.of[i].address < mapped.of[i].bytes)
+            file = mapped.of[i].file;
+    spin_unlock(&mapped.lock);
+    return file ? counts_of(file) : NULL;
+}
+
+void mapped_on_msync(const struct call *c, const void *address)
+{
+    struct mapped_counts *counts = find(address);
+    if (!counts)
+        return;
+    spin_lock(&counts->lock);
+    counts->syncs++;
+    timer_add(&counts->sync_seconds, &counts->last_sync, c->t0, c->t1);
+    spin_unlock(&counts->lock);
+}
+
+void mapped_on_madvise(const struct call *c, const void *address, int advice)
+{
+    struct mapped_counts *counts = find(address);
+    if (!counts)
+        return;
+    spin_lock(&counts->lock);
+    counts->random_advice += advice == MADV_RANDOM;
+    counts->ahead_advice +=
+        advice == MADV_WILLNEED || advice == MADV_SEQUENTIAL || advice == MADV_POPULATE_READ;
+    timer_add(&counts->call_seconds, &counts->last_call, c->t0, c->t1);
+    spin_unlock(&counts->lock);
+}
+
+static void end(void) { mapped_before_munmap(NULL, SIZE_MAX); }
+
+/* A child of fork has its parent's mappings, but not its records. */
+static void reset(void) { memset(&mapped, 0, sizeof mapped); }
+
+struct row {
+    uint64_t file;
+    int64_t rank, mappings, bytes, writable, told, in_memory, forbidden, fetched, reached;
+    int64_t random_advice, ahead_advice, syncs, major_faults, storage_read, storage_written;
+    double call_seconds, sync_seconds;
+};
+
+static const struct column COLUMNS[] = {
+    COLUMN(file, "<u8", "record id", "the file, as in the name region"),
+    COLUMN(rank, "<i8", "rank", "the rank that these numbers are of"),
+    COLUMN(mappings, "<i8", "calls", "calls of mmap"),
+    COLUMN(bytes, "<i8", "B", "bytes that these calls mapped"),
+    COLUMN(writable, "<i8", "calls", "calls that mapped the file so that stores change it"),
+    COLUMN(told, "<i8", "mappings", "those of which the kernel told `fetched` and `reached`"),
+    COLUMN(in_memory, "<i8", "mappings", "those of a file system that keeps its files in memory"),
+    COLUMN(
+        forbidden, "<i8", "mappings",
+        "those of files that the user may not write and does not own, whose pages the kernel does not tell"),
+    COLUMN(fetched, "<i8", "B",
+           "bytes of mapped ranges that the page cache held at the end and not at the begin: storage "
+           "delivered them, for any process of the node and by faults or calls. Bytes that left the page "
+           "cache meanwhile are missing"),
+    COLUMN(reached, "<i8", "B",
+           "bytes that were in the page table of the process at the end. The kernel puts neighbours of a "
+           "touched page there, too, so that this is an upper bound of the bytes touched"),
+    COLUMN(random_advice, "<i8", "calls", "madvise with MADV_RANDOM"),
+    COLUMN(ahead_advice, "<i8", "calls", "madvise with MADV_SEQUENTIAL, MADV_WILLNEED or MADV_POPULATE_READ"),
+    COLUMN(syncs, "<i8", "calls", "msync"),
+    COLUMN(major_faults, "<i8", "faults",
+           "page faults of the process that waited for storage while the file was mapped"),
+    COLUMN(storage_read, "<i8", "B",
+           "bytes read from block devices for the process while the file was mapped, by faults or calls"),
+    COLUMN(storage_written, "<i8", "B",
+           "bytes that the process changed in the page cache of block devices, to be written back, while the "
+           "file was mapped, by stores or calls"),
+    COLUMN(call_seconds, "<f8", "s", "time in mmap and madvise, overlap counted once"),
+    COLUMN(sync_seconds, "<f8", "s", "time in msync, overlap counted once"),
+};
+
+static void collect(const struct iolens_transport *transport, struct buffer *rows)
+{
+    for (struct file *file = iolens_registry.first; file; file = file->next) {
+        const struct mapped_counts *counts = table_file_state_known(TABLE_mapped_files, file);
+        if (!counts)
+            continue;
+        struct row row = {
+            .file = file->id,
+            .rank = transport->rank,
+            .mappings = counts->mappings,
+            .bytes = counts->bytes,
+            .writable = counts->writable,
+            .told = counts->told,
+            .in_memory = counts->in_memory,
+            .forbidden = counts->forbidden,
+            .fetched = counts->fetched,
+            .reached = counts->reached,
+            .random_advice = counts->random_advice,
+            .ahead_advice = counts->ahead_advice,
+            .syncs = counts->syncs,
+            .major_faults = counts->sum.major_faults,
+            .storage_read = counts->sum.storage_read,
+            .storage_written = counts->sum.storage_written,
+            .call_seconds = counts->call_seconds * iolens.timeline.factor,
+            .sync_seconds = counts->sync_seconds * iolens.timeline.factor,
+        };
+        buffer_put(rows, &row, sizeof row);
+    }
+}
+
+const struct process_table table_mapped_files = {
+    .name = "mapped_files",
+    .meaning =
+        "Files that a rank mapped into its memory. The kernel is asked when a mapping is removed or "
+        "the program ends, for at most 2 % of its time; mappings of a killed process, further ones than "
+        "256 at a time and those of bytes that are mapped already are not among those told",
+    TABLE_ROWS(COLUMNS),
+    .file_bytes = sizeof(struct mapped_counts),
+    .end = end,
+    .reset = reset,
+    .collect = collect,
+};

@@ -1,0 +1,36 @@
+/* Counts files that a program maps into its memory: the bytes that storage delivered for them, which pass
+ * through no call, and the calls that prepare or flush a mapping. */
+#ifndef IOLENS_MAPPED_FILES_H
+#define IOLENS_MAPPED_FILES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../../runtime/wrap.h"
+
+/* A call of mmap that maps a file. */
+struct map_call {
+    void *address;
+    size_t bytes;
+    int protection, flags, fd;
+    int64_t offset;
+};
+
+/* Asks how much of the file the page cache holds before mmap may read it in (MAP_POPULATE). Keeps the answer
+ * in `c`. */
+void mapped_before_mmap(struct call *c, const struct map_call *map);
+
+/* Begins to follow the mapping that mmap put at map->address. */
+void mapped_on_mmap(const struct call *c, const struct map_call *map);
+
+/* Counts the bytes of mappings that overlap the range, which the program is about to unmap. Such a mapping is
+ * not followed any more, also if only a part is unmapped. */
+void mapped_before_munmap(const void *address, size_t bytes);
+
+/* Follows a mapping to its new place and size. */
+void mapped_on_mremap(const void *old, const void *address, size_t bytes);
+
+void mapped_on_msync(const struct call *c, const void *address);
+void mapped_on_madvise(const struct call *c, const void *address, int advice);
+
+#endif

@@ -1,0 +1,24 @@
+/* The pages of a file that the kernel holds in memory. */
+#ifndef IOLENS_PAGE_CACHE_H
+#define IOLENS_PAGE_CACHE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Returns true if the kernel tells this process about the file's pages: it tells those who own the file or
+ * may write it. To anybody else it says that all pages are there. */
+bool page_cache_is_told(int fd);
+
+/* Returns the number of pages of this range of the file in the page cache; -1 before Linux 6.5. */
+int64_t page_cache_of_file(int fd, int64_t offset, size_t bytes);
+
+/* Returns the number of pages of a mapping in the page cache, and sets `*reached` (may be NULL) to the number
+ * of pages in the page table of the process; -1 if asking would take more than 2 % of the time that the
+ * process has run. */
+int64_t page_cache_of_mapping(const void *address, size_t bytes, int64_t *reached);
+
+/* Returns the bytes of a page. */
+int64_t page_cache_page(void);
+
+#endif

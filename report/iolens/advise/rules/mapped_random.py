@@ -1,0 +1,83 @@
+"""Mapped files that a rank touches here and there."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from iolens.advise import say
+from iolens.advise.limits import Limits
+from iolens.advise.rule import Rule, Seen
+from iolens.log import Job
+from iolens.log.records import Records
+from iolens.metrics.processor.sampled.parts import ASLEEP, OFF_CORE, UNKNOWN
+from iolens.metrics.processor.time import rank_time
+
+_REMEDY = """\
+If most of the file is needed, read it in order, once:
+
+  C        pread(fd, memory, bytes, 0) instead of mmap, or
+           madvise(map, bytes, MADV_POPULATE_READ)    (Linux 5.14)
+  Python   numpy.load(path) without mmap_mode; numpy.array(memmap)
+           safetensors.torch.load(open(path, "rb").read())
+  shell    cp FILE /dev/shm/    and map the copy, on each node
+
+If only parts are needed, fetch these alone:
+
+  C        madvise(map, bytes, MADV_RANDOM), or pread of each part
+  Python   memmap._mmap.madvise(mmap.MADV_RANDOM), or
+           numpy.fromfile(path, dtype, count, offset=offset)"""
+
+
+def _is_random(table: Records, limits: Limits) -> np.ndarray:
+    """Returns for each file of a rank if its faults fetched little each, or storage delivered much that the rank did
+    not reach.
+    """
+    many = table["major_faults"] >= limits["few_calls"]
+    little = table["fetched"] < table["major_faults"] * limits["large_transfer"]
+    unused = table["fetched"] >= limits["mapped_waste"] * np.maximum(table["reached"], 1)
+    random = (many & little) | (unused & (table["fetched"] >= limits["much_bytes"]))
+    return np.asarray(random & (table["told"] > 0))
+
+
+def _blocked_seconds(job: Job) -> np.ndarray | None:
+    """Returns the seconds of each rank in which it may have waited for page faults: outside of recorded calls, it was
+    blocked, or the log cannot tell. None for a log without the processor times of its ranks.
+    """
+    parts = rank_time(job)
+    if parts is None:
+        return None
+    return np.asarray(np.sum([parts[part] for part in (ASLEEP, OFF_CORE, UNKNOWN) if part in parts], axis=0))
+
+
+def check(job: Job, limits: Limits) -> Seen | None:
+    """Returns the file for which storage delivered most to a rank that touched it here and there."""
+    table = job.tables.get("mapped_files", Records({}))
+    found = table.where(_is_random(table, limits)) if len(table) else table
+    if not len(found):
+        return None
+    worst = int(found["fetched"].argmax())
+    file, rank, fetched, reached, faults = (
+        int(found[name][worst]) for name in ("file", "rank", "fetched", "reached", "major_faults")
+    )
+    waited = _blocked_seconds(job)
+    evidence = (
+        f"Rank {rank} mapped {say.files(job, [file])} and touched it here and there: {say.count(faults, 'page fault')} "
+        f"waited for storage, which delivered {say.size(fetched)}. At most {say.size(reached)} of them were touched."
+    )
+    spent = None if waited is None else float(waited[np.unique(found["rank"])].max())
+    derivation = "It assumes that these ranks waited for page faults whenever they were blocked outside of calls."
+    return Seen(evidence, spent, derivation, _REMEDY)
+
+
+RULE = Rule(
+    id="mapped-random",
+    title="Mapped files are touched here and there",
+    says="page faults (`few_calls`) of a rank on a mapped file fetched less than `large_transfer` each, or storage "
+    "delivered `much_bytes` and `mapped_waste` times what the rank reached",
+    limits=("few_calls", "large_transfer", "much_bytes", "mapped_waste"),
+    why="A page fault waits for storage, and the kernel reads what lies around the page. Accesses in order are read "
+    "ahead of; others wait each, for bytes that nobody uses. A parallel file system answers each with a request.",
+    read_more="man 2 madvise",
+    check=check,
+    beside_io=True,
+)

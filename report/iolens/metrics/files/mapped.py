@@ -1,0 +1,45 @@
+"""Files that a job mapped into memory, from the private region `mapped_files`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from iolens.log import Job
+from iolens.log.records import Records
+from iolens.metrics.files.overview import path_column
+from iolens.metrics.grouping import Groups, ordered
+from iolens.metrics.once import once_per_job
+
+_SUMS = "mappings bytes told in_memory forbidden major_faults storage_read storage_written syncs random_advice"
+
+
+@once_per_job
+def mapped_files(job: Job) -> Records:
+    """Returns one row per file that was mapped: `path`, `ranks`, and over all ranks `mappings`, `bytes` mapped, `told`
+    (mappings whose pages the kernel told), `major_faults`, `storage_read` and `storage_written` bytes, `syncs`; of the
+    rank with most, the bytes `fetched` from storage and those `reached` in its page table (NaN: the kernel told none,
+    and `lacks` says why); `sync_seconds` of the slowest rank.
+
+    Ranks of a node share what one of them fetched, so that `fetched` is not added over ranks.
+    """
+    table = job.tables.get("mapped_files", Records({}))
+    if not len(table):
+        return Records({})
+    files = Groups(table["file"])
+    sums = {name: files.sum(table[name]) for name in _SUMS.split()}
+    found = Records(
+        {"path": path_column(job, table["file"][files.first]), "ranks": files.sum(np.ones(len(table), int))} | sums
+    )
+    known = {name: np.where(sums["told"] > 0, files.max(table[name]), np.nan) for name in ("fetched", "reached")}
+    lacks = [_lacks(*counts) for counts in found.rows("mappings", "told", "in_memory", "forbidden")]
+    more = {"sync_seconds": files.max(table["sync_seconds"]), "lacks": np.array(lacks, dtype=object)}
+    return ordered(found.beside(known | more), "-fetched")
+
+
+def _lacks(mappings: int, told: int, in_memory: int, forbidden: int) -> str:
+    """Returns why the bytes that storage delivered are not known of all mappings of a file; empty if they are."""
+    if told >= mappings:
+        return ""
+    reasons = ["kept in memory"] * bool(in_memory) + ["not this user's file"] * bool(forbidden)
+    rest = mappings - told - in_memory - forbidden
+    return ", ".join([*reasons, *(["not asked"] if rest > 0 else [])])

@@ -1,0 +1,165 @@
+"""Mapped files: bytes that storage delivered for them, against what the kernel counted of the process itself."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import profiler_harness as harness
+import pytest
+from iolens.advise.limits import changed
+from iolens.advise.rules import mapped_random
+from iolens.log import Job, read_log
+from iolens.pages.exhibits.files import MAPPED_FILES
+
+BYTES = 32 << 20
+PAGE = 4096
+MEMORY = {"tmpfs", "ramfs"}
+
+PYTHON = """
+import mmap, sqlite3, sys
+import numpy
+what, path = sys.argv[1:]
+if what == "numpy":
+    numpy.lib.format.open_memmap(path, mode="w+", dtype="u1", shape=(1 << 20,))[:] = 7
+    assert numpy.load(path, mmap_mode="r").sum() == 7 << 20
+elif what == "sqlite":
+    with sqlite3.connect(path) as base:
+        base.execute("create table t(x)")
+        base.executemany("insert into t values (?)", ((f"{i:0100}",) for i in range(10000)))
+    with sqlite3.connect(path) as base:
+        assert base.execute("pragma mmap_size=100000000").fetchone() == (100000000,)
+        assert base.execute("select count(*) from t").fetchone() == (10000,)
+elif what == "safetensors":
+    from safetensors.numpy import save_file, safe_open
+    save_file({"a": numpy.zeros(1 << 18)}, path)
+    with safe_open(path, framework="numpy") as tensors:
+        assert tensors.get_tensor("a").sum() == 0
+elif what == "pyarrow":
+    import pyarrow
+    table = pyarrow.table({"a": numpy.zeros(1 << 18)})
+    with pyarrow.OSFile(path, "wb") as sink, pyarrow.ipc.new_file(sink, table.schema) as writer:
+        writer.write_table(table)
+    with pyarrow.memory_map(path) as source:
+        assert pyarrow.ipc.open_file(source).read_all().num_rows == 1 << 18
+elif what == "lmdb":
+    import lmdb
+    with lmdb.open(path, subdir=False, map_size=1 << 24) as base, base.begin(write=True) as change:
+        change.put(b"key", bytes(1 << 16))
+"""
+"""Makes a file with a package that maps it, and reads it back."""
+
+
+def file_system(path: Path) -> str:
+    """Returns the type of the file system at a path."""
+    return subprocess.run(["stat", "-f", "-c", "%T", path], capture_output=True, text=True, check=True).stdout.strip()
+
+
+def cold_file(folder: Path, size: int = BYTES) -> Path:
+    """Writes a file to storage, so that its pages can be dropped from the page cache."""
+    path = folder / "mapped.dat"
+    with path.open("wb") as file:
+        file.write(os.urandom(size))
+        file.flush()
+        os.fsync(file.fileno())
+    return path
+
+
+def run_pattern(pattern: str, path: Path, folder: Path, **settings: str) -> tuple[Job, int, int]:
+    """Returns the log of a pattern, and the bytes read and written that /proc/self/io counted in it."""
+    harness.build_library()
+    done = harness.run(harness.build_program("posix_mapped"), pattern, str(path), folder=folder, **settings)
+    assert (done.returncode, done.stderr) == (0, "")
+    (log,) = harness.logs(folder)
+    _, read, written = done.stdout.split()
+    return read_log(log), int(read), int(written)
+
+
+def mapping(job: Job) -> dict[str, float]:
+    """Returns the one row of the table."""
+    table = job.tables["mapped_files"]
+    (row,) = table.rows(*table.names)
+    return dict(zip(table.names, row, strict=True))
+
+
+@pytest.mark.parametrize("pattern", ["sequential", "random", "strided", "written", "populated", "left", "moved"])
+def test_fetched_bytes_are_those_that_the_kernel_counted(pattern: str, tmp_path: Path) -> None:
+    if file_system(tmp_path) in MEMORY:
+        pytest.skip("the folder of this test lies in memory")
+    job, read, written = run_pattern(pattern, cold_file(tmp_path), tmp_path)
+    if not read:
+        pytest.skip("the kernel counts no bytes read from this file system")
+    row = mapping(job)
+    assert (row["mappings"], row["told"], row["bytes"]) == (1, 1, BYTES)
+    assert row["fetched"] == pytest.approx(read, rel=0.05)
+    assert row["storage_read"] == pytest.approx(read, rel=0.05)
+    assert row["storage_written"] == pytest.approx(written, rel=0.05)
+    assert (row["writable"], row["syncs"], row["sync_seconds"] > 0) == ((1, 1, True) if written else (0, 0, False))
+    assert (row["random_advice"], row["major_faults"] > 0) == (pattern == "random", pattern != "populated")
+    assert row["reached"] >= (64 * PAGE if pattern in {"random", "strided"} else BYTES)
+    assert row["reached"] <= row["fetched"] * 1.05
+    shown = MAPPED_FILES.table(job)
+    assert shown is not None
+    assert "not known" not in shown.columns
+
+
+def test_pages_that_were_there_before_are_not_fetched(tmp_path: Path) -> None:
+    job, read, _ = run_pattern("warm", cold_file(tmp_path), tmp_path)
+    row = mapping(job)
+    if file_system(tmp_path) in MEMORY:
+        pytest.skip("the folder of this test lies in memory")
+    assert (read, row["fetched"], row["reached"], row["major_faults"]) == (0, 0, BYTES, 0)
+
+
+@pytest.mark.skipif(not Path("/dev/shm").is_dir(), reason="there is no /dev/shm")
+def test_nothing_is_said_of_files_kept_in_memory(tmp_path: Path) -> None:
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        job, _, _ = run_pattern("warm", cold_file(Path(folder)), tmp_path, IOLENS_INCLUDE=folder)
+    row = mapping(job)
+    assert (row["mappings"], row["told"], row["in_memory"], row["fetched"]) == (1, 0, 1, 0)
+    (shown,) = MAPPED_FILES.metric(job).rows("fetched", "reached", "lacks")
+    assert (str(shown[0]), str(shown[1]), shown[2]) == ("nan", "nan", "kept in memory")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+def test_nothing_is_said_of_files_whose_pages_the_kernel_hides() -> None:
+    """To a user who neither owns nor may write a file mincore calls all its pages resident."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "logs").mkdir()
+        for open_to_all in (folder, folder / "logs"):
+            open_to_all.chmod(0o777)
+        job, _, _ = run_pattern("stranger", cold_file(folder), folder, IOLENS_SPOOL="")
+        if file_system(folder) in MEMORY:
+            pytest.skip("the folder of this test lies in memory")
+    row = mapping(job)
+    assert (row["mappings"], row["told"], row["forbidden"], row["fetched"]) == (1, 0, 1, 0)
+
+
+def test_scattered_touches_are_a_finding_and_touches_in_order_are_not(tmp_path: Path) -> None:
+    if file_system(tmp_path) in MEMORY:
+        pytest.skip("the folder of this test lies in memory")
+    limits = changed(["few_calls=64"])
+    for pattern, found in (("random", True), ("sequential", False)):
+        folder = tmp_path / pattern
+        folder.mkdir()
+        job, _, _ = run_pattern(pattern, cold_file(folder), folder)
+        seen = mapped_random.RULE.check(job, limits)
+        assert (seen is not None) == found
+        assert seen is None or "64 page faults waited for storage, which delivered 256 KiB" in seen.evidence
+
+
+@pytest.mark.parametrize("package", ["numpy", "sqlite", "safetensors", "pyarrow", "lmdb"])
+def test_packages_that_map_files_are_seen(package: str, tmp_path: Path) -> None:
+    if package not in {"numpy", "sqlite"}:
+        pytest.importorskip(package)
+    harness.build_library()
+    path = tmp_path / "data.npy"
+    done = harness.run(sys.executable, "-c", PYTHON, package, str(path), folder=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    job = max(map(read_log, harness.logs(tmp_path)), key=lambda job: len(job.tables.get("mapped_files", ())))
+    rows = dict(job.tables["mapped_files"].rows("file", "told"))
+    assert {job.names[file]: told > 0 for file, told in rows.items()}[str(path)] == (file_system(path) not in MEMORY)
