@@ -15,6 +15,11 @@ void *pages_alloc(size_t bytes)
 
 void pages_free(void *pages, size_t bytes) { munmap(pages, bytes); }
 
+void *pages_move(void *pages, size_t bytes, size_t more)
+{
+    return mremap(pages, bytes, more, MREMAP_MAYMOVE);
+}
+
 int main(void)
 {
     struct buffer buffer = {0}, next = {0};

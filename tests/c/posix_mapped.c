@@ -28,7 +28,8 @@ static void touch(const char *pattern, char *map, size_t pages)
 {
     size_t page = 0;
     if (strcmp(pattern, "random") == 0)
-        MUST(madvise(map, pages * PAGE, MADV_RANDOM) == 0);
+        MUST(posix_madvise(map, pages * PAGE, POSIX_MADV_NORMAL) == 0 &&
+             madvise(map, pages * PAGE, MADV_RANDOM) == 0);
     if (strcmp(pattern, "random") == 0 || strcmp(pattern, "scattered") == 0)
         for (int i = 0; i < TOUCHES; i++)
             sum += map[(page = (page + pages / 3 + STEP) % pages) * PAGE];

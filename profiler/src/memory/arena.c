@@ -23,6 +23,11 @@ void pages_free(void *pages, size_t bytes)
         system_call(SYS_munmap, pages, bytes);
 }
 
+void *pages_move(void *pages, size_t bytes, size_t more)
+{
+    return (void *)system_call(SYS_mremap, pages, bytes, more, MREMAP_MAYMOVE);
+}
+
 void arena_start(struct arena *arena, size_t limit, void *(*extend)(size_t bytes))
 {
     *arena = (struct arena){.limit = limit, .extend = extend, .lock.held = ATOMIC_FLAG_INIT};

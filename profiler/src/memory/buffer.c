@@ -56,8 +56,7 @@ void *buffer_room(struct buffer *buffer, size_t bytes)
         size_t size = buffer->size ? buffer->size : FIRST_SIZE;
         while (size < buffer->used + bytes)
             size *= 2;
-        void *data =
-            buffer->data ? mremap(buffer->data, buffer->size, size, MREMAP_MAYMOVE) : first_pages(size);
+        void *data = buffer->data ? pages_move(buffer->data, buffer->size, size) : first_pages(size);
         if (!data || data == MAP_FAILED) {
             buffer->failed = true;
             failures++;

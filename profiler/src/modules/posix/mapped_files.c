@@ -6,11 +6,11 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/statfs.h>
 #include <unistd.h>
 
 #include "../../files/fds.h"
+#include "../../system/file_info.h"
 #include "../../system/spin.h"
 #include "../../tables/process_table.h"
 #include "../timer.h"
@@ -74,7 +74,7 @@ static struct file *file_of(int fd)
 static size_t bytes_in_file(const struct map_call *map)
 {
     struct stat info;
-    if (fstat(map->fd, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size <= map->offset)
+    if (file_info_fd(map->fd, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size <= map->offset)
         return 0;
     uint64_t rest = (uint64_t)(info.st_size - map->offset);
     return rest < map->bytes ? (size_t)rest : map->bytes;

@@ -2,12 +2,11 @@
 
 #include <fcntl.h>
 #include <stdio.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "../../runtime/context.h"
+#include "../../system/file_info.h"
 #include "../../system/path_room.h"
-#include "../../system/system_call.h"
 
 /* CACHESTAT: number of the system call, which is the same on all processors. PAGES: pages asked for at a
  * time; 8 bytes of page table and one of page cache for each fill a room for paths. */
@@ -32,7 +31,7 @@ bool page_cache_is_told(int fd)
     struct stat info;
     char link[LINK_BYTES];
     snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-    return fstat(fd, &info) == 0 &&
+    return file_info_fd(fd, &info) == 0 &&
            (info.st_uid == geteuid() || system_call(SYS_faccessat, AT_FDCWD, link, W_OK) == 0);
 }
 
