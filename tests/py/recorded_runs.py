@@ -1,22 +1,35 @@
 """Judges the recorded runs of a set and prints the results as the table of report/ADVICE.md. ¶ usage: python
-tests/py/recorded_runs.py [SET ...] SET: thresholds, unseen (default: both)
+tests/py/recorded_runs.py [SET ...] SET: thresholds, seen, unseen, gains (default: all)
 """
 
 from __future__ import annotations
 
 import json
+import math
+import re
 import sys
+import tempfile
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from statistics import median
+from statistics import mean, median, stdev
 
 from iolens.advise import Diagnosis, diagnosis
 from iolens.log import read_log
+from iolens.metrics.statistics.student import t_quantile
 
 PLANTED = Path(__file__).resolve().parents[1] / "advice/planted"
+sys.path.insert(0, str(PLANTED))
+from archives import unpack  # noqa: E402  (its folder is known only now)
+
 CLEAR = 0.1
 """A fault must be found if it costs at least this share of the run, measured against the run without the fault."""
+LEAST_REPETITIONS = 3
+SETS = ("thresholds", "seen", "unseen")
+
+
+MEASURING = {"cold-then-warm"}
+"""Notes that name a planted fault: one that falsifies a measurement and slows nothing down."""
 
 
 @dataclass(frozen=True)
@@ -31,12 +44,13 @@ class Run:
     allowed: frozenset[str]
     twin: bool
     cost: float
+    run_time: float
     found: Diagnosis
 
     @property
     def said(self) -> list[str]:
-        """Returns the findings with a large enough gain, largest first."""
-        return [one.id for one in self.found.worth]
+        """Returns the findings with a large enough gain, largest first, and those of MEASURING."""
+        return [one.id for one in self.found.findings if one.worth_it or one.id in MEASURING]
 
     @property
     def bound_by(self) -> str:
@@ -71,6 +85,17 @@ class Run:
 
 
 @cache
+def logs(half: str) -> Path:
+    """Unpacks the logs of a set, and returns their folder, which lasts as long as this process."""
+    folder = Path(_UNPACKED.name, half)
+    unpack(folder, PLANTED / "logs" / f"{half}.tar.xz")
+    return folder
+
+
+_UNPACKED = tempfile.TemporaryDirectory(prefix="iolens-planted-logs-")
+
+
+@cache
 def runs(half: str) -> tuple[Run, ...]:
     """Reads and judges all runs of a set."""
     rows = [json.loads(line) for line in (PLANTED / f"{half}.jsonl").read_text(encoding="utf-8").splitlines()]
@@ -83,7 +108,8 @@ def runs(half: str) -> tuple[Run, ...]:
             frozenset(row["allowed"]),
             row["name"].endswith("-0") or not row["expected"],
             max(0.0, (row["seconds"] - twins.get(row["group"], row["seconds"])) / row["run_time"]),
-            diagnosis(read_log(PLANTED / "logs" / half / f"{row['name']}.darshan")),
+            row["run_time"],
+            diagnosis(read_log(logs(half) / f"{row['name']}.darshan")),
         )
         for row in sorted(rows, key=lambda row: row["name"])
     )
@@ -119,6 +145,69 @@ def bounds(half: str) -> list[tuple[str, float, float]]:
     return [(run.name, run.bound, run.cost) for run in runs(half) if run.clear and run.bound is not None]
 
 
+@dataclass(frozen=True)
+class Gain:
+    """A fault that was recorded several times in turn with its twin: the mean seconds that it cost, the mean seconds of
+    its finding's bound, and half the width of the 95 % confidence interval of their difference."""
+
+    name: str
+    gain: float
+    bound: float
+    margin: float
+
+    @property
+    def is_bounded(self) -> bool:
+        """Returns True if the fault cost no more than its bound, as far as the repetitions tell."""
+        return self.gain <= self.bound + self.margin
+
+
+def gains() -> list[Gain]:
+    """Returns the faults of the set `gains` that cost a tenth of their runs or more and were found in every repetition
+    by a finding with a bound.
+    """
+    every, found = runs("gains"), {}
+    twins = {run.name.rpartition("-")[0] for run in every if run.twin}
+    for run in every:
+        if not run.twin and run.name.rpartition("-")[0] in twins:
+            found.setdefault(re.sub(r"\.\d+-", "-", run.name), []).append(run)
+    return [
+        _gain(name, repeated)
+        for name, repeated in sorted(found.items())
+        if len(repeated) >= LEAST_REPETITIONS
+        and all(run.bound is not None for run in repeated)
+        and sum(run.cost * run.run_time for run in repeated) >= CLEAR * sum(run.run_time for run in repeated)
+    ]
+
+
+def _gain(name: str, repeated: list[Run]) -> Gain:
+    """Returns the costs and bounds of the repetitions of one fault."""
+    costs = [run.cost * run.run_time for run in repeated]
+    limits = [(run.bound or 0.0) * run.run_time for run in repeated]
+    error = stdev(limit - cost for limit, cost in zip(limits, costs, strict=True)) / math.sqrt(len(repeated))
+    return Gain(name, mean(costs), mean(limits), t_quantile(0.975, len(repeated) - 1) * error)
+
+
+def gains_text() -> str:
+    """Returns the costs and bounds of all repeated faults as Markdown."""
+    rows = [
+        f"| {one.name} | {one.gain:.2f} s | {one.bound:.2f} s | {one.bound / one.gain:.2f} "
+        f"| {one.bound - one.gain:.2f} ± {one.margin:.2f} s |"
+        for one in gains()
+    ]
+    ratios = [one.bound / one.gain for one in gains()]
+    below = sum(not one.is_bounded for one in gains())
+    return "\n".join(
+        [
+            f"{len(ratios)} faults: bound / gain: median {median(ratios):.2f}, least {min(ratios):.2f};",
+            f"{below} with a gain beyond bound and interval.",
+            "",
+            "| fault | gain | bound | bound / gain | bound − gain, 95 % |",
+            "|---|---|---|---|---|",
+            *rows,
+        ]
+    )
+
+
 def text(half: str) -> str:
     """Returns the results of a set as Markdown."""
     precision, recall, first, healthy, disturbed = scores(half)
@@ -135,5 +224,5 @@ def text(half: str) -> str:
 
 
 if __name__ == "__main__":
-    for name in sys.argv[1:] or ("thresholds", "unseen"):
-        print(f"{name}: {text(name)}\n")
+    for name in sys.argv[1:] or (*SETS, "gains"):
+        print(f"{name}: {gains_text() if name == 'gains' else text(name)}\n")

@@ -3,30 +3,46 @@
 from __future__ import annotations
 
 import pytest
+from advice_invariants import contradictions
 from iolens.advise.table import RULES
-from recorded_runs import bounds, runs, scores, text
+from iolens.log import read_log
+from recorded_runs import SETS, bounds, gains, gains_text, logs, runs, scores, text
 
-FLOORS = {"thresholds": (0.97, 0.92, 0.9, 0), "unseen": (0.97, 0.92, 0.9, 0)}
-"""For each half the least precision, recall and share of found faults that stand first, and the most healthy runs that
-may have a finding: what report/ADVICE.md says of it, rounded down."""
+LEAST = (0.97, 0.92, 0.9)
+"""Least precision, recall and share of found faults that stand first, in each set."""
+EVERY = (*SETS, "gains")
 
 
-@pytest.mark.parametrize("half", FLOORS)
+@pytest.mark.parametrize("half", EVERY)
 def test_planted_faults_are_found_first_and_healthy_runs_have_none(half: str) -> None:
     precision, recall, first, healthy, disturbed = scores(half)
-    least = FLOORS[half]
-    assert precision >= least[0], text(half)
-    assert recall >= least[1], text(half)
-    assert first >= least[2], text(half)
+    assert precision >= LEAST[0], text(half)
+    assert recall >= LEAST[1], text(half)
+    assert first >= LEAST[2], text(half)
     assert healthy >= 25
-    assert disturbed <= least[3], text(half)
+    assert disturbed == 0, text(half)
 
 
-@pytest.mark.parametrize("half", FLOORS)
-def test_bounds_are_above_the_measured_cost(half: str) -> None:
-    """A single run and its twin on a busy machine tell the cost to about a tenth of it, in some runs worse."""
+def test_no_fault_cost_more_than_its_bound() -> None:
+    """Each fault was recorded three times or more in turn with its twin, so that the difference has an interval."""
+    assert len(gains()) >= 40
+    assert [one for one in gains() if not one.is_bounded] == [], gains_text()
+
+
+@pytest.mark.parametrize("half", ["thresholds", "unseen"])
+def test_bounds_are_above_the_cost_of_single_runs(half: str) -> None:
+    """A single run and its twin on a busy machine tell the cost to about a tenth of it, in some runs worse. The runs of
+    `seen` were recorded long before or after their twins, and tell less.
+    """
     below = [row for row in bounds(half) if row[1] < 0.9 * row[2]]
-    assert len(below) <= 0.18 * len(bounds(half)), below
+    assert len(below) <= 0.12 * len(bounds(half)), below
+
+
+@pytest.mark.parametrize("half", EVERY)
+def test_recorded_runs_are_judged_without_contradiction(half: str) -> None:
+    found = {run.name: run.found for run in runs(half)}
+    said = {name: contradictions(read_log(logs(half) / f"{name}.darshan"), found[name]) for name in found}
+    assert {name: words for name, words in said.items() if words} == {}
 
 
 def test_more_aggregators_save_exchange_too() -> None:
@@ -38,7 +54,7 @@ def test_more_aggregators_save_exchange_too() -> None:
 
 def test_labels_are_rules_and_strengths_begin_with_none() -> None:
     known = {rule.id for rule in RULES}
-    for half in FLOORS:
+    for half in EVERY:
         assert len(runs(half)) >= 100
         assert all(run.expected | run.allowed <= known | {"bound-by-asleep", "bound-by-cores"} for run in runs(half))
         assert {run.cost for run in runs(half) if run.twin and run.expected} == {0.0}

@@ -33,6 +33,11 @@ def test_groups_of_ranks_take_turns() -> None:
     assert turns_of([1.0, 1.1, 2.0, 2.1, 3.0, 3.2]) == Turns(6, 3, pytest.approx(3.2), 1.0)
 
 
+def test_ranks_that_wait_for_one_rank_each_take_turns() -> None:
+    """One of two chains of ranks falls behind the other, so that the ranks of a turn begin at different times."""
+    assert turns_of([1.0, 1.0, 2.0, 2.2, 3.0, 3.4, 4.0, 4.6]) == Turns(8, 4, pytest.approx(4.6), pytest.approx(1.0))
+
+
 @pytest.mark.parametrize("begins", [[1.0, 1.1, 1.2, 1.15], [1.0, 1.5, 2.0, 2.5], [1.0, 1.1, 1.6, 1.7], [1, 1, 5, 5]])
 def test_ranks_side_by_side_or_far_apart_take_no_turns(begins: list[float]) -> None:
     assert turns_of(begins) is None

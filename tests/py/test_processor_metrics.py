@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+import recorded_runs
 from iolens.advise import judge
 from iolens.advise.limits import DEFAULTS
 from iolens.cli.main import main
@@ -425,7 +426,7 @@ def test_efficiencies_multiply(made: Job) -> None:
 
 def test_an_efficiency_is_not_known_where_computing_is_less_than_what_is_not_told_apart() -> None:
     """Ranks that wait for storage all the time looked as if they did not compute: 0.000."""
-    log = Path(__file__).parents[1] / "advice/planted/logs/thresholds/aggregators-0-1.darshan"
+    log = recorded_runs.logs("thresholds") / "aggregators-0-1.darshan"
     found = {row[0]: row[1:] for row in time.efficiencies(read_log(log)).rows("name", "value", "unknown")}
     for name in ("parallel efficiency", "load balance", "core efficiency"):
         assert math.isnan(found[name][0])

@@ -10,7 +10,20 @@ from groups import MIB, Row, group, storage
 def draw(seed: int) -> list[Row]:
     """Returns all runs of a seed."""
     chance, rows = random.Random(seed), []
-    for fault in (_uneven_times, _sizes, _shared, _mpiio, _again, _libraries, _others, _in_part, _storms, _waiting):
+    for fault in (
+        _uneven_times,
+        _sizes,
+        _shared,
+        _mpiio,
+        _again,
+        _libraries,
+        _others,
+        _in_part,
+        _storms,
+        _waiting,
+        _targets,
+        _caches,
+    ):
         rows += fault(chance)
     chance.shuffle(rows)
     return rows
@@ -229,6 +242,42 @@ def _mpiio(chance: random.Random) -> list[Row]:
         },
     )
     return rows
+
+
+def _targets(chance: random.Random) -> list[Row]:
+    """Returns files of many ranks on few of the targets."""
+    bytes_of_rank = 2 * MIB
+    return group(
+        "few-targets-0",
+        "few-targets",
+        "",
+        (16, 4, 2, 1),
+        64,
+        lambda s: {
+            "command": f"known steps DIR bytes={bytes_of_rank} targets={int(s)} beside=1",
+            "slow": f"rate={bytes_of_rank / 8 * s:.0f}",
+            "storage": storage(100000, ost_rpc_us=0),
+            "layouts": {"beside": (1, MIB, 15)} | {f"t{k}": (1, MIB, k) for k in range(int(s))},
+        },
+    )
+
+
+def _caches(chance: random.Random) -> list[Row]:
+    """Returns inputs that are read a second time from a warm cache."""
+    bytes_read = 120 * MIB
+    return group(
+        "cold-0",
+        "cold-then-warm",
+        "",
+        (1, 1.4, 3, 6),
+        2,
+        lambda s: {
+            "command": f"known probe DIR bytes={bytes_read} piece={4 * MIB} checked=0.7",
+            "input": f"known make-input DIR bytes={bytes_read}",
+            "slow": f"rate={bytes_read / 1.2:.0f},cold={bytes_read / 1.2 / s:.0f}",
+            "options": ["--dxt"],
+        },
+    )
 
 
 def _again(chance: random.Random) -> list[Row]:
@@ -490,9 +539,9 @@ def _waiting(chance: random.Random) -> list[Row]:
         "file-lock-0",
         "lock-waits",
         "",
-        (0, 0.005, 0.02, 0.06),
-        4,
-        lambda s: {"command": f"known locks DIR count=30 hold={s}", "slow": "rate=24000000"},
+        (1, 2, 4, 8),
+        8,
+        lambda s: {"command": f"known locks DIR count=15 hold=0.015 sharing={s}", "slow": "rate=24000000"},
     )
     rows += group(
         "convoy-0",

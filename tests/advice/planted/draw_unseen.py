@@ -26,6 +26,8 @@ def draw(seed: int) -> list[Row]:
             _elsewhere,
             _waiting,
             _searching,
+            _targets,
+            _caches,
         ):
             rows += fault(chance, number)
     chance.shuffle(rows)
@@ -525,14 +527,14 @@ def _elsewhere(chance: random.Random, n: int) -> list[Row]:
 
 def _waiting(chance: random.Random, n: int) -> list[Row]:
     """Returns convoys at locks, and more ranks or threads than cores."""
-    ranks, rate = chance.choice([3, 5]), chance.choice([2e7, 3e7])
+    ranks, rate, hold = chance.choice([4, 6]), chance.choice([2e7, 3e7]), chance.choice([0.01, 0.02, 0.03])
     rows = group(
         f"ledger-{n}",
         "lock-waits",
         "",
-        (0, 0.004, 0.015, 0.05),
+        (1, 2, 3, ranks),
         ranks,
-        lambda s: {"command": f"unseen ledger DIR work=1 hold={s}", "slow": f"rate={rate}"},
+        lambda s: {"command": f"unseen ledger DIR work=1 hold={hold} sharing={s}", "slow": f"rate={rate}"},
     )
     workers, keep = chance.choice([3, 6]), chance.choice([0.005, 0.01])
     rows += group(
@@ -599,3 +601,40 @@ def _searching(chance: random.Random, n: int) -> list[Row]:
         },
     )
     return rows
+
+
+def _targets(chance: random.Random, n: int) -> list[Row]:
+    """Returns files of many ranks on few of the targets."""
+    ranks, mine = chance.choice([64, 72]), chance.choice([2, 3]) * MIB
+    busiest = chance.uniform(4, 8)
+    return group(
+        f"few-targets-{n}",
+        "few-targets",
+        "",
+        (12, 3, 2, 1),
+        ranks,
+        lambda s: {
+            "command": f"unseen particles DIR bytes={mine} work=1 piece={MIB} targets={int(s)} beside=1",
+            "slow": f"rate={mine * s / busiest:.0f}",
+            "storage": storage(100000, ost_rpc_us=0),
+            "layouts": {"beside": (1, MIB, 11)} | {f"t{k}": (1, MIB, k) for k in range(int(s))},
+        },
+    )
+
+
+def _caches(chance: random.Random, n: int) -> list[Row]:
+    """Returns inputs that are read a second time from a warm cache."""
+    mine, warm = chance.choice([104, 120]) * MIB, chance.uniform(0.8, 1.5)
+    return group(
+        f"cold-{n}",
+        "cold-then-warm",
+        "",
+        (1, 1.3, 3, 8),
+        chance.choice([1, 2]),
+        lambda s: {
+            "command": f"unseen tracks DIR bytes={mine} work=1 piece={2 * MIB} checked=0.75",
+            "input": f"unseen make-input DIR bytes={mine}",
+            "slow": f"rate={mine / warm:.0f},cold={mine / warm / s:.0f}",
+            "options": ["--dxt"],
+        },
+    )

@@ -64,9 +64,16 @@ static void count_up(double millions)
 }
 
 /* Own files in steps: a sync after each `sync` writes, `abreast` ranks at a time, `others` bytes of all ranks
-   but the first. */
+   but the first. The files lie in folders t0, t1 and so on, if `targets` says how many. With `beside`, rank 0
+   makes one more file, in a folder of that name. */
 static void steps(void)
 {
+    char name[32] = "steps";
+    int targets = (int)option("targets", 0);
+    if (targets)
+        snprintf(name, sizeof name, "t%d/steps", rank % targets);
+    if (option("beside", 0) > 0 && !rank)
+        close(opened("beside/report", 0, O_CREAT | O_WRONLY));
     size_t piece = (size_t)option("piece", MIB);
     double bytes = option("bytes", 8e6);
     long count = (long)((rank ? option("others", bytes) : bytes) / (double)piece),
@@ -74,7 +81,7 @@ static void steps(void)
     int abreast = (int)option("abreast", ranks);
     for (int first = 0; first < ranks; first += abreast) {
         if (rank >= first && rank < first + abreast) {
-            int file = opened("steps", rank, O_CREAT | O_WRONLY);
+            int file = opened(name, rank, O_CREAT | O_WRONLY);
             for (long i = 0; i < count; i++) {
                 require(write(file, data, piece) == (ssize_t)piece, "write");
                 if (every && i % every == every - 1)
@@ -86,7 +93,8 @@ static void steps(void)
     }
 }
 
-/* Own input: `seeks` seeks before each read, and a share `back` of the reads far behind the others. */
+/* Own input: `seeks` seeks before each read, and a share `back` of the reads far behind the others. A share
+   `checked` is read again at the end. */
 static void probe(void)
 {
     size_t piece = (size_t)option("piece", 100000);
@@ -104,6 +112,8 @@ static void probe(void)
         }
         require(pread(file, data, piece, at * (off_t)piece) > 0, "read");
     }
+    for (long i = 0; i < (long)((double)count * option("checked", 0)); i++)
+        require(pread(file, data, piece, i * (off_t)piece) > 0, "read");
     close(file);
 }
 
@@ -122,20 +132,19 @@ static void journal(void)
     }
 }
 
-/* Own writes, each below a lock on a file of all ranks that is held for `hold` seconds. */
+/* Own writes, each after `hold` seconds below a lock that `sharing` ranks have in common. */
 static void locks(void)
 {
+    int sharing = (int)option("sharing", 1);
     long count = (long)option("count", 40);
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = 1};
     struct flock none = {.l_type = F_UNLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = 1};
-    int common = opened("common", 0, O_CREAT | O_RDWR), file = opened("own", rank, O_CREAT | O_WRONLY);
-    double hold = option("hold", 0);
+    int common = opened("common", rank / sharing, O_CREAT | O_RDWR),
+        file = opened("own", rank, O_CREAT | O_WRONLY);
     for (long i = 0; i < count; i++) {
-        if (hold > 0) {
-            require(fcntl(common, F_SETLKW, &lock) == 0, "fcntl");
-            idle(hold);
-            fcntl(common, F_SETLK, &none);
-        }
+        require(fcntl(common, F_SETLKW, &lock) == 0, "fcntl");
+        idle(option("hold", 0.01));
+        fcntl(common, F_SETLK, &none);
         require(write(file, data, MIB) == MIB, "write");
     }
     close(file);

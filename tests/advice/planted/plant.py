@@ -1,8 +1,10 @@
 """Records the runs that a generator draws, and writes what was planted in each of them beside the log.
 
-usage: python tests/advice/planted/plant.py HALF [SEED] [WORKERS] [ONLY]      HALF: thresholds or unseen
+usage: python tests/advice/planted/plant.py SET [SEED] [WORKERS] [ONLY]      SET: thresholds, unseen or gains
 
-The logs go to logs/HALF/NAME.darshan, the labels to HALF.jsonl. Runs that are there already are not repeated.
+The logs go to logs/SET/NAME.darshan, and when all are done to logs/SET.tar.xz; the labels go to SET.jsonl. Runs that
+are there already are not repeated. The runs of a fault are recorded one after the other by one worker, so that a fault
+and its healthy twin meet the same machine.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
+import archives
 from iolens.lab.run import openmpi
 from iolens.lab.storage import emulated
 from iolens.lab.storage.layout import Layout
@@ -40,33 +43,43 @@ COMPILED = {
 
 
 def main(half: str, seed: str = "1", workers: str = "2", only: str = "") -> None:
-    """Records all runs of a half that have no log yet."""
-    rows = importlib.import_module(f"draw_{half}").draw(int(seed))
+    """Records all runs of a set that have no log yet."""
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for row in sorted(importlib.import_module(f"draw_{half}").draw(int(seed)), key=lambda row: row["name"]):
+        groups.setdefault(row["fault"] + row["group"].partition(".")[0], []).append(row)
     labels, logs, lock = HERE / f"{half}.jsonl", HERE / "logs" / half, Lock()
-    logs.mkdir(parents=True, exist_ok=True)
+    packed = logs.with_name(f"{half}.tar.xz")
+    archives.unpack(logs, packed)
     known = {row["name"] for row in map(json.loads, labels.read_text().splitlines())} if labels.exists() else set()
     with tempfile.TemporaryDirectory(prefix="iolens-planted-") as work:
         for name, (compiler, *words) in COMPILED.items():
             subprocess.run([compiler, "-o", f"{work}/{name}", *words], cwd=HERE, check=True)
 
         def one(row: dict[str, Any]) -> None:
-            if row["name"] in known or only not in row["name"]:
-                return
             try:
                 truth = record(Path(work), row, logs / f"{row['name']}.darshan")
             except (RuntimeError, ValueError, subprocess.TimeoutExpired) as error:
+                shutil.rmtree(Path(work) / row["name"])
                 print(f"{row['name']}: {error}", flush=True)
                 return
             with lock, labels.open("a") as file:
                 file.write(json.dumps(row | truth) + "\n")
             print(f"{row['name']}: {truth}", flush=True)
 
+        def in_turn(rows: list[dict[str, Any]]) -> None:
+            for row in rows:
+                if row["name"] not in known and only in row["name"]:
+                    one(row)
+
         with ThreadPoolExecutor(int(workers)) as pool:
-            list(pool.map(one, rows))
+            list(pool.map(in_turn, groups.values()))
+    archives.pack(logs, packed)
 
 
 def record(work: Path, row: dict[str, Any], target: Path) -> dict[str, float]:
-    """Runs one row in a fresh folder, keeps its log, and returns the seconds of its I/O and of the run."""
+    """Runs one row in a fresh folder, keeps its log, and returns the seconds of its I/O and of the run, and the load of
+    the machine, as the mean number of runnable processes in the last minute.
+    """
     place = work / row["name"]
     data = place / "data"
     data.mkdir(parents=True)
@@ -100,7 +113,7 @@ def record(work: Path, row: dict[str, Any], target: Path) -> dict[str, float]:
     job = read_log(target)
     shutil.rmtree(place)
     spent = float(found[-1]) if found else io_span_seconds(job) or 0.0
-    return {"seconds": round(spent, 4), "run_time": round(job.run_time, 4)}
+    return {"seconds": round(spent, 4), "run_time": round(job.run_time, 4), "load": round(os.getloadavg()[0], 1)}
 
 
 def _rest(given: dict[str, Any]) -> list[str]:

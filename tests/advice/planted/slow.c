@@ -4,8 +4,9 @@
 
    SLOW is a list of KEY=VALUE, separated by commas: `write`, `read`, `open`, `stat`, `sync` and `seek` are
    seconds for each call, `jump` is what a read or write costs that does not begin where the last one ended,
-   `rate` is bytes a second of one process. `factor` multiplies all of these on the ranks from `from` to `to`,
-   and in files whose path contains SLOW_IN. */
+   `rate` is bytes a second of one process, and `cold` that of bytes that move for the first time, if that is
+   another. `factor` multiplies all of these on the ranks from `from` to `to`, and in files whose path
+   contains SLOW_IN. */
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -25,14 +26,14 @@ enum { MOST_FILES = 4096 };
 
 static struct {
     bool known;
-    double write, read, open, stat, sync, seek, jump, rate, factor;
+    double write, read, open, stat, sync, seek, jump, rate, cold, factor;
     long first, last, rank;
     char folder[256], word[64];
 } slow;
 
 static struct {
     bool below, marked;
-    off_t at, end;
+    off_t at, end, warm;
 } files[MOST_FILES];
 
 static double value_of(const char *key, double otherwise)
@@ -62,6 +63,7 @@ static void learn(void)
     slow.seek = value_of("seek", 0);
     slow.jump = value_of("jump", 0);
     slow.rate = value_of("rate", 0);
+    slow.cold = value_of("cold", 0);
     slow.factor = value_of("factor", 1);
     slow.first = (long)value_of("from", 0);
     slow.last = (long)value_of("to", -1);
@@ -104,7 +106,7 @@ static int opened(int file, const char *path)
         if (file >= 0 && file < MOST_FILES) {
             files[file].below = true;
             files[file].marked = marked;
-            files[file].at = files[file].end = 0;
+            files[file].at = files[file].end = files[file].warm = 0;
         }
     }
     return file;
@@ -114,8 +116,11 @@ static void moved(int file, ssize_t bytes, off_t offset, double seconds)
 {
     if (bytes <= 0 || file < 0 || file >= MOST_FILES || !files[file].below)
         return;
-    if (slow.rate > 0)
-        seconds += (double)bytes / slow.rate;
+    double rate = slow.cold > 0 && offset >= files[file].warm ? slow.cold : slow.rate;
+    if (rate > 0)
+        seconds += (double)bytes / rate;
+    if (offset + bytes > files[file].warm)
+        files[file].warm = offset + bytes;
     if (offset != files[file].end)
         seconds += slow.jump;
     files[file].end = offset + bytes;

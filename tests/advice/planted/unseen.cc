@@ -60,9 +60,12 @@ static int opened(const std::string &path, int flags)
     return file;
 }
 
-// Particles: each rank appends blocks to a file of its own, `part` of all bytes comes from rank 0.
+// Particles: each rank appends blocks to a file of its own, `part` of all bytes comes from rank 0. With
+// `beside`, rank 0 makes one more file, in a folder of that name.
 static void particles()
 {
+    if (option("beside") > 0 && !rank)
+        close(opened(folder + "/beside/report", O_CREAT | O_WRONLY));
     double bytes = option("bytes", 8e6), part = option("part");
     if (part > 0)
         bytes = rank == 0 ? bytes * ranks * part : bytes * ranks * (1 - part) / (ranks - 1);
@@ -84,7 +87,7 @@ static void particles()
 }
 
 // Tracks: each rank reads its own input, a share `mixed` of the pieces in no order, `seeks` seeks before
-// each.
+// each. At the end it reads a share `checked` of them again.
 static void tracks()
 {
     double bytes = option("bytes", 8e6), part = option("part");
@@ -106,6 +109,8 @@ static void tracks()
                 lseek(file, 0, SEEK_END);
             require(pread(file, data.data(), piece, order[i] * (off_t)piece) > 0, "read");
         }
+    for (long i = 0; i < (long)((double)count * option("checked")); i++)
+        require(pread(file, data.data(), piece, i * (off_t)piece) > 0, "read");
     close(file);
 }
 
@@ -234,17 +239,16 @@ static void search()
     particles();
 }
 
-// Ledger: each rank writes records of its own below a lock of all ranks, in which it stays for `hold`
-// seconds.
+// Ledger: each rank writes records of its own, and before each stays for `hold` seconds below a lock that
+// `sharing` ranks have in common.
 static void ledger()
 {
-    int lock = opened(folder + "/lock", O_CREAT | O_RDWR), file = opened(own("ledger"), O_CREAT | O_WRONLY);
+    int sharing = (int)option("sharing", 1), file = opened(own("ledger"), O_CREAT | O_WRONLY);
+    int lock = opened(folder + "/lock." + std::to_string(rank / sharing), O_CREAT | O_RDWR);
     for (long i = 0; i < (long)option("count", 25); i++) {
-        if (option("hold") > 0) {
-            flock(lock, LOCK_EX);
-            idle(option("hold"));
-            flock(lock, LOCK_UN);
-        }
+        flock(lock, LOCK_EX);
+        idle(option("hold"));
+        flock(lock, LOCK_UN);
         require(write(file, data.data(), 1 << 20) == 1 << 20, "write");
     }
     close(file);

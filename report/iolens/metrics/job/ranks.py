@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from heapq import heappop, heappush
 
 import numpy as np
 
@@ -170,16 +171,21 @@ def write_turns(job: Job) -> Turns | None:
 def _groups(begin: np.ndarray, end: np.ndarray, together: float) -> int:
     """Returns the number of groups of ranks that write one after the other; 0 if ranks do not write in such groups.
 
-    `begin` and `end` are in the order of `begin`. Within a group, ranks begin at most `together` seconds apart; the
-    next group begins at most that much before or after a rank of the group ends.
+    `begin` and `end` are in the order of `begin`. The first group begins within `together` seconds; every other rank
+    begins at most that much before or after a rank of the group before ends, and no two of them after the same rank.
     """
-    first, groups = 0, 1
-    for rank in range(1, len(begin)):
-        if begin[rank] - begin[first] <= together:
-            continue
-        if np.abs(end[first:rank] - begin[rank]).min() > together:
-            return 0
-        first, groups = rank, groups + 1
+    ends: list[tuple[float, int]] = []
+    groups = 1
+    for began, ended in zip(begin.tolist(), end.tolist(), strict=True):
+        group = 1
+        if began - begin[0] > together:
+            while ends and ends[0][0] < began - together:
+                heappop(ends)
+            if not ends or ends[0][0] > began + together:
+                return 0
+            group = heappop(ends)[1] + 1
+        heappush(ends, (ended, group))
+        groups = max(groups, group)
     return groups
 
 
