@@ -324,7 +324,7 @@ static void work_for(double seconds)
 static void uneven_computing(void)
 {
     for (int step = 0; step < 10; step++) {
-        work_for(rank ? 0.1 : 0.5);
+        work_for(rank ? 0.02 : 0.5);
         together();
     }
 }

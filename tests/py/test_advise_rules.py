@@ -19,8 +19,10 @@ from iolens.advise.limits import DEFAULTS, changed, from_file
 from iolens.cli.main import main
 from iolens.errors import UsageError
 from iolens.log import Job, read_log
+from iolens.log.records import Records
 from iolens.metrics.files.writers import moved_by_rank
 from iolens.metrics.job.share import io_seconds, slowest_seconds
+from iolens.metrics.processor.sampled import parts
 from iolens.pages.job.advice_rules import rules_text
 from job_example import MIB, frame, job_of
 from processor_example import use
@@ -319,6 +321,16 @@ def traced(compute: list[float], **counters: Any) -> Job:
 
 def test_ranks_that_compute_nothing_are_not_uneven() -> None:
     assert "uneven-computing" not in said(traced([0.0, 0.0, 0.0, 0.0]))
+
+
+def test_time_not_attributed_on_the_longest_rank_evens_out_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each rank can have computed for as long as the longest one at most, or this would not be the longest one."""
+    times = {part: np.zeros(2) for part in (*parts.MPI_PARTS, *parts.IO_PARTS)}
+    times |= {parts.COMPUTE: np.array([10.0, 2.0]), parts.UNKNOWN: np.array([9.0, 1.0]), "rank": np.arange(2)}
+    monkeypatch.setattr("iolens.metrics.processor.time.rank_time", lambda job: Records(times))
+    seen = rules.uneven_computing.check(traced([90.0, 30.0]), DEFAULTS)
+    assert seen is not None
+    assert seen.seconds == pytest.approx(10.0 - (10.0 + 3.0) / 2)
 
 
 def test_uneven_computing_is_seen_without_any_io() -> None:

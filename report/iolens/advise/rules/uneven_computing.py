@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from iolens.advise import say
 from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
@@ -28,7 +30,8 @@ def check(job: Job, limits: Limits) -> Seen | None:
     times = rank_time(job)
     if times is None or len(times) < 2:
         return None
-    most, mean = float(times[COMPUTE].max()), float((times[COMPUTE] + times[UNKNOWN]).mean())
+    most = float(times[COMPUTE].max())
+    mean = float(np.minimum(most, times[COMPUTE] + times[UNKNOWN]).mean())
     if not most or most - mean < limits["imbalance"] * most:
         return None
     longest = int(times["rank"][times[COMPUTE].argmax()])
