@@ -100,7 +100,7 @@ static int parse_line(char *line, int number, struct ost_params *params, bool *s
         seen[i] = true;
         return 0;
     }
-    snprintf(problem, room, "line %d: unknown key '%s'", number, key);
+    snprintf(problem, room, "line %d: unknown key '%s'; storage/README.md lists the keys", number, key);
     return -1;
 }
 
@@ -127,7 +127,8 @@ int ost_params_parse(const char *text, struct ost_params *params, char *problem,
         return -1;
     }
     if ((params->targets_per_server > 0) != (params->server_bandwidth > 0)) {
-        snprintf(problem, room, "targets_per_server and server_mb_per_s need each other");
+        snprintf(problem, room,
+                 "targets_per_server and server_mb_per_s must be set together: give both, or neither");
         return -1;
     }
     return 0;

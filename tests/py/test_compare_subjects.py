@@ -64,6 +64,9 @@ def test_html_has_the_same_sections(tmp_path: Path) -> None:
     assert [re.sub("<.*?>", "", head) for head in heads][:2] == ["What differs", "How they were made"]
     assert "the bound that was given for the device" in text
     assert "<script src" not in text
+    figures = re.findall(r"<svg.*?<title[^>]*>(.*?)</title>", text, re.DOTALL)
+    assert figures
+    assert [title for title in figures if ": " not in title] == []
 
 
 def test_time_by_operation_is_that_of_the_logs() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -112,3 +113,12 @@ def test_the_fresh_runs_are_in_the_document_and_in_the_tables(tmp_path: Path) ->
     summary = write_comparison(load_results(folder), tmp_path / "comparison.pdf", read_log)
     assert summary.frames["runs"]["fresh"].sum() == 6
     assert summary.verdict.startswith("Confirmed: ")
+
+
+def test_every_figure_of_a_sweep_says_its_finding_in_words(tmp_path: Path) -> None:
+    folder = write_sweep(tmp_path / "sweep", MATRIX)
+    write_comparison(load_results(folder), tmp_path / "comparison.html", read_log)
+    figures = re.findall(r"<svg.*?<title[^>]*>(.*?)</title>", (tmp_path / "comparison.html").read_text(), re.DOTALL)
+    assert any("most: 4 stripes, 4 aggregators, " in title for title in figures)
+    assert any("stripe count 1 to 4: " in title for title in figures)
+    assert [title for title in figures if ": " not in title] == []

@@ -188,7 +188,7 @@ def test_a_server_needs_its_link_and_targets(tmp_path: Path) -> None:
     command = [str(REPLAY), str(config(tmp_path, {"server_mb_per_s": 100}))]
     done = subprocess.run(command, input="", capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    assert "targets_per_server and server_mb_per_s need each other" in done.stderr
+    assert "targets_per_server and server_mb_per_s must be set together" in done.stderr
 
 
 def keys(kind: str) -> list[str]:

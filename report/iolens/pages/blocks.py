@@ -97,8 +97,8 @@ class FigureBlock:
 
 def described(figure: FigureBlock) -> str:
     """Returns a figure's alternative text: its title, and what it shows."""
-    title = figure.title or (figure.about.title if figure.about else "figure")
-    return f"{title}: {figure.says}" if figure.says else title
+    title = figure.title or (figure.about.title if figure.about else "")
+    return ": ".join(part for part in (title, figure.says) if part) or "figure"
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from iolens.fleet.ask import QUESTIONS, Store
 from iolens.pages import words
 from iolens.pages.blocks import FigureBlock
 from iolens.pages.exhibit import Column, Exhibit
+from iolens.pages.exhibits import finding
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -138,7 +139,9 @@ def _trend_figure(store: Store, found: pd.DataFrame) -> Iterable[FigureBlock]:
     from iolens.figures.trend import trend
 
     if len(found) > 1:
-        yield FigureBlock(trend(found), "", title="Month by month")
+        spent = zip((f"{month:%Y-%m}" for month in found["month"]), found["io_hours"], strict=True)
+        says = f"process hours in I/O: {finding.extremes(spent, hours)}"
+        yield FigureBlock(trend(found), "", title="Month by month", says=says)
 
 
 TREND: Exhibit[Store] = Exhibit(

@@ -12,6 +12,7 @@ from iolens.missing import is_nan
 from iolens.pages import words
 from iolens.pages.blocks import FigureBlock
 from iolens.pages.exhibit import Column, Exhibit
+from iolens.pages.exhibits import finding
 from iolens.pages.exhibits.processor import drilled
 
 if TYPE_CHECKING:
@@ -253,7 +254,10 @@ def _running_figure(forest: Forest, counts: pd.DataFrame) -> Iterable[FigureBloc
     """Draws the number of processes over time."""
     from iolens.figures.running import running_processes
 
-    yield FigureBlock(running_processes(counts.set_index("start")), "", title="Processes that run, by program")
+    programs = counts.set_index("start")
+    says = finding.extremes(zip(programs, programs.max(), strict=True), words.count)
+    says = f"largest number of processes at once by program: {says}"
+    yield FigureBlock(running_processes(programs), "", title="Processes that run, by program", says=says)
 
 
 def _running_counts(forest: Forest) -> pd.DataFrame | None:
@@ -301,7 +305,9 @@ def _activity_figure(forest: Forest, _: pd.DataFrame) -> Iterable[FigureBlock]:
         f"order of the tree, from the bottom. Look for pauses, and for processes that move bytes while others do not."
     )
     figure = activity_map(written, read, width, count, row="process")
-    yield FigureBlock(figure, caption, title="Bytes over time")
+    moved = (written + read).sum(axis=0)
+    says = f"most bytes in a bin: {words.size(float(moved.max()))}, at {words.duration(int(moved.argmax()) * width)}"
+    yield FigureBlock(figure, caption, title="Bytes over time", says=says)
 
 
 ACTIVITY: Exhibit[Forest] = Exhibit(

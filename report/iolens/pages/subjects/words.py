@@ -212,7 +212,7 @@ def _unlike(subjects: Subjects) -> str:
 def _whole_seconds(subjects: Subjects) -> str:
     """Returns a note if some run times are known to the second only."""
     letters = [letter for letter, subject in subjects.named if any(job.whole_seconds for job in subject.jobs)]
-    return f"The logs of {', '.join(letters)} know begin and end in whole seconds only." if letters else ""
+    return f"The logs of {', '.join(letters)} have their start and end in whole seconds only." if letters else ""
 
 
 def run_count(subject: Subject) -> str:

@@ -11,8 +11,12 @@ from iolens.metrics.subjects.aligned import SAME, aligned, numbers
 from iolens.metrics.subjects.bounds import bounds
 from iolens.metrics.subjects.subject import Subjects
 from iolens.metrics.subjects.values import RUN
+from iolens.missing import is_nan
+from iolens.pages import words
 from iolens.pages.blocks import FigureBlock
+from iolens.pages.comparison.numbers import three_digits
 from iolens.pages.exhibit import Exhibit
+from iolens.pages.exhibits import finding
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -87,7 +91,16 @@ def _ratio_figure(subjects: Subjects, found: pd.DataFrame) -> Iterable[FigureBlo
     if len(found) == _MOST_RATIOS:
         caption += f" The first {_MOST_RATIOS}; the others are in the tables."
     label = f"as a multiple of {first}'s (1× = the same)"
-    yield FigureBlock(ratio_rows(ratios.dropna(subset=["ratio"]), label, _legend_labels(subjects)), caption)
+    known = ratios.dropna(subset=["ratio"])
+    said = [
+        f"{text.split('  ')[0]}: {each} {three_digits(ratio)} times {first}" for text, each, ratio in _plain_rows(known)
+    ]
+    yield FigureBlock(ratio_rows(known, label, _legend_labels(subjects)), caption, says="; ".join(said))
+
+
+def _plain_rows(ratios: pd.DataFrame) -> Iterable[tuple[str, str, float]]:
+    """Returns the name, the subject's letter and the ratio of each row."""
+    return zip(ratios["text"], ratios["series"], ratios["ratio"], strict=True)
 
 
 def _rates(subjects: Subjects) -> pd.DataFrame:
@@ -126,7 +139,8 @@ def _rate_figures(subjects: Subjects, found: pd.DataFrame) -> Iterable[FigureBlo
             caption += " No bound is known: neither a model of the storage, nor --device-rate."
         columns = ("value", "low", "high", "value")
         figure = grouped_bars(points, singles, ("rate", "subject"), columns, "MiB/s", None)
-        yield FigureBlock(figure, caption)
+        pairs = ((each, row[f"value {each}"]) for each in subjects.letters if not is_nan(row[f"value {each}"]))
+        yield FigureBlock(figure, caption, says=finding.extremes(pairs, lambda value: f"{three_digits(value)} MiB/s"))
 
 
 def _time_figure(subjects: Subjects, found: pd.DataFrame) -> Iterable[FigureBlock]:
@@ -137,7 +151,9 @@ def _time_figure(subjects: Subjects, found: pd.DataFrame) -> Iterable[FigureBloc
         "The time of a layer contains the time of the layers below it. Bars are means over the logs of a subject; "
         "lines show their range."
     )
-    yield FigureBlock(time_bars(found), caption)
+    names = found["module"] + " of " + found["letter"]
+    says = finding.largest(zip(names, found[["read", "write", "meta"]].sum(axis=1), strict=True), words.duration, 6)
+    yield FigureBlock(time_bars(found), caption, says=says)
 
 
 def activity_figure(subjects: Subjects) -> list[FigureBlock]:
@@ -151,7 +167,11 @@ def activity_figure(subjects: Subjects) -> list[FigureBlock]:
         f"{layer}, reads and writes together: bytes a second of one rank. All maps have the same colours and the same "
         "axis of time; grey lies after the end of a run. The first log of each subject."
     )
-    return [FigureBlock(heatmaps(found), caption)]
+    fastest = ((each.letter, float(each.rates.max())) for each in found)
+    says = (
+        f"{layer} over time, highest rate of a rank: {finding.largest(fastest, lambda rate: words.size(rate) + '/s')}"
+    )
+    return [FigureBlock(heatmaps(found), caption, says=says)]
 
 
 def _size_figure(subjects: Subjects, found: pd.DataFrame) -> Iterable[FigureBlock]:
@@ -159,7 +179,9 @@ def _size_figure(subjects: Subjects, found: pd.DataFrame) -> Iterable[FigureBloc
     from iolens.figures.subjects.sizes import size_histograms
 
     caption = "Accesses of all ranks by size in bytes (K = 1024); the mean over the logs of a subject."
-    yield FigureBlock(size_histograms(found, _labels(subjects)), caption)
+    names = found["layer"] + " " + found["kind"] + " of " + found["letter"] + ", " + found["bucket"].astype(str)
+    says = finding.largest(zip(names, found["count"], strict=True), finding.count_text, 6)
+    yield FigureBlock(size_histograms(found, _labels(subjects)), caption, says=says)
 
 
 RATIOS: Exhibit[Subjects] = Exhibit("ratios", "What differs", _leading, draw=_ratio_figure)

@@ -14,9 +14,10 @@ from iolens.metrics.statistics.paired import method
 from iolens.missing import is_nan
 from iolens.pages import words
 from iolens.pages.blocks import FigureBlock
-from iolens.pages.comparison.numbers import interval, three_digits
+from iolens.pages.comparison.numbers import interval, three_digits, value_with_unit
 from iolens.pages.comparison.remedy import plain
 from iolens.pages.exhibit import Column, Exhibit
+from iolens.pages.exhibits import finding
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -95,7 +96,16 @@ def _map_figure(comparison: Comparison, found: pd.DataFrame) -> Iterable[FigureB
     figure = heatmap(found, (pair[0], pair[1]), rest, comparison.measure.axis, comparison.best)
     caption = f"Typical {comparison.measure.name} of each setting. "
     caption += "Framed: the best; hatched: left out of the comparison."
-    yield FigureBlock(figure, caption)
+    yield FigureBlock(figure, caption, says=_fastest_and_slowest(comparison))
+
+
+def _fastest_and_slowest(comparison: Comparison, column: str = "value") -> str:
+    """Returns the compared points with the largest and the smallest number in a column: `value`, or `seconds`."""
+    points = comparison.points[comparison.points["left_out"] == ""].dropna(subset=[column])
+    pairs = zip(points["label"].astype(str), points[column], strict=True)
+    if column == "seconds":
+        return finding.extremes(pairs, words.duration)
+    return finding.extremes(pairs, lambda value: value_with_unit(comparison.measure, value))
 
 
 def _bar_figures(comparison: Comparison, found: pd.DataFrame) -> Iterable[FigureBlock]:
@@ -121,7 +131,7 @@ def _bar_figures(comparison: Comparison, found: pd.DataFrame) -> Iterable[Figure
     )
     for columns, axis, caption in drawn:
         figure = grouped_bars(found, comparison.runs, comparison.factors, columns, axis, comparison.best)
-        yield FigureBlock(figure, caption)
+        yield FigureBlock(figure, caption, says=_fastest_and_slowest(comparison, columns[0]))
 
 
 def _ranking_figure(comparison: Comparison, found: pd.DataFrame) -> Iterable[FigureBlock]:
@@ -133,7 +143,8 @@ def _ranking_figure(comparison: Comparison, found: pd.DataFrame) -> Iterable[Fig
     shown, measured = len(ranked(found, comparison.measure.less_is_better)), int(found["value"].notna().sum())
     if shown < measured:
         caption += f" The best {shown} of {measured}."
-    yield FigureBlock(ranking(found, comparison.measure.axis, comparison.measure.less_is_better), caption)
+    figure = ranking(found, comparison.measure.axis, comparison.measure.less_is_better)
+    yield FigureBlock(figure, caption, says=_fastest_and_slowest(comparison))
 
 
 def _effects_figure(comparison: Comparison, found: pd.DataFrame) -> Iterable[FigureBlock]:
@@ -145,7 +156,12 @@ def _effects_figure(comparison: Comparison, found: pd.DataFrame) -> Iterable[Fig
         "the grey bar spans the single pairs: a long one means that the effect depends on the other settings. "
         + _LEAVES
     )
-    yield FigureBlock(effect_forest(found, _rate_name(comparison)), caption)
+    changes = [
+        f"{name_text(row['setting'])} {level_text(row['setting'], row['base'])} to "
+        f"{level_text(row['setting'], row['level'])}: {three_digits(row['ratio'])} times"
+        for row in found.to_dict("records")
+    ]
+    yield FigureBlock(effect_forest(found, _rate_name(comparison)), caption, says="; ".join(changes))
 
 
 def _interaction_figure(comparison: Comparison, found: pd.DataFrame) -> Iterable[FigureBlock]:
@@ -156,7 +172,7 @@ def _interaction_figure(comparison: Comparison, found: pd.DataFrame) -> Iterable
         lines = interaction_lines(found, comparison.interaction.names, comparison.measure.axis)
         caption = "Parallel lines: the two settings act independently. Lines that fan out: they pay off together. "
         caption += _LEAVES
-        yield FigureBlock(lines, caption)
+        yield FigureBlock(lines, caption, says=_fastest_and_slowest(comparison))
 
 
 def _points_note(comparison: Comparison) -> str:
