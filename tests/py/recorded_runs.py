@@ -1,5 +1,6 @@
-"""Judges the recorded runs of a set and prints the results as the table of report/ADVICE.md. ¶ usage: python
-tests/py/recorded_runs.py [SET ...] SET: thresholds, seen, unseen, gains (default: all)
+"""Judges the recorded runs of a set and prints the results as the table of report/ADVICE.md.
+
+usage: python tests/py/recorded_runs.py [SET ...]      SET: thresholds, seen, unseen or gains (default: all)
 """
 
 from __future__ import annotations
@@ -17,17 +18,15 @@ from statistics import mean, median, stdev
 from iolens.advise import Diagnosis, diagnosis
 from iolens.log import read_log
 from iolens.metrics.statistics.student import t_quantile
+from log_archives import unpack
 
 PLANTED = Path(__file__).resolve().parents[1] / "advice/planted"
-sys.path.insert(0, str(PLANTED))
-from archives import unpack  # noqa: E402  (its folder is known only now)
-
 CLEAR = 0.1
 """A fault must be found if it costs at least this share of the run, measured against the run without the fault."""
 LEAST_REPETITIONS = 3
+"""Smallest number of repetitions whose differences have a useful interval."""
 SETS = ("thresholds", "seen", "unseen")
-
-
+"""Sets in which each run was recorded once."""
 MEASURING = {"cold-then-warm"}
 """Notes that name a planted fault: one that falsifies a measurement and slows nothing down."""
 

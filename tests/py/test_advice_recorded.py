@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from advice_invariants import contradictions
 from iolens.advise.table import RULES
 from iolens.log import read_log
-from recorded_runs import SETS, bounds, gains, gains_text, logs, runs, scores, text
+from iolens.log.container import open_container
+from iolens.log.rewrite import take_apart
+from log_archives import pack, unpack
+from recorded_runs import PLANTED, SETS, bounds, gains, gains_text, logs, runs, scores, text
 
 LEAST = (0.97, 0.92, 0.9)
 """Least precision, recall and share of found faults that stand first, in each set."""
@@ -50,6 +55,16 @@ def test_more_aggregators_save_exchange_too() -> None:
     few = [row for row in bounds("thresholds") if row[0].startswith("aggregators")]
     assert few
     assert all(bound >= 0.9 * cost for _, bound, cost in few), few
+
+
+def test_an_archive_gives_back_what_the_logs_hold(tmp_path: Path) -> None:
+    log = PLANTED.parent / "logs/small-writes.darshan"
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs" / log.name).write_bytes(log.read_bytes())
+    pack(tmp_path / "logs", tmp_path / "logs.tar.xz")
+    unpack(tmp_path / "again", tmp_path / "logs.tar.xz")
+    assert [path.name for path in tmp_path.rglob("*.darshan")] == [log.name, log.name]
+    assert take_apart(open_container(tmp_path / "again" / log.name)) == take_apart(open_container(log))
 
 
 def test_labels_are_rules_and_strengths_begin_with_none() -> None:

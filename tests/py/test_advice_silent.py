@@ -296,3 +296,7 @@ def test_tiny_datasets_cost_what_is_written_when_their_file_is_closed() -> None:
 def test_layouts_of_files_are_found_in_any_order() -> None:
     """Most files had no layout where the log had them in another order than the layouts."""
     assert said(crowded())["few-targets"] == said(crowded(step=-1))["few-targets"]
+
+
+def test_sixteen_ranks_crowd_a_target() -> None:
+    assert "few-targets" in said(crowded(targets=64, highest=200))

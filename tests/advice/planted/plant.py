@@ -22,7 +22,6 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-import archives
 from iolens.lab.run import openmpi
 from iolens.lab.storage import emulated
 from iolens.lab.storage.layout import Layout
@@ -48,7 +47,7 @@ def main(half: str, seed: str = "1", workers: str = "2", only: str = "") -> None
     for row in sorted(importlib.import_module(f"draw_{half}").draw(int(seed)), key=lambda row: row["name"]):
         groups.setdefault(row["fault"] + row["group"].partition(".")[0], []).append(row)
     labels, logs, lock = HERE / f"{half}.jsonl", HERE / "logs" / half, Lock()
-    packed = logs.with_name(f"{half}.tar.xz")
+    packed, archives = logs.with_name(f"{half}.tar.xz"), importlib.import_module("log_archives")
     archives.unpack(logs, packed)
     known = {row["name"] for row in map(json.loads, labels.read_text().splitlines())} if labels.exists() else set()
     with tempfile.TemporaryDirectory(prefix="iolens-planted-") as work:
@@ -146,5 +145,5 @@ def _call(place: Path, words: list[str], environment: dict[str, str]) -> None:
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(HERE))
+    sys.path[:0] = [str(HERE), str(ROOT / "tests/py")]
     main(*sys.argv[1:])
