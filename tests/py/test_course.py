@@ -17,7 +17,7 @@ import pytest
 from iolens.advise.table import RULES
 from iolens.cli.main import main
 from iolens.course.activity import LANGUAGES, Claim, claim_of, load_claims
-from iolens.course.judge import NO, OPEN, SAME, YES, Outcome, judge
+from iolens.course.judge import NO, OPEN, SAME, YES, JudgedClaim, judge
 from iolens.course.words import SAID, language_of_user, paragraphs
 from iolens.errors import UsageError
 from iolens.lab.sweep.define.experiment_file import load_experiment
@@ -58,7 +58,7 @@ def results(folder: Path, speeds: dict[int, list[float]], **columns: Any) -> Res
 
 def outcome(
     folder: Path, speeds: dict[int, list[float]], columns: dict[str, Any] | None = None, **keys: Any
-) -> Outcome:
+) -> JudgedClaim:
     (found,) = judge(
         [claim(**keys)], results(folder, speeds, **(columns or {})), lambda log: ["x"] * (log.name[0] == "4")
     )

@@ -8,7 +8,7 @@ import pytest
 from iolens.cli.main import main
 from iolens.errors import IolensError
 from iolens.lab.io500.phases import PHASES, Phase, Scale, options_of
-from iolens.lab.io500.score import Outcome, geometric_mean, outcome_line, outcome_of, score_line, score_of
+from iolens.lab.io500.score import PhaseResult, geometric_mean, outcome_line, outcome_of, score_line, score_of
 
 PUBLISHED = """\
 [RESULT]       ior-easy-write        0.186620 GiB/s  : time 0.027 seconds
@@ -27,9 +27,9 @@ PUBLISHED = """\
 """Example in the README of github.com/IO500/io500; the score is 0.172092 GiB/s, 292.625029 kiops, 7.096374 in total."""
 
 
-def published() -> list[Outcome]:
+def published() -> list[PhaseResult]:
     rows = [line.split() for line in PUBLISHED.splitlines()]
-    return [Outcome(phase, float(row[2]), float(row[-2])) for phase, row in zip(PHASES, rows, strict=True)]
+    return [PhaseResult(phase, float(row[2]), float(row[-2])) for phase, row in zip(PHASES, rows, strict=True)]
 
 
 def test_score_of_the_published_run() -> None:
@@ -50,7 +50,7 @@ def test_geometric_mean_by_hand() -> None:
 
 
 def test_nothing_is_scored_from_nothing() -> None:
-    rows = [Outcome(one.phase, 0.0 if one.phase.name == "find" else one.value, one.seconds) for one in published()]
+    rows = [PhaseResult(one.phase, 0.0 if one.phase.name == "find" else one.value, one.seconds) for one in published()]
     with pytest.raises(IolensError, match=r"find gave 0\.0 kIOPS, so no score can be computed"):
         score_of(rows)
 

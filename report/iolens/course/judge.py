@@ -30,7 +30,7 @@ Advice = Callable[[Path], list[str]]
 
 
 @dataclass(frozen=True)
-class Outcome:
+class JudgedClaim:
     """The outcome of one claim.
 
     `ratio` is the ratio of `values` (MiB/s, of both points, or of the point and its bound), with an interval that holds
@@ -46,35 +46,35 @@ class Outcome:
     problem: str = ""
 
 
-def judge(claims: Sequence[Claim], results: Results, advice: Advice) -> list[Outcome]:
+def judge(claims: Sequence[Claim], results: Results, advice: Advice) -> list[JudgedClaim]:
     """Returns the outcome of every claim, in their order."""
     measuring = sum(claim.kind not in LOOKS for claim in claims)
     risk = (1.0 - CONFIDENCE) / max(1, measuring)
     return [_outcome_of(claim, results, advice, risk) for claim in claims]
 
 
-def _outcome_of(claim: Claim, results: Results, advice: Advice, risk: float) -> Outcome:
+def _outcome_of(claim: Claim, results: Results, advice: Advice, risk: float) -> JudgedClaim:
     """Returns the outcome of one claim, whose interval misses with this risk."""
     places = [claim.point] if claim.kind in (*LOOKS, "reaches") else [claim.point, claim.other]
     groups = [_runs_at(results.runs, levels) for levels in places]
     for levels, runs in zip(places, groups, strict=True):
         if runs.empty:
-            return Outcome(claim, OPEN, problem=f"{describe(levels)}: not run")
+            return JudgedClaim(claim, OPEN, problem=f"{describe(levels)}: not run")
     most = max(len(runs) for runs in groups)
     for levels, runs in zip(places, groups, strict=True):
         row = point_row(list(levels), tuple(levels.values()), runs, most, results.measure)
         if row["left_out"]:
-            return Outcome(claim, OPEN, problem=f"{row['label']}: {row['left_out']}")
+            return JudgedClaim(claim, OPEN, problem=f"{row['label']}: {row['left_out']}")
     if claim.kind in LOOKS:
         return _looked_up(claim, groups[0], advice)
     speeds = [_speeds_of(runs, claim.operation) for runs in groups]
     if not all(speeds):
-        return Outcome(claim, OPEN, problem=f"the program measured no {claim.operation} bandwidth")
+        return JudgedClaim(claim, OPEN, problem=f"the program measured no {claim.operation} bandwidth")
     if claim.kind == "reaches":
         return _reaching(claim, groups[0], speeds[0], results, risk)
     ratio = family(speeds).contrast([(1, 0), (-1, 1)], risk)
     values = tuple(family([group]).typical(0).value for group in speeds)
-    return Outcome(claim, _compared(claim, ratio), values, ratio)
+    return JudgedClaim(claim, _compared(claim, ratio), values, ratio)
 
 
 def _runs_at(runs: pd.DataFrame, levels: Levels) -> pd.DataFrame:
@@ -104,28 +104,28 @@ def _compared(claim: Claim, ratio: Ratio) -> str:
     return OPEN if not ratio.is_clear else YES if ratio.value > 1 else NO
 
 
-def _reaching(claim: Claim, runs: pd.DataFrame, speeds: list[float], results: Results, risk: float) -> Outcome:
+def _reaching(claim: Claim, runs: pd.DataFrame, speeds: list[float], results: Results, risk: float) -> JudgedClaim:
     """Returns how much of the bound by the storage's model a point reaches."""
     found = of_runs(runs, results.limits)
     if found is None:
-        return Outcome(claim, OPEN, problem="the storage has no model that gives a bound")
+        return JudgedClaim(claim, OPEN, problem="the storage has no model that gives a bound")
     most, _ = found
     speed = family([speeds]).contrast([(1, 0)], risk)
     if speed.low is None or speed.high is None:
-        return Outcome(claim, OPEN, (speed.value, most), Ratio(speed.value / most, None, None))
+        return JudgedClaim(claim, OPEN, (speed.value, most), Ratio(speed.value / most, None, None))
     ratio = Ratio(speed.value / most, speed.low / most, speed.high / most)
     answer = YES if speed.low >= claim.margin * most else NO if speed.high < claim.margin * most else OPEN
-    return Outcome(claim, answer, (speed.value, most), ratio)
+    return JudgedClaim(claim, answer, (speed.value, most), ratio)
 
 
-def _looked_up(claim: Claim, runs: pd.DataFrame, advice: Advice) -> Outcome:
+def _looked_up(claim: Claim, runs: pd.DataFrame, advice: Advice) -> JudgedClaim:
     """Returns whether the logs of a point have a finding, or every run left as many logs as it had processes."""
     logs = [Path(log) for log in runs.loc[runs["usable"], "log"].dropna()]
     if claim.kind == "finds":
         having = sum(claim.rule in advice(log) for log in logs)
     else:
         having = sum(len(list(log.parent.glob("*.darshan"))) == claim.count for log in logs)
-    outcome = Outcome(claim, OPEN, logs=(having, len(logs)))
+    outcome = JudgedClaim(claim, OPEN, logs=(having, len(logs)))
     if not logs:
         return replace(outcome, problem="the runs left no log")
     return replace(outcome, answer=YES if having == len(logs) else NO if not having else OPEN)

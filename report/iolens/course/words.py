@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 
 from iolens.course.activity import LANGUAGES
-from iolens.course.judge import LOOKS, NO, OPEN, SAME, YES, Outcome
+from iolens.course.judge import LOOKS, NO, OPEN, SAME, YES, JudgedClaim
 from iolens.metrics.statistics.intervals import Ratio
 
 SAID: Mapping[str, Mapping[str, str]] = {
@@ -64,7 +64,7 @@ def language_of_user() -> str:
     return asked[:2] if asked[:2] in LANGUAGES else LANGUAGES[0]
 
 
-def paragraphs(outcome: Outcome, language: str) -> list[str]:
+def paragraphs(outcome: JudgedClaim, language: str) -> list[str]:
     """Returns the claim with its answer first; then what came out where the course was first given, and here;
     then why.
     """
@@ -81,7 +81,7 @@ def paragraphs(outcome: Outcome, language: str) -> list[str]:
     return lines
 
 
-def _measured(outcome: Outcome, language: str) -> str:
+def _measured(outcome: JudgedClaim, language: str) -> str:
     """Returns the numbers behind an answer."""
     said, claim = SAID[language], outcome.claim
     if outcome.problem:

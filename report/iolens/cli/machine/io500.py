@@ -10,7 +10,7 @@ from iolens.cli.output import add_results
 from iolens.errors import UsageError
 from iolens.lab.io500.perform import perform_all
 from iolens.lab.io500.phases import PHASES, Scale, options_of
-from iolens.lab.io500.score import WHY_INVALID, Outcome, outcome_line, score_line, score_of
+from iolens.lab.io500.score import WHY_INVALID, PhaseResult, outcome_line, score_line, score_of
 from iolens.lab.run import preload
 from iolens.lab.sizes import parse_size
 
@@ -77,6 +77,6 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _show(outcome: Outcome) -> None:
+def _show(outcome: PhaseResult) -> None:
     """Returns one phase, as soon as it is over."""
     print(outcome_line(outcome), flush=True)

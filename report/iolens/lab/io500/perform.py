@@ -13,7 +13,7 @@ from pathlib import Path
 from iolens.errors import IolensError
 from iolens.lab.installation import find_program
 from iolens.lab.io500.phases import PHASES, TIMESTAMP_BEFORE, Phase, Scale, options_of
-from iolens.lab.io500.score import Outcome, outcome_of
+from iolens.lab.io500.score import PhaseResult, outcome_of
 from iolens.lab.launchers.launcher import RunSpec
 from iolens.lab.launchers.local import LOCAL
 from iolens.lab.run import mpi
@@ -29,7 +29,7 @@ def _task_of(phase: Phase, scale: Scale, data: Path, folder: Path, profiler: str
     return RunSpec(folder, (LOCAL.starter(flavour),), scale.ranks, words, Setup(profiler, folder), flavour)
 
 
-def _perform(phase: Phase, scale: Scale, data: Path, results: Path, profiler: str) -> Outcome:
+def _perform(phase: Phase, scale: Scale, data: Path, results: Path, profiler: str) -> PhaseResult:
     """Runs one phase under the profiler; its log, output and result go to results/<phase>/."""
     folder = results / phase.name
     shutil.rmtree(folder, ignore_errors=True)
@@ -48,8 +48,8 @@ def _perform(phase: Phase, scale: Scale, data: Path, results: Path, profiler: st
 
 
 def perform_all(
-    scale: Scale, directory: Path, results: Path, profiler: str, tell: Callable[[Outcome], None]
-) -> list[Outcome]:
+    scale: Scale, directory: Path, results: Path, profiler: str, tell: Callable[[PhaseResult], None]
+) -> list[PhaseResult]:
     """Runs all phases in a new folder below `directory`, which is removed at the end; calls `tell` after each
     phase.
     """
@@ -59,7 +59,7 @@ def perform_all(
             f"{data} exists already, from another run or from a run that was interrupted; remove it, or "
             f"give another folder"
         )
-    outcomes: list[Outcome] = []
+    outcomes: list[PhaseResult] = []
     try:
         for folder in {phase.folder for phase in PHASES}:
             (data / folder).mkdir(parents=True, exist_ok=True)

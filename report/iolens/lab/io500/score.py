@@ -15,7 +15,7 @@ _GIB, _KILO = 2**30, 1000.0
 
 
 @dataclass(frozen=True)
-class Outcome:
+class PhaseResult:
     """A phase's value in its unit, and its seconds by the slowest rank."""
 
     phase: Phase
@@ -32,14 +32,14 @@ class Score:
     total: float
 
 
-def outcome_of(phase: Phase, result: Mapping[str, Any]) -> Outcome:
+def outcome_of(phase: Phase, result: Mapping[str, Any]) -> PhaseResult:
     """Returns value and time of a phase from its result (workloads/RESULT.md)."""
     if phase.program == "ior":
         found = [part for part in result["phases"] if part["operation"] == phase.operation]
         moved, seconds = sum(part["bytes"] for part in found), sum(part["seconds"]["max"] for part in found)
-        return Outcome(phase, moved / seconds / _GIB, seconds)
+        return PhaseResult(phase, moved / seconds / _GIB, seconds)
     rate = next(row for row in result["extra"]["rates"] if row["operation"] == phase.operation)
-    return Outcome(phase, rate["items_per_second"] / _KILO, rate["seconds"])
+    return PhaseResult(phase, rate["items_per_second"] / _KILO, rate["seconds"])
 
 
 def geometric_mean(values: Sequence[float]) -> float:
@@ -47,7 +47,7 @@ def geometric_mean(values: Sequence[float]) -> float:
     return math.exp(math.fsum(math.log(value) for value in values) / len(values))
 
 
-def score_of(outcomes: Sequence[Outcome]) -> Score:
+def score_of(outcomes: Sequence[PhaseResult]) -> Score:
     """Returns the geometric means of the bandwidths and of the rates, and the geometric mean of the two."""
     values = {unit: [one.value for one in outcomes if one.phase.unit == unit] for unit in (BANDWIDTH, RATE)}
     for one in outcomes:
@@ -57,7 +57,7 @@ def score_of(outcomes: Sequence[Outcome]) -> Score:
     return Score(bandwidth, rate, math.sqrt(bandwidth * rate))
 
 
-def outcome_line(outcome: Outcome) -> str:
+def outcome_line(outcome: PhaseResult) -> str:
     """Returns the line of a phase in IO500's form."""
     phase = outcome.phase
     unit = "GiB/s " if phase.unit == BANDWIDTH else phase.unit

@@ -89,24 +89,23 @@ def run_key(parts: Mapping[str, Any], files: Iterable[Path]) -> str:
     return digest.hexdigest()
 
 
+def fields_of(outcome: Outcome) -> dict[str, Any]:
+    """Returns the fields of a record that the outcome of its command gives."""
+    shared = {one.name for one in fields(RunRecord)} & {*outcome._fields} - {"reason"}
+    log = outcome.logs[-1].name if outcome.logs else None
+    return {name: getattr(outcome, name) for name in shared} | {"seconds": round(outcome.seconds, 6), "log": log}
+
+
 def write_single(folder: Path, outcome: Outcome, setup: Setup) -> None:
-    """Returns the run.json of one `iolens run`."""
+    """Writes the run.json of one `iolens run`."""
     record = RunRecord(
         id=folder.name,
         status="ok" if outcome.exit_code == 0 else "failed",
         reason=None if outcome.exit_code == 0 else f"exit code {outcome.exit_code}",
-        command=outcome.command,
-        started=outcome.started,
-        seconds=outcome.seconds,
-        exit_code=outcome.exit_code,
         point={},
         storage={"kind": setup.storage.name if setup.storage else _UNKNOWN_STORAGE, "valid": None, "reason": None},
         launcher="local",
-        hosts=hosts_of(outcome.logs),
-        load_before=outcome.load_before,
-        load_after=outcome.load_after,
-        machine=outcome.machine,
-        log=outcome.logs[-1].name if outcome.logs else None,
         key=run_key({"command": outcome.command}, []),
+        **fields_of(outcome._replace(hosts=tuple(hosts_of(outcome.logs)))),
     )
     write_record(folder, record)

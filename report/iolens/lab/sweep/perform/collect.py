@@ -12,7 +12,7 @@ from iolens.lab.io_components import LUSTRE, ROMIO, TWO_PHASE
 from iolens.lab.run.execute import Outcome
 from iolens.lab.run.hosts import hosts_of
 from iolens.lab.run.mpi import Flavour
-from iolens.lab.run.record import RunRecord
+from iolens.lab.run.record import RunRecord, fields_of
 from iolens.lab.storage.backend import Health
 from iolens.lab.storage.mounts import file_system
 from iolens.lab.sweep.define.spec import PointSpec
@@ -44,14 +44,11 @@ def collect(sweep: Sweep, spec: PointSpec, outcome: Outcome, health: Health) -> 
     below = file_system(spec.mount)[0] if sweep.storage.times_by_model else None
     storage = {"file_system": health.file_system, "below": below, "valid": health.valid, "reason": health.reason}
     pages = page_cache(result, seen, sweep.storage.times_by_model)
+    hosts = outcome.hosts or hosts_of(outcome.logs, None if sweep.launcher.elsewhere else spec.ranks)
     return RunRecord(
         id=spec.id,
         status=status,
         reason=reason,
-        command=outcome.command,
-        started=outcome.started,
-        seconds=round(outcome.seconds, 6),
-        exit_code=outcome.exit_code,
         point=spec.point,
         requested=spec.requested,
         effective=effective,
@@ -61,16 +58,11 @@ def collect(sweep: Sweep, spec: PointSpec, outcome: Outcome, health: Health) -> 
         launcher=sweep.launcher.name,
         build={**(result.get("build") or {}), **spec.build.made},
         mpi={**mpi, "driver": driver, **spec.placement},
-        hosts=outcome.hosts or hosts_of(outcome.logs, None if sweep.launcher.elsewhere else spec.ranks),
-        load_before=outcome.load_before,
-        load_after=outcome.load_after,
-        machine=outcome.machine,
-        log=log.name if log else None,
         result=RESULT if result else None,
         key=spec.key,
         lost=spec.lost,
         failed_before=spec.failed,
-        batch=outcome.batch,
+        **fields_of(outcome._replace(hosts=tuple(hosts))),
     )
 
 
