@@ -72,6 +72,5 @@ void config_read(Config *config, int argc, char **argv, MPI_Comm comm)
     check(config, &trouble);
     if (rank == 0)
         check_places(config, &trouble);
-    if (trouble_shared(&trouble, comm))
-        fail(EXIT_USAGE, "%s", trouble.text);
+    fail_if_trouble(EXIT_USAGE, &trouble, comm);
 }

@@ -124,6 +124,5 @@ void report(Run *run)
             save_json(&found, nodes, &run->trouble);
     }
     writes_free(&found.writes);
-    if (trouble_shared(&run->trouble, run->comm))
-        fail(EXIT_FAILED, "%s", run->trouble.text);
+    fail_if_trouble(EXIT_FAILED, &run->trouble, run->comm);
 }

@@ -211,8 +211,7 @@ void config_read(Config *config, int argc, char **argv, MPI_Comm comm)
     }
     if (!trouble.any)
         check_directories(config, comm, &trouble);
-    if (trouble_shared(&trouble, comm))
-        fail(EXIT_USAGE, "%s", trouble.text);
+    fail_if_trouble(EXIT_USAGE, &trouble, comm);
     const Class *class = class_like(config->grid, config->io_only ? 0 : config->steps);
     static char letter[2] = "U";
     letter[0] = class != NULL ? class->letter : 'U';

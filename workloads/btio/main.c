@@ -4,7 +4,6 @@
 #include "pattern.h"
 #include "report.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -21,8 +20,7 @@ static int finish(Run *run)
     report_json(run, &measured, &verdict, &trouble);
     if (io && !run->config->keep)
         store_remove(&run->store);
-    if (trouble_shared(&trouble, run->domain.comm))
-        fail(EXIT_FAILED, "%s", trouble.text);
+    fail_if_trouble(EXIT_FAILED, &trouble, run->domain.comm);
     return verdict.status == VERIFY_UNSUCCESSFUL ? EXIT_FAILED : EXIT_SUCCESS;
 }
 
@@ -40,11 +38,7 @@ static int solve(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    /* Ignored, so that reaching a file size limit is an error code of the write and not the end of the
-     * program. */
-    signal(SIGXFSZ, SIG_IGN);
-    setvbuf(stdout, NULL, _IOLBF, 0);
-    MPI_Init(&argc, &argv);
+    begin_program(&argc, &argv);
     bool pattern = pattern_wanted(argc, argv, MPI_COMM_WORLD);
     int status = pattern ? pattern_main(argc, argv, MPI_COMM_WORLD) : solve(argc, argv);
     MPI_Finalize();

@@ -71,8 +71,7 @@ void pattern_make(Pattern *pattern, const PatternConfig *config, const Domain *d
         trouble_note(&pattern->trouble,
                      "%lld grid points on a rank: at most %d go into one call; use more ranks",
                      domain->points, INT_MAX / POINT_BYTES);
-    if (trouble_shared(&pattern->trouble, domain->comm))
-        fail(EXIT_USAGE, "%s", pattern->trouble.text);
+    fail_if_trouble(EXIT_USAGE, &pattern->trouble, domain->comm);
     for (int d = 0; d < 3; d++)
         pattern->padded[d] = domain->grid[d] / domain->edge + 1 + 2 * GHOSTS;
     pattern->field = allocate(domain->edge * cell_points(pattern), POINT_BYTES);

@@ -142,7 +142,6 @@ void pattern_config_read(PatternConfig *config, int argc, char **argv, MPI_Comm 
         hints_read_below(&config->hints, config->hints_file, &trouble);
     if (!trouble.any)
         settle(config, comm, &trouble);
-    if (trouble_shared(&trouble, comm))
-        fail(EXIT_USAGE, "%s", trouble.text);
+    fail_if_trouble(EXIT_USAGE, &trouble, comm);
     config->method = pattern_method_named(config->method)->name;
 }

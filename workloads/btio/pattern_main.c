@@ -46,8 +46,7 @@ static int conclude(PatternReport *report, Trouble *trouble)
     bool own = report->config->writes && report->config->reads && !report->config->keep;
     if (own && domain->rank == 0)
         unlink(report->pattern->path);
-    if (trouble_shared(trouble, domain->comm))
-        fail(EXIT_FAILED, "%s", trouble->text);
+    fail_if_trouble(EXIT_FAILED, trouble, domain->comm);
     return report->status[0] == 'u' ? EXIT_FAILED : EXIT_SUCCESS;
 }
 

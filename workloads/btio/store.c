@@ -45,8 +45,7 @@ void store_make(Store *store, const Config *config, const Domain *domain)
     if (domain->points > INT_MAX)
         trouble_note(&store->trouble, "%lld grid points on a rank: MPI-IO takes at most %d; use more ranks",
                      domain->points, INT_MAX);
-    if (trouble_shared(&store->trouble, domain->comm))
-        fail(EXIT_USAGE, "%s", store->trouble.text);
+    fail_if_trouble(EXIT_USAGE, &store->trouble, domain->comm);
     store->buffer = allocate(domain->points, POINT_BYTES);
 }
 

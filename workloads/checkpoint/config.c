@@ -189,6 +189,5 @@ void config_read(Config *config, const Program *program, int argc, char **argv, 
         add_hints(config, &trouble);
     if (!trouble.any)
         check(config, program, comm, &trouble);
-    if (trouble_shared(&trouble, comm))
-        fail(EXIT_USAGE, "%s", trouble.text);
+    fail_if_trouble(EXIT_USAGE, &trouble, comm);
 }

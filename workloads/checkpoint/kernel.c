@@ -129,15 +129,13 @@ int kernel_run(const Program *program, const Config *config, MPI_Comm world)
             times[at].gather = gather(&kernel);
         if (kernel.mode->writes)
             times[at].write = write_packet(&kernel, &trouble);
-        if (trouble_shared(&trouble, world))
-            fail(EXIT_FAILED, "%s", trouble.text);
+        fail_if_trouble(EXIT_FAILED, &trouble, world);
     }
     abandon_none();
     MPI_Allreduce(MPI_IN_PLACE, &kernel.wrong_values, 1, MPI_LONG_LONG, MPI_SUM, world);
     kernel_report_row(&kernel, times);
     kernel_report_json(&kernel, program, times, &trouble);
-    if (trouble_shared(&trouble, world))
-        fail(EXIT_FAILED, "%s", trouble.text);
+    fail_if_trouble(EXIT_FAILED, &trouble, world);
     if (kernel.wrong_values > 0)
         fail(EXIT_FAILED, "%lld gathered values are wrong", kernel.wrong_values);
     return EXIT_SUCCESS;

@@ -3,7 +3,6 @@
 #include "kernel.h"
 #include "summary.h"
 
-#include <signal.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -26,8 +25,7 @@ static int run_simulator(const Program *program, const Config *config, double st
     summary_json(&run, &measured, seconds, &trouble);
     if (config->remove)
         store_remove(&run.store);
-    if (trouble_shared(&trouble, MPI_COMM_WORLD))
-        fail(EXIT_FAILED, "%s", trouble.text);
+    fail_if_trouble(EXIT_FAILED, &trouble, MPI_COMM_WORLD);
     return measured.wrong_values > 0 ? EXIT_FAILED : EXIT_SUCCESS;
 }
 
@@ -35,11 +33,7 @@ int simulate(const Program *program, int argc, char **argv)
 {
     Config config;
     double start = now();
-    /* Ignored, so that reaching a file size limit is an error code of the write and not the end of the
-     * program. */
-    signal(SIGXFSZ, SIG_IGN);
-    setvbuf(stdout, NULL, _IOLBF, 0);
-    MPI_Init(&argc, &argv);
+    begin_program(&argc, &argv);
     config_read(&config, program, argc, argv, MPI_COMM_WORLD);
     int status = config.mode != NULL ? kernel_run(program, &config, MPI_COMM_WORLD)
                                      : run_simulator(program, &config, start);

@@ -40,8 +40,7 @@ void store_make(Store *store, const Config *config, const Cube *cube)
     }
     if (strlen(config->directory) > PATH_MAX - 64)
         trouble_note(&store->trouble, "--directory: the path is too long");
-    if (trouble_shared(&store->trouble, cube->world))
-        fail(EXIT_USAGE, "%s", store->trouble.text);
+    fail_if_trouble(EXIT_USAGE, &store->trouble, cube->world);
     store_path(store, cube->group_number, store->path);
 }
 
@@ -95,8 +94,7 @@ void store_ready(Store *store, bool writing)
         return;
     if (store->cube->rank == 0)
         check_room(store);
-    if (trouble_shared(&store->trouble, store->cube->world))
-        fail(EXIT_FAILED, "%s", store->trouble.text);
+    fail_if_trouble(EXIT_FAILED, &store->trouble, store->cube->world);
     register_files(store);
     store->begun = true;
 }

@@ -118,6 +118,5 @@ void config_read(Config *config, int argc, char **argv, MPI_Comm comm)
     check(config, comm, &trouble);
     if (rank == 0)
         writable_file("json", config->json, &trouble);
-    if (trouble_shared(&trouble, comm))
-        fail(EXIT_USAGE, "%s", trouble.text);
+    fail_if_trouble(EXIT_USAGE, &trouble, comm);
 }

@@ -33,8 +33,7 @@ static int finish(Run *run)
     Trouble trouble = {0};
     report_footer(run);
     report_json(run, &trouble);
-    if (trouble_shared(&trouble, run->comm))
-        fail(EXIT_FAILED, "%s", trouble.text);
+    fail_if_trouble(EXIT_FAILED, &trouble, run->comm);
     long long errors = run_errors(run);
     free(run->latencies);
     return errors == 0 ? EXIT_SUCCESS : EXIT_FAILED;

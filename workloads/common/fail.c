@@ -1,6 +1,7 @@
 #include "fail.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -16,6 +17,15 @@ static void say(const char *format, va_list arguments)
     char text[LINE_BYTES];
     vsnprintf(text, sizeof text, format, arguments);
     fprintf(stderr, "%s: %s\n", program_invocation_short_name, text);
+}
+
+void begin_program(int *count, char ***words)
+{
+    /* Ignored, so that reaching a file size limit is an error code of the write and not the end of the
+     * program. */
+    signal(SIGXFSZ, SIG_IGN);
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    MPI_Init(count, words);
 }
 
 _Noreturn void fail(int status, const char *format, ...)
@@ -98,4 +108,10 @@ bool trouble_shared(Trouble *trouble, MPI_Comm comm)
         return false;
     MPI_Bcast(trouble->text, sizeof trouble->text, MPI_CHAR, first, comm);
     return trouble->any = true;
+}
+
+void fail_if_trouble(int status, Trouble *trouble, MPI_Comm comm)
+{
+    if (trouble_shared(trouble, comm))
+        fail(status, "%s", trouble->text);
 }

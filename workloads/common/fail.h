@@ -1,4 +1,4 @@
-/* Ending a program with one clear message, and carrying an error until all ranks know of it. */
+/* Beginning a program, ending it with one clear message, and carrying an error until all ranks know of it. */
 #ifndef COMMON_FAIL_H
 #define COMMON_FAIL_H
 
@@ -7,6 +7,9 @@
 #include <stddef.h>
 
 enum { EXIT_FAILED = 1, EXIT_USAGE = 2 };
+
+/* Starts MPI. Standard output is written line by line, also into a pipe. */
+void begin_program(int *count, char ***words);
 
 /* Ends the program with a message of rank 0 on standard error. Every rank must call this with the same
  * outcome. */
@@ -35,5 +38,8 @@ void trouble_add_space(Trouble *trouble, const char *path);
 
 /* Collective: returns true if any rank has trouble; then every rank gets the text of the lowest such rank. */
 bool trouble_shared(Trouble *trouble, MPI_Comm comm);
+
+/* Collective: ends the program with the text of the lowest rank that has trouble, if there is one. */
+void fail_if_trouble(int status, Trouble *trouble, MPI_Comm comm);
 
 #endif

@@ -1,5 +1,4 @@
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,8 +17,7 @@ static void open_output(const Settings *settings, MPI_Comm comm)
         if (print_out == NULL)
             trouble_note(&trouble, "cannot write %s: %s", settings->summary_file, strerror(errno));
     }
-    if (trouble_shared(&trouble, comm))
-        fail(EXIT_FAILED, "%s", trouble.text);
+    fail_if_trouble(EXIT_FAILED, &trouble, comm);
 }
 
 static Test run_test(const Settings *settings, int number, const Format *format, Trouble *trouble)
@@ -42,10 +40,7 @@ int main(int argc, char **argv)
 {
     int rank;
     Trouble trouble = {0};
-    /* Ignored, so that reaching a file size limit is an error code of the write and not the end of the
-     * program. */
-    signal(SIGXFSZ, SIG_IGN);
-    MPI_Init(&argc, &argv);
+    begin_program(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     Tests tests = settings_read(argc, argv, MPI_COMM_WORLD);
     const Format *format = format_named(tests.list[0].summary_format);
@@ -66,8 +61,7 @@ int main(int argc, char **argv)
         if (print_out != stdout && fclose(print_out) != 0)
             trouble_note(&trouble, "cannot write %s: %s", tests.list[0].summary_file, strerror(errno));
     }
-    if (trouble_shared(&trouble, MPI_COMM_WORLD))
-        fail(EXIT_FAILED, "%s", trouble.text);
+    fail_if_trouble(EXIT_FAILED, &trouble, MPI_COMM_WORLD);
     MPI_Bcast(&errors, 1, MPI_INT64_T, 0, MPI_COMM_WORLD);
     if (errors > 0)
         fail(EXIT_FAILED, "%lld transfers hold wrong data", (long long)errors);

@@ -220,8 +220,7 @@ Tests settings_read(int argc, char **argv, MPI_Comm comm)
         complete(&tests.list[i], ranks, &trouble);
         check(&tests.list[i], ranks, &trouble);
     }
-    if (trouble_shared(&trouble, comm))
-        fail(EXIT_USAGE, "%s", trouble.text);
+    fail_if_trouble(EXIT_USAGE, &trouble, comm);
     for (int i = 0; i < tests.count; i++)
         MPI_Bcast(&tests.list[i].signature, 1, MPI_INT, 0, comm);
     return tests;

@@ -2,7 +2,6 @@
 #include "fail.h"
 #include "report.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -11,11 +10,7 @@ int main(int argc, char **argv)
     Config config;
     Run run;
     Trouble trouble = {0};
-    /* Ignored, so that reaching a file size limit is an error code of the write and not the end of the
-     * program. */
-    signal(SIGXFSZ, SIG_IGN);
-    setvbuf(stdout, NULL, _IOLBF, 0);
-    MPI_Init(&argc, &argv);
+    begin_program(&argc, &argv);
     config_read(&config, argc, argv, MPI_COMM_WORLD);
     run_prepare(&run, &config, MPI_COMM_WORLD);
     int nodes = count_nodes(MPI_COMM_WORLD);
@@ -25,8 +20,7 @@ int main(int argc, char **argv)
         report_table(&run);
         report_json(&run, nodes, &trouble);
     }
-    if (trouble_shared(&trouble, MPI_COMM_WORLD))
-        fail(EXIT_FAILED, "%s", trouble.text);
+    fail_if_trouble(EXIT_FAILED, &trouble, MPI_COMM_WORLD);
     run_free(&run);
     MPI_Finalize();
     return EXIT_SUCCESS;
