@@ -159,9 +159,7 @@ def _print_plan(planned: Plan) -> None:
         print(name)
     for text in (*planned.builds, *planned.texts):
         print(f"\n{text.rstrip()}")
-    need = "the amount that one run writes is unknown"
-    if planned.volume:
-        need = f"one run writes at most {planned.volume / 1e6:,.1f} MB"
+    need = planned.need
     if planned.kept is None or planned.kept:
         amount = "an unknown amount" if planned.kept is None else f"{planned.kept / 1e6:,.1f} MB"
         need += f", {amount} remain after all runs,"

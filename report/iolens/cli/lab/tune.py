@@ -76,7 +76,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _confirmations(experiment: Experiment) -> str:
     """Returns in words how the result will be confirmed."""
-    count = experiment.repetitions if experiment.confirm is None else experiment.confirm
+    count = experiment.confirming_pairs
     if not count:
         return "no new runs to confirm the best (confirm: 0)"
     return f"{count} fresh {'run' if count == 1 else 'runs'} each of the best and of the default"
@@ -103,16 +103,11 @@ def _preview(experiment: Experiment, search: Search, allowed: Budget, folder: Pa
         print(f"{name}: {why}")
     for text in planned.texts:
         print(f"\n{text.rstrip()}")
-    need = (
-        f"one run writes at most {planned.volume / 1e6:,.1f} MB"
-        if planned.volume
-        else "the amount that a run writes is unknown"
-    )
     print(
         f"\nThe model chooses further runs among {len(search.points)} settings by the results of these: {allowed} in "
         f"all. Then "
         f"{_confirmations(experiment)}.\n"
-        f"{need} below {planned.data}, where {planned.free / 1e9:.2f} GB are free"
+        f"{planned.need} below {planned.data}, where {planned.free / 1e9:.2f} GB are free"
     )
 
 

@@ -50,8 +50,7 @@ class Tuning:
     @property
     def reserved(self) -> int:
         """Returns the number of runs that will confirm the result."""
-        experiment = self.sweep.experiment
-        return 2 * (experiment.repetitions if experiment.confirm is None else experiment.confirm)
+        return 2 * self.sweep.experiment.confirming_pairs
 
 
 def begin(sweep: Sweep, search: Search, budget: Budget, before: Trail | None = None) -> Tuning:

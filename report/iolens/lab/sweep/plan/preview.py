@@ -47,6 +47,13 @@ class Plan:
     kept: int | None = None
     confirming: int = 0
 
+    @property
+    def need(self) -> str:
+        """Returns in words how much one run writes."""
+        if self.volume:
+            return f"one run writes at most {self.volume / 1e6:,.1f} MB"
+        return "the amount that one run writes is unknown"
+
 
 def plan(experiment: Experiment, folder: Path, with_matrix: bool = True, some: Sequence[Run] | None = None) -> Plan:
     """Returns the plan of a sweep into this folder, or of only `some` of its runs; raises UsageError for storage that
