@@ -5,8 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from enum import IntEnum
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from iolens.log import Job
+    from iolens.log.records import Records
 
 
 class Kind(IntEnum):
@@ -177,3 +182,38 @@ class Trace:
     misaligned: Mapping[tuple[int, int], int]
     begins: np.ndarray
     notes: tuple[str, ...]
+
+
+def transfers_of(job: Job, ids: Mapping[int, int], module: str, write: Kind, read: Kind) -> Calls:
+    """Returns the transfers in a module's traces, as calls of these two kinds; `ids` numbers the files."""
+    table = job.records.get(module)
+    if table is None:
+        return calls_of(0)
+    columns = {name: table[name] for name in ("rank", "offset", "length", "start", "end")}
+    kinds = np.where(table["op"] == table.coded["op"].index("write"), write, read)
+    return calls_of(len(table), kind=kinds, file=numbers_of(ids, table["id"]), **columns)
+
+
+def event_names(table: Records) -> np.ndarray:
+    """Returns the column `event` of a table as text."""
+    words: np.ndarray = table["event"]
+    return np.char.decode(words, "ascii") if words.dtype.kind == "S" else words.astype(str)
+
+
+def events_of(
+    job: Job, ids: Mapping[int, int], kinds: Mapping[str, Kind], views: Mapping[tuple[int, int], int] | None = None
+) -> Calls:
+    """Returns the traced events that `kinds` names, as calls; `detail` is the number of the view by `views`, which has
+    each rank's views by its own number, or -1.
+    """
+    table = job.tables["traced_events"]
+    words = event_names(table)
+    found = np.full(len(words), -1, np.int64)
+    for word, kind in kinds.items():
+        found[words == word] = kind
+    mine = found >= 0
+    columns = {name: table[name][mine] for name in ("rank", "start", "end")}
+    if views is not None:
+        pairs = zip(columns["rank"].tolist(), table["view"][mine].tolist(), strict=True)
+        columns["detail"] = np.array([views.get(pair, -1) for pair in pairs], np.int64)
+    return calls_of(int(mine.sum()), kind=found[mine], file=numbers_of(ids, table["file"][mine]), **columns)

@@ -9,7 +9,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from iolens.errors import IolensError
-from iolens.lab.mimic.calls import Calls, Kind, Opening, View, calls_of, in_order, joined, numbers_of
+from iolens.lab.mimic.calls import (
+    Calls,
+    Kind,
+    Opening,
+    View,
+    calls_of,
+    event_names,
+    events_of,
+    in_order,
+    joined,
+    numbers_of,
+    transfers_of,
+)
 from iolens.log.records import Records
 
 if TYPE_CHECKING:
@@ -46,7 +58,8 @@ def read_mpi_files(job: Job, ids: Mapping[int, int]) -> MpiFiles:
     """Returns the MPI-IO calls of a log; raises IolensError where the log does not tell what they were."""
     views, numbers = _read_views(job)
     counters = _counters(job, ids)
-    calls = in_order(joined([_transfers(job, ids), _events(job, ids, numbers)]))
+    moved = transfers_of(job, ids, "DXT_MPIIO", Kind.MPI_WRITE, Kind.MPI_READ)
+    calls = in_order(joined([moved, events_of(job, ids, _EVENTS, numbers)]))
     if len(calls) and "MPI-IO" not in job.records:
         raise IolensError(f"{job.path}: the log traces MPI-IO, and has no counters of it")
     calls, notes = _with_kinds(calls, _collective_starts(job, ids), counters)
@@ -75,48 +88,6 @@ def _counters(job: Job, ids: Mapping[int, int]) -> dict[int, dict[str, int]]:
     return found
 
 
-def _transfers(job: Job, ids: Mapping[int, int]) -> Calls:
-    table = job.records.get("DXT_MPIIO")
-    if table is None:
-        return calls_of(0)
-    writing = table["op"] == table.coded["op"].index("write")
-    return calls_of(
-        len(table),
-        rank=table["rank"],
-        kind=np.where(writing, Kind.MPI_WRITE, Kind.MPI_READ),
-        file=numbers_of(ids, table["id"]),
-        offset=table["offset"],
-        length=table["length"],
-        start=table["start"],
-        end=table["end"],
-    )
-
-
-def _words(table: Records) -> np.ndarray:
-    words: np.ndarray = table["event"]
-    return np.char.decode(words, "ascii") if words.dtype.kind == "S" else words.astype(str)
-
-
-def _events(job: Job, ids: Mapping[int, int], views: Mapping[tuple[int, int], int]) -> Calls:
-    """Returns opens, closes, syncs and views; `detail` of a view is its number."""
-    table = job.tables["traced_events"]
-    kinds = np.full(len(table), -1, np.int64)
-    words = _words(table)
-    for word, kind in _EVENTS.items():
-        kinds[words == word] = kind
-    mine = kinds >= 0
-    pairs = zip(table["rank"][mine].tolist(), table["view"][mine].tolist(), strict=True)
-    return calls_of(
-        int(mine.sum()),
-        rank=table["rank"][mine],
-        kind=kinds[mine],
-        file=numbers_of(ids, table["file"][mine]),
-        detail=np.array([views.get(pair, -1) for pair in pairs], np.int64),
-        start=table["start"][mine],
-        end=table["end"][mine],
-    )
-
-
 def _read_views(job: Job) -> tuple[tuple[View, ...], dict[tuple[int, int], int]]:
     """Returns the different views, and the number of each rank's views by its own number."""
     table = job.tables.get("mpiio_views", Records({}))
@@ -140,7 +111,7 @@ def _read_views(job: Job) -> tuple[tuple[View, ...], dict[tuple[int, int], int]]
 def _collective_starts(job: Job, ids: Mapping[int, int]) -> set[tuple[int, int, float]]:
     """Returns file, rank and start of each blocking collective transfer."""
     table = job.tables["traced_events"]
-    mine = _words(table) == "collective"
+    mine = event_names(table) == "collective"
     files = numbers_of(ids, table["file"][mine]).tolist()
     return {*zip(files, table["rank"][mine].tolist(), table["start"][mine].tolist(), strict=True)}
 

@@ -7,7 +7,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from iolens.errors import IolensError
-from iolens.lab.mimic.calls import NO_FILE, Calls, FileFacts, Kind, Trace, calls_of, in_order, joined, numbers_of
+from iolens.lab.mimic.calls import (
+    NO_FILE,
+    TRANSFERS,
+    Calls,
+    FileFacts,
+    Kind,
+    Trace,
+    events_of,
+    in_order,
+    joined,
+    transfers_of,
+)
 from iolens.lab.mimic.exchanges import read_exchanges
 from iolens.lab.mimic.mpi_files import read_mpi_files
 from iolens.lab.mimic.streams import read_streams
@@ -25,7 +36,7 @@ def read_trace(job: Job) -> Trace:
     """Returns the calls of a traced run; raises IolensError with the reason if the log does not have them."""
     _refuse(job)
     ids, names = _files_of(job)
-    below = joined([_transfers(job, ids), _events(job, ids)])
+    below = joined([transfers_of(job, ids, "DXT_POSIX", *TRANSFERS), events_of(job, ids, _EVENTS)])
     below = below[below.file != NO_FILE]  # the standard streams have no number
     mpi = read_mpi_files(job, ids)
     inside = _lies_inside(below, mpi.calls) | _lies_inside(below, _later_spans(mpi.calls), same_file=True)
@@ -93,42 +104,6 @@ def _files_of(job: Job) -> tuple[dict[int, int], list[str]]:
     streams = {key for key in first if job.names.get(key, "").startswith("<")}
     ids = {key: number for number, key in enumerate(sorted(first.keys() - streams, key=lambda key: (first[key], key)))}
     return ids, [job.names.get(key, f"{key:x}") for key in ids]
-
-
-def _transfers(job: Job, ids: dict[int, int]) -> Calls:
-    """Returns the transfers of DXT_POSIX."""
-    table = job.records.get("DXT_POSIX")
-    if table is None:
-        return calls_of(0)
-    writing = table["op"] == table.coded["op"].index("write")
-    return calls_of(
-        len(table),
-        rank=table["rank"],
-        kind=np.where(writing, Kind.WRITE, Kind.READ),
-        file=numbers_of(ids, table["id"]),
-        offset=table["offset"],
-        length=table["length"],
-        start=table["start"],
-        end=table["end"],
-    )
-
-
-def _events(job: Job, ids: dict[int, int]) -> Calls:
-    """Returns the opens, closes and syncs below MPI-IO."""
-    table = job.tables["traced_events"]
-    words = np.char.decode(table["event"], "ascii") if table["event"].dtype.kind == "S" else table["event"].astype(str)
-    kinds = np.full(len(words), -1, np.int64)
-    for word, kind in _EVENTS.items():
-        kinds[words == word] = kind
-    mine = kinds >= 0
-    return calls_of(
-        int(mine.sum()),
-        rank=table["rank"][mine],
-        kind=kinds[mine],
-        file=numbers_of(ids, table["file"][mine]),
-        start=table["start"][mine],
-        end=table["end"][mine],
-    )
 
 
 def _later_spans(calls: Calls) -> Calls:
