@@ -29,11 +29,11 @@ def wait_until(reached: Callable[[], object]) -> None:
 
 
 @pytest.fixture
-def waiting(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
+def waiting(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
     """Starts a program that writes 20 files of 40 bytes and waits. Its spool is in tmp_path and has no room
-    for traces.
+    for traces. A parameter is the program's name.
     """
-    program = tmp_path / "spool_killed"
+    program = tmp_path / getattr(request, "param", "spool_killed")
     subprocess.run(["cc", "-w", "-o", program, SOURCE], check=True)
     settings = {"LD_PRELOAD": str(find_library("libiolens.so")), "IOLENS_SPOOL": str(tmp_path)}
     settings |= {"IOLENS_INCLUDE": str(tmp_path), "IOLENS_JOBID": "4711", "IOLENS_LOGPATH": str(tmp_path)}
@@ -52,6 +52,20 @@ def live(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         command, cwd=folder, env=settings, capture_output=True, text=True, check=False, timeout=PATIENCE
     )
+
+
+@pytest.mark.parametrize("waiting", [os.fsdecode(b'\xfc"\n{}\xff\\')], indirect=True)
+def test_a_program_may_have_any_name(waiting: subprocess.Popen[str], tmp_path: Path) -> None:
+    for words in ([], ["--prometheus", "metrics", "--once"], ["4711", "--once"], ["4711", "--snapshot"]):
+        done = live(tmp_path, *words)
+        assert (done.returncode, done.stderr) == (0, "")
+    assert 'direction="write"}' in (tmp_path / "metrics").read_text()
+    waiting.kill()
+    waiting.wait()
+    words = [sys.executable, "-m", "iolens.cli.main", "recover", "--all", "-o", str(tmp_path)]
+    done = subprocess.run(words, env=os.environ | {"IOLENS_SPOOL": str(tmp_path)}, check=False, timeout=PATIENCE)
+    assert done.returncode == 0
+    assert len(list(tmp_path.glob("*.darshan"))) == 2, "the snapshot and the recovered log"
 
 
 def test_running_jobs_are_listed_and_looked_at(waiting: subprocess.Popen[str], tmp_path: Path) -> None:

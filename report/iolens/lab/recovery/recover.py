@@ -106,10 +106,10 @@ def state(spool: Spool | Unusable) -> State:
     if spool.namespace != os.stat("/proc/self/ns/pid").st_ino:
         return "unknown"
     try:
-        values = Path(f"/proc/{spool.pid}/stat").read_text().rpartition(")")[2].split()
+        values = Path(f"/proc/{spool.pid}/stat").read_bytes().rpartition(b")")[2].split()
     except OSError:
         return "ended"
-    return "ended" if values[0] in "ZX" or int(values[19]) != spool.start_ticks else "running"
+    return "ended" if values[0] in b"ZX" or int(values[19]) != spool.start_ticks else "running"
 
 
 def is_abandoned(spool: Unusable) -> bool:
@@ -182,8 +182,13 @@ def _merge(job: Sequence[Spool], folder: Path | None, why: str | None) -> Path |
     """Returns the log that iolens-recover makes of the spools; None, after a message, if it fails."""
     options = [*(["-o", str(folder)] if folder else []), *(["-w", why] if why else [])]
     words = [str(program()), "merge", *options, *(one.spool for one in job)]
-    done = subprocess.run(words, stdout=subprocess.PIPE, text=True, check=False)
-    return Path(done.stdout.strip()) if done.returncode == 0 else None
+    done = subprocess.run(words, stdout=subprocess.PIPE, check=False)
+    return printed_path(done.stdout) if done.returncode == 0 else None
+
+
+def printed_path(line: bytes) -> Path:
+    """Returns the path that a program printed as one line. A program's name, and so its log's, may be any bytes."""
+    return Path(os.fsdecode(line.removesuffix(b"\n")))
 
 
 def set_aside(job: Iterable[Spool], folder: Path) -> bool:

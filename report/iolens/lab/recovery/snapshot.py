@@ -53,11 +53,11 @@ def take(job: Sequence[Spool], folder: Path) -> Path:
 
     with TemporaryDirectory(dir=folder, prefix=".iolens-") as aside:
         words = [str(recover.program()), "merge", "-s", "-o", aside, *(one.spool for one in job)]
-        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        done = subprocess.run(words, capture_output=True, check=False)
         if done.returncode != 0:
-            reason = done.stderr.strip().splitlines() or ["it has ended"]
+            reason = done.stderr.decode(errors="replace").strip().splitlines() or ["it has ended"]
             raise IolensError(f"{job[0].program}, job {job[0].jobid}, cannot be read now: {reason[-1]}")
-        made = Path(done.stdout.strip())
+        made = recover.printed_path(done.stdout)
         names = (folder / f"{made.stem}{SNAPSHOT_MARK}{number}{made.suffix}" for number in itertools.count(1))
         return made.rename(next(name for name in names if not name.exists()))
 
