@@ -265,22 +265,25 @@ def test_ranks_may_be_told_different_things(setting: str, logs: int, said: str, 
     ("ranks", "said"),
     [
         *((ranks, "run without the profiler") for ranks in ("here here gone", "gone here here", "gone here")),
+        *((ranks, "run without the profiler") for ranks in ("here here behind", "behind here", "shell shell behind")),
         *((ranks, "did not answer within a minute") for ranks in ("here here hidden", "hidden here")),
     ],
 )
 def test_ranks_without_the_libraries_are_not_waited_for_for_ever(
     ranks: str, said: str, built: Path, tmp_path: Path
 ) -> None:
-    """The program's own calls still work, and each of the other ranks writes its own log. A rank behind a shell is not
-    found among the launcher's processes; the minute's wait for it is cut short here.
+    """The program's own calls still work, and each of the other ranks writes its own log. A rank
+    behind a shell is found, one behind seven is not; the minute's wait for it is cut short here.
     """
     program = [str(built / "crowded"), str(tmp_path)]
     preload = f"LD_PRELOAD={PRELOAD}:{built}/hurried.so"
     here = ["env", preload, f"IOLENS_LOGPATH={tmp_path}", f"IOLENS_INCLUDE={tmp_path}", "IOLENS_SPOOL=none", *program]
     command = [mpi.find_launcher(FLAVOUR)]
-    hidden = ["sh", "-c", '"$@"; exit $?', "sh", *program]
+    shell = ["sh", "-c", '"$@"; exit $?', "sh"]
+    ways = {"here": here, "shell": [*shell, *here], "gone": program}
+    ways |= {"behind": [*shell, *program], "hidden": [*shell * 7, *program]}
     for rank in ranks.split():
-        command += ["-np", "1", *{"here": here, "gone": program, "hidden": hidden}[rank], ":"]
+        command += ["-np", "1", *ways[rank], ":"]
     done = subprocess.run(
         command[:-1],
         env={**os.environ, **mpi.environment(FLAVOUR, 64, None)},
@@ -292,7 +295,7 @@ def test_ranks_without_the_libraries_are_not_waited_for_for_ever(
     assert done.returncode == 0, done.stderr
     assert done.stderr.count(said) == 1
     written = [read_log(log).frames["POSIX"]["POSIX_BYTES_WRITTEN"].sum() for log in tmp_path.glob("*.darshan")]
-    assert written == [2000] * ranks.count("here")
+    assert written == [2000] * (ranks.count("here") + ranks.count("shell"))
 
 
 @pytest.mark.parametrize("name", ["usual", "mpich"])

@@ -6,10 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "origin.h"
 #include "../system/slurp.h"
 #include "../system/system_call.h"
 
-enum { PATH_ROOM = 64, CHUNK = 8192, LONGEST_WORD = 32, CHILDREN = 16384 };
+enum { PATH_ROOM = 64, CHUNK = 8192, LONGEST_WORD = 32, CHILDREN = 16384, MOST_SHELLS = 3 };
 
 static int open_of(long process, const char *file)
 {
@@ -43,39 +44,56 @@ static bool find_words(long process, const char *file, size_t count, const char 
     return readable;
 }
 
-/* Returns true if the process is of this job, as far as PMIx tells: a daemon may have children of several. */
-static bool is_of_this_job(long process)
+/* Returns true if the process is of this job, as far as PMIx tells: a daemon may have children of several.
+ * Returns `otherwise` if that cannot be told. */
+static bool is_of_this_job(long process, bool otherwise)
 {
     const char *job = getenv("PMIX_NAMESPACE");
     char word[LONGEST_WORD];
     const char *const words[] = {word};
     bool same = false;
     if (!job || snprintf(word, sizeof word, "SPACE=%s ", job) >= (int)sizeof word)
-        return true;
-    return !find_words(process, "environ", 1, words, &same) || same;
+        return otherwise;
+    return find_words(process, "environ", 1, words, &same) ? same : otherwise;
 }
 
-static bool is_recorded(long process)
+/* The launcher is the nearest ancestor that is not of this job itself: a shell that started this rank is. */
+static long launcher(void)
+{
+    long process = system_call(SYS_getppid);
+    for (int shells = 0; shells < MOST_SHELLS && process > 1 && is_of_this_job(process, false); shells++)
+        process = (long)origin_parent(process);
+    return process;
+}
+
+static bool are_recorded_below(long process, int shells);
+
+/* Looks behind a process without MPI, such as a shell, which may have started a rank. */
+static bool is_recorded(long process, int shells)
 {
     static const char *const words[] = {"/libmpi", "libiolens-openmpi", "libiolens-mpi"};
     enum { MPI, OPENMPI_ADAPTER, MPICH_ADAPTER, WORDS };
     bool found[WORDS] = {false};
-    return !find_words(process, "maps", WORDS, words, found) || !found[MPI] || found[OPENMPI_ADAPTER] ||
-           found[MPICH_ADAPTER] || !is_of_this_job(process);
+    bool readable = find_words(process, "maps", WORDS, words, found);
+    if (!found[MPI])
+        return !readable || shells == 0 || are_recorded_below(process, shells - 1);
+    return found[OPENMPI_ADAPTER] || found[MPICH_ADAPTER] || !is_of_this_job(process, true);
 }
 
-bool neighbours_are_recorded(void)
+static bool are_recorded_below(long process, int shells)
 {
     char path[PATH_ROOM], text[CHILDREN], *end = text;
-    long parent = system_call(SYS_getppid), self = system_call(SYS_getpid);
-    snprintf(path, sizeof path, "/proc/%ld/task/%ld/children", parent, parent);
+    long self = system_call(SYS_getpid);
+    snprintf(path, sizeof path, "/proc/%ld/task/%ld/children", process, process);
     size_t bytes = slurp(path, text, sizeof text);
     for (char *at = text; bytes > 0; at = end) {
         long child = strtol(at, &end, 10);
         if (end == at || *end != ' ')
             break;
-        if (child != self && !is_recorded(child))
+        if (child != self && !is_recorded(child, shells))
             return false;
     }
     return true;
 }
+
+bool neighbours_are_recorded(void) { return are_recorded_below(launcher(), MOST_SHELLS); }

@@ -14,7 +14,7 @@ void origin_begin(struct origin *origin)
 }
 
 /* Fields 3 and 4 of /proc/<pid>/stat are its state and its parent. */
-static int64_t parent_of(int64_t pid)
+int64_t origin_parent(int64_t pid)
 {
     char path[64], text[1024];
     snprintf(path, sizeof path, "/proc/%lld/stat", (long long)pid);
@@ -27,5 +27,5 @@ static int64_t parent_of(int64_t pid)
 void origin_follow(struct origin *origin)
 {
     for (int i = 1; i < ANCESTORS && origin->ancestors[i - 1] > 1 && !origin->ancestors[i]; i++)
-        origin->ancestors[i] = parent_of(origin->ancestors[i - 1]);
+        origin->ancestors[i] = origin_parent(origin->ancestors[i - 1]);
 }

@@ -15,6 +15,9 @@ struct origin {
 /* Reads the parent at the beginning of the process, because it may have ended later. */
 void origin_begin(struct origin *origin);
 
+/* Returns the parent of a process, or 0 if it is gone or hidden. */
+int64_t origin_parent(int64_t pid);
+
 /* Reads the other ancestors that still exist from /proc. */
 void origin_follow(struct origin *origin);
 
