@@ -24,7 +24,7 @@ from iolens.lab.sweep.perform.collect import judge
 from iolens.lab.sweep.plan.builds import check_recipes
 from iolens.lab.sweep.read.answers import SAME, against
 from iolens.lab.sweep.read.results import Results, load_results
-from iolens.lab.workloads.build import complaint
+from iolens.lab.workloads.build import build_complaint
 from iolens.lab.workloads.recipe import USUAL, Recipe
 from iolens.metrics.comparison.results import Comparison, compare
 from iolens.pages.comparison import words
@@ -298,7 +298,7 @@ def test_what_is_not_known_stays_null_where_the_compiler_knows_no_nan(tmp_path: 
 
 def test_the_linker_is_quoted_with_what_it_misses() -> None:
     said = "/bin/ld: norms.o: in function `finish':\nnorms.c:(.text+0x55): undefined reference to `nope'\nmake: failed"
-    assert complaint(said) == "norms.c:(.text+0x55): undefined reference to `nope'"
+    assert build_complaint(said) == "norms.c:(.text+0x55): undefined reference to `nope'"
 
 
 def test_a_long_command_is_folded_for_the_page_and_stays_the_same_command() -> None:

@@ -11,7 +11,7 @@ from iolens.cli.main import main
 from iolens.lab.launchers import slurm
 from iolens.lab.launchers.launcher import RunSpec
 from iolens.lab.launchers.slurm import Handed
-from iolens.lab.launchers.slurm_queue import Job
+from iolens.lab.launchers.slurm_queue import QueuedJob
 from iolens.lab.launchers.task_file import read_outcome, write_task
 from iolens.lab.run.execute import Setup
 from iolens.lab.run.hosts import hosts_of
@@ -38,7 +38,7 @@ def task_of(folder: Path, words: tuple[str, ...]) -> RunSpec:
 )
 def test_the_cause_of_a_lost_job_is_said(tmp_path: Path, state: str, words: str) -> None:
     handed = Handed(task_of(tmp_path / "run", ("true",)), 7, 0.0, "job.out")
-    assert str(slurm.without_outcome(handed, Job(state)).reason).startswith(words)
+    assert str(slurm.without_outcome(handed, QueuedJob(state)).reason).startswith(words)
 
 
 def test_the_submitting_host_is_none_of_a_runs_hosts() -> None:

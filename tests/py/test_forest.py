@@ -128,16 +128,16 @@ def test_sums_are_those_of_libdarshan_util(forest: Forest, folder: Path) -> None
                 sums[name] += int(table[f"{module}_{name}"].sum())
     rows = summary.processes(forest)
     assert [int(rows[name].sum()) for name in ("bytes_read", "bytes_written", "opens")] == list(sums.values())
-    tree = summary.groups(forest)
+    tree = summary.process_groups(forest)
     assert [int(tree[name].sum()) for name in ("bytes_read", "bytes_written", "opens")] == list(sums.values())
-    grids = activity.activity(forest)
+    grids = activity.bytes_over_time(forest)
     assert grids is not None
     assert np.isclose(grids[0].sum(), sums["BYTES_WRITTEN"])
     assert np.isclose(grids[1].sum(), sums["BYTES_READ"])
 
 
 def test_roles_epochs_and_who_wrote_what_others_read(forest: Forest, folder: Path) -> None:
-    found = files.files(forest).set_index("path")
+    found = files.file_rows(forest).set_index("path")
     roles = found["role"]
     assert roles[f"{folder}/data/shard1"] == "input"
     assert roles[f"{folder}/a.out"] == "handed over"
@@ -156,7 +156,7 @@ def test_roles_epochs_and_who_wrote_what_others_read(forest: Forest, folder: Pat
 
 
 def test_waiting_is_within_the_processes_time(forest: Forest) -> None:
-    found = summary.waiting(forest)
+    found = summary.process_waiting(forest)
     assert found is not None
     assert (found["off_processor"] <= found["wall"] + 1e-9).all()
     assert np.allclose(found["in_io"] + found["elsewhere"], found["off_processor"])

@@ -76,7 +76,7 @@ def test_a_missing_library_is_not_built_where_iolens_was_installed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(preload, "find_library", lambda _: None)
-    assert "run `make build`" in preload.gaps("iolens", None)[0]
+    assert "run `make build`" in preload.missing_libraries("iolens", None)[0]
     monkeypatch.setattr(installation, "CHECKOUT", tmp_path)
-    assert "make build" not in preload.gaps("iolens", None)[0]
-    assert "install iolens again" in preload.gaps("iolens", None)[0]
+    assert "make build" not in preload.missing_libraries("iolens", None)[0]
+    assert "install iolens again" in preload.missing_libraries("iolens", None)[0]

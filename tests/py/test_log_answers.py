@@ -20,7 +20,7 @@ from iolens.errors import UsageError
 from iolens.log import Job, read_log
 from iolens.pages.answers import tools
 from iolens.pages.answers.named_logs import NamedLogs
-from iolens.pages.answers.verified import numbers
+from iolens.pages.answers.verified import numbers_in_text
 from iolens.pages.exhibits.job import JOB_EXHIBITS
 
 DATA = Path(__file__).parents[1] / "data"
@@ -45,19 +45,19 @@ def values_of(job: Job) -> list[float]:
 
 def test_answers_are_the_rows_of_the_tables(job: Job) -> None:
     listed = {one["name"]: one for one in tools.tables(job)}
-    assert listed["performance"]["rows"] == len(tools.table(job, "performance")["rows"])
-    pieces = [tools.table(job, "operations", first=first, count=2)["rows"] for first in (0, 2)]
+    assert listed["performance"]["rows"] == len(tools.table_text(job, "performance")["rows"])
+    pieces = [tools.table_text(job, "operations", first=first, count=2)["rows"] for first in (0, 2)]
     assert [row["row"] for piece in pieces for row in piece] == [0, 1, 2, 3]
     assert "modules" in listed
     assert tools.overview(job)["judgement"]["verdict"]["sentence"]
-    json.dumps([tools.table(job, name) for name in listed])
+    json.dumps([tools.table_text(job, name) for name in listed])
 
 
 def test_what_a_log_cannot_tell_is_refused(job: Job) -> None:
     with pytest.raises(UsageError, match=r"this log cannot tell: .* the table mpi_calls; it needs"):
-        tools.table(job, "mpi_calls")
+        tools.table_text(job, "mpi_calls")
     with pytest.raises(UsageError, match="there is no table nonsense"):
-        tools.table(job, "nonsense")
+        tools.table_text(job, "nonsense")
     assert any("MPI" in one["reason"] or "comput" in one["fact"] for one in tools.overview(job)["not_known"])
 
 
@@ -89,19 +89,19 @@ def test_every_planted_number_of_a_thousand_texts_is_named(job: Job) -> None:
         words = [*true, wrong]
         chance.shuffle(words)
         text = f"It moved {words[0]} here, {words[1]}; then {words[2]} and ({words[3]})."
-        found = numbers(job, text)
+        found = numbers_in_text(job, text)
         assert [one.text for one in found] == words
         assert [one.text for one in found if not one.source] == [wrong], text
 
 
 def test_units_are_those_of_the_text(job: Job) -> None:
-    moved = int(tools.table(job, "performance")["rows"][0]["bytes_written"])
+    moved = int(tools.table_text(job, "performance")["rows"][0]["bytes_written"])
     for text in (f"{moved / 2**20:.2f} MiB", f"{moved / 1e6:.2f} MB", f"{moved:,} bytes", f"{moved} B"):
-        (one,) = numbers(job, f"The program wrote {text}.")
+        (one,) = numbers_in_text(job, f"The program wrote {text}.")
         assert one.source, text
         assert one.text == text
-    assert not numbers(job, f"wrote {moved / 2**20 * 1.01:.2f} MiB")[0].source
-    assert not numbers(job, "See file_17.dat, v2.0.1, /scratch/12/data and #5.")
+    assert not numbers_in_text(job, f"wrote {moved / 2**20 * 1.01:.2f} MiB")[0].source
+    assert not numbers_in_text(job, "See file_17.dat, v2.0.1, /scratch/12/data and #5.")
 
 
 def test_the_command_names_what_is_wrong(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -154,10 +154,10 @@ def test_without_the_package_the_command_says_how_to_get_it(monkeypatch: pytest.
     "words", ["-987654.5", "9.876545e11", "3-987654", "987654x", "987654k", "987654.5 %", "(987,654.5)", "=987654.5;"]
 )
 def test_a_wrong_number_passes_in_no_spelling(job: Job, words: str) -> None:
-    found = numbers(job, f"It fell by {words} of all.")
+    found = numbers_in_text(job, f"It fell by {words} of all.")
     assert "" in {one.source for one in found}, found
 
 
 def test_signs_and_exponents_are_those_of_the_log(job: Job) -> None:
-    moved = int(tools.table(job, "performance")["rows"][0]["bytes_written"])
-    assert all(one.source for one in numbers(job, f"-{moved} and {moved / 1e6:.4f}e6 bytes"))
+    moved = int(tools.table_text(job, "performance")["rows"][0]["bytes_written"])
+    assert all(one.source for one in numbers_in_text(job, f"-{moved} and {moved / 1e6:.4f}e6 bytes"))

@@ -97,12 +97,12 @@ def test_places_are_the_cells_that_calls_cover() -> None:
         (2, "write", 0, 100, 0.0, 9.0),  # This file has fewer bytes.
     ]
     made = job({"DXT_POSIX": pd.DataFrame(rows, columns=columns)}, {1: "/scratch/busy"})
-    found = traces.places(made, "DXT_POSIX", rows=4, columns=10)
+    found = traces.transfer_places(made, "DXT_POSIX", rows=4, columns=10)
     assert found is not None
     assert (found.path, found.end, found.seconds, found.calls) == ("/scratch/busy", 1000, 10.0, 3)
     assert np.argwhere(found.written).tolist() == [[0, 0], [2, 4], [2, 5], [2, 6], [3, 4], [3, 5], [3, 6]]
     assert np.argwhere(found.read).tolist() == [[1, 9]]
-    assert traces.places(made, "DXT_MPIIO") is None
+    assert traces.transfer_places(made, "DXT_MPIIO") is None
 
 
 def test_stripes_and_targets(made: Job) -> None:
@@ -156,7 +156,10 @@ def test_bytes_of_single_stripes_are_those_of_their_targets_and_a_slow_one_is_na
 def test_a_trace_that_ended_early_says_of_how_many_calls() -> None:
     traced = pd.DataFrame({"id": 1, "rank": 0, "op": "write", "offset": [0, 8], "length": 8, "start": 0.1, "end": 0.2})
     made = job({"POSIX": frame("POSIX", [{"id": 1, "rank": 0, "WRITES": 1000000}]), "DXT_POSIX": traced}, {1: "/a"})
-    assert (traces.places(made, "DXT_POSIX").calls, traces.places(made, "DXT_POSIX").made) == (2, 1000000)
+    assert (traces.transfer_places(made, "DXT_POSIX").calls, traces.transfer_places(made, "DXT_POSIX").made) == (
+        2,
+        1000000,
+    )
     (block,) = PLACES.figures(made)
     assert "2 of 1,000,000 calls of all ranks were traced" in block.caption
 

@@ -14,7 +14,7 @@ from iolens.errors import IolensError, UsageError
 from iolens.lab.predict.calibrate import in_turn, one_run, runs
 from iolens.lab.predict.extents import Extents, View, piece, union
 from iolens.lab.predict.fit import Trial, fit, seconds
-from iolens.lab.predict.model import as_text, model_of, read_model
+from iolens.lab.predict.model import model_of, model_text, read_model
 from iolens.lab.predict.predict import predict, recorded_times
 from iolens.lab.predict.recorded import read_recorded
 from iolens.lab.predict.settings import Settings
@@ -264,7 +264,7 @@ def test_a_plain_file_system_is_one_target(tmp_path: Path) -> None:
     ("line", "told"), [("nonsense: 1", "is not a key"), ("lock_us: fast", "line 37"), ("", "is missing")]
 )
 def test_a_wrong_model_is_named(tmp_path: Path, line: str, told: str) -> None:
-    text = as_text(read_model().values)
+    text = model_text(read_model().values)
     text = text.replace("lock_us: 200\n", "") if not line or line.startswith("lock_us") else text
     (tmp_path / "model.yaml").write_text(text + line + "\n")
     with pytest.raises(UsageError, match=told):

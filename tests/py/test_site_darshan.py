@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from iolens.errors import IolensError
-from iolens.lab.run.site_darshan import settings, site_darshan, staging
+from iolens.lab.run.site_darshan import darshan_settings, site_darshan, staging
 
 
 def install(prefix: Path, names: str) -> Path:
@@ -31,15 +31,15 @@ def test_it_is_found_by_variable_and_prefix(tmp_path: Path, monkeypatch: pytest.
 
 
 def test_every_configured_name_gets_the_folder(tmp_path: Path) -> None:
-    found = settings(install(tmp_path, "SITE_LOGS,JOB_LOGS"), tmp_path / "logs", parallel=True)
+    found = darshan_settings(install(tmp_path, "SITE_LOGS,JOB_LOGS"), tmp_path / "logs", parallel=True)
     for name in ("SITE_LOGS", "JOB_LOGS", "DARSHAN_LOGPATH", "DARSHAN_LOG_DIR_PATH"):
         assert found[name] == str(tmp_path / "logs")
 
 
 def test_only_a_program_without_mpi_is_recorded_by_process(tmp_path: Path) -> None:
     library = install(tmp_path, "")
-    assert settings(library, tmp_path, parallel=False)["DARSHAN_ENABLE_NONMPI"] == "1"
-    assert "DARSHAN_ENABLE_NONMPI" not in settings(library, tmp_path, parallel=True)
+    assert darshan_settings(library, tmp_path, parallel=False)["DARSHAN_ENABLE_NONMPI"] == "1"
+    assert "DARSHAN_ENABLE_NONMPI" not in darshan_settings(library, tmp_path, parallel=True)
 
 
 def test_logs_come_out_of_folders_by_date(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from iolens.lab.storage.cephfs import CEPHFS, parse_layout
 from iolens.lab.storage.layout import Component, Layout, describe
 from iolens.lab.storage.lfs import parse_df, parse_getstripe
 from iolens.lab.storage.lustre import LUSTRE
-from iolens.lab.storage.targets import gaps, record, summary, target_lines, usable, without_files
+from iolens.lab.storage.targets import missing_indices, record, target_lines, targets_summary, usable, without_files
 from iolens.lab.sweep.define.spec import PointSpec
 from iolens.lab.sweep.perform.collect import with_layout
 from iolens.lab.sweep.plan.specify import check_pool, check_storage, check_targets
@@ -112,8 +112,8 @@ def test_lustre_targets_in_order() -> None:
         (10, "work-OST000a", ""),
     ]
     assert [target.fill for target in targets] == [0.25, 0.5, 0.01]
-    assert gaps(targets) == tuple(range(2, 10))
-    assert summary(targets) == "3 of 3 targets accept new files, 1 % to 50 % full; not listed: 2-9"
+    assert missing_indices(targets) == tuple(range(2, 10))
+    assert targets_summary(targets) == "3 of 3 targets accept new files, 1 % to 50 % full; not listed: 2-9"
     assert target_lines(targets).splitlines()[1] == "    0  work-OST0000  100.0 GiB   25 %  in order"
 
 

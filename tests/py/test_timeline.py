@@ -101,11 +101,11 @@ def test_traced_calls_give_the_bytes_over_time_of_a_log_without_heatmap() -> Non
 def test_places_show_the_time_of_the_calls_where_it_is_short() -> None:
     job = traced_job(1000, 4, 1)
     frame = job.frames["DXT_POSIX"]
-    whole = traces.places(job, "DXT_POSIX")
+    whole = traces.transfer_places(job, "DXT_POSIX")
     assert whole is not None
     assert (whole.begin, whole.seconds) == (0.0, 100.0)
     early = frame.assign(start=40 + frame["start"] / 100, end=40 + frame["end"] / 100)
-    short = traces.places(replace(job, frames={"DXT_POSIX": early}), "DXT_POSIX")
+    short = traces.transfer_places(replace(job, frames={"DXT_POSIX": early}), "DXT_POSIX")
     assert short is not None
     assert (short.begin, short.seconds) == (early["start"].min(), early["end"].max())
     assert short.written.any(axis=0).sum() > 150

@@ -53,14 +53,14 @@ def test_threads_are_exported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.parametrize("path", [LOG, DATA / "darshan/hdf5_diagonal_write_half_ranks_dxt.darshan"], ids=["v2", "v1"])
 def test_the_size_of_pieces_does_not_matter(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = read_log(path)
-    alone = traces.places(whole, "DXT_POSIX")
+    alone = traces.transfer_places(whole, "DXT_POSIX")
     monkeypatch.setattr(container, "WINDOW", 7)
     monkeypatch.setattr(dxt, "STEP", 1)
     for module in (traces, passes, ost):
         monkeypatch.setattr(module, "PIECE", 3)
     again = read_log(path)
     pd.testing.assert_frame_equal(whole.frames["DXT_POSIX"], again.frames["DXT_POSIX"])
-    found = traces.places(again, "DXT_POSIX")
+    found = traces.transfer_places(again, "DXT_POSIX")
     assert found is not None
     assert alone is not None
     assert (found.written == alone.written).all()

@@ -53,7 +53,7 @@ def chrome(
     events.reverse()
     events.sort(key=lambda event: (event["pid"], event["tid"], event["ts"], -event["dur"]))
     trace = {
-        "traceEvents": [*names([*events, *rates]), *events, *_arrows(events), *rates],
+        "traceEvents": [*name_events([*events, *rates]), *events, *_arrows(events), *rates],
         "displayTimeUnit": "ms",
         "otherData": {"clocks": _clocks(job)},
     }
@@ -95,7 +95,7 @@ def _arrows(events: Sequence[Event]) -> Iterator[Event]:
         yield {"ph": "f", "bp": "e", "pid": other["pid"], "tid": other["tid"], "ts": other["ts"], **common}
 
 
-def names(events: Sequence[Event]) -> Iterator[Event]:
+def name_events(events: Sequence[Event]) -> Iterator[Event]:
     """Returns the names of ranks and rows."""
     for rank in sorted({event["pid"] for event in events}):
         yield {"ph": "M", "pid": rank, "tid": 0, "name": "process_name", "args": {"name": f"rank {rank}"}}

@@ -44,7 +44,7 @@ def _order_of(forest: Forest) -> np.ndarray:
     return order
 
 
-def activity(forest: Forest) -> tuple[np.ndarray, np.ndarray, float] | None:
+def bytes_over_time(forest: Forest) -> tuple[np.ndarray, np.ndarray, float] | None:
     """Returns bytes written and read, arrays (rows of neighbouring processes in the tree, bins), and the bins' width.
 
     A bin of a log that lies across several of these is spread evenly over them; sums stay what they are. A log without

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from iolens.forest.forest import Forest
-from iolens.forest.tree import names, tree_of
+from iolens.forest.tree import process_names, tree_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,7 +21,7 @@ written; neither.
 
 
 @cache
-def files(forest: Forest) -> pd.DataFrame:
+def file_rows(forest: Forest) -> pd.DataFrame:
     """Returns a row a path, most bytes first, standard streams left out.
 
     path, role (one of ROLES), size (highest offset that any process touched plus one; 0: not known), processes that
@@ -73,7 +73,7 @@ def roles(forest: Forest) -> pd.DataFrame:
     """Returns files by role (see ROLES): role, files, size, bytes_written, bytes_read, passes (bytes_read / size of
     those read).
     """
-    found = files(forest)
+    found = file_rows(forest)
     by_role = found.groupby("role")
     rows = by_role[["size", "bytes_written", "bytes_read"]].sum()
     rows.insert(0, "files", by_role.size())
@@ -90,7 +90,7 @@ def handed_over(forest: Forest) -> pd.DataFrame | None:
     """
     import pandas as pd
 
-    shared = files(forest)
+    shared = file_rows(forest)
     numbers = shared.loc[shared["role"] == _ROLES[0], "number"]
     uses = _placed(forest)
     uses = uses[uses["path"].isin(numbers)]
@@ -111,7 +111,7 @@ def handed_over(forest: Forest) -> pd.DataFrame | None:
     pairs = pairs.assign(wait=wait.where(wait >= 0), files=1)
     by_pair = pairs.groupby(["group_from", "group_to"])
     found = by_pair[["files", "bytes_written", "bytes_read"]].sum().assign(wait=by_pair["wait"].max()).reset_index()
-    called = names(forest)
+    called = process_names(forest)
     found.insert(0, "producer", called[found.pop("group_from")].to_numpy())
     found.insert(1, "consumer", called[found.pop("group_to")].to_numpy())
     return found.sort_values("bytes_read", ascending=False, kind="stable", ignore_index=True)
@@ -125,7 +125,7 @@ def read_again(forest: Forest) -> pd.DataFrame | None:
     than once), least, median and most passes over a file (bytes_read / size), readers (processes). A data set whose
     files all have the same number of passes was read in that many epochs.
     """
-    found = files(forest)
+    found = file_rows(forest)
     found = found[(found["size"] > 0) & (found["bytes_read"] > 0)]
     found = found.assign(folder=[str(PurePosixPath(path).parent) for path in found["path"]], files=1)
     found["again"] = (found["bytes_read"] - found["size"]).clip(lower=0)

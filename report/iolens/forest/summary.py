@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from iolens.forest.forest import Forest
-from iolens.forest.tree import names, tree_of
+from iolens.forest.tree import process_names, tree_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -61,7 +61,7 @@ def processes(forest: Forest) -> pd.DataFrame:
 
 
 @cache
-def groups(forest: Forest) -> pd.DataFrame:
+def process_groups(forest: Forest) -> pd.DataFrame:
     """Returns the tree of processes with equal ones folded, a row a group, in depth-first order.
 
     Processes are equal that run the same program (or script) below equal parents. group, depth, name, processes (logs),
@@ -85,7 +85,7 @@ def groups(forest: Forest) -> pd.DataFrame:
         {
             "group": range(len(tree.labels)),
             "depth": tree.depth,
-            "name": names(forest),
+            "name": process_names(forest),
             "processes": by_group.size(),
             "ranks": by_group["ranks"].sum(),
             "first_rank": ranks.min(),
@@ -105,7 +105,7 @@ def groups(forest: Forest) -> pd.DataFrame:
     return found.assign(partial=by_group["partial"].agg(lambda each: int((each != "").sum())))
 
 
-def waiting(forest: Forest) -> pd.DataFrame | None:
+def process_waiting(forest: Forest) -> pd.DataFrame | None:
     """Returns the time off the processor by group, most time first; None if no log has processor times.
 
     The columns are group, name, processes, wall (seconds times ranks, for processes with known processor time), cpu,
@@ -113,7 +113,7 @@ def waiting(forest: Forest) -> pd.DataFrame | None:
     lower bound: the rest, in which processes waited for children, pipes, locks or the network, or slept). A process
     with several threads is off the processor for longer than the table says.
     """
-    found = groups(forest).dropna(subset=["cpu"])
+    found = process_groups(forest).dropna(subset=["cpu"])
     if found.empty:
         return None
     off, spent = found["off_processor"], found["known_io"]
@@ -130,7 +130,7 @@ def heaviest(forest: Forest, limit: int = 10) -> pd.DataFrame | None:
     return None if found.empty else found.nlargest(limit, "io_seconds").reset_index(drop=True)
 
 
-def hosts(forest: Forest) -> pd.DataFrame:
+def process_hosts(forest: Forest) -> pd.DataFrame:
     """Returns a row a host: host (empty: the logs do not name it), processes, ranks, bytes_read, bytes_written,
     io_seconds, and clock_step: the largest correction of a start, in seconds, by which its processes were given one
     clock.

@@ -144,7 +144,7 @@ def _depth_first(above: list[int], first: np.ndarray) -> list[int]:
     return order
 
 
-def names(forest: Forest) -> pd.Series[str]:
+def process_names(forest: Forest) -> pd.Series[str]:
     """Returns a name such as `3 × gcc` for each group, with the group's number as index."""
     import pandas as pd
 

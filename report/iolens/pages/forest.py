@@ -84,7 +84,7 @@ def _sentences(forest: Forest) -> list[str]:
         f"{words.duration(wall)}, both summed over {words.plural(int(rows['ranks'].sum()), 'process')}"
         + ("; little can be gained there." if share < _LITTLE else ".")
     ]
-    times = summary.waiting(forest)
+    times = summary.process_waiting(forest)
     if times is not None:
         total, busy, waiting = (float(times[name].sum()) for name in ("wall", "cpu", "in_io"))
         said.append(
@@ -120,7 +120,7 @@ def _facts(forest: Forest) -> tuple[list[list[str]], list[list[str]]]:
     """Returns two columns of name and value."""
     rows = summary.processes(forest)
     hosts = {each.host for each in forest.processes if each.host}
-    tree = summary.groups(forest)
+    tree = summary.process_groups(forest)
     left = [
         ["logs", f"{len(rows):,} read" + (f", {len(forest.damaged):,} not" if forest.damaged else "")],
         ["programs", f"{tree['name'].str.replace(r'^[0-9,]+ × ', '', regex=True).nunique():,}"],
@@ -130,7 +130,7 @@ def _facts(forest: Forest) -> tuple[list[list[str]], list[list[str]]]:
     right = [
         ["read", words.size(int(rows["bytes_read"].sum()))],
         ["written", words.size(int(rows["bytes_written"].sum()))],
-        ["files", words.count(len(files.files(forest)))],
+        ["files", words.count(len(files.file_rows(forest)))],
         ["opens", words.count(int(rows["opens"].sum()))],
     ]
     return [fact for fact in left if fact[1] != words.NONE], right

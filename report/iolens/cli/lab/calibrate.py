@@ -96,7 +96,7 @@ def run(args: argparse.Namespace) -> int:
 def _model_text(found: Calibration, start: Model) -> str:
     """Returns the text of the model's file, with the fitted parameters and the errors of the fit."""
     from iolens.lab.predict.fit import FITTED
-    from iolens.lab.predict.model import ERRORS, as_text
+    from iolens.lab.predict.model import ERRORS, model_text
 
     values = found.fit.model.values
     seen = [key for key in FITTED if key not in found.fit.unseen]
@@ -113,7 +113,7 @@ def _model_text(found: Calibration, start: Model) -> str:
     middle = (sizes[(len(sizes) - 1) // 2] + sizes[len(sizes) // 2]) / 2
     errors = dict(zip(ERRORS, (middle, sizes[-1]), strict=True))
     lines += [f"# The model does not describe this storage. {_DOUBT}"] if found.largest > _TRUSTED else []
-    return "\n".join(lines) + "\n" + as_text(values) + as_text(errors)
+    return "\n".join(lines) + "\n" + model_text(values) + model_text(errors)
 
 
 def _table(found: Calibration, start: Model) -> str:

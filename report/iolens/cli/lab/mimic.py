@@ -24,11 +24,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Writes the mini-app."""
-    from iolens.lab.mimic.mimic import mimic, write
+    from iolens.lab.mimic.mimic import mimic, write_program
     from iolens.log import read_log
 
     app = mimic(read_log(args.log), args.names)
-    write(app, args.output)
+    write_program(app, args.output)
     print(f"{args.output}: {app.steps} steps for {app.calls} calls. README.md says what is kept.")
     print(f"Next: make -C {args.output} run")
     return 0

@@ -10,7 +10,7 @@ from iolens.lab.sizes import parse_size
 from iolens.lab.storage.backends import get_stripes, get_targets, set_stripes
 from iolens.lab.storage.emulated import make_mount
 from iolens.lab.storage.layout import ANY_TARGET, Layout, describe
-from iolens.lab.storage.targets import summary, target_lines
+from iolens.lab.storage.targets import target_lines, targets_summary
 
 _size = explained(parse_size)
 
@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
         print(f"{make_mount(args.path, args.config)}: emulated storage; use it with: iolens run --storage-mount DIR")
     elif args.action == "targets":
         targets = get_targets(args.path, args.pool)
-        print(f"{args.path}: {summary(targets)}\n{target_lines(targets)}")
+        print(f"{args.path}: {targets_summary(targets)}\n{target_lines(targets)}")
     else:
         print(f"{args.path}: {describe(get_stripes(args.path))}")
     return 0

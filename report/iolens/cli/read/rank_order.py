@@ -76,7 +76,7 @@ def run(args: argparse.Namespace) -> int:
             "\nAll ranks are on one node, where the order makes no difference; --ranks-per-node N shows several nodes."
         )
     if args.output:
-        write(job, known[args.order], args)
+        write_order(job, known[args.order], args)
     return 0
 
 
@@ -91,7 +91,7 @@ def cores_of(job: Job, order: Order) -> int:
     return wanted if places is None else max(1, min(wanted, int(places["cpu_count"].min())))
 
 
-def write(job: Job, order: Order, args: argparse.Namespace) -> None:
+def write_order(job: Job, order: Order, args: argparse.Namespace) -> None:
     """Writes MPICH_RANK_ORDER, and the rankfile where enough hosts are known; says why where it is not written.
 
     Raises UsageError, before any file is written, where hosts were given and are too few.

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def place_map(
     written: np.ndarray, read: np.ndarray, end: int, begin: float, seconds: float, width: float = FULL_WIDTH
 ) -> Figure:
-    """Returns arrays (offsets, time) of bool, as metrics.traces.places gives them; where both are true,
+    """Returns arrays (offsets, time) of bool, as metrics.times.traces.transfer_places gives them; where both are true,
     reading is seen.
     """
     from matplotlib.colors import ListedColormap

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Finding:
+class CheckResult:
     """The result of a check: `works` is None if nothing can work or fail; `remedy` says what to do, or what works
     without it.
     """

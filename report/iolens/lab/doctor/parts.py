@@ -10,7 +10,7 @@ from typing import get_args
 
 import iolens
 from iolens.errors import IolensError
-from iolens.lab.doctor.finding import Finding
+from iolens.lab.doctor.finding import CheckResult
 from iolens.lab.installation import find_library, find_program, kind_of_installation
 from iolens.lab.run.mpi import Flavour
 from iolens.lab.workloads.workloads import WORKLOADS
@@ -22,13 +22,13 @@ _PACKAGES = {
 """Optional packages, and the features that need them."""
 
 
-def versions() -> Iterator[Finding]:
+def versions() -> Iterator[CheckResult]:
     """Checks the package and the Python that runs it."""
-    yield Finding("iolens", f"{iolens.__version__}, {kind_of_installation()}")
-    yield Finding("Python", f"{platform.python_version()}, {sys.executable}")
+    yield CheckResult("iolens", f"{iolens.__version__}, {kind_of_installation()}")
+    yield CheckResult("Python", f"{platform.python_version()}, {sys.executable}")
 
 
-def libraries() -> Iterator[Finding]:
+def check_libraries() -> Iterator[CheckResult]:
     """Checks the libraries that are preloaded."""
     needed = {"libiolens.so": "nothing is recorded", "libost.so": "no emulated storage targets"}
     needed |= {
@@ -39,16 +39,16 @@ def libraries() -> Iterator[Finding]:
     for name, without in needed.items():
         path = find_library(name)
         works = True if path else None if "-" in name else False
-        yield Finding(name, str(path or "not there"), works, "" if path else f"without it {without}")
+        yield CheckResult(name, str(path or "not there"), works, "" if path else f"without it {without}")
 
 
-def programs() -> Iterator[Finding]:
+def check_programs() -> Iterator[CheckResult]:
     """Returns the recovery, and the bundled workloads."""
     for name, without in {"iolens-recover": "no logs of killed jobs", "ost-simulate": "no replay of traces"}.items():
         try:
-            yield Finding(name, str(find_program(name)), works=True)
+            yield CheckResult(name, str(find_program(name)), works=True)
         except IolensError:
-            yield Finding(name, "not there", works=False, remedy=f"without it {without}")
+            yield CheckResult(name, "not there", works=False, remedy=f"without it {without}")
     built = []
     for name in WORKLOADS:
         try:
@@ -56,7 +56,7 @@ def programs() -> Iterator[Finding]:
         except IolensError:
             continue
     where = f" in {built[0].parent}" if built else ""
-    yield Finding(
+    yield CheckResult(
         "workloads",
         f"{len(built)} of {len(WORKLOADS)}{where}",
         len(built) == len(WORKLOADS),
@@ -64,10 +64,10 @@ def programs() -> Iterator[Finding]:
     )
 
 
-def packages() -> Iterator[Finding]:
+def packages() -> Iterator[CheckResult]:
     """Checks the Python packages that some commands need."""
     for name, what in _PACKAGES.items():
         try:
-            yield Finding(name, version(name), works=True)
+            yield CheckResult(name, version(name), works=True)
         except PackageNotFoundError:
-            yield Finding(name, "not there", None, f"for {what}: pip install {name}")
+            yield CheckResult(name, "not there", None, f"for {what}: pip install {name}")

@@ -7,23 +7,23 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from iolens.lab.doctor.finding import Finding
+from iolens.lab.doctor.finding import CheckResult
 from iolens.lab.run.mpi import output_of
 
 
-def launchers() -> Iterator[Finding]:
+def launchers() -> Iterator[CheckResult]:
     """Returns the MPI's launcher, and others that it hides."""
     found: dict[Path, Path] = {}
     for path in (Path(folder) / "mpirun" for folder in os.get_exec_path()):
         if os.access(path, os.X_OK):
             found.setdefault(path.resolve(), path)
     if not found:
-        yield Finding("mpirun", "not there", None, "for programs with MPI; load your MPI's module")
+        yield CheckResult("mpirun", "not there", None, "for programs with MPI; load your MPI's module")
         return
     first, *others = found.values()
     version = version_said(output_of(str(first), "--version"))
     hidden = f"hides {', '.join(map(str, others))}; a program needs the launcher of its own MPI" if others else ""
-    yield Finding("mpirun", f"{first}, {version}", works=True, remedy=hidden)
+    yield CheckResult("mpirun", f"{first}, {version}", works=True, remedy=hidden)
 
 
 def version_said(said: str) -> str:
@@ -35,12 +35,14 @@ def version_said(said: str) -> str:
     return f"HYDRA of MPICH {hydra[1]}" if hydra else lines[0]
 
 
-def preloaded() -> Iterator[Finding]:
+def preloaded() -> Iterator[CheckResult]:
     """Libraries that are preloaded into every program from here."""
     given = [name for name in re.split("[ :]+", os.environ.get("LD_PRELOAD", "")) if name]
     missing = [name for name in given if "/" in name and not Path(name).exists()]
     if missing:
         why = "the loader says so at the start of every program: unset LD_PRELOAD"
-        yield Finding("LD_PRELOAD", f"{' '.join(missing)} is not there", works=False, remedy=why)
+        yield CheckResult("LD_PRELOAD", f"{' '.join(missing)} is not there", works=False, remedy=why)
     elif given:
-        yield Finding("LD_PRELOAD", " ".join(given), None, "is loaded after the libraries that `iolens run` preloads")
+        yield CheckResult(
+            "LD_PRELOAD", " ".join(given), None, "is loaded after the libraries that `iolens run` preloads"
+        )

@@ -9,8 +9,8 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from iolens.lab.doctor.finding import Finding
-from iolens.lab.launchers.slurm_queue import ask
+from iolens.lab.doctor.finding import CheckResult
+from iolens.lab.launchers.slurm_queue import ask_slurm
 from iolens.lab.recovery.places import default_folders
 from iolens.lab.run.mpi import output_of
 from iolens.lab.run.single_copy import single_copy_works
@@ -21,23 +21,25 @@ _DESCRIPTORS = 256
 """Fewer open files than a parallel program with its libraries needs."""
 
 
-def system() -> Iterator[Finding]:
+def system() -> Iterator[CheckResult]:
     """Lists the system's names and versions."""
     try:
         name = platform.freedesktop_os_release().get("PRETTY_NAME", "unknown")
     except OSError:
         name = "unknown"
-    yield Finding("system", f"{name}, Linux {platform.release()}, {platform.machine()}")
-    yield Finding("C library", " ".join(platform.libc_ver()).strip() or "unknown; not glibc, which the profiler needs")
-    yield Finding("processors", f"{len(os.sched_getaffinity(0))} of {os.cpu_count()} for this process")
+    yield CheckResult("system", f"{name}, Linux {platform.release()}, {platform.machine()}")
+    yield CheckResult(
+        "C library", " ".join(platform.libc_ver()).strip() or "unknown; not glibc, which the profiler needs"
+    )
+    yield CheckResult("processors", f"{len(os.sched_getaffinity(0))} of {os.cpu_count()} for this process")
 
 
-def limits() -> Iterator[Finding]:
+def limits() -> Iterator[CheckResult]:
     """Checks the limits of a process."""
     files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     enough = files == resource.RLIM_INFINITY or files >= _DESCRIPTORS
-    yield Finding("open files", _limit(files), enough, "" if enough else "raise it: ulimit -n 1024")
-    yield Finding("address space", _limit(resource.getrlimit(resource.RLIMIT_AS)[0]))
+    yield CheckResult("open files", _limit(files), enough, "" if enough else "raise it: ulimit -n 1024")
+    yield CheckResult("address space", _limit(resource.getrlimit(resource.RLIMIT_AS)[0]))
 
 
 def _limit(value: int) -> str:
@@ -45,16 +47,18 @@ def _limit(value: int) -> str:
     return "unlimited" if value == resource.RLIM_INFINITY else f"{value:,}"
 
 
-def places() -> Iterator[Finding]:
+def check_folders() -> Iterator[CheckResult]:
     """Checks the folders of the profiler and of sweeps."""
     for folder in dict.fromkeys([folder.parent for folder in default_folders()]):
         free = shutil.disk_usage(folder).free if folder.is_dir() else 0
         works = os.access(folder, os.W_OK) and free > 0
         what = f"{file_system(folder)[0]}, {free / 1e9:.1f} GB free" if works else "cannot be written to"
-        yield Finding(f"spool in {folder}", what, works, "" if works else "set IOLENS_SPOOL to a folder of this node")
+        yield CheckResult(
+            f"spool in {folder}", what, works, "" if works else "set IOLENS_SPOOL to a folder of this node"
+        )
     here = Path.cwd()
     writable = os.access(here, os.W_OK)
-    yield Finding(
+    yield CheckResult(
         "this folder",
         f"{file_system(here)[0]}, {shutil.disk_usage(here).free / 1e9:.1f} GB free, {here}",
         writable,
@@ -62,16 +66,18 @@ def places() -> Iterator[Finding]:
     )
 
 
-def permissions() -> Iterator[Finding]:
+def permissions() -> Iterator[CheckResult]:
     """Checks the kernel's permissions for a program."""
     paranoid = _PARANOID.read_text(encoding="ascii").strip() if _PARANOID.exists() else "no perf events"
-    yield Finding("perf_event_paranoid", f"{paranoid}; `iolens run --list-hwpc` prints the events that can be counted")
+    yield CheckResult(
+        "perf_event_paranoid", f"{paranoid}; `iolens run --list-hwpc` prints the events that can be counted"
+    )
     works = single_copy_works()
     why = "" if works else "Open MPI is told to copy messages twice (its btl_vader_single_copy_mechanism=none)"
-    yield Finding("process_vm_readv", "allowed" if works else "refused", None if not works else True, why)
+    yield CheckResult("process_vm_readv", "allowed" if works else "refused", None if not works else True, why)
 
 
-def tools() -> Iterator[Finding]:
+def tools() -> Iterator[CheckResult]:
     """Commands of others that are used where they are."""
     for name, what in {
         "lfs": "stripes on Lustre",
@@ -81,21 +87,21 @@ def tools() -> Iterator[Finding]:
         "cc": "`iolens workloads build`",
     }.items():
         path = shutil.which(name)
-        yield Finding(name, path or "not there", True if path else None, "" if path else f"for {what}")
+        yield CheckResult(name, path or "not there", True if path else None, "" if path else f"for {what}")
     if shutil.which("squeue"):
-        answer = ask("squeue", "--noheader", "--format=%i")
-        yield Finding(
+        answer = ask_slurm("squeue", "--noheader", "--format=%i")
+        yield CheckResult(
             "Slurm", "answers" if answer is not None else "squeue does not answer", answer is not None or None
         )
     yield _compiler()
 
 
-def _compiler() -> Finding:
+def _compiler() -> CheckResult:
     """Returns the MPI's compiler command. Some machines have it without the compiler that it calls."""
     path = shutil.which("mpicc")
     if path is None:
-        return Finding("mpicc", "not there", None, "for `iolens workloads build`")
+        return CheckResult("mpicc", "not there", None, "for `iolens workloads build`")
     version = output_of("mpicc", "--version").partition("\n")[0]
     if not any(letter.isdigit() for letter in version):
-        return Finding("mpicc", f"{path}, which cannot find a compiler", None, "for `iolens workloads build`")
-    return Finding("mpicc", f"{path}, {version}", works=True)
+        return CheckResult("mpicc", f"{path}, which cannot find a compiler", None, "for `iolens workloads build`")
+    return CheckResult("mpicc", f"{path}, {version}", works=True)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from iolens.errors import IolensError
-from iolens.lab.doctor.finding import Finding
+from iolens.lab.doctor.finding import CheckResult
 from iolens.lab.doctor.surroundings import version_said
 from iolens.lab.installation import find_library, find_program
 from iolens.lab.run import mpi
@@ -20,25 +20,25 @@ _BYTES = 65536
 PATIENCE = 60.0
 
 
-def recording() -> Iterator[Finding]:
+def recording() -> Iterator[CheckResult]:
     """Tries to record a Python program that writes a file."""
     with tempfile.TemporaryDirectory() as name:
         program = f"open({name + '/trial'!r}, 'wb').write(bytes({_BYTES}))"
         yield _judged("a program", name, [sys.executable, "-I", "-S", "-c", program], {}, 1)
 
 
-def parallel_recording() -> Iterator[Finding]:
+def parallel_recording() -> Iterator[CheckResult]:
     """Returns two ranks of the bundled IOR write a file through MPI-IO."""
     try:
         program = find_program("ior")
         flavour = mpi.flavour_of_program(program)
         launcher = mpi.find_launcher(flavour)
     except IolensError as error:
-        yield Finding("a parallel program", "not tried", None, str(error))
+        yield CheckResult("a parallel program", "not tried", None, str(error))
         return
-    yield Finding("launcher", f"{launcher}, {version_said(mpi.output_of(launcher, '--version'))}")
+    yield CheckResult("launcher", f"{launcher}, {version_said(mpi.output_of(launcher, '--version'))}")
     if flavour and find_library(f"libiolens-{flavour}.so") is None:
-        yield Finding("a parallel program", "not tried", works=False, remedy=f"there is no adapter for {flavour}")
+        yield CheckResult("a parallel program", "not tried", works=False, remedy=f"there is no adapter for {flavour}")
         return
     with tempfile.TemporaryDirectory() as name:
         words = [launcher, "-n", str(_RANKS), str(program), "-a", "MPIIO", "-w", "-b", str(_BYTES // _RANKS)]
@@ -47,7 +47,7 @@ def parallel_recording() -> Iterator[Finding]:
         yield _judged("a parallel program", name, words, settings, _RANKS)
 
 
-def _judged(what: str, folder: str, words: list[str], launcher: dict[str, str], ranks: int) -> Finding:
+def _judged(what: str, folder: str, words: list[str], launcher: dict[str, str], ranks: int) -> CheckResult:
     """Returns whether one log came, of so many ranks, with the bytes that were written."""
     logs = Path(folder, "logs")
     logs.mkdir()
@@ -58,12 +58,12 @@ def _judged(what: str, folder: str, words: list[str], launcher: dict[str, str], 
         if len(outcome.logs) != 1:
             said = Path(folder, "stderr").read_text(encoding="utf-8", errors="replace").strip().splitlines()
             why = said[-1] if said else f"exit code {outcome.exit_code}"
-            return Finding(what, f"{len(outcome.logs)} logs instead of one", works=False, remedy=why)
+            return CheckResult(what, f"{len(outcome.logs)} logs instead of one", works=False, remedy=why)
         job = read_log(outcome.logs[0])
     except IolensError as error:
-        return Finding(what, "failed", works=False, remedy=str(error))
+        return CheckResult(what, "failed", works=False, remedy=str(error))
     posix = job.frames.get("POSIX")
     written = 0 if posix is None else int(posix["POSIX_BYTES_WRITTEN"].sum())
     found = f"a log of {job.nprocs} process{'es' if job.nprocs > 1 else ''}, {written:,} bytes written"
     works = job.nprocs == ranks and written >= _BYTES
-    return Finding(what, found, works, "" if works else f"{ranks} processes wrote {_BYTES:,} bytes")
+    return CheckResult(what, found, works, "" if works else f"{ranks} processes wrote {_BYTES:,} bytes")

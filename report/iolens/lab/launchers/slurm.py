@@ -17,7 +17,7 @@ from iolens.lab import values
 from iolens.lab.files import write_aside
 from iolens.lab.launchers.launcher import Launcher, RunSpec
 from iolens.lab.launchers.slurm_batches import batches
-from iolens.lab.launchers.slurm_queue import Job, states
+from iolens.lab.launchers.slurm_queue import QueuedJob, states
 from iolens.lab.launchers.slurm_script import DIRECTIVES, TIME, nodes_of, script
 from iolens.lab.launchers.task_file import OUTCOME, logs_in, read_outcome, write_task
 from iolens.lab.run import mpi
@@ -185,7 +185,7 @@ def _awaited(folder: Path) -> Outcome | None:
     return outcome
 
 
-def without_outcome(handed: Handed, job: Job) -> Outcome:
+def without_outcome(handed: Handed, job: QueuedJob) -> Outcome:
     """Returns the outcome of a run whose job ended before it could report one."""
     for name in ("stdout.txt", "stderr.txt"):
         (handed.task.folder / name).touch()
@@ -195,7 +195,7 @@ def without_outcome(handed: Handed, job: Job) -> Outcome:
     return Outcome(handed.task.words, began, 0.0, 1, 0.0, logs_in(handed.task.folder), reason=why)
 
 
-def _with_job(handed: Handed, outcome: Outcome, job: Job | None) -> Outcome:
+def _with_job(handed: Handed, outcome: Outcome, job: QueuedJob | None) -> Outcome:
     """Returns the outcome with the known facts about its job."""
     began = datetime.fromisoformat(outcome.started).timestamp()
     batch: dict[str, Any] = {

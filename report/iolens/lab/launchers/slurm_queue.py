@@ -25,7 +25,7 @@ PATIENCE = 30.0
 
 
 @dataclass(frozen=True)
-class Job:
+class QueuedJob:
     """A job's state in Slurm's words, and Slurm's reason for its waiting or its end."""
 
     state: str
@@ -36,7 +36,7 @@ class Job:
         return self.state in _ENDED or self.state == _GONE
 
 
-def ask(*words: str) -> str | None:
+def ask_slurm(*words: str) -> str | None:
     """Returns the output of a command of Slurm; None if it fails or is not installed."""
     try:
         done = subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE, check=False)
@@ -45,28 +45,28 @@ def ask(*words: str) -> str | None:
     return done.stdout if done.returncode == 0 else None
 
 
-def states(jobs: Iterable[int]) -> Mapping[int, Job] | None:
+def states(jobs: Iterable[int]) -> Mapping[int, QueuedJob] | None:
     """Returns the state of each job; None if squeue cannot be asked now."""
     wanted = set(jobs)
-    listed = ask("squeue", "--noheader", "--me", "--states=all", "--format=%i|%T|%r")
+    listed = ask_slurm("squeue", "--noheader", "--me", "--states=all", "--format=%i|%T|%r")
     if listed is None:
         return None
     found = {number: job for number, job in map(_listed_job, listed.splitlines()) if number in wanted}
     return {number: found.get(number) or _of_a_gone(number) for number in wanted}
 
 
-def _listed_job(line: str) -> tuple[int, Job]:
+def _listed_job(line: str) -> tuple[int, QueuedJob]:
     """Returns a line of squeue as number and state; 0 for one that is no job of ours."""
     number, state, reason = [*line.split("|", 2), "", ""][:3]
-    return (int(number) if number.isdecimal() else 0), Job(state, reason)
+    return (int(number) if number.isdecimal() else 0), QueuedJob(state, reason)
 
 
-def _of_a_gone(job: int) -> Job:
+def _of_a_gone(job: int) -> QueuedJob:
     """Returns a job that squeue does not list."""
-    shown = ask("scontrol", "--oneliner", "show", "job", str(job)) or ""
+    shown = ask_slurm("scontrol", "--oneliner", "show", "job", str(job)) or ""
     state = re.search(r"\bJobState=(\w+)", shown)
     if state:
         reason = re.search(r"\bReason=(\S+)", shown)
-        return Job(state[1], reason[1] if reason else "")
-    rows = (ask("sacct", "-j", str(job), "-X", "-n", "-P", "-o", "State") or "").split()
-    return Job(rows[0] if rows else _GONE)
+        return QueuedJob(state[1], reason[1] if reason else "")
+    rows = (ask_slurm("sacct", "-j", str(job), "-X", "-n", "-P", "-o", "State") or "").split()
+    return QueuedJob(rows[0] if rows else _GONE)

@@ -79,7 +79,7 @@ def _steps_of(trace: Trace, group: Group) -> list[Step]:
     return best
 
 
-def write(app: MiniApp, folder: Path) -> None:
+def write_program(app: MiniApp, folder: Path) -> None:
     """Writes the files of a mini-app into a folder, which is made. Raises IolensError if the folder has files of these
     names that are not of a mini-app.
     """

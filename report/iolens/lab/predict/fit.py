@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from iolens.errors import IolensError
-from iolens.lab.predict.model import Model, as_text
+from iolens.lab.predict.model import Model, model_text
 from iolens.lab.predict.predict import io_seconds
 from iolens.lab.predict.steps import Program, play
 
@@ -72,7 +72,7 @@ def seconds(trial: Trial, values: Mapping[str, float], folder: Path) -> float:
     """Returns the I/O seconds of a run by the model with these values."""
     config = folder / "model.yaml"
     own = {} if trial.ranks_per_client is None else {"ranks_per_client": trial.ranks_per_client}
-    config.write_text(as_text({**values, **own}), encoding="utf-8")
+    config.write_text(model_text({**values, **own}), encoding="utf-8")
     return io_seconds(play(trial.program, config))
 
 

@@ -88,6 +88,6 @@ def _number_of(text: str, where: str) -> float:
     raise UsageError(f"{where} must be a number, not {text!r}")
 
 
-def as_text(values: Mapping[str, float]) -> str:
+def model_text(values: Mapping[str, float]) -> str:
     """Returns the values as lines of a configuration."""
     return "".join(f"{key}: {value:.10g}\n" for key, value in values.items())

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from iolens.lab.predict.model import Model, as_text
+from iolens.lab.predict.model import Model, model_text
 from iolens.lab.predict.recorded import OPEN, Recorded
 from iolens.lab.predict.replay import Plan, exchange_bandwidth, steps_of
 from iolens.lab.predict.settings import Settings, layouts
@@ -67,7 +67,7 @@ def replay(recorded: Recorded, model: Model, settings: Settings, exchange: float
     program = steps_of(recorded, plan)
     with tempfile.TemporaryDirectory() as folder:
         config = Path(folder) / "model.yaml"
-        config.write_text(as_text(placed(model, recorded)), encoding="utf-8")
+        config.write_text(model_text(placed(model, recorded)), encoding="utf-8")
         played = [play(program, config, seed) for seed in range(1, _ORDERS + 1)]
     last = max((call.end for calls in recorded.ranks.values() for call in calls), default=0.0)
     seconds = [io_seconds(one) for one in played]

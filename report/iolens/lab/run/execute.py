@@ -85,7 +85,7 @@ def instrumented(words: Sequence[str], setup: Setup) -> tuple[list[str], Command
     if setup.profiler == "darshan":
         from iolens.lab.run import site_darshan
 
-        settings |= site_darshan.settings(site_darshan.site_darshan(), setup.logs, parallel=flavour is not None)
+        settings |= site_darshan.darshan_settings(site_darshan.site_darshan(), setup.logs, parallel=flavour is not None)
     traced = _libraries_of_groups(settings.get("IOLENS_TRACE"))
     if setup.container:
         from iolens.lab.run.container import contained
@@ -99,7 +99,7 @@ def instrumented(words: Sequence[str], setup: Setup) -> tuple[list[str], Command
     if flavour and (beyond or setup.apart) and setup.profiler == "iolens":
         say(_APART)
         flavour = None
-    for gap in preload.gaps(setup.profiler, flavour):
+    for gap in preload.missing_libraries(setup.profiler, flavour):
         say(gap)
     preloaded: dict[str, str] = {}
     chain = preload.chain(setup.profiler, flavour, setup.storage.libraries if setup.storage else (), traced)

@@ -33,7 +33,7 @@ def chain(
     return [*libraries, *(need_library(name) for name in storage)]
 
 
-def gaps(profiler: str, flavour: mpi.Flavour | None) -> list[str]:
+def missing_libraries(profiler: str, flavour: mpi.Flavour | None) -> list[str]:
     """Returns the parts of the profiler that were not built, and the consequences for this run; empty if all exist."""
     if profiler != "iolens":
         return []

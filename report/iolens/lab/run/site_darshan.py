@@ -30,7 +30,7 @@ def site_darshan() -> Path:
     raise IolensError("no Darshan library was found; load its module, or set DARSHAN_LIB to the path of libdarshan.so")
 
 
-def settings(library: Path, logs: Path, parallel: bool) -> Mapping[str, str]:
+def darshan_settings(library: Path, logs: Path, parallel: bool) -> Mapping[str, str]:
     """Variables that make this build of Darshan write to `logs`, whatever variable it was configured to read.
 
     What makes it record a program without MPI would part a job of MPI (`parallel`) into a log per process.

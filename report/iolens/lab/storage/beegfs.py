@@ -13,7 +13,7 @@ from iolens.lab.storage.backend import Backend
 from iolens.lab.storage.layout import ANY_TARGET, Layout
 from iolens.lab.storage.mounts import file_system
 from iolens.lab.storage.provenance import health_with
-from iolens.lab.storage.tool import ask
+from iolens.lab.storage.tool import run_tool
 
 _SMALLEST = 65536
 """Smallest chunk in bytes; a chunk is a power of two (ctl/internal/cmd/entry/flags.go of BeeGFS 8)."""
@@ -81,7 +81,7 @@ def _version_8() -> bool:
 
 def _tool(*words: str) -> str:
     """Returns the output of the tool; raises with its message if it fails."""
-    return ask(words, _CLIENT)
+    return run_tool(words, _CLIENT)
 
 
 BEEGFS = Backend(

@@ -10,7 +10,7 @@ from typing import Any
 from iolens.errors import IolensError, UsageError
 from iolens.lab.storage.layout import Layout
 from iolens.lab.storage.targets import StorageTarget
-from iolens.lab.storage.tool import ask
+from iolens.lab.storage.tool import run_tool
 
 _CLIENT = "Debian's package ceph-common contains it"
 
@@ -72,7 +72,7 @@ def targets_of_objects(pool: str, names: Sequence[str]) -> tuple[int, ...]:
     if not names:
         return ()
     asked = "".join(f"osd map {pool} {name}\n" for name in names)
-    lines = ask(("ceph", "--format", "json"), _CLIENT, given=asked).splitlines()
+    lines = run_tool(("ceph", "--format", "json"), _CLIENT, given=asked).splitlines()
     found = [_parsed(line) for line in lines if line.startswith("{")]
     primaries = tuple(int(one["acting_primary"]) for one in found)
     if len(primaries) != len(names):
@@ -82,7 +82,7 @@ def targets_of_objects(pool: str, names: Sequence[str]) -> tuple[int, ...]:
 
 def _answer(*words: str) -> Any:
     """Returns what a command of the tool prints, from JSON."""
-    return _parsed(ask(("ceph", *words, "--format", "json"), _CLIENT))
+    return _parsed(run_tool(("ceph", *words, "--format", "json"), _CLIENT))
 
 
 def _parsed(text: str) -> Any:

@@ -12,7 +12,7 @@ from iolens.lab.storage.lfs import parse_df, parse_getstripe
 from iolens.lab.storage.mounts import file_system
 from iolens.lab.storage.provenance import health_with
 from iolens.lab.storage.targets import StorageTarget
-from iolens.lab.storage.tool import ask
+from iolens.lab.storage.tool import run_tool
 
 STRIPE_UNIT = 65536
 """Bytes; a stripe size is a multiple of it (lfs-setstripe(1))."""
@@ -60,7 +60,7 @@ def _lfs_size(size: int) -> str:
 
 def _lfs(*words: str) -> str:
     """Returns the output of `lfs`; raises with its message if it fails."""
-    return ask(("lfs", *words), _CLIENT)
+    return run_tool(("lfs", *words), _CLIENT)
 
 
 LUSTRE = Backend(

@@ -41,7 +41,7 @@ def without_files(targets: Sequence[StorageTarget]) -> str:
     return ", ".join(f"{target.index} ({target.trouble})" for target in targets if not target.takes_files)
 
 
-def gaps(targets: Sequence[StorageTarget]) -> tuple[int, ...]:
+def missing_indices(targets: Sequence[StorageTarget]) -> tuple[int, ...]:
     """Returns indices below the highest that are not listed: permanently deactivated, never made, or left out by the
     client.
     """
@@ -60,12 +60,12 @@ def _in_ranges(numbers: Sequence[int]) -> str:
     return " ".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
 
 
-def summary(targets: Sequence[StorageTarget]) -> str:
+def targets_summary(targets: Sequence[StorageTarget]) -> str:
     """Returns one line for a person."""
     fills = [target.fill for target in targets if target.fill is not None]
     full = f", {100 * min(fills):.0f} % to {100 * max(fills):.0f} % full" if fills else ""
     closed = without_files(targets)
-    missing = f"; not listed: {_in_ranges(gaps(targets))}" if gaps(targets) else ""
+    missing = f"; not listed: {_in_ranges(missing_indices(targets))}" if missing_indices(targets) else ""
     return (
         f"{usable(targets)} of {len(targets)} targets accept new files{full}"
         f"{f'; these do not: {closed}' if closed else ''}{missing}"
@@ -90,6 +90,6 @@ def record(targets: Sequence[StorageTarget]) -> dict[str, Any]:
         "count": len(targets),
         "usable": usable(targets),
         "trouble": {str(target.index): target.trouble for target in targets if target.trouble},
-        "not_listed": list(gaps(targets)),
+        "not_listed": list(missing_indices(targets)),
         "fill": [round(min(fills), 3), round(max(fills), 3)] if fills else None,
     }

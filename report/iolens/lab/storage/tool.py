@@ -12,7 +12,7 @@ PATIENCE = 30.0
 """Longest time in seconds for a tool; a client whose server is down would wait for it forever."""
 
 
-def ask(words: Sequence[str], where_from: str, given: str | None = None) -> str:
+def run_tool(words: Sequence[str], where_from: str, given: str | None = None) -> str:
     """Returns the output of a tool, which reads the text `given`; raises IolensError if it is not installed, fails, or
     does not answer.
     """

@@ -41,7 +41,7 @@ def build(compiler: str, target: Path | None = None, recipe: Recipe = USUAL, pro
             str(copy / "workloads"),
             f"BUILD={made}",
             f"VERSION={iolens.__version__}",
-            *settings(compiler, recipe, program),
+            *build_settings(compiler, recipe, program),
         ]
         surroundings = {key: value for key, value in os.environ.items() if not key.startswith(("MAKE", "MFLAGS"))}
         done = subprocess.run(
@@ -49,7 +49,7 @@ def build(compiler: str, target: Path | None = None, recipe: Recipe = USUAL, pro
         )
         what = "the workloads" if recipe.is_usual else f"{program} with {recipe.text}"
         if done.returncode != 0:
-            raise IolensError(f"{compiler} could not build {what}: {complaint(done.stderr)}")
+            raise IolensError(f"{compiler} could not build {what}: {build_complaint(done.stderr)}")
         if program and not os.access(made / "bin" / program, os.X_OK):
             raise IolensError(f"{compiler} built no program of {what}")
         (target / "bin").mkdir(parents=True, exist_ok=True)
@@ -64,7 +64,7 @@ separate line.
 """
 
 
-def complaint(said: str) -> str:
+def build_complaint(said: str) -> str:
     """Returns the first cause of a failed build: an error of the compiler or the linker, else the last line of make."""
     lines = [line for line in said.splitlines() if line.strip()]
     own = [line for line in lines if not line.startswith(("make", "collect2"))]
@@ -72,7 +72,7 @@ def complaint(said: str) -> str:
     return (found or lines[-1:] or ["make failed"])[0]
 
 
-def settings(compiler: str, recipe: Recipe, program: str | None) -> list[str]:
+def build_settings(compiler: str, recipe: Recipe, program: str | None) -> list[str]:
     """Returns the variables for the workloads' Makefile."""
     words = [f"MPICC={compiler}"]
     words += [f"CODE_FLAGS={recipe.flags}"] if recipe.flags else []

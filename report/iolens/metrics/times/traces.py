@@ -66,7 +66,7 @@ def busiest_files(job: Job) -> pd.DataFrame | None:
     """
     import pandas as pd
 
-    found = [(module, layer, places(job, module)) for module, layer in TRACES.items()]
+    found = [(module, layer, transfer_places(job, module)) for module, layer in TRACES.items()]
     rows = [(module, layer, one.path, one.calls, one.end) for module, layer, one in found if one is not None]
     return pd.DataFrame(rows, columns=["module", "layer", "path", "calls", "end"]) if rows else None
 
@@ -99,7 +99,7 @@ def threads(job: Job) -> pd.DataFrame | None:
 
 
 @once_per_job
-def places(job: Job, module: str, rows: int = 64, columns: int = 200) -> Places | None:
+def transfer_places(job: Job, module: str, rows: int = 64, columns: int = 200) -> Places | None:
     """Returns the traced file of `module` (DXT_POSIX or DXT_MPIIO) that moved most bytes; None if none was traced.
 
     A cell is true when a call moved bytes of its offsets in its time; calls of unknown offset are left out. Columns are

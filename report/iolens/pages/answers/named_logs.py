@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from iolens.errors import UsageError
 from iolens.pages.answers import tools
-from iolens.pages.answers.verified import numbers
+from iolens.pages.answers.verified import numbers_in_text
 
 if TYPE_CHECKING:
     from iolens.log import Job
@@ -42,10 +42,10 @@ class NamedLogs:
 
     def table(self, log: str, name: str, first: int = 0, count: int = tools.MOST_ROWS) -> dict[str, Any]:
         """Returns rows of a table with full numbers (bytes and seconds), and the definition of its columns."""
-        return tools.table(self._job(log), name, first, count)
+        return tools.table_text(self._job(log), name, first, count)
 
     def verify_answer(self, log: str, text: str) -> list[dict[str, str]]:
         """Returns every number of a text with its source in the log; where the source is empty, the log has no such
         number.
         """
-        return [{"number": one.text, "source": one.source} for one in numbers(self._job(log), text)]
+        return [{"number": one.text, "source": one.source} for one in numbers_in_text(self._job(log), text)]

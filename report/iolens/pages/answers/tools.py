@@ -44,7 +44,7 @@ def tables(job: Job) -> list[dict[str, Any]]:
     ]
 
 
-def table(job: Job, name: str, first: int = 0, count: int = MOST_ROWS) -> dict[str, Any]:
+def table_text(job: Job, name: str, first: int = 0, count: int = MOST_ROWS) -> dict[str, Any]:
     """Returns rows of one table with full numbers, bytes and seconds, each row with its number, and the table's
     definition. Raises UsageError for a table that does not exist, or that this log has no data for.
     """

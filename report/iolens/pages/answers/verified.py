@@ -72,7 +72,7 @@ class _Known:
     places: list[str]
 
 
-def numbers(job: Job, text: str) -> list[Number]:
+def numbers_in_text(job: Job, text: str) -> list[Number]:
     """Returns every number of a text in order, with its source in the log.
 
     A number agrees with one of the log if the log's number, in the unit of the text, rounds to its digits. A share in

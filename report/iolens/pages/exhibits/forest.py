@@ -50,8 +50,8 @@ def _given_ranks(first: float, last: float) -> str:
 
 
 def _shown_groups(forest: Forest) -> pd.DataFrame:
-    """Returns summary.groups, without the lightest groups if a page lacks the room."""
-    found = summary.groups(forest)
+    """Returns summary.process_groups, without the lightest groups if a page lacks the room."""
+    found = summary.process_groups(forest)
     if len(found) <= _MOST_GROUPS:
         return found
     weight = (found["io_seconds"]).nlargest(_MOST_GROUPS).index
@@ -60,7 +60,7 @@ def _shown_groups(forest: Forest) -> pd.DataFrame:
 
 def _groups_note(forest: Forest) -> str:
     """Returns a note about the rows of the table."""
-    left = len(summary.groups(forest)) - _MOST_GROUPS
+    left = len(summary.process_groups(forest)) - _MOST_GROUPS
     more = f" {left:,} groups with less time in I/O are left out." if left > 0 else ""
     return (
         "Indented: started by the process above. Processes that run the same program below equal parents share a row; "
@@ -73,7 +73,7 @@ PROCESS_TREE: Exhibit[Forest] = Exhibit(
     name="process_tree",
     title="Processes",
     metric=_shown_groups,
-    whole=summary.groups,
+    whole=summary.process_groups,
     columns=[
         Column("", ("depth", "name"), _indented),
         Column("rank", ("first_rank", "last_rank"), _given_ranks, optional=True),
@@ -113,7 +113,7 @@ HEAVIEST: Exhibit[Forest] = Exhibit(
 WAITING: Exhibit[Forest] = Exhibit(
     name="waiting",
     title="Where processes waited",
-    metric=summary.waiting,
+    metric=summary.process_waiting,
     columns=[
         Column("", "name"),
         Column("seconds", "wall", words.seconds),
@@ -144,8 +144,8 @@ ROLES: Exhibit[Forest] = Exhibit(
 
 
 def _top_files(forest: Forest) -> pd.DataFrame:
-    """Returns the rows of `forest.files.files` with the most bytes."""
-    found = files.files(forest)
+    """Returns the rows of `forest.files.file_rows` with the most bytes."""
+    found = files.file_rows(forest)
     return found[(found["bytes_read"] + found["bytes_written"]) > 0].head(_MOST_FILES)
 
 
@@ -153,7 +153,7 @@ FILES: Exhibit[Forest] = Exhibit(
     name="files",
     title="Files with most bytes",
     metric=_top_files,
-    whole=files.files,
+    whole=files.file_rows,
     columns=[
         Column("file", "path"),
         Column("role", "role"),
@@ -215,7 +215,7 @@ READ_AGAIN: Exhibit[Forest] = Exhibit(
 HOSTS: Exhibit[Forest] = Exhibit(
     name="hosts",
     title="Hosts",
-    metric=summary.hosts,
+    metric=summary.process_hosts,
     columns=[
         Column("host", "host", lambda name: name or words.NONE),
         Column("processes", "processes", words.count),
@@ -281,7 +281,7 @@ def _activity_rows(forest: Forest) -> pd.DataFrame | None:
     import numpy as np
     import pandas as pd
 
-    grids = activity.activity(forest) if activity.is_one_job(forest) else None
+    grids = activity.bytes_over_time(forest) if activity.is_one_job(forest) else None
     if grids is None:
         return None
     written, read, width = grids
@@ -294,7 +294,7 @@ def _activity_figure(forest: Forest, _: pd.DataFrame) -> Iterable[FigureBlock]:
     """Draws the map of bytes over time and processes."""
     from iolens.figures.job.activity import activity_map
 
-    grids = activity.activity(forest)
+    grids = activity.bytes_over_time(forest)
     assert grids is not None
     written, read, width = grids
     count = len(forest.processes)

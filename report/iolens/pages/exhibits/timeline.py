@@ -115,7 +115,7 @@ def _place_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     from iolens.figures.job.places import place_map
 
     for module, layer in zip(found["module"], found["layer"], strict=True):
-        one = traces.places(job, module)
+        one = traces.transfer_places(job, module)
         if one is None:
             continue
         count = f"{one.calls:,}" + (f" of {one.made:,}" if one.made != one.calls else "")

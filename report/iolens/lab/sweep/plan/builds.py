@@ -28,7 +28,7 @@ from iolens.lab.sweep.define.experiment import Experiment
 from iolens.lab.sweep.define.spec import Built, PointSpec
 from iolens.lab.sweep.plan.alone import alone
 from iolens.lab.values import LISTED
-from iolens.lab.workloads.build import build, settings, source_digest
+from iolens.lab.workloads.build import build, build_settings, source_digest
 from iolens.lab.workloads.foreign import FOREIGN
 from iolens.lab.workloads.recipe import USUAL, Recipe
 from iolens.lab.workloads.workloads import workload_of
@@ -203,7 +203,7 @@ def _assignments(variables: Mapping[str, str]) -> list[str]:
 def build_command(program: str, recipe: Recipe, target: Path | None = None) -> str:
     """Returns the command that makes a build by hand, from the folder above the source of the workloads."""
     words = [*_assignments(recipe.variables), "make", "-C", "workloads", *([f"BUILD={target}"] if target else [])]
-    return shlex.join([*words, *settings(_MPICC, recipe, program)])
+    return shlex.join([*words, *build_settings(_MPICC, recipe, program)])
 
 
 def build_commands(program: str, changes: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from iolens.lab.sweep.define.experiment import Experiment
 from iolens.lab.sweep.define.experiment_file import load_experiment
 from iolens.lab.sweep.plan.alone import alone
 from iolens.lab.values import slug
-from iolens.lab.workloads.build import complaint
+from iolens.lab.workloads.build import build_complaint
 
 if TYPE_CHECKING:
     from iolens.lab.mimic.mimic import MiniApp
@@ -71,12 +71,12 @@ def _make(log: Path, place: Path) -> None:
 
 def _build(app: MiniApp, log: Path, place: Path) -> None:
     """Writes the files of a mini-app and compiles it; raises IolensError with the compiler's first complaint."""
-    from iolens.lab.mimic.mimic import write
+    from iolens.lab.mimic.mimic import write_program
 
     say(f"building the mini-app of {log} in {place}: {app.steps} steps for {app.calls} calls")
-    write(app, place)
+    write_program(app, place)
     words = [_MPICC, "-O2", "-o", "mimic.new", "mimic.c", "-ldl"]
     done = subprocess.run(words, cwd=place, capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        raise IolensError(f"{_MPICC} could not build {place / 'mimic.c'}: {complaint(done.stderr)}")
+        raise IolensError(f"{_MPICC} could not build {place / 'mimic.c'}: {build_complaint(done.stderr)}")
     os.replace(place / "mimic.new", place / "mimic")

@@ -18,7 +18,7 @@ from iolens.lab.say import say
 from iolens.lab.storage.backend import Backend
 from iolens.lab.storage.backends import backend_for, existing
 from iolens.lab.storage.mounts import file_system
-from iolens.lab.storage.targets import summary, usable
+from iolens.lab.storage.targets import targets_summary, usable
 from iolens.lab.sweep.define.experiment import ALWAYS, NEVER, Experiment
 from iolens.lab.sweep.define.matrix import Run
 from iolens.lab.sweep.define.metrics import OF_ANY
@@ -124,9 +124,12 @@ def check_targets(runs: Sequence[PointSpec], data: Path, storage: Backend, pool:
     if wanted > usable(targets):
         place = f"the pool {pool} of {data}" if pool else f"{data}"
         if storage.objects:
-            say(f"matrix.stripe_count: {wanted} stripes of a file share the targets of {place}: {summary(targets)}")
+            say(
+                f"matrix.stripe_count: {wanted} stripes of a file share the targets of {place}: "
+                f"{targets_summary(targets)}"
+            )
             return
-        raise UsageError(f"matrix.stripe_count: {wanted} stripes are too many for {place}: {summary(targets)}")
+        raise UsageError(f"matrix.stripe_count: {wanted} stripes are too many for {place}: {targets_summary(targets)}")
 
 
 def check_configuration(configuration: Path | None, storage: Backend) -> None:
