@@ -80,6 +80,31 @@ def test_failed_runs_are_repeated_in_the_way_in_which_the_sweep_was_started(
     assert f"`{option}`" in sweep.hint_of_retry(2)
 
 
+@pytest.mark.parametrize("how", [["--dry-run"], []])
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (["--set", "matrix.stripe_count=[1, 2]"], "which has no stripes to vary"),
+        (["--set", "mpi.io_component=lustre"], "the Lustre driver needs stripes, but plain storage has none"),
+        (["--set", "storage.configuration=ost.yaml"], "plain storage has no configuration file"),
+    ],
+)
+def test_the_dry_run_refuses_what_the_sweep_refuses(
+    file: Path, how: list[str], options: list[str], why: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["sweep", str(file), "--results", str(file.parent / "results"), *how, *options]) == 2
+    assert why in capsys.readouterr().err
+    assert [path.name for path in file.parent.iterdir()] == ["experiment.yaml"]
+
+
+def test_without_a_complete_run_nothing_is_left_beside_the_matrix(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file.write_text("".join(line for line in file.read_text().splitlines(True) if not line.startswith("first:")))
+    assert main(["sweep", str(file), "--results", str(file.parent / "results"), "--no-sweep"]) == 2
+    assert "first.arguments: this experiment has no complete run" in capsys.readouterr().err
+
+
 def test_data_that_stays_needs_room_for_all_of_it(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["sweep", str(file), "--dry-run", "--results", str(file.parent / "results")]
     assert main([*words, "--set", "keep.data=always"]) == 0
