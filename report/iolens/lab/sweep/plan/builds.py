@@ -1,11 +1,11 @@
-"""The builds of the program that the runs of a sweep request: the usual ones, and a bundled workload rebuilt."""
+"""The builds of the program that the runs of a sweep request, and the commands that start them."""
 
 from __future__ import annotations
 
 import json
 import shlex
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,14 +17,17 @@ from iolens.lab.installation import BUILD_FOR_LUSTRE, find_library, find_program
 from iolens.lab.io_components import LUSTRE
 from iolens.lab.launchers.launcher import Launcher
 from iolens.lab.launchers.launchers import LAUNCHERS
+from iolens.lab.launchers.placement import options_for
 from iolens.lab.run import mpi
+from iolens.lab.run.allocation import allocation
 from iolens.lab.run.command_line import take_apart, with_environment
 from iolens.lab.run.lustre_driver import INTEL_MPI, Build, build_with_driver
 from iolens.lab.run.mpi import output_of
 from iolens.lab.run.record import run_key
 from iolens.lab.say import say
 from iolens.lab.storage.backend import Backend
-from iolens.lab.sweep.define.experiment import Experiment
+from iolens.lab.sweep.define.classes import LUSTRE_LIKE
+from iolens.lab.sweep.define.experiment import NEVER, ROMIO, Experiment
 from iolens.lab.sweep.define.spec import Built, PointSpec
 from iolens.lab.sweep.plan.alone import alone
 from iolens.lab.values import LISTED
@@ -214,3 +217,52 @@ def build_commands(program: str, changes: Iterable[Mapping[str, Any]]) -> tuple[
     for change in changes:
         recipe = replace(recipe, **{key: str(change[key]) for key in LISTED if change.get(key)})
     return () if recipe.is_usual else (build_command(program, recipe),)
+
+
+def with_command(experiment: Experiment, storage: Backend, spec: PointSpec) -> PointSpec:
+    """Returns the specification with the command of its build. Raises UsageError for a mapping that the starter of the
+    ranks cannot do.
+    """
+    hints = {} if _hints_by_file_alone(spec) else spec.hints
+    asked_later = storage.get_stripes is not None and storage.make is None
+    keep = spec.keep.data != NEVER or asked_later  # where the stripes lie is asked before the sweep clears
+    words = workload_of(experiment.program).words(spec.arguments, spec.folder, spec.data, hints, keep)
+    starter = _starter_words(spec, LAUNCHERS[experiment.launcher])
+    return replace(spec, starter=starter, words=(str(spec.build.program), *words), flavour=spec.build.flavour)
+
+
+def _hints_by_file_alone(spec: PointSpec) -> bool:
+    """Returns True if ROMIO is Open MPI 5's. It loses every hint that a program passes, and then ignores the hint of
+    that name in the file of hints.
+    """
+    if spec.io_component != ROMIO or LUSTRE_LIKE in spec.arguments:
+        return False
+    return spec.build.flavour == "openmpi" and mpi.has_romio_of_5(spec.build.starter)
+
+
+def _starter_words(spec: PointSpec, launcher: Launcher) -> tuple[str, ...]:
+    """Returns the words before the number of ranks: the experiment's own, or the build's starter with options."""
+    start = spec.options.get("start")
+    words = shlex.split(start) if start else [spec.build.starter]
+    per_node = spec.options.get("ranks_per_node") if _places_by_itself(launcher) else None
+    return (*words, *options_for(words[0], spec.mapping, per_node))
+
+
+def _places_by_itself(launcher: Launcher) -> bool:
+    """Returns True if the command must give the number of ranks per node: on several nodes that were not requested from
+    a batch system.
+    """
+    return not launcher.elsewhere and len(allocation().nodes) > 1
+
+
+def check_ranks_per_node(runs: Sequence[PointSpec], launcher: Launcher) -> None:
+    """Raises if the nodes of a run, with this number of ranks on each, cannot hold its ranks."""
+    for spec in runs:
+        per_node = spec.options.get("ranks_per_node")
+        nodes = launcher.nodes(spec.options) if launcher.elsewhere else len(allocation().nodes)
+        if per_node and spec.ranks > nodes * per_node:
+            where = "one node" if nodes == 1 else f"each of {nodes} nodes"
+            more = "" if launcher.elsewhere else f"; the launcher {launcher.name} has no more nodes"
+            raise UsageError(
+                f"ranks_per_node: {per_node} on {where} are fewer than the {spec.ranks} ranks of run {spec.id}{more}"
+            )

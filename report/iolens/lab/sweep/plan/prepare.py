@@ -19,8 +19,7 @@ from iolens.lab.sweep.define.folders import CONFIRM, FIRST, POINTS, WARM_UP
 from iolens.lab.sweep.define.matrix import Run, points, schedule
 from iolens.lab.sweep.define.spec import Built, PointSpec, spec_of
 from iolens.lab.sweep.plan.alone import alone
-from iolens.lab.sweep.plan.builds import builds_of, key_of
-from iolens.lab.sweep.plan.command import with_command
+from iolens.lab.sweep.plan.builds import builds_of, key_of, with_command
 from iolens.lab.sweep.plan.repeat import ATTEMPT, first_attempt, put_aside
 from iolens.lab.sweep.plan.specify import (
     check_space,

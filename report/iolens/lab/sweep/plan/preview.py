@@ -18,8 +18,7 @@ from iolens.lab.sweep.define.experiment import ALWAYS, Experiment
 from iolens.lab.sweep.define.folders import POINTS
 from iolens.lab.sweep.define.matrix import Run, schedule
 from iolens.lab.sweep.define.spec import PointSpec
-from iolens.lab.sweep.plan.builds import build_command, builds_folder
-from iolens.lab.sweep.plan.command import with_command
+from iolens.lab.sweep.plan.builds import build_command, builds_folder, with_command
 from iolens.lab.sweep.plan.specify import kept_bytes, specify
 
 _MPIRUN = "mpirun"

@@ -23,8 +23,7 @@ from iolens.lab.sweep.define.experiment import ALWAYS, NEVER, Experiment
 from iolens.lab.sweep.define.matrix import Run
 from iolens.lab.sweep.define.metrics import OF_ANY
 from iolens.lab.sweep.define.spec import PointSpec, spec_of, spec_of_first
-from iolens.lab.sweep.plan.builds import check_recipes
-from iolens.lab.sweep.plan.command import check_ranks_per_node
+from iolens.lab.sweep.plan.builds import check_ranks_per_node, check_recipes
 from iolens.lab.workloads.workload import Workload
 from iolens.lab.workloads.workloads import refusal_of, workload_of
 
