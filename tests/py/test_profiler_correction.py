@@ -27,6 +27,18 @@ except InterruptedError:
     thread.join()
 """
 
+CONNECT = """
+import socket, threading, time
+server = socket.socket()
+server.bind(("127.0.0.1", 0))
+server.listen(0)  # There is room for one, so that the next one waits.
+first = socket.create_connection(server.getsockname())
+threading.Timer(0.3, server.accept).start()
+begin = time.monotonic()
+second = socket.create_connection(server.getsockname())
+print(time.monotonic() - begin)
+"""
+
 
 @pytest.fixture
 def sprinting(tmp_path: Path) -> str:
@@ -74,3 +86,13 @@ def test_failed_calls_threads_and_the_process_end_within_the_run(sprinting: str,
     assert thread.begin + thread.seconds <= job.run_time
     (process,) = job.private["process"].itertuples()
     assert process.seconds < 1.5 * job.run_time  # This time ends a moment after recording does.
+
+
+def test_a_connection_takes_as_long_as_by_the_programs_clock(sprinting: str, tmp_path: Path) -> None:
+    done = harness.run(Path(sys.executable), "-S", "-c", CONNECT, folder=tmp_path, LD_PRELOAD=sprinting)
+    assert (done.returncode, done.stderr) == (0, "")
+    (table,) = (
+        job.tables["connections"] for job in map(read_log, harness.logs(tmp_path)) if "connections" in job.tables
+    )
+    ((seconds,),) = table.rows("connect_seconds")
+    assert seconds == pytest.approx(float(done.stdout), rel=0.3)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
 from iolens.log import read_log
 from iolens.metrics.job.share import extra_seconds
 from iolens.pages.exhibits.mpiio import OTHER_MPIIO_CALLS
-from test_profiler_mpi import programs, start, the_log
+from mpi_libraries import library
+from test_profiler_mpi import ROOT, programs, start, the_log
 
 __all__ = ["programs"]
 
@@ -52,3 +54,14 @@ def test_the_component_in_use_is_told(programs: Path, tmp_path: Path, component:
     if programs.name == "usual" and info["mpi"].startswith("Open MPI v4"):
         assert info["io_component_used"] == component
     assert any("GCC" in compiler or "clang" in compiler for compiler in info["compiler"])
+
+
+def test_calls_take_as_long_as_by_the_programs_clock(programs: Path, tmp_path: Path) -> None:
+    """The profiler takes its ticks for twice as long until the end of recording corrects them."""
+    shim, source = tmp_path / "sprinting.so", ROOT / "tests/c/sprinting_clock.c"
+    subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", shim, source], check=True)
+    preload = f"{library(programs.name).preload}:{shim}"
+    done = start(tmp_path, 1, programs / "mpi_preallocates", tmp_path, preload=preload)
+    assert done.returncode == 0, done.stderr
+    (seconds,) = read_log(the_log(tmp_path)).private["mpiio_extra"]["preallocates_seconds"]
+    assert seconds == pytest.approx(float(done.stdout), rel=0.3)
