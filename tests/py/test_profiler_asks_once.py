@@ -13,6 +13,7 @@ import profiler_harness as harness
 import pytest
 from patience import PATIENCE
 
+LIBC = tuple(int(part) for part in platform.libc_ver()[1].split(".")[:2] if part)
 KERNEL = tuple(int(part) for part in platform.release().split("-")[0].split(".")[:2])
 
 
@@ -26,7 +27,7 @@ def calls_of_cat(folder: Path) -> list[str]:
     listing, data = folder / "calls", folder / "data"
     data.write_bytes(b"x")
     environment = [f"{key}={value}" for key, value in harness.environment(folder).items() if key == "LD_PRELOAD"]
-    command = ["strace", "-o", listing, "env", *environment, "cat", data]
+    command: list[str | Path] = ["strace", "-o", listing, "env", *environment, "cat", data]
     settings = {key: value for key, value in harness.environment(folder).items() if key != "LD_PRELOAD"}
     done = subprocess.run(command, env=settings, check=False, stdout=subprocess.DEVNULL, timeout=PATIENCE)
     if done.returncode != 0:
@@ -39,14 +40,16 @@ def calls_of_cat(folder: Path) -> list[str]:
 @pytest.mark.skipif(not shutil.which("strace"), reason="strace is not installed")
 def test_nothing_is_asked_twice(tmp_path: Path) -> None:
     calls = calls_of_cat(tmp_path)
-    assert not [call for call in calls if '"/proc/self/task' in call], "the only thread has no list to look into"
+    if LIBC >= (2, 32):  # Older ones do not tell whether the process has one thread.
+        assert not [call for call in calls if '"/proc/self/task' in call], "the only thread has no list to look into"
     stats = [call.split('"')[1] for call in calls if call.startswith(("newfstatat(AT_FDCWD", "stat("))]
     folders = [path for path in stats if path in ("/dev", "/dev/shm")]
     assert len(folders) == len(set(folders)), "only a link is asked for what it leads to"
     assert sum("MAP_STACK" in call for call in calls) <= 1, "the library's own stack is used again"
     if KERNEL >= (6, 2):
         assert sum(call.startswith(("ppoll", "poll(")) for call in calls) <= 1
-    if KERNEL >= (6, 8):
+    listed = [call for call in calls if call.startswith(("listmount(", "syscall_0x1ca("))]
+    if listed and not any("= -1" in call for call in listed):  # A container may forbid the call.
         assert sum('"/proc/self/mounts"' in call for call in calls) == 1
 
 
@@ -63,7 +66,7 @@ def test_a_file_system_that_is_mounted_meanwhile_is_in_the_log(tmp_path: Path) -
     (tmp_path / "late").mkdir()
     environment = harness.environment(tmp_path)
     preload = environment.pop("LD_PRELOAD")
-    inner = ["env", f"LD_PRELOAD={preload}", sys.executable, "-c", MOUNTS, tmp_path]
+    inner: list[str | Path] = ["env", f"LD_PRELOAD={preload}", sys.executable, "-c", MOUNTS, tmp_path]
     done = subprocess.run(["unshare", "-m", *inner], env=environment, check=False, timeout=PATIENCE)
     if done.returncode != 0:
         pytest.skip("this machine lets nobody mount")
