@@ -31,7 +31,7 @@ SMALL = 0.5  # Smaller differences, in bytes per rank, are ignored.
 LEAST = 4  # With fewer than 4 ranks not every rank has the four neighbours that it has on larger grids.
 BEYOND = (10**4, 10**5, 10**6)
 MOST_ROWS = 10**6
-MPI = openmpi.variables(["as root", "oversubscribed", "yielding", "unbound"], None)
+MPI = openmpi.openmpi_variables(["as root", "oversubscribed", "yielding", "unbound"], None)
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,7 @@ ROW, FIRST = 5 * 6, 5
 """Vectors that a pencil sends in the forward and in the backward sweep."""
 
 EXPORTS = ("collapsed", "speedscope", "pprof", "chrome", "hatchet")
-SETTINGS = openmpi.variables(["as root", "oversubscribed", "yielding"], None)
+SETTINGS = openmpi.openmpi_variables(["as root", "oversubscribed", "yielding"], None)
 MONITORING = "pml_monitoring_enable 2 --mca pml_monitoring_enable_output 3 --mca pml_monitoring_filename seen"
 DARSHAN = """
 import json, sys, darshan

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 from iolens.cli.main import main as iolens
 from iolens.log import LogError, container, read_log, reader
-from iolens.log.rewrite import Contents, put_together, take_apart
+from iolens.log.rewrite import Contents, put_together, split_log
 from iolens.pages.exhibits.job import JOB_EXHIBITS
 from mutate import DOUBLES, INTEGERS
 from reader import LOGS, MEMORY, SECONDS, Tally, damaged, within
@@ -117,7 +117,7 @@ def fuzz(count: int, seed: int) -> Tally:
     """Damages `count` logs, and runs a command of each kind on those that can be read."""
     paths = [path for path in (*LOGS, *ADVICE) if path.stat().st_size <= LARGEST]
     opened = [container.open_container(path) for path in paths]
-    seeds = [(log, take_apart(log)) for log in opened]
+    seeds = [(log, split_log(log)) for log in opened]
     tally = Tally()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "logs" / "damaged.darshan"

@@ -25,7 +25,7 @@ from pathlib import Path
 from types import FrameType
 
 from iolens.log import LogError, container, read_log, reader
-from iolens.log.rewrite import Contents, put_together, take_apart
+from iolens.log.rewrite import Contents, put_together, split_log
 from iolens.pages.exhibits.job import JOB_EXHIBITS
 from iolens.pages.job.document import write_job
 from mutate import mutate, mutate_json
@@ -140,7 +140,7 @@ def attempt(number: int, path: Path, tally: Tally, with_pages: bool) -> None:
 def fuzz(count: int, seed: int, pages: int) -> Tally:
     """Damages and reads `count` logs."""
     opened = [container.open_container(path) for path in LOGS if path.stat().st_size <= LARGEST]
-    seeds = [(log, take_apart(log)) for log in opened]
+    seeds = [(log, split_log(log)) for log in opened]
     tally = Tally()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "damaged.darshan"

@@ -51,7 +51,7 @@ BATCH = 500
 PATIENCE = 900  # seconds for a batch
 OPEN_MPI = {  # four ranks on two cores, perhaps as root in a container; its own MPI-IO hangs in some of these programs
     **mpi.environment("openmpi", 4, "romio321", launcher="mpirun"),
-    **openmpi.variables(["as root", "oversubscribed", "yielding", "unbound", "no single copy"], None),
+    **openmpi.openmpi_variables(["as root", "oversubscribed", "yielding", "unbound", "no single copy"], None),
     "HOME": os.environ.get("HOME", "/"),
 }
 

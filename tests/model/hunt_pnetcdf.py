@@ -56,7 +56,7 @@ def run_batch(build: Path, first: int, count: int, seed: int) -> list[str]:
         words += [f"IOLENS_INCLUDE={folder}", sys.executable]
         return [*words, HERE / "pnetcdf_programs.py", journal, first, count, seed]
 
-    found = show(model, command, **openmpi.variables(["as root"], None))
+    found = show(model, command, **openmpi.openmpi_variables(["as root"], None))
     if isinstance(found, str):
         return [found]
     got = {

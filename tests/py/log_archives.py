@@ -41,7 +41,7 @@ def _uncompressed(path: Path) -> bytes:
         mock.patch.object(rewrite, "_COMPRESS", {"zlib": _stored}),
         mock.patch.object(rewrite.zlib, "compress", _stored),
     ):
-        return rewrite.put_together(log, rewrite.take_apart(log))
+        return rewrite.put_together(log, rewrite.split_log(log))
 
 
 def _stored(data: bytes) -> bytes:

@@ -19,7 +19,7 @@ _MODULES = {"POSIX": "POSIX_", "MPI-IO": "MPIIO_"}
 _OF_TIME = ("FASTEST", "SLOWEST", "MAX_READ_TIME", "MAX_WRITE_TIME", "_F_")
 _OF_NAMES = ("RENAMED_FROM",)
 
-_MPI_SETTINGS = openmpi.variables(["as root", "oversubscribed", "yielding"], None)
+_MPI_SETTINGS = openmpi.openmpi_variables(["as root", "oversubscribed", "yielding"], None)
 
 Row = tuple[tuple[str, int], ...]
 

@@ -12,7 +12,7 @@ from iolens.advise import Finding, Verdict, diagnosis, rules
 from iolens.advise.finding import SEVERITIES
 from iolens.advise.table import RULES
 from iolens.log import read_log
-from iolens.pages.job.advice_lists import as_json, as_text
+from iolens.pages.job.advice_lists import advice_json, advice_text
 
 TESTS = Path(__file__).parents[1]
 KNOWN = {rule.id for rule in RULES}
@@ -55,7 +55,7 @@ def judged(corpus: str) -> tuple[Judged, ...]:
         job = read_log(LOGS[row.get("log", row["name"])])
         found_of = diagnosis(job)
         labels = (frozenset(row.get("must", [])), frozenset(row.get("may", [])), bool(row.get("healthy")))
-        texts = as_text(job, found_of), as_json(job, found_of)
+        texts = advice_text(job, found_of), advice_json(job, found_of)
         found.append(Judged(row["name"], *labels, found_of.verdict, found_of.findings, *texts))
     return tuple(found)
 

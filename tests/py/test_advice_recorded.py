@@ -9,7 +9,7 @@ from advice_invariants import contradictions
 from iolens.advise.table import RULES
 from iolens.log import read_log
 from iolens.log.container import open_container
-from iolens.log.rewrite import take_apart
+from iolens.log.rewrite import split_log
 from log_archives import pack, unpack
 from recorded_runs import PLANTED, SETS, bounds, gains, gains_text, logs, runs, scores, text
 
@@ -64,7 +64,7 @@ def test_an_archive_gives_back_what_the_logs_hold(tmp_path: Path) -> None:
     pack(tmp_path / "logs", tmp_path / "logs.tar.xz")
     unpack(tmp_path / "again", tmp_path / "logs.tar.xz")
     assert [path.name for path in tmp_path.rglob("*.darshan")] == [log.name, log.name]
-    assert take_apart(open_container(tmp_path / "again" / log.name)) == take_apart(open_container(log))
+    assert split_log(open_container(tmp_path / "again" / log.name)) == split_log(open_container(log))
 
 
 def test_labels_are_rules_and_strengths_begin_with_none() -> None:

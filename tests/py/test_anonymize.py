@@ -16,7 +16,7 @@ from iolens.log.anonymize import anonymize, anonymous_chunks
 from iolens.log.container import open_container
 from iolens.log.pseudonyms import OWN_NAMES, PLAIN, Pseudonyms
 from iolens.log.record_id import record_id
-from iolens.log.rewrite import PrivateRegion, put_together, take_apart
+from iolens.log.rewrite import PrivateRegion, put_together, split_log
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 LOGS = sorted(DATA.rglob("*.darshan"))
@@ -35,7 +35,7 @@ def anonymous(path: Path, folder: Path, *options: str, key: str = "a secret") ->
 
 def everything(path: Path) -> bytes:
     """Returns the contents of all regions of a log, inflated."""
-    contents = take_apart(open_container(path))
+    contents = split_log(open_container(path))
     private = [chunk for region in contents.private or () for chunk in region.chunks]
     return b"\n".join([contents.job, contents.names, *contents.modules.values(), *private])
 
@@ -58,7 +58,7 @@ def vocabulary(job: Job) -> bytes:
 
 
 def regions_of(path: Path) -> tuple[PrivateRegion, ...]:
-    return take_apart(open_container(path)).private or ()
+    return split_log(open_container(path)).private or ()
 
 
 @pytest.mark.parametrize("path", LOGS, ids=lambda path: path.stem)
@@ -157,7 +157,7 @@ def test_free_text_and_hints_are_scrubbed(tmp_path: Path) -> None:
     variables, and unknown keys.
     """
     log = open_container(DATA / "iolens/mpi_calls.darshan")
-    contents = take_apart(log)
+    contents = split_log(log)
     regions = []
     for region in contents.private or ():
         chunks = region.chunks

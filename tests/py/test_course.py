@@ -17,7 +17,7 @@ import pytest
 from iolens.advise.table import RULES
 from iolens.cli.main import main
 from iolens.course.activity import LANGUAGES, Claim, claim_of, load_claims
-from iolens.course.judge import NO, OPEN, SAME, YES, JudgedClaim, judge
+from iolens.course.judge import NO, OPEN, SAME, YES, JudgedClaim, judge_claims
 from iolens.course.words import SAID, language_of_user, paragraphs
 from iolens.errors import UsageError
 from iolens.lab.sweep.define.experiment_file import load_experiment
@@ -59,7 +59,7 @@ def results(folder: Path, speeds: dict[int, list[float]], **columns: Any) -> Res
 def outcome(
     folder: Path, speeds: dict[int, list[float]], columns: dict[str, Any] | None = None, **keys: Any
 ) -> JudgedClaim:
-    (found,) = judge(
+    (found,) = judge_claims(
         [claim(**keys)], results(folder, speeds, **(columns or {})), lambda log: ["x"] * (log.name[0] == "4")
     )
     return found
@@ -114,7 +114,10 @@ def test_every_process_leaves_a_log(tmp_path: Path, count: int, answer: str) -> 
 
 def test_intervals_of_all_claims_hold_together(tmp_path: Path) -> None:
     runs = results(tmp_path, {1: [100, 101, 99], 4: [390, 400, 410]})
-    alone, (one, _) = judge([claim(**MORE)], runs, lambda _: [])[0], judge([claim(**MORE)] * 2, runs, lambda _: [])
+    alone, (one, _) = (
+        judge_claims([claim(**MORE)], runs, lambda _: [])[0],
+        judge_claims([claim(**MORE)] * 2, runs, lambda _: []),
+    )
     assert alone.ratio is not None
     assert one.ratio is not None
     assert one.ratio.low < alone.ratio.low < alone.ratio.value == one.ratio.value
@@ -130,7 +133,7 @@ def test_what_cannot_be_judged_says_why(tmp_path: Path) -> None:
     unread = outcome(tmp_path, speeds, **MORE, operation="read")
     assert unread.problem == "the program measured no read bandwidth"
     bare = replace(results(tmp_path, speeds), limits={})
-    (unbound,) = judge([claim(reaches={"stripe_count": 1})], bare, lambda _: [])
+    (unbound,) = judge_claims([claim(reaches={"stripe_count": 1})], bare, lambda _: [])
     assert "no model" in unbound.problem
 
 

@@ -19,7 +19,7 @@ from iolens.cli.main import main
 from iolens.foreign import checked, printable
 from iolens.lab.outputs.outputs import read_output
 from iolens.log import container
-from iolens.log.rewrite import PrivateRegion, put_together, take_apart
+from iolens.log.rewrite import PrivateRegion, put_together, split_log
 from iolens.pages.exhibits.job import JOB_EXHIBITS
 from iolens.pages.exhibits.processor.drilled import INDENT
 
@@ -36,7 +36,7 @@ SHORT = "\x1b]0;\u202e\x9b\x7f"
 def poisoned(source: Path, folder: Path) -> Path:
     """Makes a log in which every text has control characters."""
     log = container.open_container(source)
-    contents = take_apart(log)
+    contents = split_log(log)
     names = re.sub(rb"(?s)(.{8})([^\0]*)\0", lambda one: one[1] + one[2] + EVIL.encode() + b"\0", contents.names)
     head, blank, program = contents.job.partition(b"/")
     job = head + blank + SHORT.encode() + program

@@ -15,7 +15,7 @@ import pytest
 from iolens.log import LogError, container, read_log
 from iolens.log.fallback import read_with_darshan
 from iolens.log.reader import read_module
-from iolens.log.rewrite import Contents, put_together, take_apart
+from iolens.log.rewrite import Contents, put_together, split_log
 
 TESTS = Path(__file__).resolve().parents[1]
 LOGS = sorted((TESTS / "data").rglob("*.darshan"))
@@ -29,12 +29,12 @@ def rewritten(folder: Path, **changes: Any) -> Path:
     """Returns a sample log with other contents."""
     log = container.open_container(OURS)
     path = folder / "changed.darshan"
-    path.write_bytes(put_together(log, dataclasses.replace(take_apart(log), **changes)))
+    path.write_bytes(put_together(log, dataclasses.replace(split_log(log), **changes)))
     return path
 
 
 def contents() -> Contents:
-    return take_apart(container.open_container(OURS))
+    return split_log(container.open_container(OURS))
 
 
 def test_a_sample_of_damage(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -49,8 +49,8 @@ def test_a_sample_of_damage(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_log_put_together_again_is_the_same(path: Path, tmp_path: Path) -> None:
     log = container.open_container(path)
     again = tmp_path / path.name
-    again.write_bytes(put_together(log, take_apart(log)))
-    assert take_apart(container.open_container(again)) == take_apart(log)
+    again.write_bytes(put_together(log, split_log(log)))
+    assert split_log(container.open_container(again)) == split_log(log)
     first, second = read_log(path), read_log(again)
     assert (second.names, second.metadata, second.mounts) == (first.names, first.metadata, first.mounts)
     assert all(second.frames[name].equals(frame) for name, frame in first.frames.items())

@@ -74,7 +74,7 @@ def prose_of(job: Job, pages: Sequence[Page]) -> Iterator[str]:
                 yield block.title
                 yield "" if block.about is None else block.about.definition
     yield from spoken(job)
-    yield advice.as_text(job, diagnosis(job))
+    yield advice.advice_text(job, diagnosis(job))
 
 
 @pytest.mark.parametrize("log", [*LOGS, *CORPUS], ids=lambda path: path.stem[:30])

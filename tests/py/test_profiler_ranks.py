@@ -35,7 +35,7 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
     source = harness.ROOT / "tests/c/posix_ranks.c"
     subprocess.run(["mpicc", "-D_GNU_SOURCE", "-w", "-o", program, source], check=True)
     env = {key: value for key, value in os.environ.items() if not key.startswith(("IOLENS_", "DARSHAN_"))}
-    env |= openmpi.variables(["as root"], None)
+    env |= openmpi.openmpi_variables(["as root"], None)
     env |= {"OMPI_MCA_mpi_yield_when_idle": "1", "IOLENS_INCLUDE": str(folder)}
     command = ["mpirun", "--oversubscribe", "-np", str(RANKS), "-x", f"LD_PRELOAD={adapters[0]}:{harness.LIBRARY}"]
     result = subprocess.run(

@@ -107,7 +107,7 @@ def test_files() -> None:
 def test_mpirun_takes_the_rankfile(tmp_path: Path) -> None:
     text = rankfile((0, 0, 0, 0), ["localhost"], min(2, os.cpu_count() or 1), "four ranks of one node")
     (tmp_path / "rankfile").write_text(text)
-    environment = {**os.environ, **openmpi.variables(["as root"], None)}
+    environment = {**os.environ, **openmpi.openmpi_variables(["as root"], None)}
     named = ["--map-by", "rankfile:file=rankfile:oversubscribe"]
     if not mpi.has_romio_of_5("mpirun"):
         named = ["--oversubscribe", "--rankfile", "rankfile"]

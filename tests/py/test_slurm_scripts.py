@@ -45,7 +45,7 @@ def test_a_job_sets_stripes_profiles_reports_and_cleans_up(tmp_path: Path) -> No
         "IOLENS_HOME": str(ROOT),
         "STRIPES": "10",
         "CLASS": "S",
-        **openmpi.variables(["as root"], None),
+        **openmpi.openmpi_variables(["as root"], None),
     }
     done = subprocess.run(
         ["bash", ROOT / "slurm" / "run_btio-B.sh"], env=environment, capture_output=True, text=True, check=False

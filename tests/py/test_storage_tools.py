@@ -17,7 +17,7 @@ from iolens.lab.storage.backends import set_stripes
 from iolens.lab.storage.beegfs import BEEGFS, parse_entry
 from iolens.lab.storage.ceph_tool import object_names
 from iolens.lab.storage.cephfs import CEPHFS, parse_layout
-from iolens.lab.storage.layout import Component, Layout, describe
+from iolens.lab.storage.layout import Component, Layout, layout_words
 from iolens.lab.storage.lfs import parse_df, parse_getstripe
 from iolens.lab.storage.lustre import LUSTRE
 from iolens.lab.storage.targets import missing_indices, record, target_lines, targets_summary, usable, without_files
@@ -64,7 +64,7 @@ def test_lustre_a_progressive_file_is_shown_component_by_component() -> None:
         Component(128 * MIB, None, Layout(-1, 4 * MIB), False),
     )
     assert (layout.stripe_count, layout.targets) == (2, (4, 0)), "the last in use counts"
-    assert describe(layout).splitlines() == [
+    assert layout_words(layout).splitlines() == [
         "composite layout of 3 components",
         "  0 to 8M: stripe count 1, stripe size 1M, first target 3, targets 3",
         "  8M to 128M: stripe count 2, stripe size 1M, first target 4, targets 4 0",
@@ -74,7 +74,7 @@ def test_lustre_a_progressive_file_is_shown_component_by_component() -> None:
 
 def test_lustre_a_directory_for_progressive_files() -> None:
     layout = parse_getstripe(text("lfs-getstripe-pfl-directory-2.15.txt"))
-    assert describe(layout).splitlines()[1:] == [
+    assert layout_words(layout).splitlines()[1:] == [
         "  0 to 64k: on the metadata target",
         "  64k to 1G: stripe count 2, stripe size 1M, pool flash",
         "  1G to end of file: stripe count all targets, stripe size 4M",
@@ -88,7 +88,7 @@ def test_lustre_mirrors_are_told_apart_with_their_pools() -> None:
         (1, "flash", (6, 2)),
         (2, "disk", (9,)),
     ]
-    assert describe(layout).splitlines()[2] == (
+    assert layout_words(layout).splitlines()[2] == (
         "  mirror 2, 0 to end of file: stripe count 1, stripe size 4M, first target 9, targets 9, pool disk"
     )
 
@@ -247,7 +247,7 @@ def test_cephfs_a_directory_without_a_layout_takes_that_of_the_nearest_above(
     assert attributes[str(inner), "ceph.dir.layout"].endswith("object_size=3145728 pool=fast")
     (inner / "file").touch()
     attributes[str(inner / "file"), "ceph.file.layout"] = CEPH
-    assert describe(CEPHFS.get_stripes(inner / "file")) == (
+    assert layout_words(CEPHFS.get_stripes(inner / "file")) == (
         "stripe count 1, stripe size 4M, object size 8M, pool cephfs_data"
     )
 

@@ -49,7 +49,7 @@ class Outcome:
         return [[float(number) for number in NUMBER.findall(line)] for line in lines]
 
 
-MPI_SETTINGS = openmpi.variables(["as root", "oversubscribed", "yielding"], None)
+MPI_SETTINGS = openmpi.openmpi_variables(["as root", "oversubscribed", "yielding"], None)
 
 
 def launch(where: Path, command: list[str], ranks: int = 1, io: str = "romio321") -> Outcome:

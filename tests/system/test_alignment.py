@@ -88,7 +88,7 @@ class Emulated:
 
 def alone(where: Path, program: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Runs one rank without a launcher, because a launcher takes seconds to notice that the program failed."""
-    root = openmpi.variables(["as root"], None)
+    root = openmpi.openmpi_variables(["as root"], None)
     command = [program, *arguments]
     return subprocess.run(command, cwd=where, env=os.environ | root, capture_output=True, text=True, check=False)
 

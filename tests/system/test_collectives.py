@@ -182,7 +182,7 @@ def test_eager_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_bad_usage(tmp_path: Path, arguments: list[str], message: str) -> None:
-    as_root = openmpi.variables(["as root"], None)
+    as_root = openmpi.openmpi_variables(["as root"], None)
     command, surroundings = [str(PROGRAM), *arguments], os.environ | as_root
     done = subprocess.run(command, cwd=tmp_path, env=surroundings, capture_output=True, text=True, check=False)
     assert done.returncode == 2

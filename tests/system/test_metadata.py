@@ -38,7 +38,7 @@ def metadata(where: Path, *arguments: str, ranks: int = 3) -> tuple[Outcome, dic
 
 def alone(where: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Runs one rank without a launcher, for runs that must fail."""
-    as_root = openmpi.variables(["as root"], None)
+    as_root = openmpi.openmpi_variables(["as root"], None)
     command, surroundings = [str(PROGRAM), *arguments], os.environ | as_root
     return subprocess.run(command, cwd=where, env=surroundings, capture_output=True, text=True, check=False)
 

@@ -278,7 +278,7 @@ def test_a_site_records_every_job_unasked_and_those_that_are_killed(
 ) -> None:
     """One job ends; the other, on two nodes, is cancelled, and each node's epilog finds part of its records."""
     (folder / "whole").mkdir()
-    surroundings = cluster | openmpi.variables(["as root"], None)
+    surroundings = cluster | openmpi.openmpi_variables(["as root"], None)
     for name, nodes, ranks in (("whole", 1, 2), ("wait", 2, 4)):
         place = folder / "whole" if name == "whole" else folder
         script = f"#!/bin/sh\nmpirun -np {ranks} --map-by node --wdir {place} {program()} {name}\n"

@@ -94,7 +94,7 @@ in_fresh_directory 1 profiled {program()} "$([ -n "$SLURM_RESTART_COUNT" ] && ec
     (tmp_path / "again.sh").write_text(script)
     surroundings = {
         **cluster,
-        **openmpi.variables(["as root"], None),
+        **openmpi.openmpi_variables(["as root"], None),
         "IOLENS_HOME": str(ROOT),
         "IOLENS_INCLUDE": str(scratch),
     }

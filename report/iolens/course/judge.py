@@ -46,7 +46,7 @@ class JudgedClaim:
     problem: str = ""
 
 
-def judge(claims: Sequence[Claim], results: Results, advice: Advice) -> list[JudgedClaim]:
+def judge_claims(claims: Sequence[Claim], results: Results, advice: Advice) -> list[JudgedClaim]:
     """Returns the outcome of every claim, in their order."""
     measuring = sum(claim.kind not in LOOKS for claim in claims)
     risk = (1.0 - CONFIDENCE) / max(1, measuring)

@@ -14,7 +14,7 @@ from itertools import groupby, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from iolens.exports.stacks import Threads, chains_of, rate
+from iolens.exports.stacks import Threads, chains_of, samples_per_second
 from iolens.missing import is_nan
 from iolens.symbols.chains import Frame, of_a_wait
 
@@ -131,7 +131,7 @@ def _samples(job: Job, search: Sequence[Path], without: Threads) -> Iterator[Eve
     times: pd.DataFrame | None = job.private.get("sample_times")
     if times is None or times.empty:
         return
-    chains, period = chains_of(job, search), 1.0 / rate(job)
+    chains, period = chains_of(job, search), 1.0 / samples_per_second(job)
     ordered = times.sort_values(["rank", "thread", "time"])
     columns = ("rank", "thread", "time", "node", "periods", "kind")
     rows = zip(*(ordered[name].tolist() for name in columns), strict=True)

@@ -47,7 +47,7 @@ def stacks(job: Job, search: Sequence[Path] = (), running: bool = False, without
     if samples is None or samples.empty:
         raise IolensError(f"{job.path} has no samples; record the program with iolens run --sample")
     chains = chains_of(job, search)
-    period = 1.0 / rate(job)
+    period = 1.0 / samples_per_second(job)
     found = []
     columns = ("rank", "thread", "kind", "count", "node")
     ordered = samples.sort_values(["rank", "thread", "node", "kind"])
@@ -68,7 +68,7 @@ def chains_of(job: Job, search: Sequence[Path]) -> Mapping[tuple[int, int], tupl
     return call_chains(resolve(nodes, objects, search, job.private.get("generated_code")))
 
 
-def rate(job: Job) -> float:
+def samples_per_second(job: Job) -> float:
     """Periods per second, as asked for; IolensError in a log that does not say."""
     threads: pd.DataFrame | None = job.private.get("sampling")
     if threads is None or threads.empty or not threads["asked_hz"].max() > 0:

@@ -142,7 +142,7 @@ def process_hosts(forest: Forest) -> pd.DataFrame:
     return found.assign(clock_step=by_host["step"].max()).reset_index()
 
 
-def damaged(forest: Forest) -> pd.DataFrame | None:
+def damaged_logs(forest: Forest) -> pd.DataFrame | None:
     """Logs that could not be read, and why; None without one."""
     import pandas as pd
 

@@ -19,7 +19,7 @@ from iolens.log.header import METADATA, read_job
 from iolens.log.layouts import MODULES, dtype_of, stored
 from iolens.log.places import record_places
 from iolens.log.pseudonyms import Pseudonyms, lies_on
-from iolens.log.rewrite import Contents, PrivateRegion, put_together, take_apart
+from iolens.log.rewrite import Contents, PrivateRegion, put_together, split_log
 from iolens.log.variable import VERSIONS
 
 _METADATA_KEPT = (b"lib_ver", b"h", b"partial")
@@ -43,7 +43,7 @@ class Anonymous:
 
 def anonymize(log: Container, key: bytes, keep: frozenset[str]) -> Anonymous:
     """Returns a log that can be read, under pseudonyms made with `key`. Records of an unknown kind are left out."""
-    old = take_apart(log)
+    old = split_log(log)
     fields = read_job(log)
     mounts = tuple(line.partition(b"\t")[2] for line in _job_lines(log, old.job)[1:])
     names = Pseudonyms(

@@ -37,7 +37,7 @@ class Contents:
     private: tuple[PrivateRegion, ...] | None
 
 
-def take_apart(log: Container) -> Contents:
+def split_log(log: Container) -> Contents:
     """Returns all regions of a log; raises LogError if one is damaged or cut off."""
     for region in (log.names, *log.modules):
         if region.cut:

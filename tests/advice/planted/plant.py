@@ -133,7 +133,7 @@ def _words(work: Path, command: str) -> list[str]:
 def _call(place: Path, words: list[str], environment: dict[str, str]) -> None:
     """Runs a command in a folder; raises RuntimeError if it fails."""
     as_root = {
-        **openmpi.variables(["as root"], None),
+        **openmpi.openmpi_variables(["as root"], None),
         "OMPI_MCA_io": "romio321",
         "OMPI_MCA_rmaps_base_oversubscribe": "1",
     }

@@ -47,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
     from iolens.lab.predict.predict import predict
     from iolens.lab.predict.recorded import read_recorded
     from iolens.lab.predict.settings import Settings
-    from iolens.lab.predict.what_if import as_json, what_if
+    from iolens.lab.predict.what_if import prediction_json, what_if
     from iolens.log import read_log
 
     job = read_log(args.log)
@@ -64,9 +64,9 @@ def run(args: argparse.Namespace) -> int:
         from iolens.pages.output import written_aside
 
         with written_aside(args.output) as aside:
-            aside.write_text(as_json(found), encoding="utf-8")
+            aside.write_text(prediction_json(found), encoding="utf-8")
     if args.json:
-        print(as_json(found).rstrip())
+        print(prediction_json(found).rstrip())
     else:
         _tell(found)
     return 0

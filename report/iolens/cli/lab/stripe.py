@@ -9,7 +9,7 @@ from iolens.cli.numbers import explained
 from iolens.lab.sizes import parse_size
 from iolens.lab.storage.backends import get_stripes, get_targets, set_stripes
 from iolens.lab.storage.emulated import make_mount
-from iolens.lab.storage.layout import ANY_TARGET, Layout, describe
+from iolens.lab.storage.layout import ANY_TARGET, Layout, layout_words
 from iolens.lab.storage.targets import target_lines, targets_summary
 
 _size = explained(parse_size)
@@ -60,5 +60,5 @@ def run(args: argparse.Namespace) -> int:
         targets = get_targets(args.path, args.pool)
         print(f"{args.path}: {targets_summary(targets)}\n{target_lines(targets)}")
     else:
-        print(f"{args.path}: {describe(get_stripes(args.path))}")
+        print(f"{args.path}: {layout_words(get_stripes(args.path))}")
     return 0

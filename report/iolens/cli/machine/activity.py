@@ -91,7 +91,7 @@ def _with_driver(experiment: Experiment) -> Experiment:
 
 def _answer(claims: Sequence[Claim], folder: Path, language: str) -> None:
     """Prints what came out of every claim."""
-    from iolens.course.judge import judge
+    from iolens.course.judge import judge_claims
     from iolens.course.words import SAID, paragraphs
     from iolens.lab.sweep.read.results import load_results
     from iolens.pages.job.terminal import screen
@@ -99,7 +99,7 @@ def _answer(claims: Sequence[Claim], folder: Path, language: str) -> None:
     out = screen()
     print()
     out.say(SAID[language]["head"], "1")
-    for number, outcome in enumerate(judge(claims, load_results(folder), _advised), 1):
+    for number, outcome in enumerate(judge_claims(claims, load_results(folder), _advised), 1):
         first, *others = paragraphs(outcome, language)
         print()
         out.say(f"{number}. {first}", "1")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from iolens.errors import UsageError
 from iolens.lab.run.overhead import Part, overhead_bound
-from iolens.lab.run.selfbench import MOST_PAIRS, THREADS, Measured, measure, typical, variants
+from iolens.lab.run.selfbench import MOST_PAIRS, THREADS, Measured, measure, typical_cost, variants
 from iolens.log import Job, read_log
 
 
@@ -78,9 +78,9 @@ def _table(found: Sequence[Measured], files: int, pairs: int) -> str:
     ]
     own = [f"{one.threads - plain.threads:+.0f}" for one in libraries]
     rows.append([f"pwrite, {THREADS} threads, own files", f"{plain.threads:.0f}", *own])
-    small = [1e3 * typical(process.seconds for process in one.small) for one in found]
-    large = [1e3 * typical(process.ending for process in one.large) for one in found]
-    grown = [typical(p.peak for p in one.large) - typical(p.peak for p in one.small) for one in found]
+    small = [1e3 * typical_cost(process.seconds for process in one.small) for one in found]
+    large = [1e3 * typical_cost(process.ending for process in one.large) for one in found]
+    grown = [typical_cost(p.peak for p in one.large) - typical_cost(p.peak for p in one.small) for one in found]
     for words, values in (
         ("ms of a process with one file", small),
         (f"ms to end after {files} files", large),

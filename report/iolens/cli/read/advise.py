@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
     from iolens.advise import diagnosed
     from iolens.advise.limits import DEFAULTS, changed, from_file
     from iolens.log import read_log
-    from iolens.pages.job.advice_lists import as_json, styled_lines, wrapped, write_hints
+    from iolens.pages.job.advice_lists import advice_json, styled_lines, wrapped, write_hints
     from iolens.pages.job.checkpoints import checkpoint_sentence
     from iolens.pages.job.terminal import screen
 
@@ -64,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
         job = read_log(path)
         found = diagnosed(job, limits)
         if args.json:
-            print(as_json(job, found))
+            print(advice_json(job, found))
         else:
             out.lines([""] if number else [])
             for line, style in styled_lines(job, found, out.width):

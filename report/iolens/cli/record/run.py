@@ -274,9 +274,9 @@ def _program_name(words: list[str], container: str | None) -> str:
     """Returns the name of the command's program, also inside a container; else the command's first word."""
     if container is None:
         return take_apart(words).application or words[0]
-    from iolens.lab.run.container import program_of
+    from iolens.lab.run.container import contained_program
 
-    return program_of(words, container) or words[0]
+    return contained_program(words, container) or words[0]
 
 
 def _setup_of(args: argparse.Namespace, words: list[str], logs: Path, settings: Mapping[str, str]) -> Setup:

@@ -15,7 +15,7 @@ from iolens.lab.predict.model import Model
 from iolens.lab.predict.predict import placed, recorded_times
 from iolens.lab.predict.recorded import Recorded, read_recorded
 from iolens.lab.predict.replay import Plan, steps_of
-from iolens.lab.predict.settings import Settings, layouts
+from iolens.lab.predict.settings import Settings, predicted_layouts
 from iolens.lab.run import mpi
 from iolens.lab.run.execute import Setup, execute
 from iolens.lab.storage.backend import Backend
@@ -118,7 +118,7 @@ def in_turn(recorded: Recorded, targets: int) -> Recorded:
 
 def _trial_of(name: str, recorded: Recorded, model: Model) -> Trial:
     """Returns a recorded run as input of the fit, at its own settings."""
-    plan = Plan(Settings(), layouts(recorded, Settings(), int(model.values["targets"])), None)
+    plan = Plan(Settings(), predicted_layouts(recorded, Settings(), int(model.values["targets"])), None)
     own = placed(model, recorded)["ranks_per_client"]
     ranks = None if recorded.emulated else int(own)
     return Trial(name, steps_of(recorded, plan), recorded_times(recorded).io, ranks)

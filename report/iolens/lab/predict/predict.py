@@ -11,7 +11,7 @@ from statistics import median
 from iolens.lab.predict.model import Model, model_text
 from iolens.lab.predict.recorded import OPEN, Recorded
 from iolens.lab.predict.replay import Plan, exchange_bandwidth, steps_of
-from iolens.lab.predict.settings import Settings, layouts
+from iolens.lab.predict.settings import Settings, predicted_layouts
 from iolens.lab.predict.steps import Played, play
 
 _ORDERS = 21
@@ -63,7 +63,7 @@ def replay(recorded: Recorded, model: Model, settings: Settings, exchange: float
 
     Writers that share stripes wait for each other's locks, and their order changes how long they wait.
     """
-    plan = Plan(settings, layouts(recorded, settings, int(model.values["targets"])), exchange)
+    plan = Plan(settings, predicted_layouts(recorded, settings, int(model.values["targets"])), exchange)
     program = steps_of(recorded, plan)
     with tempfile.TemporaryDirectory() as folder:
         config = Path(folder) / "model.yaml"

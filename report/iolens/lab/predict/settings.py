@@ -31,7 +31,7 @@ class Settings:
         return {name: value for name, value in values.items() if value is not None}
 
 
-def layouts(recorded: Recorded, settings: Settings, targets: int) -> dict[int, Layout]:
+def predicted_layouts(recorded: Recorded, settings: Settings, targets: int) -> dict[int, Layout]:
     """Returns the layouts of the files at the settings. With another stripe count, files start on consecutive targets
     in the order of their first use, as new files do. Raises if the model has too few targets.
     """

@@ -74,7 +74,7 @@ def what_if(predictions: Sequence[Prediction], recorded: Recorded, log: Path, mo
     )
 
 
-def as_json(found: WhatIf) -> str:
+def prediction_json(found: WhatIf) -> str:
     """Returns the text of the file."""
     points = [{**settings, **asdict(times)} for settings, times in found.points]
     return json.dumps({"schema": 1, **asdict(found), "own_error": found.own_error, "points": points}, indent=2) + "\n"

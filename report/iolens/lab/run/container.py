@@ -58,7 +58,7 @@ def take_contained_apart(words: Sequence[str], name: str) -> Contained:
     return Contained(outer, started, take_apart(started.inside) if started.inside else None)
 
 
-def program_of(words: Sequence[str], name: str) -> str:
+def contained_program(words: Sequence[str], name: str) -> str:
     """Returns the name of the run: the program inside, else the image."""
     parts = take_contained_apart(words, name)
     return parts.program or parts.started.image

@@ -42,7 +42,7 @@ def output_of(*words: str) -> str:
     """Returns the output of a command (standard output and error); empty if it cannot be run."""
     from iolens.lab.run import openmpi
 
-    surroundings = {**os.environ, **openmpi.variables(["as root"], None)}
+    surroundings = {**os.environ, **openmpi.openmpi_variables(["as root"], None)}
     try:
         done = subprocess.run(
             words,
@@ -188,6 +188,6 @@ def environment(
         needs.append("one node")
     if os.geteuid() == 0:
         needs.append("as root")
-    settings = openmpi.variables(needs, version_of_launcher(launcher) if launcher and needs else None)
+    settings = openmpi.openmpi_variables(needs, version_of_launcher(launcher) if launcher and needs else None)
     chosen = {"OMPI_MCA_io": _component_of(launcher, io_component)} if io_component else {}
     return {key: value for key, value in settings.items() if key not in given} | chosen

@@ -43,7 +43,7 @@ error. `as root`: without these variables mpirun refuses root even its version. 
 IPv4 and of IPv6, each rank of Open MPI 5 prints that it cannot reach the others by TCP, which it does not need."""
 
 
-def variables(needs: Iterable[Need], version: int | None) -> dict[str, str]:
+def openmpi_variables(needs: Iterable[Need], version: int | None) -> dict[str, str]:
     """Returns the variables that meet all these needs in a major version of Open MPI."""
     return {key: value for need in needs for key, value in _SETTINGS[need].of(version).items()}
 

@@ -109,6 +109,6 @@ def measure(name: str, extra: Mapping[str, str], folder: Path, files: int, pairs
     return Measured(name, calls, threads, small, large)
 
 
-def typical(values: Iterable[float]) -> float:
+def typical_cost(values: Iterable[float]) -> float:
     """Returns the median of the values."""
     return statistics.median(values)

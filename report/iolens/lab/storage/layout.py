@@ -44,7 +44,7 @@ class Component:
     mirror: int | None = None
 
 
-def describe(layout: Layout) -> str:
+def layout_words(layout: Layout) -> str:
     """Returns text for a person: one line or, for a composite layout, one line per component."""
     if not layout.components:
         return _describe_stripes(layout)

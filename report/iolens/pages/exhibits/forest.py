@@ -231,8 +231,8 @@ HOSTS: Exhibit[Forest] = Exhibit(
 DAMAGED: Exhibit[Forest] = Exhibit(
     name="damaged",
     title="Logs that cannot be read",
-    metric=_first_rows(summary.damaged),
-    whole=summary.damaged,
+    metric=_first_rows(summary.damaged_logs),
+    whole=summary.damaged_logs,
     columns=[Column("log", "log"), Column("reason", "reason")],
 )
 

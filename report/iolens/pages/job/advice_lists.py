@@ -20,7 +20,7 @@ _BOLD = "1"
 """The ANSI code of headings."""
 
 
-def as_text(job: Job, found: Diagnosis) -> str:
+def advice_text(job: Job, found: Diagnosis) -> str:
     """Returns the advice in lines of at most 80 columns, but for text that is to be pasted."""
     return "\n".join(line for line, _ in styled_lines(job, found, _WIDTH))
 
@@ -68,7 +68,7 @@ def wrapped(text: str, width: int, first: str = "", other: str | None = None) ->
     )
 
 
-def as_json(job: Job, found: Diagnosis) -> str:
+def advice_json(job: Job, found: Diagnosis) -> str:
     """Returns `judgement` as one line of JSON."""
     return json.dumps(judgement(job, found))
 
