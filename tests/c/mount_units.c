@@ -8,6 +8,12 @@
 
 void *pages_alloc(size_t bytes) { return calloc(1, bytes); }
 
+void *pages_move(void *pages, size_t bytes, size_t more)
+{
+    void *moved = calloc(1, more);
+    return moved ? memcpy(moved, pages, bytes) : MAP_FAILED;
+}
+
 void pages_free(void *pages, size_t bytes)
 {
     (void)bytes;

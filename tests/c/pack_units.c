@@ -13,6 +13,11 @@ void *pages_alloc(size_t bytes)
     return pages == MAP_FAILED ? NULL : pages;
 }
 
+void *pages_move(void *pages, size_t bytes, size_t more)
+{
+    return mremap(pages, bytes, more, MREMAP_MAYMOVE);
+}
+
 void pages_free(void *pages, size_t bytes) { munmap(pages, bytes); }
 
 int main(int count, char **argument)
