@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -68,3 +69,20 @@ def test_scripts_leave_the_data_until_its_stripes_are_listed() -> None:
     """IOR and btio remove their files unless they are told not to."""
     assert " -k " in (ROOT / "slurm/run_ior_romio.sh").read_text()
     assert " --keep " in (ROOT / "slurm/common.sh").read_text()
+
+
+def test_an_interruption_between_two_jobs_names_the_one_that_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answers = [subprocess.CompletedProcess([], 0, "7\n", "")]
+
+    def sbatch(words: list[str], **_: object) -> subprocess.CompletedProcess[str]:
+        if not answers:
+            raise KeyboardInterrupt
+        return answers.pop()
+
+    monkeypatch.setattr(slurm.subprocess, "run", sbatch)
+    tasks = [task_of(tmp_path / name, ("true",)) for name in ("one", "two")]
+    with pytest.raises(KeyboardInterrupt):
+        next(slurm.run(tasks))
+    assert "The jobs 7 go on in Slurm" in capsys.readouterr().err

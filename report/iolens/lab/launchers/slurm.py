@@ -79,7 +79,7 @@ def run(tasks: Iterable[RunSpec]) -> Generator[tuple[RunSpec, Outcome], None, No
     under_way: list[Handed] = []
     period = _PERIODS[0]
     try:
-        while under_way := _refill(left, under_way):
+        while _refill(left, under_way):
             ended = list(_look(under_way))
             for handed, outcome in ended:
                 under_way.remove(handed)
@@ -96,14 +96,15 @@ def run(tasks: Iterable[RunSpec]) -> Generator[tuple[RunSpec, Outcome], None, No
 
 
 def _refill(left: Iterator[Sequence[RunSpec]], under_way: list[Handed]) -> list[Handed]:
-    """Hands over more jobs, while fewer than wanted are in the queue."""
-    found = list(under_way)
-    while len({handed.job for handed in found}) < _QUEUED and (batch := next(left, None)):
+    """Hands over more jobs, while fewer than wanted are in the queue, and adds each at once to those under way, so that
+    an interruption finds it there. Returns all that are under way.
+    """
+    while len({handed.job for handed in under_way}) < _QUEUED and (batch := next(left, None)):
         known = {task.folder: _handed_before(task) for task in batch}
-        found += [handed for handed in known.values() if handed]
+        under_way += [handed for handed in known.values() if handed]
         if fresh := [task for task in batch if not known[task.folder]]:
-            found += _submit(fresh)
-    return found
+            under_way += _submit(fresh)
+    return under_way
 
 
 def _submit(tasks: Sequence[RunSpec]) -> list[Handed]:
