@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 from comparison_example import GRID, MIB, cautions, change, compared, write_sweep
+from iolens.lab.predict.links import Links
+from iolens.lab.predict.predict import Times
+from iolens.lab.predict.what_if import WhatIf, prediction_json
 from iolens.lab.sweep.read.results import load_results
 from iolens.metrics.comparison.results import compare
 from iolens.metrics.files.bound import bandwidth_bound
@@ -161,6 +164,34 @@ def test_a_sweep_says_its_driver_its_bound_and_where_its_data_lay(tmp_path: Path
     found = remedy(results, comparison)
     assert found is not None
     assert "holds for ROMIO's Lustre driver of Intel(R) MPI Library 2021.18.1" in found.holds_for
+
+
+@pytest.mark.parametrize(
+    ("here", "stripes", "told"),
+    [
+        (6.25, (1, 12), "It holds for link : target from 6.25 to 16"),
+        (6.25, (1, 4), "the predictions leave this setting out"),
+        (2.0, (1, 12), "To see for which machines it holds, predict"),
+        (None, (1, 12), "here link : target is 6.25"),
+    ],
+)
+def test_the_remedy_says_on_which_machines_it_holds(
+    tmp_path: Path, here: float | None, stripes: tuple[int, int], told: str
+) -> None:
+    """Predictions count if they are of this machine and have the best setting: 12 stripes, 4 aggregators."""
+    folder = lustre_sweep(tmp_path / "sweep")
+    if here is not None:
+        times = Times(1.0, 2.0, 1.0, 1.0)
+        points = [({"stripe_count": count, "aggregators": 4}, times) for count in stripes]
+        links = Links(here, [(1.0, (1.0, 2.0)), (here, (2.0, 1.0)), (16.0, (2.0, 1.0))])
+        found = WhatIf("run.darshan", "ost.yaml", None, (), times, times, None, points, links)
+        (folder / "what-if.json").write_text(prediction_json(found))
+    results = load_results(folder)
+    best = remedy(results, compare(results.runs, results.settings))
+    assert best is not None
+    assert best.stripes is not None
+    assert "12" in best.stripes
+    assert told in best.holds_for
 
 
 def test_no_bound_without_the_storages_numbers(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from iolens.errors import IolensError, UsageError
 from iolens.lab.predict.calibrate import in_turn, one_run, runs
 from iolens.lab.predict.extents import Extents, View, piece, union
 from iolens.lab.predict.fit import Trial, fit, seconds
+from iolens.lab.predict.links import Links
 from iolens.lab.predict.model import model_of, model_text, read_model
 from iolens.lab.predict.predict import predict, recorded_times
 from iolens.lab.predict.recorded import read_recorded
@@ -281,7 +282,7 @@ model.yaml.
 def test_a_recorded_run_tells_another_one(log: str, stripes: int, error: float) -> None:
     """Both runs were measured; the one with 4 stripes is replayed with another stripe count."""
     traced = read_recorded(read_log(RECORDED / "ior-4-stripes.darshan"))
-    found = predict(traced, read_model(RECORDED / "model.yaml"), Settings(stripe_count=stripes))
+    (found,) = predict(traced, read_model(RECORDED / "model.yaml"), [Settings(stripe_count=stripes)])
     measured = recorded_times(read_recorded(read_log(RECORDED / f"{log}.darshan")))
     assert found.predicted.io == pytest.approx(measured.io, rel=error)
     assert abs(found.own_error) < 0.1
@@ -321,3 +322,39 @@ def test_the_command_prints_what_was_measured_and_what_is_predicted(
     assert [dict(settings) for settings, _ in found.points] == [{"stripe_count": 1}, {"stripe_count": 12}]
     assert main([*words, "--stripes", "99"]) == 1
     assert "the model has 12 targets" in capsys.readouterr().err
+
+
+def test_a_best_setting_says_for_which_machines_it_holds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Four stripes of 2 MB/s are slower than twelve as soon as links carry more."""
+    words = ["predict", str(RECORDED / "ior-4-stripes.darshan"), "--model", str(RECORDED / "model.yaml")]
+    assert main([*words, "--stripes", "4,12", "-o", str(tmp_path / "what-if.json")]) == 0
+    assert "It holds for link : target from 1 to 16" not in " ".join(capsys.readouterr().out.split())
+    found = read_what_if(tmp_path)
+    assert found is not None
+    assert found.links is not None
+    assert found.links.here == 6.25
+    assert main([*words, "--stripes", "4", "-o", str(tmp_path / "what-if.json")]) == 0
+    alone = read_what_if(tmp_path)
+    assert alone is not None
+    assert alone.links is None, "one setting has nothing to be better than"
+    quick = {**read_model(RECORDED / "model.yaml").values, "ost_mb_per_s": 2e5, "link_mb_per_s": 3e5}
+    (tmp_path / "quick.yaml").write_text(model_text(quick))
+    assert main([*words[:3], str(tmp_path / "quick.yaml"), "--stripes", "4,12"]) == 0, "links that a model may have"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "place", "limits"),
+    [
+        (((5, 4), (3, 4), (3, 4), (5, 4)), 0, (2, 4)),
+        (((3, 4), (5, 4), (3, 4), (3, 4)), 0, (4, 8)),
+        (((3, 4), (3, 4), (3, 4), (3, 4)), 0, (1, 8)),
+        (((3, 4), (3, 4), (3, 3.05), (3, 4)), 1, (4, 4)),
+        (((3, 4), (3, 4), (3, 4), (4, 3)), 1, None),
+    ],
+)
+def test_the_machines_are_those_around_the_models_own(
+    seconds: tuple[tuple[float, float], ...], place: int, limits: tuple[float, float] | None
+) -> None:
+    links = Links(4, list(zip((1, 2, 4, 8), seconds, strict=True)))
+    assert links.range_of(place) == limits
+    assert bool(links.words(place)) == (limits is not None)

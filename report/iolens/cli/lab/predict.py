@@ -58,8 +58,7 @@ def run(args: argparse.Namespace) -> int:
         Settings(count, size, aggregators, buffer, args.driver)
         for count, size, aggregators, buffer in product(*(each or (None,) for each in lists))
     ]
-    predictions = [predict(recorded, model, point) for point in points]
-    found = what_if(predictions, recorded, args.log, model)
+    found = what_if(predict(recorded, model, points), recorded, args.log, model)
     if args.output:
         from iolens.pages.output import written_aside
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -21,7 +21,7 @@ _ORDERS = 21
 @dataclass(frozen=True)
 class Times:
     """Seconds in I/O calls on striped files (with closes, without collective opens) of the slowest rank, and of the
-    whole run. For a replay these are the medians over `ORDERS` orders of the ranks, with the least and the greatest I/O
+    whole run. For a replay these are the medians over several orders of the ranks, with the least and the greatest I/O
     time.
     """
 
@@ -58,8 +58,10 @@ def recorded_times(recorded: Recorded) -> Times:
     return Times(io, recorded.run_time, io, io)
 
 
-def replay(recorded: Recorded, model: Model, settings: Settings, exchange: float | None) -> Times:
-    """Replays the run at the settings with the model.
+def replay(
+    recorded: Recorded, model: Model, settings: Settings, exchange: float | None, orders: int = _ORDERS
+) -> Times:
+    """Replays the run at the settings with the model, in as many orders of the ranks.
 
     Writers that share stripes wait for each other's locks, and their order changes how long they wait.
     """
@@ -68,7 +70,7 @@ def replay(recorded: Recorded, model: Model, settings: Settings, exchange: float
     with tempfile.TemporaryDirectory() as folder:
         config = Path(folder) / "model.yaml"
         config.write_text(model_text(placed(model, recorded)), encoding="utf-8")
-        played = [play(program, config, seed) for seed in range(1, _ORDERS + 1)]
+        played = [play(program, config, seed) for seed in range(1, orders + 1)]
     last = max((call.end for calls in recorded.ranks.values() for call in calls), default=0.0)
     seconds = [io_seconds(one) for one in played]
     whole = recorded.run_time - last + median(one.end for one in played)
@@ -88,13 +90,8 @@ def io_seconds(played: Played) -> float:
     return max(sums, default=0.0)
 
 
-def predict(recorded: Recorded, model: Model, settings: Settings) -> Prediction:
-    """Predicts the run at the settings; raises IolensError with the reason if the log is insufficient."""
+def predict(recorded: Recorded, model: Model, points: Sequence[Settings]) -> list[Prediction]:
+    """Predicts the run at each of the points; raises IolensError with the reason if the log is insufficient."""
     exchange = exchange_bandwidth(recorded)
-    return Prediction(
-        settings=settings,
-        recorded=recorded_times(recorded),
-        replayed=replay(recorded, model, Settings(), exchange),
-        predicted=replay(recorded, model, settings, exchange),
-        exchange=exchange,
-    )
+    measured, replayed = recorded_times(recorded), replay(recorded, model, Settings(), exchange)
+    return [Prediction(one, measured, replayed, replay(recorded, model, one, exchange), exchange) for one in points]

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from iolens.errors import IolensError
+from iolens.lab.predict.links import Links, vary_links
 from iolens.lab.predict.model import Model
 from iolens.lab.predict.predict import Prediction, Times
 from iolens.lab.predict.recorded import Recorded
@@ -21,6 +22,9 @@ _TRUSTED = 0.25
 does not exceed it.
 """
 
+_SIZES = ("stripe_count", "aggregators", "stripe_size", "cb_buffer_size")
+"""Settings by which one point is smaller than another."""
+
 _NAME = "what-if.json"
 """Name of the file in the folder of a sweep's results."""
 
@@ -29,7 +33,7 @@ _NAME = "what-if.json"
 class WhatIf:
     """Predictions from one traced run, in seconds and shares. `points` are changed settings with their predicted times;
     `own_error` is the error of the replay at the recorded settings, `model_errors` the median and the largest error of
-    a fitted model.
+    a fitted model, and `links` the times of `points` on machines with other links.
     """
 
     log: str
@@ -40,6 +44,7 @@ class WhatIf:
     replayed: Times
     exchange: float | None
     points: Sequence[tuple[Mapping[str, int | str], Times]]
+    links: Links | None = None
 
     @property
     def own_error(self) -> float:
@@ -59,9 +64,19 @@ class WhatIf:
         )
 
 
+def smallest_of_fastest(found: WhatIf) -> int | None:
+    """Returns the number of the point with the fewest stripes, then aggregators, then the smallest sizes, among those
+    tied with the fastest one; None if the machine was not varied.
+    """
+    if found.links is None:
+        return None
+    return min(found.links.fastest, key=lambda place: [int(found.points[place][0].get(name, 0)) for name in _SIZES])
+
+
 def what_if(predictions: Sequence[Prediction], recorded: Recorded, log: Path, model: Model) -> WhatIf:
     """Returns the predictions from one log and one model."""
     first = predictions[0]
+    changed = [one for one in predictions if one.settings.changed]
     return WhatIf(
         log=log.name,
         model=model.origin,
@@ -70,7 +85,8 @@ def what_if(predictions: Sequence[Prediction], recorded: Recorded, log: Path, mo
         recorded=first.recorded,
         replayed=first.replayed,
         exchange=first.exchange,
-        points=[(one.settings.changed, one.predicted) for one in predictions if one.settings.changed],
+        points=[(one.settings.changed, one.predicted) for one in changed],
+        links=vary_links(recorded, model, [one.settings for one in changed], first.exchange),
     )
 
 
@@ -94,7 +110,7 @@ def read_what_if(folder: Path) -> WhatIf | None:
             )
             for point in content["points"]
         ]
-        errors = content["model_errors"]
+        errors, links = content["model_errors"], content.get("links")
         return WhatIf(
             log=str(content["log"]),
             model=str(content["model"]),
@@ -104,6 +120,7 @@ def read_what_if(folder: Path) -> WhatIf | None:
             replayed=Times(**content["replayed"]),
             exchange=content["exchange"],
             points=points,
+            links=Links(links["here"], [(ratio, times) for ratio, times in links["machines"]]) if links else None,
         )
     except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
         raise IolensError(f"{path} is not a file of predictions; make it again with iolens predict -o") from error

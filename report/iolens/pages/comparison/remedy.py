@@ -14,6 +14,7 @@ from iolens.lab.sweep.read.results import Results
 from iolens.metrics.comparison.results import Comparison
 from iolens.missing import is_nan
 from iolens.pages.comparison.driver import DRIVERS
+from iolens.pages.comparison.links import machines_sentence
 
 _LINE = 100
 """Characters of a line that can be pasted from a page."""
@@ -67,6 +68,7 @@ def remedy(results: Results, comparison: Comparison) -> Remedy | None:
     lead = _lead_of(comparison)
     if not results.measure.of_storage:
         return Remedy(lead, None, (), _holds_for_build(run), own) if own else None
+    holds += machines_sentence(results, asked, comparison.factors, run["driver"])
     pool = (results.experiment.get("storage") or {}).get("pool")
     stripes = _stripe_line(run, asked, str(pool) if pool else None)
     return Remedy(lead, stripes, lines, holds, own) if stripes or lines or own else None

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from iolens.lab.predict.what_if import WhatIf
+from iolens.lab.predict.what_if import WhatIf, smallest_of_fastest
 from iolens.metrics.comparison.settings import level_text, name_text
 from iolens.pages.blocks import FigureBlock
 from iolens.pages.exhibit import Column, Exhibit
@@ -62,7 +62,17 @@ def _error_text(found: WhatIf) -> str:
     )
     if found.exchange:
         text += f"Exchange between ranks and aggregators goes on at {found.exchange / 1e6:.0f} MB/s, as recorded. "
-    return text + " ".join(found.remarks)
+    return text + _best_text(found) + " ".join(found.remarks)
+
+
+def _best_text(found: WhatIf) -> str:
+    """Returns the setting to choose, and the machines for which it holds; empty if the machine was not varied."""
+    best = smallest_of_fastest(found)
+    if found.links is None or best is None:
+        return ""
+    tied = len(found.links.fastest)
+    among = f", the smallest of {tied} that are hardly slower" if tied > 1 else ""
+    return f"Best: {_settings_text(found.points[best][0])}{among}. {found.links.words(best)} "
 
 
 def _strip(found: WhatIf, frame: pd.DataFrame) -> Iterable[FigureBlock]:

@@ -1,0 +1,85 @@
+"""The dependence of the best setting on the machine: a run, replayed with links of 1 to 16 times a target's speed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from iolens.lab.predict.model import Model
+from iolens.lab.predict.predict import replay
+from iolens.lab.predict.recorded import Recorded
+from iolens.lab.predict.settings import Settings
+
+_RATIOS = (1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0)
+"""Speeds of a client's link, as multiples of the speed of a target. Published machines lie between 1.5 and 49."""
+
+_ORDERS = 3
+"""Number of replays of each setting on each machine with different orders of the ranks."""
+
+_FASTEST_LINK = 1e6
+"""Largest link_mb_per_s of a model (storage/src/params.def)."""
+
+_TIED = 0.02
+"""Largest share by which the I/O time of a setting exceeds the least one without being called slower."""
+
+
+@dataclass(frozen=True)
+class Links:
+    """I/O times of several settings on machines with different links: `here` is link : target of the model itself, and
+    each of `machines` has its link : target, and the seconds of every setting in their order.
+    """
+
+    here: float
+    machines: Sequence[tuple[float, Sequence[float]]]
+
+    @property
+    def fastest(self) -> list[int]:
+        """Returns the numbers of the settings that are tied with the fastest one on the model's own machine."""
+        seconds = next(times for ratio, times in self.machines if ratio == self.here)
+        return [place for place in range(len(seconds)) if _is_tied(seconds, place)]
+
+    def range_of(self, place: int) -> tuple[float, float] | None:
+        """Returns the least and the greatest link : target, around that of the model, between which this setting is
+        tied with the fastest one on every machine; None if it is slower on the model's own machine.
+        """
+        if place not in self.fastest:
+            return None
+        own = next(number for number, (ratio, _) in enumerate(self.machines) if ratio == self.here)
+        first = last = own
+        while first > 0 and _is_tied(self.machines[first - 1][1], place):
+            first -= 1
+        while last + 1 < len(self.machines) and _is_tied(self.machines[last + 1][1], place):
+            last += 1
+        return self.machines[first][0], self.machines[last][0]
+
+    def words(self, place: int) -> str:
+        """Returns as a sentence for which machines this setting holds; empty if it is slower on the model's own."""
+        limits = self.range_of(place)
+        if limits is None:
+            return ""
+        tried = f"{self.machines[0][0]:.3g} to {self.machines[-1][0]:.3g}"
+        return (
+            f"It holds for link : target from {limits[0]:.3g} to {limits[1]:.3g}: there it is within {_TIED:.0%} of "
+            f"the fastest of {len(self.machines[0][1])} settings in the model (this machine has {self.here:.3g}; tried "
+            f"from {tried}, with other links alone)."
+        )
+
+
+def _is_tied(seconds: Sequence[float], place: int) -> bool:
+    """Returns True if the setting at this place takes hardly longer than the fastest one."""
+    return seconds[place] <= (1.0 + _TIED) * min(seconds)
+
+
+def vary_links(recorded: Recorded, model: Model, settings: Sequence[Settings], exchange: float | None) -> Links | None:
+    """Replays the run at every setting on machines that differ from the model's in the speed of the clients' links
+    alone; None without two settings to compare. Raises IolensError as `replay` does.
+    """
+    if len(settings) < 2:
+        return None
+    target = model.values["ost_mb_per_s"]
+    here = model.values["link_mb_per_s"] / target
+    machines = []
+    for ratio in sorted({here, *(each for each in _RATIOS if each * target <= _FASTEST_LINK)}):
+        machine = replace(model, values={**model.values, "link_mb_per_s": ratio * target})
+        machines.append((ratio, [replay(recorded, machine, one, exchange, _ORDERS).io for one in settings]))
+    return Links(here, machines)

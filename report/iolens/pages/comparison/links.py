@@ -1,0 +1,49 @@
+"""The machines, by the speed of a client's link over that of a target, for which a sweep's best setting holds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from iolens.lab.predict.what_if import WhatIf, read_what_if
+from iolens.lab.sweep.read.results import Results
+
+_REQUESTED = {"aggregators": "cb_nodes"}
+"""Names in a run of settings that a prediction names otherwise."""
+
+
+def machines_sentence(results: Results, asked: Mapping[str, Any], factors: tuple[str, ...], driver: object) -> str:
+    """Returns for which link : target the best setting of a sweep on emulated storage holds, by the predictions that
+    lie with its results, or how to find out; empty if the storage is not emulated.
+
+    `asked` are the requested settings of the best runs, `factors` the settings that the sweep varied.
+    """
+    speeds = [results.limits.get(key, 0.0) for key in ("link_mb_per_s", "ost_mb_per_s")]
+    if min(speeds) <= 0:
+        return ""
+    here = speeds[0] / speeds[1]
+    found = read_what_if(results.directory)
+    links = found.links if found else None
+    if found is None or links is None or not math.isclose(links.here, here, rel_tol=1e-3):
+        return (
+            f" It depends on the machine: here link : target is {here:.3g}. To see for which machines it holds, "
+            "predict from a traced run (iolens predict LOG --stripes LIST -o RESULTS/what-if.json) and compare again."
+        )
+    place = _place_of(found, asked, factors, driver)
+    if place is None:
+        return f" It depends on the machine (link : target {here:.3g} here); the predictions leave this setting out."
+    told = links.words(place)
+    return f" {told}" if told else " On this machine the model predicts another setting as the fastest one."
+
+
+def _place_of(found: WhatIf, asked: Mapping[str, Any], factors: tuple[str, ...], driver: object) -> int | None:
+    """Returns the number of the predicted point that has the settings of the best runs, all varied ones included; None
+    if no point has.
+    """
+    known = {**asked, "driver": driver}
+    for place, (settings, _) in enumerate(found.points):
+        equal = all(known.get(_REQUESTED.get(name, name)) == level for name, level in settings.items())
+        if equal and set(factors) <= set(settings):
+            return place
+    return None
