@@ -1,4 +1,4 @@
-"""Failed calls on files, by operation and error, equal those that strace saw."""
+"""Failed calls on files, by operation and error, and folders that the loader misses, equal those that strace saw."""
 
 from __future__ import annotations
 
@@ -16,6 +16,9 @@ from iolens.advise import findings
 from iolens.lab.installation import find_library
 from iolens.log import read_log
 from iolens.metrics.job.failed import failed_calls
+from iolens.metrics.job.start_up import BEFORE, ENTRIES, FIRST, searched_in_vain, start_up
+from iolens.metrics.job.start_up import MISSING as MISSING_ENTRIES
+from iolens.pages.exhibits.about import START_UP
 from iolens.pages.exhibits.files import FAILED_CALLS
 
 SEARCHER = """
@@ -96,6 +99,51 @@ def test_many_missing_paths_are_a_finding(tmp_path: Path) -> None:
     shown = FAILED_CALLS.table(job)
     assert shown is not None
     assert ["stat", "ENOENT"] in [row[:2] for row in shown.rows]
+
+
+@pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed")
+@pytest.mark.parametrize("many", [1, 80])
+def test_entries_of_the_search_path_are_those_that_the_loader_missed(many: int, tmp_path: Path) -> None:
+    """strace sees the folders in which the loader looks before any library can see it."""
+    harness.build_library()
+    paths = [str(tmp_path / "lib"), *(f"/nowhere/{number}" for number in range(many))]
+    # The loader leaves out the second name of a folder; it replaces the token; what depends on the folder is not asked.
+    paths += ["/nowhere/0/", "/nowhere/$LIB", "relative"]
+    Path(paths[0]).mkdir()
+    settings = harness.environment(tmp_path, LD_LIBRARY_PATH=":".join(paths))
+    ours = [f"-E{name}={value}" for name, value in settings.items() if name.startswith(("IOLENS_", "LD_"))]
+    subprocess.run(["strace", "-o", "trace", *ours, harness.build_program("posix_pattern")], cwd=tmp_path, check=True)
+    answers = re.findall(r'^\w+\(.*"(/nowhere/\d+)[/"].* = -1 ENOENT', (tmp_path / "trace").read_text(), re.M)
+    job = read_log(harness.logs(tmp_path)[0])
+    facts = {what: most for what, _, most in start_up(job).rows("what", "least", "most")}
+    # At its end rank 0 asks for each folder once more.
+    assert (facts[ENTRIES], facts[MISSING_ENTRIES]) == (many + 4, many) == (many + 4, len(set(answers)))
+    assert len(answers) - many >= 2 * many
+    assert facts[BEFORE] < 600
+    assert facts[FIRST] >= 0
+
+
+def test_entries_behind_the_c_library_are_not_said_to_be_searched(tmp_path: Path) -> None:
+    harness.build_library()
+    linked = subprocess.run(["ldd", harness.build_program("posix_pattern")], capture_output=True, text=True, check=True)
+    found = re.search(r"libc\.so\.6 => (/.*)/libc\.so\.6", linked.stdout)
+    if found is None:
+        pytest.skip("the C library has another name here")
+    harness.run(
+        harness.build_program("posix_pattern"), folder=tmp_path, LD_LIBRARY_PATH=f"/nowhere/1:{found[1]}:/nowhere/2"
+    )
+    assert searched_in_vain(read_log(harness.logs(tmp_path)[0])) == (3, 1, 1)
+
+
+def test_missing_folders_of_many_loaders_are_a_finding(tmp_path: Path) -> None:
+    harness.build_library()
+    missing = ":".join(f"/nowhere/{number}" for number in range(600))
+    harness.run(harness.build_program("posix_pattern"), folder=tmp_path, LD_LIBRARY_PATH=missing)
+    job = read_log(harness.logs(tmp_path)[0])
+    (one,) = (finding for finding in findings(job) if finding.id == "missing-paths")
+    assert "600 of the 600 entries of LD_LIBRARY_PATH are no folder" in one.evidence
+    assert "in 1 process: at least 1,200 calls" in one.evidence
+    assert START_UP.table(job) is not None
 
 
 def test_a_log_whose_calls_all_succeeded_has_no_finding_of_missing_paths(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include "../../runtime/context.h"
+#include "../../system/large_room.h"
 #include "unfollowed.h"
 #include "ring_counts.h"
 #include "ring_files.h"
@@ -13,9 +14,13 @@ enum {
     RINGS_MOST = 1024
 }; /* Two rings whose descriptors differ by a multiple of this number share a place. */
 
-static _Atomic(struct ring *) iolens_rings[RINGS_MOST];
+static _Atomic(struct ring *) iolens_rings[RINGS_MOST] LARGE_ROOM;
+static atomic_bool iolens_rings_used; /* False: the program made no ring, and the places are not touched. */
 
-static struct ring *ring_at(unsigned fd) { return atomic_load(&iolens_rings[fd % RINGS_MOST]); }
+static struct ring *ring_at(unsigned fd)
+{
+    return iolens_rings_used ? atomic_load(&iolens_rings[fd % RINGS_MOST]) : NULL;
+}
 
 static struct ring *find(int fd)
 {
@@ -98,6 +103,7 @@ static struct ring *place_of(int fd)
     struct ring *ring = ring_at((unsigned)fd), *none = NULL;
     if (!ring && (ring = arena_alloc(&iolens.scratch, sizeof *ring))) {
         ring->fd = -1;
+        iolens_rings_used = true;
         if (!atomic_compare_exchange_strong(&iolens_rings[(unsigned)fd % RINGS_MOST], &none, ring))
             ring = none;
     }
@@ -389,7 +395,7 @@ void rings_leave(int fd)
 
 void rings_leave_range(unsigned first, unsigned last)
 {
-    for (int i = 0; i < RINGS_MOST; i++) {
+    for (int i = 0; iolens_rings_used && i < RINGS_MOST; i++) {
         struct ring *ring = ring_at((unsigned)i);
         if (ring && ring->fd >= 0 && (unsigned)ring->fd >= first && (unsigned)ring->fd <= last)
             rings_leave(ring->fd);
@@ -433,11 +439,16 @@ void rings_on_register(int fd, unsigned operation, const void *argument, unsigne
 
 void rings_end(void)
 {
-    for (int i = 0; i < RINGS_MOST; i++) {
+    for (int i = 0; iolens_rings_used && i < RINGS_MOST; i++) {
         struct ring *ring = ring_at((unsigned)i);
         if (ring && ring->fd >= 0)
             finish(ring, ring->fd);
     }
 }
 
-void rings_reset(void) { memset(iolens_rings, 0, sizeof iolens_rings); }
+void rings_reset(void)
+{
+    if (iolens_rings_used)
+        memset(iolens_rings, 0, sizeof iolens_rings);
+    iolens_rings_used = false;
+}

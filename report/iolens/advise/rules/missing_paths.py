@@ -7,6 +7,10 @@ from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
 from iolens.log import Job
 from iolens.metrics.job.failed import MISSING, failed_calls
+from iolens.metrics.job.start_up import searched_in_vain
+
+_CALLS_PER_ENTRY = 2
+"""Fewest calls of glibc's loader for a folder that does not exist: it opens a file there, and asks for the folder."""
 
 REMEDY = """\
 Search fewer folders, and search them once for all ranks:
@@ -15,36 +19,45 @@ Search fewer folders, and search them once for all ranks:
            a virtual environment or container image on each node
   linking  -Wl,-rpath with the few folders of the libraries
            (fewer entries in LD_LIBRARY_PATH)
+  loading  unset LD_LIBRARY_PATH, or keep its folders that exist
   MPI      one rank looks for the file and broadcasts its path (MPI_Bcast)
   sites    the software as one archive, unpacked to /dev/shm of each node; or
            Spindle, which loads libraries once for all ranks"""
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Returns the failed opens and stats of missing paths, and the time they took on the slowest rank."""
+    """Returns the failed opens and stats of missing paths, those of the loaders included, and the time that the former
+    took on the slowest rank.
+    """
     found = failed_calls(job)
-    if not len(found):
-        return None
+    entries, missing, processes = searched_in_vain(job)
+    loaders = _CALLS_PER_ENTRY * missing * processes
     rows = [
         row
-        for row in found.rows("operation", "error", "calls", "most", "slowest")
+        for row in (found.rows("operation", "error", "calls", "most", "slowest") if len(found) else [])
         if row[0] in ("open", "stat") and row[1] in MISSING
     ]
     calls, most, spent = (sum(row[place] for row in rows) for place in (2, 3, 4))
-    if calls < limits["few_calls"] and (calls < limits["many_opens"] or spent < limits["worth_gain"] * job.run_time):
+    costly = calls >= limits["many_opens"] and spent >= limits["worth_gain"] * job.run_time
+    if calls + loaders < limits["few_calls"] and not costly:
         return None
-    evidence = (
+    evidence = [
         f"{say.count(calls)} opens and stats of paths that do not exist, up to {say.count(most, 'call')} "
         f"on one rank; they took at most {say.seconds(spent)} on the slowest rank."
-    )
-    return Seen(evidence, spent, "It assumes that these calls take no time on the slowest rank.", REMEDY)
+    ] * (calls > 0)
+    if loaders:
+        evidence.append(
+            f"{missing:,} of the {entries:,} entries of LD_LIBRARY_PATH are no folder, and the loader searched them in "
+            f"{say.count(processes, 'process')}: at least {loaders:,} calls that no record contains."
+        )
+    return Seen(" ".join(evidence), spent, "It assumes that these calls take no time on the slowest rank.", REMEDY)
 
 
 RULE = Rule(
     id="missing-paths",
     title="Many paths are searched that do not exist",
-    says="`few_calls` opens and stats or more found no such path, over all ranks; or `many_opens` that took "
-    "`worth_gain` of the run",
+    says="`few_calls` opens and stats or more found no such path, over all ranks, those included that loaders must "
+    "have made for entries of LD_LIBRARY_PATH; or `many_opens` that took `worth_gain` of the run",
     limits=("few_calls", "many_opens", "worth_gain"),
     why="Each of these calls asks a metadata server, and an answer that there is no such path is not kept as long "
     "as one that there is.",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from iolens.log import Job
-from iolens.metrics.job import about, mpiio
+from iolens.metrics.job import about, mpiio, start_up
 from iolens.metrics.times import clocks
 from iolens.pages import words
 from iolens.pages.exhibit import Column, Exhibit
@@ -31,6 +31,21 @@ PROGRAMS: Exhibit[Job] = Exhibit(
         Column("ranks", "count", words.count),
         Column("their numbers", "ranks", mpiio.rank_list),
     ],
+)
+
+
+def _number(value: float) -> str:
+    """Formats a count without decimals, and a time with hundredths of a second, which its clock has."""
+    return f"{value:,.2f}" if value % 1 else f"{value:,.0f}"
+
+
+START_UP: Exhibit[Job] = Exhibit(
+    name="start_up",
+    title="How the processes started",
+    metric=start_up.start_up,
+    columns=[Column("what", "what"), Column("least", "least", _number), Column("most", "most", _number)],
+    note="Before recording began a process loads its libraries; what it ran before an exec counts, too. The calls of "
+    "its loader are in no record. Rank 0 alone asks which entries of LD_LIBRARY_PATH are folders.",
 )
 
 CLOCKS: Exhibit[Job] = Exhibit(

@@ -78,6 +78,7 @@ JOB_EXHIBITS: tuple[Exhibit[Job], ...] = (
     mpiio.OTHER_MPIIO_CALLS,
     about.PROGRAMS,
     about.HOSTS,
+    about.START_UP,
     about.CLOCKS,
     about.MODULES,
 )

@@ -8,7 +8,7 @@ from iolens.log import Job
 from iolens.metrics.job import mpiio
 from iolens.pages.blocks import Block, Row, Table, Text
 from iolens.pages.document import write_document
-from iolens.pages.exhibits.about import CLOCKS, HOSTS, MODULES, PROGRAMS
+from iolens.pages.exhibits.about import CLOCKS, HOSTS, MODULES, PROGRAMS, START_UP
 from iolens.pages.exhibits.cost import AVERAGE_IO, IO_COST, PERFORMANCE
 from iolens.pages.exhibits.files import (
     COSTLY_FILES,
@@ -142,6 +142,7 @@ PAGES: tuple[Layout[Job], ...] = (
             MAPPED_FILES.tables,
             FAILED_CALLS.tables,
             RINGS.tables,
+            START_UP.tables,
             CONNECTIONS.tables,
             HTTP_REQUESTS.tables,
         ],

@@ -1,0 +1,130 @@
+/* The table `start_up`: how long a process took before it was recorded, and what its loader had to search. */
+#include <link.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../files/filter.h"
+#include "../runtime/context.h"
+#include "../spool/spool.h"
+#include "../system/file_info.h"
+#include "../system/path_room.h"
+#include "../tables/process_table.h"
+
+enum { NOT_ASKED = -1 };
+
+struct row {
+    int64_t rank, libraries, entries, missing;
+    double seconds;
+};
+
+static const struct column COLUMNS[] = {
+    COLUMN(rank, "<i8", "rank", "the rank that these numbers are of"),
+    COLUMN(libraries, "<i8", "libraries", "libraries that the process had loaded when recording ended"),
+    COLUMN(entries, "<i8", "folders", "entries of LD_LIBRARY_PATH when recording ended"),
+    COLUMN(missing, "<i8", "folders",
+           "those of them that the loader searched although they are no folder, each once; -1: not asked, "
+           "because rank 0 alone asks the file system"),
+    COLUMN(seconds, "<f8", "s",
+           "time from the begin of the process until it was recorded, in steps of a tick (0.01 s): loading "
+           "its libraries, and what it ran before an exec; NaN: not known"),
+};
+
+struct loaded {
+    int64_t libraries;
+    const char *c_library; /* Path of the C library, for which every loader searches; NULL if unknown. */
+};
+
+static int count_object(struct dl_phdr_info *info, size_t bytes, void *argument)
+{
+    struct loaded *loaded = argument;
+    const char *name = strrchr(info->dlpi_name, '/');
+    (void)bytes;
+    loaded->libraries += info->dlpi_name[0] == '/';
+    if (name && strcmp(name, "/libc.so.6") == 0)
+        loaded->c_library = info->dlpi_name;
+    return 0;
+}
+
+/* Entries of ld.so are separated by colons or semicolons; an empty one is the current folder. */
+static size_t entry_length(const char *entry) { return strcspn(entry, ":;"); }
+
+/* Returns the length of an entry without slashes at its end, which the loader ignores. */
+static size_t folder_length(const char *entry)
+{
+    size_t length = entry_length(entry);
+    while (length > 1 && entry[length - 1] == '/')
+        length--;
+    return length;
+}
+
+/* Returns true if an entry equals an earlier one, which the loader then leaves out. */
+static bool is_repeated(const char *first, const char *entry, size_t length)
+{
+    for (; first < entry; first += entry_length(first) + 1)
+        if (folder_length(first) == length && memcmp(first, entry, length) == 0)
+            return true;
+    return false;
+}
+
+/* Counts the entries that the loader certainly searched in vain. Those behind the folder of the C library may
+ * not have been searched; a relative entry, or one with a token of the loader such as $ORIGIN, names a folder
+ * that depends on the program. */
+static void read_search_path(struct row *row, const char *c_library)
+{
+    const char *first = getenv("LD_LIBRARY_PATH"), *entry = first;
+    char *folder = first && row->rank == 0 ? path_room_take() : NULL;
+    bool searched = true;
+    row->missing = folder || !first ? 0 : NOT_ASKED;
+    for (; entry && *entry; entry += entry_length(entry), entry += *entry != '\0') {
+        struct stat info;
+        size_t length = folder_length(entry);
+        row->entries++;
+        if (!folder || !searched || *entry != '/' || length >= PATH_BYTES ||
+            is_repeated(first, entry, length))
+            continue;
+        memcpy(folder, entry, length);
+        folder[length] = '\0';
+        searched = !c_library || strncmp(c_library, folder, length) != 0 ||
+                   strcmp(c_library + length, "/libc.so.6") != 0;
+        row->missing += !strchr(folder, '$') && (file_info(folder, &info) != 0 || !S_ISDIR(info.st_mode));
+    }
+    path_room_give(folder);
+}
+
+/* Returns the seconds between the begin of the process and that of recording; NaN without a spool, which
+ * knows the former. */
+static double before_recording(void)
+{
+    struct timespec now;
+    const struct spool_header *header = iolens_spool.header;
+    if (!header || clock_gettime(CLOCK_BOOTTIME, &now) != 0)
+        return NAN;
+    double since_boot = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec - clock_now(&iolens.clock);
+    double seconds = since_boot - (double)header->process.start_ticks / (double)sysconf(_SC_CLK_TCK);
+    return seconds > 0 ? seconds : 0;
+}
+
+/* A child of fork loads nothing, and the end of a killed process is not seen: neither has a row. */
+static void collect(const struct iolens_transport *transport, struct buffer *rows)
+{
+    struct row row = {.rank = transport->rank};
+    struct loaded loaded = {0};
+    if (iolens.lost || iolens.fork_parent != 0 || !filter_rank(transport->rank))
+        return;
+    dl_iterate_phdr(count_object, &loaded);
+    row.libraries = loaded.libraries;
+    read_search_path(&row, loaded.c_library);
+    row.seconds = before_recording();
+    buffer_put(rows, &row, sizeof row);
+}
+
+const struct process_table table_start_up = {
+    .name = "start_up",
+    .meaning = "The start of a process: time before it was recorded, its libraries, and the folders that its "
+               "loader searches. A child of fork and a killed process have no row",
+    TABLE_ROWS(COLUMNS),
+    .collect = collect,
+};

@@ -1,0 +1,56 @@
+"""The start of a job's processes, from the private region `start_up` and the first opens of the records."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from iolens.log import Job
+from iolens.log.records import Records
+from iolens.metrics.files.libraries import of_libraries
+from iolens.metrics.once import once_per_job
+
+BEFORE, FIRST = "time before recording began, s", "time from then to the first open of a file of its own, s"
+LIBRARIES, ENTRIES, MISSING = "libraries loaded", "entries of LD_LIBRARY_PATH", "searched entries that are no folder"
+
+
+@once_per_job
+def start_up(job: Job) -> Records:
+    """Returns one row per fact that is known: `what`, and its `least` and `most` over the processes that tell it. Files
+    of libraries and modules are not a program's own. Without the region there are no rows.
+    """
+    table = job.tables.get("start_up", Records({}))
+    if not len(table):
+        return Records({})
+    facts = {
+        BEFORE: table["seconds"][~np.isnan(table["seconds"])],
+        FIRST: _first_open(job),
+        LIBRARIES: table["libraries"],
+    }
+    facts |= {ENTRIES: table["entries"], MISSING: table["missing"][table["missing"] >= 0]}
+    rows = [(what, float(values.min()), float(values.max())) for what, values in facts.items() if len(values)]
+    return Records.of(["what", "least", "most"], rows)
+
+
+def searched_in_vain(job: Job) -> tuple[int, int, int]:
+    """Returns the entries of LD_LIBRARY_PATH of the first rank, those of them that its loader searched although they
+    are no folder, and the processes with as many entries; zeros where the log does not tell.
+    """
+    table = job.tables.get("start_up", Records({}))
+    asked = np.flatnonzero(table["missing"] >= 0) if len(table) else np.zeros(0, int)
+    if not len(asked):
+        return 0, 0, 0
+    entries = table["entries"]
+    first = asked[0]
+    return int(entries[first]), int(table["missing"][first]), int((entries == entries[first]).sum())
+
+
+def _first_open(job: Job) -> np.ndarray:
+    """Returns the first open of a file that is no library's, in seconds, as an array of one time; empty without any."""
+    times = [np.zeros(0)]
+    for module in ("POSIX", "STDIO"):
+        records = job.records.get(module)
+        if records is not None:
+            own = records[f"{module}_F_OPEN_START_TIMESTAMP"][~of_libraries(job, records)]
+            times.append(own[own > 0])
+    opened = np.concatenate(times)
+    return opened[[opened.argmin()]] if len(opened) else opened
