@@ -42,7 +42,7 @@ copy_programs() {
     done
     # What debuggers read names the folder that they were built in.
     strip --strip-debug "$home"/lib/*.so "$home"/bin/{iolens-recover,iolens-selfbench,ost-simulate,ost-replay}
-    install -m 644 storage/ost.yaml "$root/share/iolens"
+    install -m 644 storage/*.yaml "$root/share/iolens"
     for file in slurm/*; do
         install -D -m 644 "$file" "$root/share/iolens/$file"
     done

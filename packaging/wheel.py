@@ -30,7 +30,7 @@ EARLIEST = (1980, 1, 1, 0, 0, 0)
 """The time of every file: a zip archive knows none before."""
 
 SHARED: tuple[tuple[str, str], ...] = (
-    ("storage/ost.yaml", "share/ost.yaml"),
+    ("storage/*.yaml", "share"),
     ("slurm/*", "share/slurm"),
     ("packaging/site/*", "share/site"),
     ("packaging/modulefiles/*", "share/modulefiles"),

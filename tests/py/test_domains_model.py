@@ -85,3 +85,14 @@ def test_a_second_aggregator_pays_on_thin_links_alone(program: Path, machine: st
     """Two stripes, dumps of 100 MiB: on thin links bandwidth follows min(aggregators, targets)."""
     one, two = (cost(program, BOUND, aggregators, 2, 100 * MIB, 3, machine) for aggregators in (1, 2))
     assert one.seconds / two.seconds == pytest.approx(gain, rel=0.03)
+
+
+@pytest.mark.parametrize(("machine", "feeds"), [("thin-links", 1.5), ("balanced-links", 4.0), ("fat-links", 20.0)])
+def test_one_writer_gains_from_as_many_stripes_as_its_link_feeds(program: Path, machine: str, feeds: float) -> None:
+    """Ten dumps of 96 MiB: the bandwidth follows the smaller one of stripes and link."""
+    seconds = {
+        stripes: cost(program, BOUND, 1, stripes, 96 * MIB, 10, f"storage/{machine}.yaml").seconds
+        for stripes in (1, 2, 4, 8, 12)
+    }
+    for stripes, taken in seconds.items():
+        assert seconds[1] / taken == pytest.approx(min(stripes, feeds), rel=0.1)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from iolens.errors import IolensError, UsageError
+from iolens.lab.predict.model import read_model
 from iolens.lab.sizes import parse_size, short_size
 from iolens.lab.storage.emulated import EMULATED
 from iolens.lab.storage.plain import PLAIN
@@ -140,6 +141,13 @@ def test_numbers_of_the_emulated_targets_need_such_storage_and_a_file(tmp_path: 
     assert configuration == tmp_path / "ost.yaml"
     with pytest.raises(UsageError, match=r"storage\.configuration: .*/ost\.yaml is not a file"):
         check_configuration(configuration, EMULATED)
+    with pytest.raises(UsageError, match=r"/slow-links is not a file"):
+        check_configuration(
+            load_experiment(write(tmp_path, text.replace("ost.yaml", "slow-links"))).configuration, EMULATED
+        )
+    named = load_experiment(write(tmp_path, GOOD + "storage: {configuration: fat-links}\n")).configuration
+    assert named is not None
+    assert read_model(named).values["link_mb_per_s"] == 20 * read_model(named).values["ost_mb_per_s"]
     configuration.touch()
     check_configuration(configuration, EMULATED)
     with pytest.raises(UsageError, match="plain storage has no configuration file"):

@@ -31,6 +31,9 @@ _SHARED = _INSTALLED.parent.parent / "share" / "iolens"
 _IN_WHEEL = Path(iolens.__file__).resolve().parent / "parts"
 """The parts that the wheel carries beside the package."""
 
+MACHINES = ("thin-links", "balanced-links", "fat-links")
+"""Names of configurations of emulated storage that come with iolens, by what a client's link feeds."""
+
 BUILD_FOR_LUSTRE = CHECKOUT / "build" / "impi"
 """Folder of the programs and libraries for the MPI with ROMIO's Lustre driver, if the default MPI lacks it."""
 
@@ -98,9 +101,15 @@ def find_program(name: str, folders: Sequence[Path] | None = None) -> Path:
     raise IolensError(_absent(name, [path.parent for path in candidates]))
 
 
-def storage_config() -> Path:
-    """Returns the default configuration of the emulated storage."""
-    return _folder_with("ost.yaml", [CHECKOUT / "storage", _SHARED, _IN_WHEEL / "share"]) / "ost.yaml"
+def storage_config(machine: str = "ost") -> Path:
+    """Returns the configuration of the emulated storage: the default one, or one of MACHINES."""
+    name = f"{machine}.yaml"
+    return _folder_with(name, [CHECKOUT / "storage", _SHARED, _IN_WHEEL / "share"]) / name
+
+
+def storage_config_of(text: str) -> Path:
+    """Returns the configuration that a user names: a file, or the one of MACHINES with this name."""
+    return storage_config(text) if text in MACHINES else Path(text)
 
 
 def batch_folder() -> Path:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from iolens.cli.lab.sweep import number_list
+from iolens.lab.installation import MACHINES, storage_config_of
 from iolens.lab.sizes import parse_size
 
 if TYPE_CHECKING:
@@ -30,7 +31,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--aggregators", type=number_list(int), metavar="LIST", help="aggregators, cb_nodes")
     parser.add_argument("--cb-buffer", type=number_list(parse_size), metavar="LIST", help="cb_buffer_size")
     parser.add_argument("--driver", choices=_DRIVERS, help="ROMIO's Lustre driver or its generic driver")
-    parser.add_argument("--model", type=Path, metavar="FILE", help="file with the parameters of the storage")
+    parser.add_argument(
+        "--model",
+        type=storage_config_of,
+        metavar="FILE",
+        help=f"file with the parameters of the storage, or {', '.join(MACHINES)}",
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument(
         "-o",

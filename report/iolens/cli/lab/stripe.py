@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from iolens.cli.numbers import explained
+from iolens.lab.installation import MACHINES, storage_config_of
 from iolens.lab.sizes import parse_size
 from iolens.lab.storage.backends import get_stripes, get_targets, set_stripes
 from iolens.lab.storage.emulated import make_mount
@@ -42,9 +43,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     mounter.add_argument("path", type=Path, metavar="DIR")
     mounter.add_argument(
         "--config",
-        type=Path,
+        type=storage_config_of,
         metavar="FILE",
-        help="file with the storage targets and their speeds (default: ost.yaml)",
+        help=f"file with the storage targets and their speeds (default: ost.yaml), or {', '.join(MACHINES)}",
     )
 
 

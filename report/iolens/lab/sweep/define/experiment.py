@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from iolens.lab.installation import MACHINES
 from iolens.lab.launchers.launchers import LAUNCHERS
 from iolens.lab.launchers.local import LOCAL
 from iolens.lab.launchers.placement import MAPPINGS
@@ -201,7 +202,9 @@ KEYS: Mapping[str, Key] = {
     ),
     "storage.directory": Key("directory", folder, "Folder of the data files"),
     "storage.configuration": Key(
-        "configuration", folder, "For emulated storage: a file with the targets and their speeds"
+        "configuration",
+        folder,
+        f"For emulated storage: a file with the targets and their speeds, or {', '.join(MACHINES)}",
     ),
     "storage.stripe_size": Key("stripe_size", size, "Stripe size, if the matrix does not vary it"),
     "storage.pool": Key("pool", text, "Pool of targets for the files, if the storage has pools"),

@@ -16,6 +16,7 @@ from typing import Any
 import yaml
 
 from iolens.errors import UsageError
+from iolens.lab.installation import storage_config_of
 from iolens.lab.launchers.launchers import LAUNCHERS
 from iolens.lab.sizes import short_size
 from iolens.lab.sweep.define.experiment import FACTORS, KEYS, REQUIRED, Experiment
@@ -73,7 +74,7 @@ def _from_its_folder(key: str, value: Any, folder: Path) -> Any:
     if key == "workload.log":
         return str(folder / value)
     if key == "storage.configuration":
-        return (folder / value).resolve()
+        return (folder / storage_config_of(str(value))).resolve()
     if key == "workload.program" and "/" in value and (folder / value).is_file():
         return os.path.abspath(folder / value)
     return value
