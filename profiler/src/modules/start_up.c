@@ -95,12 +95,13 @@ static void read_search_path(struct row *row, const char *c_library)
 }
 
 /* Returns the seconds between the begin of the process and that of recording; NaN without a spool, which
- * knows the former. */
+ * knows the former. The C library's clock_gettime would raise a signal in a program that forbids
+ * itself to read the time stamp counter (PR_SET_TSC). */
 static double before_recording(void)
 {
     struct timespec now;
     const struct spool_header *header = iolens_spool.header;
-    if (!header || clock_gettime(CLOCK_BOOTTIME, &now) != 0)
+    if (!header || system_call(SYS_clock_gettime, CLOCK_BOOTTIME, &now) != 0)
         return NAN;
     double since_boot = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec - clock_now(&iolens.clock);
     double seconds = since_boot - (double)header->process.start_ticks / (double)sysconf(_SC_CLK_TCK);
