@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from iolens.metrics.why.matching import matched, numbered
+from iolens.metrics.why.matching import matched, numbered, packed
 from iolens.metrics.why.program import Program
 from iolens.metrics.why.windows import WindowWaits, window_waits
 
@@ -129,7 +129,7 @@ def _groups(program: Program, completion: np.ndarray) -> tuple[dict[str, np.ndar
     member = part["communicator"][order].astype(np.int64) * (program.ranks + 1) + part["rank"][order]
     instance = numbered(member)
     key = np.stack([part["communicator"][order].astype(np.int64), instance], axis=1)
-    _, group, count = np.unique(key, axis=0, return_inverse=True, return_counts=True)
+    _, group, count = np.unique(packed(key), return_inverse=True, return_counts=True)
     group = group.reshape(-1)
     whole = count[group] == part["size"][order]
     rows, group = rows[order][whole], group[whole]

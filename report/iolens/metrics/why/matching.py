@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+_MOST = 1 << 62
+"""Keys stay below this, so that they fit into 64 bits."""
+
 
 def matched(sends: np.ndarray, receives: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
     """Returns places of sends and receives that belong together, and how many have no partner.
@@ -14,20 +17,29 @@ def matched(sends: np.ndarray, receives: np.ndarray) -> tuple[np.ndarray, np.nda
     both = np.concatenate([sends, receives])
     if not len(both):
         return np.zeros(0, np.int64), np.zeros(0, np.int64), 0
-    _, channel = np.unique(both, axis=0, return_inverse=True)
-    channel = channel.reshape(-1)
-    ours, theirs = channel[: len(sends)], channel[len(sends) :]
+    keys = packed(both)
+    ours, theirs = keys[: len(sends)], keys[len(sends) :]
     send_order, receive_order = np.argsort(ours, kind="stable"), np.argsort(theirs, kind="stable")
-    send_key = numbered(ours[send_order])
-    receive_key = numbered(theirs[receive_order])
-    width = max(len(both), 1)
-    common, at_send, at_receive = np.intersect1d(
-        ours[send_order] * width + send_key,
-        theirs[receive_order] * width + receive_key,
-        assume_unique=True,
-        return_indices=True,
-    )
-    return send_order[at_send], receive_order[at_receive], len(both) - 2 * len(common)
+    ours, theirs = ours[send_order], theirs[receive_order]
+    place = np.searchsorted(theirs, ours, side="left") + numbered(ours)
+    known = place < np.searchsorted(theirs, ours, side="right")
+    return send_order[known], receive_order[place[known]], len(both) - 2 * int(known.sum())
+
+
+def packed(rows: np.ndarray) -> np.ndarray:
+    """Returns an integer for each row of integers; equal rows have equal ones, and they are ordered as the rows are."""
+    keys, width = np.zeros(len(rows), np.int64), 1
+    for column in rows.T if len(rows) else ():
+        least, span = int(column.min()), int(column.max()) - int(column.min()) + 1
+        if span > 4 * len(rows):
+            values, column = np.unique(column, return_inverse=True)
+            least, span = 0, len(values)
+        if width * span >= _MOST:
+            values, keys = np.unique(keys, return_inverse=True)
+            width = len(values)
+        keys = keys.reshape(-1) * span + (column.reshape(-1) - least)
+        width *= span
+    return keys
 
 
 def numbered(groups: np.ndarray) -> np.ndarray:

@@ -56,14 +56,11 @@ def program_of(events: Records, ranks: int) -> Program:
     of_rank = np.bincount(events["rank"], minlength=ranks)
     number = np.arange(len(events)) - np.repeat(np.cumsum(of_rank) - of_rank, of_rank)
     main = events["thread"] == 0
-    rows = events.beside({"number": number.astype(np.int64)}).where(main)
-    lasting = rows["end"] > rows["start"]
-    # A call that took no time by its clock came before a longer one of the same begin.
-    order = np.lexsort((rows["number"], -rows["end"], lasting, rows["start"], rows["rank"]))
-    rows = without_polling(_received_from_probe(rows.where(order)))
+    order = _by_begin(events, np.flatnonzero(main), number)
+    rows = without_polling(_received_from_probe(events.beside({"number": number}).where(order)))
     rank, start, end = rows["rank"].astype(np.int64), rows["start"], rows["end"]
     is_file = np.isin(rows["kind"], _OUTERMOST)
-    functions, function = np.unique(rows["function"].astype(str), return_inverse=True)
+    functions, function = _numbered_names(rows["function"])
     heads = _heads(rank, start, end, is_file)
     call_of_row = np.cumsum(heads) - 1
     inner = _inside(rank, start, end, is_file, heads, call_of_row)
@@ -80,16 +77,33 @@ def program_of(events: Records, ranks: int) -> Program:
         start=start[outer_row],
         end=_ordered_ends(rank[outer_row], start[outer_row], end[outer_row]),
         kind=np.select([~is_file, rows["kind"] == "file", rows["kind"] == "lock"], [MPI, FILE, LOCK], FILES)[outer_row],
-        function=function.reshape(-1)[outer_row],
+        function=function[outer_row],
         file=rows["file"][outer_row],
-        functions=tuple(functions.tolist()),
+        functions=functions,
         inner_call=call_of_row[inner[within]],
         inner_seconds=(end - start)[within],
-        inner_function=function.reshape(-1)[within],
+        inner_function=function[within],
         inner_file=rows["file"][within],
         links=links.beside({"call": call_of_row[linked], "rank": rank[linked]}),
         left_out=int(len(events) - main.sum()),
     )
+
+
+def _by_begin(events: Records, rows: np.ndarray, number: np.ndarray) -> np.ndarray:
+    """Returns the numbers of rows ordered by rank and begin. A call that took no time by its clock came before a longer
+    one of the same begin.
+    """
+    start, end, rank = events["start"][rows], events["end"][rows], events["rank"][rows]
+    ordered: np.ndarray = rows[np.lexsort((number[rows], -end, end > start, start, rank))]
+    return ordered
+
+
+def _numbered_names(names: np.ndarray) -> tuple[tuple[str, ...], np.ndarray]:
+    """Returns the different names in their order, and for each row the place of its name."""
+    rows = names.tolist()
+    different = sorted(set(rows))
+    places = {name: place for place, name in enumerate(different)}
+    return tuple(different), np.fromiter(map(places.__getitem__, rows), np.int64, len(rows))
 
 
 def _received_from_probe(rows: Records) -> Records:
@@ -99,6 +113,8 @@ def _received_from_probe(rows: Records) -> Records:
     """
     probe = (rows["kind"] == "call") & np.isin(rows["function"], _PROBES)
     paired = np.flatnonzero(probe[:-1] & (rows["kind"][1:] == "recv") & (rows["rank"][1:] == rows["rank"][:-1]))
+    if not len(paired):
+        return rows
     start = rows["start"].copy()
     start[paired + 1] = start[paired]
     kept = np.ones(len(rows), bool)
