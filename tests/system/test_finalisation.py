@@ -97,6 +97,21 @@ def test_the_number_of_calls_does_not_grow_with_files(built: Path, tmp_path: Pat
     assert set(found.values()) == {6 + 15 + 13}
 
 
+def test_events_of_waits_are_written_by_as_many_calls_on_any_number_of_ranks(built: Path, tmp_path: Path) -> None:
+    """Each collective call takes O(log P) steps, so the end of the job does as well."""
+    found = {}
+    for ranks in (2, 4, 8):
+        for megabytes in ("0", "16"):
+            folder = tmp_path / f"{ranks}-{megabytes}"
+            folder.mkdir()
+            found[ranks, megabytes], job = launch(
+                built, folder, "program", str(folder), "2", "1", ranks=ranks, IOLENS_WHY=megabytes, IOLENS_TRACE="mpi"
+            )
+            assert (len(job.tables["why_events"]) > 0) == (megabytes != "0")
+    assert len({found[ranks, "16"] for ranks in (2, 4, 8)}) == 1
+    assert found[4, "16"] == found[4, "0"]
+
+
 def test_beyond_its_room_the_table_keeps_the_busiest_ranks(built: Path, tmp_path: Path) -> None:
     """There is room for two ranks of each file. Rank 3 moved most, then 1 and 2, which differ by less than a factor of
     two.

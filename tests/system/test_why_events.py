@@ -21,13 +21,15 @@ RANKS = 4
 pytestmark = pytest.mark.mpi
 
 
-def recorded(name: str, folder: Path, source: str = "mpi_why", *words: str) -> tuple[Path, dict[str, int]]:
+def recorded(
+    name: str, folder: Path, source: str = "mpi_why", *words: str, ranks: int = RANKS
+) -> tuple[Path, dict[str, int]]:
     """Runs the program under a library; returns the log and the program's output."""
     its = library(name)
     program = its.compile(ROOT / f"tests/c/{source}.c", folder / source, "-O1")
     settings = [f"LD_PRELOAD={its.preload}", f"IOLENS_LOGPATH={folder}", "IOLENS_TRACE=mpi", "IOLENS_WHY=16"]
     done = subprocess.run(
-        [its.mpirun, "-np", str(RANKS), "env", *settings, program, *words],
+        [its.mpirun, "-np", str(ranks), "env", *settings, program, *words],
         cwd=folder,
         env={**os.environ, **its.environment(None)},
         capture_output=True,
@@ -44,7 +46,16 @@ def recorded(name: str, folder: Path, source: str = "mpi_why", *words: str) -> t
 
 @pytest.mark.parametrize("name", ["usual", "mpich", "openmpi5", "mpiabi"])
 def test_all_parts_are_joined(tmp_path: Path, name: str) -> None:
-    log, said = recorded(name, tmp_path)
+    assert_joined(*recorded(name, tmp_path))
+
+
+def test_all_parts_of_many_ranks_are_joined(tmp_path: Path) -> None:
+    """64 ranks share a few cores, so that each waits for its turn far longer than for messages."""
+    assert_joined(*recorded("mpich", tmp_path, ranks=64))
+
+
+def assert_joined(log: Path, said: dict[str, int]) -> None:
+    """Fails unless each message, collective call and epoch of the program is joined, and the replay is exact."""
     job = read_log(log)
     found = why(job)
     assert found is not None
