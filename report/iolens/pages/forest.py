@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
-from iolens.forest import activity, files, summary
+from iolens.forest import activity, files, pipeline, summary
 from iolens.forest.forest import Forest, printable
 from iolens.pages import words
 from iolens.pages.blocks import Block, Row, Table, Text
@@ -19,6 +19,7 @@ from iolens.pages.exhibits.forest import (
     HEAVIEST,
     HOSTS,
     PARTIAL,
+    PIPELINE,
     PROCESS_TREE,
     READ_AGAIN,
     ROLES,
@@ -92,6 +93,7 @@ def _sentences(forest: Forest) -> list[str]:
             f"{words.percent(waiting, total)}; the rest of the time they waited for children, pipes, locks or a core, "
             f"or slept."
         )
+    said += _pipeline_sentences(forest)
     again = files.read_again(forest)
     if again is not None:
         read, more = int(rows["bytes_read"].sum()), int(again["again"].sum())
@@ -114,6 +116,21 @@ def _sentences(forest: Forest) -> list[str]:
     if forest.damaged:
         said.append(f"{words.plural(len(forest.damaged), 'log')} cannot be read and are not included in any number.")
     return said
+
+
+def _pipeline_sentences(forest: Forest) -> list[str]:
+    """Returns a sentence about the main process that waits longest for its workers, if it does for long."""
+    found = pipeline.input_pipeline(forest)
+    found = None if found is None else found[found["limit"].ne("") & (found["waits"] >= _LITTLE * found["seconds"])]
+    if found is None or found.empty:
+        return []
+    row = found.loc[found["waits"].idxmax()]
+    return [
+        f"{row['label']} waited for its {words.plural(int(row['workers']), 'worker')} for "
+        f"{words.percent(row['waits'], row['seconds'])} of {words.duration(row['seconds'])}, held up by "
+        f"{row['limit']}: more workers or more batches ahead would gain at most "
+        f"{words.duration(row['more_workers'])}, faster storage at most {words.duration(row['faster_storage'])}."
+    ]
 
 
 def _facts(forest: Forest) -> tuple[list[list[str]], list[list[str]]]:
@@ -145,7 +162,7 @@ def _overview(forest: Forest) -> list[Block]:
 
 _PAGES: tuple[Layout[Forest], ...] = (
     Layout("Job of many processes", [_overview, ACTIVITY.figures, RUNNING.figures]),
-    Layout("Processes", [PROCESS_TREE.tables, HEAVIEST.tables, WAITING.tables]),
+    Layout("Processes", [PROCESS_TREE.tables, HEAVIEST.tables, WAITING.tables, PIPELINE.tables]),
     Layout("Files", [ROLES.tables, HANDED_OVER.tables, READ_AGAIN.tables, FILES.tables]),
     Layout("About these logs", [HOSTS.tables, PARTIAL.tables, DAMAGED.tables]),
 )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from iolens.symbols.common import ByRank
@@ -44,7 +43,7 @@ class Frame:
     @property
     def module(self) -> str:
         """Returns the object's name."""
-        return Path(self.object).name
+        return self.object.rpartition("/")[2]
 
 
 def call_chains(resolved: pd.DataFrame) -> Mapping[tuple[int, int], tuple[Frame, ...]]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from functools import wraps
 from typing import TYPE_CHECKING
 
-from iolens.forest import activity, files, summary
+from iolens.forest import activity, files, pipeline, summary
 from iolens.forest.forest import Forest
 from iolens.missing import is_nan
 from iolens.pages import words
@@ -212,6 +212,34 @@ READ_AGAIN: Exhibit[Forest] = Exhibit(
     "epochs.",
 )
 
+
+def _held_up_by(limit: str, reason: str) -> str:
+    """Returns the stage that holds up the others; without one, n/a and the reason."""
+    return limit or f"{words.NONE}: {reason}"
+
+
+PIPELINE: Exhibit[Forest] = Exhibit(
+    name="input_pipeline",
+    title="Main processes and their workers: the input pipeline of training",
+    metric=pipeline.input_pipeline,
+    columns=[
+        Column("main process", "label"),
+        Column("pid", "pid", _known_pid),
+        Column("workers", "workers", words.count),
+        Column("s", "seconds", words.seconds),
+        Column("it waits, s", "waits", words.seconds),
+        Column("a worker reads, s", "reading", words.seconds),
+        Column("decodes, s", "decoding", words.seconds),
+        Column("waits, s", "handing_over", words.seconds),
+        Column("held up by", ("limit", "reason"), _held_up_by),
+        Column("more workers gain at most, s", "more_workers", words.seconds),
+        Column("faster storage at most, s", "faster_storage", words.seconds),
+    ],
+    note="Seconds of first threads: of the main process, and of its average worker. Decoding: whatever is neither a "
+    "call on a file nor a wait. Queueing: both sides wait in turn; more batches ahead would help. More workers gain "
+    f"this only where cores are free. At most {pipeline.MOST_LOADERS} main processes are shown.",
+)
+
 HOSTS: Exhibit[Forest] = Exhibit(
     name="hosts",
     title="Hosts",
@@ -318,6 +346,7 @@ FOREST_EXHIBITS: tuple[Exhibit[Forest], ...] = (
     PROCESS_TREE,
     HEAVIEST,
     WAITING,
+    PIPELINE,
     ROLES,
     HANDED_OVER,
     READ_AGAIN,

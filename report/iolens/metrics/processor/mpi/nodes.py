@@ -44,6 +44,21 @@ def chains(job: Job) -> Mapping[tuple[int, int], Chain]:
     return ByRank({key: _from_main(chain) for key, chain in call_chains(resolved).items()})
 
 
+def inner_chains(job: Job, wanted: set[int], depth: int) -> Mapping[tuple[int, int], Chain]:
+    """Returns the chains that end in these nodes of a job with one rank, each without its outer functions: at most
+    `depth` nodes, whose names are found sooner than those of whole chains. Empty without `call_nodes`.
+    """
+    rows, objects = table_frame(job, "call_nodes"), table_frame(job, "objects")
+    if rows is None or objects is None:
+        return {}
+    parents = dict(zip(rows["node"].tolist(), rows["parent"].tolist(), strict=True))
+    kept: set[int] = set()
+    for _ in range(depth):
+        kept |= wanted
+        wanted = {parents[node] for node in wanted if node in parents}
+    return call_chains(resolve(rows[rows["node"].isin(kept)], objects))
+
+
 def _from_main(chain: Chain) -> Chain:
     """Returns the chain without what called the innermost of ROOTS."""
     roots = (place for place, frame in enumerate(chain) if frame.function in _ROOTS and not is_python(frame.symbol))

@@ -1,0 +1,176 @@
+"""The input pipeline of training: a Python process that waits for its worker processes, and what the workers do."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from iolens.forest.forest import Forest
+from iolens.forest.summary import processes
+from iolens.forest.tree import tree_of
+from iolens.log import Job
+from iolens.log.container import LogError
+from iolens.log.reader import read_log
+from iolens.metrics.processor.mpi.nodes import Chain, inner_chains
+from iolens.metrics.processor.sampled.groups import POSIX, STDIO, group_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_WORKER = re.compile(r"(python|pypy)[\d.]* .*\((forked|multiprocessing worker)\)$")
+_SERVER = "multiprocessing fork server"
+_SAMPLES = ("samples", "sampling", "call_nodes", "objects", "generated_code", "job", "process", "mapped_files")
+MOST_LOADERS = 8
+"""Number of main processes whose logs are read for their samples; a job of thousands has alike ones."""
+
+_DEPTH = 10
+"""Innermost functions of a chain, the profiler's own included, among which the call that waits stands."""
+
+_WAITS = re.compile(
+    r"(__)?(p?poll|p?select|epoll_p?wait|recv(from|msg)?|accept4?|wait[34]|waitpid|waitid)(_chk)?"
+    r"|.*sem_\w*wait\w*|PyThread_acquire_lock_timed|_multiprocessing_SemLock_acquire\w*"
+)
+"""Functions that wait for another process, or for a thread that hands over what processes sent."""
+
+_LITTLE = 0.25
+"""Part of the time from which waiting on both sides is no accident of the start: they wait for one another in turn."""
+
+
+@dataclass(frozen=True)
+class _Spent:
+    """Seconds of a process's first thread: in `waits` for other processes, in `files`, in its `own` work (the rest).
+    `faults` is the number of page faults that read mapped files from storage. `reason` says why nothing is known."""
+
+    waits: float = float("nan")
+    files: float = float("nan")
+    own: float = float("nan")
+    faults: int = 0
+    reason: str = ""
+
+
+@cache
+def input_pipeline(forest: Forest) -> pd.DataFrame | None:
+    """Returns a row for each Python process that has workers (children of fork or multiprocessing that run no other
+    program), in the order of the start, at most MOST_LOADERS; None without one.
+
+    number and label of the main process, pid, workers, seconds (from the start of the first worker to the end of the
+    last one), waits (of the main process for its workers), own (its other time in `seconds`: training, and files),
+    reading, handing_over and decoding: mean seconds of a worker in calls on files, in waits for a task or for room in a
+    queue, and in the rest, which is on a processor or asleep. All by samples of the first thread, but `reading`, which
+    is the time of the calls. limit: `training`, `reading`, `decoding` or `queueing`, or empty with the `reason`.
+    more_workers and faster_storage: upper bounds in seconds of what no waiting, and files that take no time, gain.
+
+    The side that waits less holds up the other one. Sources of the bounds: the main process's own time remains; with
+    storage that takes no time, the workers' own time divided by their number remains.
+    """
+    import pandas as pd
+
+    teams = _teams(forest)
+    if not teams:
+        return None
+    rows = processes(forest)
+    return pd.DataFrame([_row(forest, rows, main, teams[main]) for main in sorted(teams)[:MOST_LOADERS]])
+
+
+def _teams(forest: Forest) -> dict[int, list[int]]:
+    """Returns the workers of each main process, as numbers of processes; a fork server is no main process."""
+    tree = tree_of(forest)
+    labels = [tree.labels[group] for group in tree.group]
+    found: dict[int, list[int]] = {}
+    for number, name in enumerate(labels):
+        above = int(tree.parent[number])
+        if above >= 0 and _SERVER in labels[above]:
+            above = int(tree.parent[above])
+        if above >= 0 and _WORKER.match(name) and not tree.gap[number] and forest.processes[above].ranks == 1:
+            found.setdefault(above, []).append(number)
+    return {main: workers for main, workers in found.items() if not set(workers) & found.keys()}
+
+
+def _row(forest: Forest, rows: pd.DataFrame, main: int, workers: list[int]) -> dict[str, object]:
+    """Returns the row of `input_pipeline` of a main process."""
+    own, *others = each = [_spent(forest, rows, number) for number in (main, *workers)]
+    life = rows.loc[workers, "seconds"].to_numpy(float)
+    ends = rows.loc[workers, "start"].to_numpy(float) + life
+    seconds = max(float(ends.max() - rows.loc[workers, "start"].min()), 1e-9)
+    reading, waiting, decoding = np.array([(one.files, one.waits, one.own) for one in others]).T
+    waits = float(np.minimum(own.waits, seconds))
+    faster = np.minimum.reduce([waits, reading.sum(), np.maximum(seconds - decoding.mean(), 0.0)])
+    reason = next((one.reason for one in each if one.reason), "")
+    workers_wait = float(waiting.sum()) / max(float(life.sum()), 1e-9)
+    limit = "" if reason else _limit(waits / seconds, workers_wait, reading.sum(), decoding.sum())
+    if limit in ("reading", "decoding") and any(one.faults for one in others):
+        limit, reason = "", "workers read mapped files, whose page faults count as decoding"
+        faster = waits
+    return {
+        "number": main,
+        "label": rows.loc[main, "label"],
+        "pid": rows.loc[main, "pid"],
+        "workers": len(workers),
+        "seconds": seconds,
+        "waits": waits,
+        "own": seconds - waits,
+        "reading": float(reading.mean()),
+        "handing_over": float(waiting.mean()),
+        "decoding": float(decoding.mean()),
+        "limit": limit,
+        "more_workers": waits,
+        "faster_storage": float(faster),
+        "reason": reason,
+    }
+
+
+def _limit(main_waits: float, workers_wait: float, reading: float, decoding: float) -> str:
+    """Returns the stage that holds up the others, from parts of the time in waits and seconds of the workers."""
+    if min(main_waits, workers_wait) >= _LITTLE:
+        return "queueing"
+    if main_waits <= workers_wait:
+        return "training"
+    return "reading" if reading > decoding else "decoding"
+
+
+def _spent(forest: Forest, rows: pd.DataFrame, number: int) -> _Spent:
+    """Returns the time of a process's first thread by what it did."""
+    log = rows.loc[number, "log"]
+    try:
+        job = read_log(forest.folder / log, _SAMPLES)
+    except LogError as error:
+        return _Spent(reason=f"{log}: {error}")
+    seconds = float(rows.loc[number, "seconds"])
+    files = min(float(rows.loc[number, "io_seconds"]), seconds)
+    shares = _sampled_shares(job)
+    if shares is None:
+        return _Spent(files=files, reason="not all sampled by elapsed time; record with iolens run --sample")
+    waiting, in_calls = shares
+    waits = min(waiting * seconds + max(in_calls * seconds - files, 0.0), seconds - files)
+    mapped = job.tables.get("mapped_files")
+    faults = int(mapped["major_faults"].sum()) if mapped is not None and len(mapped) else 0
+    return _Spent(waits, files, seconds - files - waits, faults)
+
+
+def _sampled_shares(job: Job) -> tuple[float, float] | None:
+    """Returns the parts of the first thread's samples in functions that wait, and in reads and writes, of files and
+    of pipes; None if the thread was not sampled by elapsed time.
+    """
+    rows, threads = job.tables.get("samples"), job.tables.get("sampling")
+    if rows is None or threads is None:
+        return None
+    first = threads.where(threads["thread"] == 0)
+    rows = rows.where(rows["thread"] == 0)
+    if not len(rows) or not len(first) or (first["timer"].astype(str) != "wall").any():
+        return None
+    known = inner_chains(job, set(rows["node"].tolist()), _DEPTH)
+    kinds = [_kind(known.get(key, ())) for key in zip(rows["rank"].tolist(), rows["node"].tolist(), strict=True)]
+    counts = rows["count"].astype(float)
+    waiting, in_calls = (float(counts[np.array(kinds) == kind].sum() / counts.sum()) for kind in ("wait", "call"))
+    return waiting, in_calls
+
+
+def _kind(chain: Chain) -> str:
+    """Returns `wait` for a chain that ends in a function that waits, `call` in a read or write, else nothing."""
+    if any(_WAITS.fullmatch(frame.function) for frame in chain):
+        return "wait"
+    return "call" if any(group_of(frame.function, frame.object) in (POSIX, STDIO) for frame in chain) else ""

@@ -1,0 +1,96 @@
+"""Training jobs with planted times: is the stage that holds up the others named?
+
+`python tests/bench/pipeline.py [--kind KIND ...] [--python PYTHON] [N] [SEED]` records N jobs (60), of which the
+slowest stage is reading, decoding or training in turns, by a factor from 1.5 to 3, and prints how many are named.
+`torch` among the kinds needs a PYTHON that has PyTorch.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests/py"))
+
+from iolens.forest.forest import read_forest  # noqa: E402
+from iolens.forest.pipeline import input_pipeline  # noqa: E402
+from training_loader import SLOW_READS, WORKERS  # noqa: E402
+
+_STAGES = ("reading", "decoding", "training")
+_KINDS = ("fork", "spawn", "forkserver", "pool")
+_SHORT = 0.012
+"""Seconds of the shortest stage."""
+
+
+def times(stage: str, factor: float) -> tuple[float, float, float]:
+    """Returns seconds of reading, decoding and a step, of which `stage` is the slowest by `factor`."""
+    if stage == "training":
+        return _SHORT, _SHORT, factor * 2 * _SHORT / WORKERS
+    slow, quick = factor * _SHORT, _SHORT
+    step = (slow + quick) / WORKERS / factor
+    return (slow, quick, step) if stage == "reading" else (quick, slow, step)
+
+
+def recorded(
+    folder: Path,
+    library: Path,
+    python: str,
+    kind: str,
+    seconds: tuple[float, float, float],
+    ahead: int = 1,
+    options: tuple[str, ...] = ("--sample",),
+) -> None:
+    """Records such a job into the folder `run`; `library` replaces pread (SLOW_READS)."""
+    data = folder / "data"
+    data.write_bytes(bytes(1 << 14))
+    program = [python, str(ROOT / "tests/py/training_loader.py"), kind, *map(str, seconds), str(ahead), str(data)]
+    iolens = [sys.executable, "-m", "iolens.cli.main", "run", *options, "--output", str(folder / "run")]
+    environment = os.environ | {"LD_PRELOAD": str(library), "SLOW_READ": "0"}
+    subprocess.run([*iolens, "--", *program], check=True, capture_output=True, env=environment)
+
+
+def _named(folder: Path, kind: str) -> str:
+    """Prints the numbers of a recorded job, and returns the stage that its report names."""
+    rows = input_pipeline(read_forest(folder / "run"))
+    if rows is None:
+        return "no pipeline"
+    (row,) = rows.to_dict("records")
+    print(
+        f"  {kind:10} waits {row['waits']:.2f} of {row['seconds']:.2f} s; a worker: reading {row['reading']:.2f}, "
+        f"decoding {row['decoding']:.2f}, queue {row['handing_over']:.2f}",
+        end=" ",
+    )
+    return str(row["limit"] or row["reason"])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("count", type=int, nargs="?", default=60)
+    parser.add_argument("seed", type=int, nargs="?", default=1)
+    parser.add_argument("--kind", nargs="+", default=_KINDS)
+    parser.add_argument("--python", default=sys.executable)
+    given = parser.parse_args()
+    draw, right = random.Random(given.seed), 0
+    with tempfile.TemporaryDirectory() as place:
+        library = ["gcc", "-shared", "-fPIC", "-x", "c", "-", "-o", f"{place}/slow.so"]
+        subprocess.run(library, input=SLOW_READS, text=True, check=True)
+        for number in range(given.count):
+            folder = Path(place) / str(number)
+            folder.mkdir()
+            stage = _STAGES[number % len(_STAGES)]
+            kind = draw.choice(given.kind)
+            recorded(folder, Path(place, "slow.so"), given.python, kind, times(stage, draw.uniform(1.5, 3)))
+            found = _named(folder, kind)
+            print(f"planted {stage}, named {found}", flush=True)
+            right += found == stage
+    print(f"{right} of {given.count} named")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,82 @@
+"""The report of a training job names the stage that holds up the others: planted sleeps, waits in turn, no samples."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from iolens.cli.main import main
+from iolens.errors import IolensError
+from iolens.forest.forest import read_forest
+from iolens.forest.pipeline import input_pipeline
+from training_loader import SLOW_READS, WORKERS
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bench"))
+from pipeline import recorded, times
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Returns the library whose reads take the planted time."""
+    found = tmp_path_factory.mktemp("library") / "slow.so"
+    subprocess.run(
+        ["gcc", "-shared", "-fPIC", "-x", "c", "-", "-o", str(found)], input=SLOW_READS, text=True, check=True
+    )
+    return found
+
+
+def row_of(folder: Path) -> pd.Series:
+    """Returns the only row of the pipeline of a run."""
+    rows = input_pipeline(read_forest(folder / "run"))
+    assert rows is not None
+    assert len(rows) == 1
+    return rows.iloc[0]
+
+
+@pytest.mark.parametrize(
+    ("stage", "kind"), [("reading", "fork"), ("decoding", "spawn"), ("training", "forkserver"), ("reading", "pool")]
+)
+def test_the_planted_stage_is_named(tmp_path: Path, library: Path, stage: str, kind: str) -> None:
+    recorded(tmp_path, library, sys.executable, kind, times(stage, 4))
+    row = row_of(tmp_path)
+    assert (row["limit"], row["workers"], row["reason"]) == (stage, WORKERS, ""), row
+    assert 0 <= row["faster_storage"] <= row["more_workers"] <= row["seconds"]
+
+
+def test_a_single_batch_under_way_makes_both_sides_wait(
+    tmp_path: Path, library: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    recorded(tmp_path, library, sys.executable, "fork", (0.0, 0.02, 0.02), ahead=0)
+    assert row_of(tmp_path)["limit"] == "queueing"
+    assert main(["show", str(tmp_path / "run")]) == 0
+    assert "held up by queueing" in " ".join(capsys.readouterr().out.split())
+
+
+def test_without_samples_the_stage_is_not_known(
+    tmp_path: Path, library: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    recorded(tmp_path, library, sys.executable, "fork", (0.01, 0.01, 0.01), options=())
+    row = row_of(tmp_path)
+    assert row["limit"] == ""
+    assert "--sample" in row["reason"]
+    assert np.isnan(row[["waits", "faster_storage"]].astype(float)).all()
+    assert row["reading"] > 0
+    assert main(["show", str(tmp_path / "run")]) == 0
+    said = capsys.readouterr().out
+    assert "record with iolens run" in " ".join(said.split())
+    assert "gain at most" not in said.partition("Main processes")[0]
+
+
+def test_processes_without_workers_are_no_pipeline(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(IolensError, match="no log"):
+        read_forest(tmp_path / "empty")
+    script = "cat data > copy; (cat copy)"
+    (tmp_path / "data").write_text("text")
+    command = [sys.executable, "-m", "iolens.cli.main", "run", "--output", "run", "--", "bash", "-c", script]
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+    assert input_pipeline(read_forest(tmp_path / "run")) is None
