@@ -59,6 +59,41 @@ static void by_two_threads(void)
     MUST(pthread_join(reaper, NULL) == 0);
 }
 
+static pthread_mutex_t preparing = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic int64_t prepared, done_reads;
+
+static void *submit_some(void *none)
+{
+    for (unsigned i = 0; i < MANY; i++) {
+        MUST(pthread_mutex_lock(&preparing) == 0);
+        while (prepared - done_reads >= ring.params.sq_entries)
+            sched_yield();
+        prepare(i, (uint64_t)prepared++);
+        atomic_store_explicit(ring.tail_in, ring.tail, memory_order_release);
+        MUST(pthread_mutex_unlock(&preparing) == 0);
+        MUST(syscall(SYS_io_uring_enter, (long)ring.fd, 1L, 0L, 0L, NULL, 0L) >= 0);
+    }
+    return none;
+}
+
+/* Three threads enter at once and may submit the requests of one another; this one looks for completions
+ * without waiting. */
+static void by_all_at_once(void)
+{
+    enum { THREADS = 3 };
+    pthread_t thread[THREADS];
+    struct io_uring_cqe done;
+    for (int i = 0; i < THREADS; i++)
+        MUST(pthread_create(&thread[i], NULL, submit_some, NULL) == 0);
+    while (reads < THREADS * MANY) {
+        syscall(SYS_io_uring_enter, (long)ring.fd, 0L, 0L, (long)IORING_ENTER_GETEVENTS, NULL, 0L);
+        for (; raw_ring_take(&ring, &done); done_reads = reads)
+            count(&done);
+    }
+    for (int i = 0; i < THREADS; i++)
+        MUST(pthread_join(thread[i], NULL) == 0);
+}
+
 /* All requests have the same key. */
 static void by_one_key(void)
 {
@@ -66,6 +101,26 @@ static void by_one_key(void)
         prepare(i, 1);
     MUST(raw_ring_enter(&ring, 8, 8) == 8);
     take_all(8);
+}
+
+/* The table of files changes after the program took the completions of a chain that opens into it and reads,
+ * and before any further call on the ring. */
+static void by_changed_table(void)
+{
+    int none = -1;
+    struct io_uring_files_update update = {.fds = (uintptr_t)&none};
+    MUST(syscall(SYS_io_uring_register, ring.fd, IORING_REGISTER_FILES, &none, 1L) == 0);
+    for (unsigned i = 0; i < MANY; i++) {
+        struct io_uring_sqe *request =
+            raw_ring_prepare(&ring, IORING_OP_OPENAT, AT_FDCWD, "case.dat", 0, 0, i);
+        request->file_index = 1;
+        request->flags |= IOSQE_IO_LINK | IOSQE_ASYNC;
+        raw_ring_prepare(&ring, IORING_OP_READ, 0, data[i], 1 + i % PIECE, 0, i)->flags |= IOSQE_FIXED_FILE;
+        MUST(raw_ring_enter(&ring, 2, 0) == 2);
+        take_all(i + 2);
+        reads--; /* The open. */
+        MUST(syscall(SYS_io_uring_register, ring.fd, IORING_REGISTER_FILES_UPDATE, &update, 1L) == 1);
+    }
 }
 
 /* The kernel takes the requests without a call, unless it sleeps. */
@@ -141,8 +196,12 @@ int main(int arguments, char **argument)
     MUST((fd = open("case.dat", O_CREAT | O_RDWR, 0600)) >= 0 && ftruncate(fd, 1 << 20) == 0);
     if (strcmp(way, "threads") == 0)
         by_two_threads();
+    else if (strcmp(way, "shared") == 0)
+        by_all_at_once();
     else if (strcmp(way, "key") == 0)
         by_one_key();
+    else if (strcmp(way, "table") == 0)
+        by_changed_table();
     else if (strcmp(way, "kernel") == 0)
         by_kernel();
     else if (strcmp(way, "unseen") == 0)

@@ -47,6 +47,8 @@ struct ring {
     const _Atomic uint32_t *head, *tail, *array, *completed; /* `array` is NULL if the ring has none. */
     const char *answers;
     uint32_t submitted, answered; /* Positions up to which submissions and completions were seen. */
+    uint32_t calls;               /* Calls of the program on this ring that have not returned. */
+    uint32_t noted;               /* Requests that are seen but not yet in `pending`. */
     struct ring_request *pending[RING_BUCKETS], *free;
     struct ring_files files;
 };

@@ -175,6 +175,8 @@ static struct ring_request *take_completed_locked(struct ring *ring)
             continue;
         }
         struct ring_request *request = ring_requests_take(ring, answer.key, false, &several);
+        if (!request && ring->noted > 0) /* It may be that of another thread, which has not added it yet. */
+            break;
         if (!request)
             continue;
         request->result = answer.result;
@@ -257,8 +259,10 @@ static struct ring_request *next_locked(struct ring *ring, uint32_t limit, uint3
         else if (!(request = arena_alloc(&iolens.scratch, sizeof *request)))
             return NULL;
         *request = (struct ring_request){0};
-        if (copy_locked(ring, ring->submitted++, flushed, &request->asked))
+        if (copy_locked(ring, ring->submitted++, flushed, &request->asked)) {
+            ring->noted++;
             return request;
+        }
         request->next = ring->free;
         ring->free = request;
     }
@@ -276,21 +280,24 @@ static void note_requests(struct ring *ring, int fd, uint32_t limit, uint32_t fl
             return;
         ring_counts_add(RING_COUNT_requests, 1);
         ring_request_begin(ring, request);
-        if (request->asked.flags & RING_SKIPS_SUCCESS) {
+        bool silent = request->asked.flags & RING_SKIPS_SUCCESS;
+        if (silent)
             ring_request_abandon(request);
-            give_back(ring, request);
-            continue;
-        }
         spin_lock(&ring->lock);
-        ring_requests_add(ring, request);
+        ring->noted -= ring->noted > 0; /* It is 0 if another ring has taken the place meanwhile. */
+        if (!silent)
+            ring_requests_add(ring, request);
         spin_unlock(&ring->lock);
+        if (silent)
+            give_back(ring, request);
     }
 }
 
 /* Notes what is about to be submitted: at most `most` requests from the kernel's position on, or up to
  * `prepared`. Requests of a polled ring may have completed before they are noted. In other rings a request
- * may use again what the completed ones have left: a key, a slot. */
-static void before(int fd, uint32_t most, const uint32_t *prepared)
+ * may use again what the completed ones have left: a key, a slot. Calls of several threads at once may each
+ * submit requests that another one prepared. `calls` is 1 if rings_after follows. */
+static void before(int fd, uint32_t most, const uint32_t *prepared, uint32_t calls)
 {
     struct ring *ring = find(fd);
     uint32_t limit = 0, tail = 0;
@@ -302,10 +309,12 @@ static void before(int fd, uint32_t most, const uint32_t *prepared)
     spin_lock(&ring->lock);
     bool here = ring->fd == fd;
     if (here) {
+        ring->calls += calls;
         uint32_t head = atomic_load_explicit(ring->head, memory_order_acquire);
         tail = atomic_load_explicit(ring->tail, memory_order_acquire);
         skip_unseen_locked(ring, head, tail);
-        limit = polled || tail - head < most ? tail : head + most;
+        bool alone = calls == 0 || ring->calls == 1;
+        limit = polled || !alone || tail - head < most ? tail : head + most;
         limit = prepared ? *prepared : limit;
     }
     spin_unlock(&ring->lock);
@@ -315,22 +324,23 @@ static void before(int fd, uint32_t most, const uint32_t *prepared)
         look(ring, fd);
 }
 
-void rings_before(int fd, uint32_t submitted) { before(fd, submitted, NULL); }
+void rings_before(int fd, uint32_t submitted) { before(fd, submitted, NULL, 1); }
 
 void rings_before_library(const struct liburing *library, bool flushes)
 {
     bool old = !(library->features & RING_WAIT_ARGUMENT); /* Waits with a limit submit a time-out request. */
-    before(library->fd, UINT32_MAX, flushes || old ? &library->submission.prepared : NULL);
+    before(library->fd, UINT32_MAX, flushes || old ? &library->submission.prepared : NULL, 1);
 }
 
-/* Returns the latest request that the kernel did not take, and steps back behind it; NULL if it took all. */
+/* Returns the latest request that the kernel did not take, and steps back behind it; NULL if it took all, or
+ * if a call of another thread may still submit them. */
 static struct ring_request *take_refused_locked(struct ring *ring)
 {
     struct ring_submission asked;
     bool several = false;
     uint32_t head = atomic_load_explicit(ring->head, memory_order_acquire);
     uint32_t tail = atomic_load_explicit(ring->tail, memory_order_acquire);
-    while (!(ring->flags & RING_POLLED) && (int32_t)(ring->submitted - head) > 0) {
+    while (!(ring->flags & RING_POLLED) && ring->calls == 0 && (int32_t)(ring->submitted - head) > 0) {
         bool silent = !copy_locked(ring, --ring->submitted, tail, &asked) || asked.flags & RING_SKIPS_SUCCESS;
         struct ring_request *request = silent ? NULL : ring_requests_take(ring, asked.key, true, &several);
         if (request)
@@ -344,6 +354,9 @@ void rings_after(int fd)
     struct ring *ring = find(fd);
     if (!ring)
         return;
+    spin_lock(&ring->lock);
+    ring->calls -= ring->fd == fd && ring->calls > 0;
+    spin_unlock(&ring->lock);
     for (;;) {
         spin_lock(&ring->lock);
         struct ring_request *refused = ring->fd == fd ? take_refused_locked(ring) : NULL;
@@ -360,7 +373,7 @@ void rings_after(int fd)
 /* Looks a last time, and counts what was submitted unseen or has not completed. */
 static void finish(struct ring *ring, int fd)
 {
-    before(fd, 0, NULL);
+    before(fd, 0, NULL, 0);
     for (int i = 0; i < RING_BUCKETS; i++)
         for (;;) {
             spin_lock(&ring->lock);
@@ -409,6 +422,7 @@ void rings_on_register(int fd, unsigned operation, const void *argument, unsigne
     const struct ring_file_update *update = argument;
     if (!ring)
         return;
+    before(fd, 0, NULL, 0); /* Requests that have completed were for the files that the table had. */
     switch (operation) {
     case RING_REGISTER_FILES:
         ring_files_resize(ring, count);
