@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -13,10 +14,29 @@ from iolens.cli.main import main
 from iolens.errors import IolensError
 from iolens.forest.forest import read_forest
 from iolens.forest.pipeline import input_pipeline
+from iolens.log import read_log
 from training_loader import SLOW_READS, WORKERS
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bench"))
 from pipeline import recorded, times
+
+MAPPED = """
+import mmap, multiprocessing, os, time
+def load(_):
+    file = os.open("data", os.O_RDONLY)
+    os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
+    with mmap.mmap(file, 0, prot=mmap.PROT_READ) as data:
+        found = sum(data[place] for place in range(0, len(data), 4096))
+    os.close(file)
+    time.sleep(0.05)
+    return found
+if __name__ == "__main__":
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        assert sum(pool.map(load, range(20), 1)) == 0
+        pool.close()
+        pool.join()
+"""
+"""A program whose workers read a mapped file that the page cache does not hold."""
 
 
 @pytest.fixture(scope="module")
@@ -69,6 +89,21 @@ def test_without_samples_the_stage_is_not_known(
     said = capsys.readouterr().out
     assert "record with iolens run" in " ".join(said.split())
     assert "gain at most" not in said.partition("Main processes")[0]
+
+
+def test_page_faults_of_mapped_files_are_no_decoding(tmp_path: Path) -> None:
+    with (tmp_path / "data").open("wb") as file:
+        file.write(bytes(4 << 20))
+        os.fsync(file.fileno())
+    (tmp_path / "mapped.py").write_text(MAPPED)
+    command = [sys.executable, "-m", "iolens.cli.main", "run", "--sample", "--output", "run", "--"]
+    subprocess.run([*command, sys.executable, "mapped.py"], cwd=tmp_path, check=True, capture_output=True)
+    tables = [read_log(log).tables.get("mapped_files") for log in (tmp_path / "run").glob("*.darshan")]
+    if not any((table["fetched"] > 0).any() for table in tables if table is not None):
+        pytest.skip("no page of the mapped file came from storage: the folder for tests is in memory")
+    row = row_of(tmp_path)
+    assert (row["limit"], "mapped" in row["reason"]) == ("", True)
+    assert row["faster_storage"] == row["waits"]
 
 
 def test_processes_without_workers_are_no_pipeline(tmp_path: Path) -> None:

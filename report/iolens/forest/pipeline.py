@@ -15,6 +15,7 @@ from iolens.forest.tree import tree_of
 from iolens.log import Job
 from iolens.log.container import LogError
 from iolens.log.reader import read_log
+from iolens.log.records import Records
 from iolens.metrics.processor.mpi.nodes import Chain, inner_chains
 from iolens.metrics.processor.sampled.groups import POSIX, STDIO, group_of
 
@@ -43,12 +44,12 @@ _LITTLE = 0.25
 @dataclass(frozen=True)
 class _Spent:
     """Seconds of a process's first thread: in `waits` for other processes, in `files`, in its `own` work (the rest).
-    `faults` is the number of page faults that read mapped files from storage. `reason` says why nothing is known."""
+    `is_mapped`: storage delivered bytes of files that it had mapped. `reason` says why nothing is known."""
 
     waits: float = float("nan")
     files: float = float("nan")
     own: float = float("nan")
-    faults: int = 0
+    is_mapped: bool = False
     reason: str = ""
 
 
@@ -102,9 +103,10 @@ def _row(forest: Forest, rows: pd.DataFrame, main: int, workers: list[int]) -> d
     reason = next((one.reason for one in each if one.reason), "")
     workers_wait = float(waiting.sum()) / max(float(life.sum()), 1e-9)
     limit = "" if reason else _limit(waits / seconds, workers_wait, reading.sum(), decoding.sum())
-    if limit in ("reading", "decoding") and any(one.faults for one in others):
-        limit, reason = "", "workers read mapped files, whose page faults count as decoding"
+    if any(one.is_mapped for one in others):
         faster = waits
+        if limit in ("reading", "decoding"):
+            limit, reason = "", "workers read mapped files, whose page faults count as decoding"
     return {
         "number": main,
         "label": rows.loc[main, "label"],
@@ -146,9 +148,9 @@ def _spent(forest: Forest, rows: pd.DataFrame, number: int) -> _Spent:
         return _Spent(files=files, reason="not all sampled by elapsed time; record with iolens run --sample")
     waiting, in_calls = shares
     waits = min(waiting * seconds + max(in_calls * seconds - files, 0.0), seconds - files)
-    mapped = job.tables.get("mapped_files")
-    faults = int(mapped["major_faults"].sum()) if mapped is not None and len(mapped) else 0
-    return _Spent(waits, files, seconds - files - waits, faults)
+    mapped = job.tables.get("mapped_files") or Records({})
+    is_mapped = any((mapped[name] > 0).any() for name in ("major_faults", "fetched") if name in mapped)
+    return _Spent(waits, files, seconds - files - waits, is_mapped)
 
 
 def _sampled_shares(job: Job) -> tuple[float, float] | None:
