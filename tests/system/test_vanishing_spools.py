@@ -8,11 +8,14 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from iolens.lab.installation import find_library, find_program
 from iolens.lab.recovery import recover
 from iolens.lab.recovery.places import default_folders
+from iolens.lab.run import execute
 from patience import PATIENCE
 
 KILLED = "exec 3>kept; echo x >&3; kill -9 $$"
@@ -127,3 +130,26 @@ def test_a_signal_gives_its_exit_code_unless_it_is_ignored(number: int, ignored:
     _, said = running.communicate(timeout=PATIENCE)
     assert running.returncode == (0 if ignored else 128 + number), said
     assert len(list(tmp_path.glob("*.darshan"))) == 1, said
+
+
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM])
+def test_a_signal_while_the_program_starts_ends_the_program(
+    number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started = []
+
+    class Signalled(subprocess.Popen[bytes]):
+        def __init__(self, *words: Any, **options: Any) -> None:
+            super().__init__(*words, **options)
+            started.append(self)
+            os.kill(os.getpid(), number)
+
+    monkeypatch.setattr(
+        execute, "subprocess", SimpleNamespace(Popen=Signalled, TimeoutExpired=subprocess.TimeoutExpired)
+    )
+    monkeypatch.setenv("IOLENS_SPOOL", str(tmp_path))
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    with execute.interruptible(), pytest.raises(KeyboardInterrupt) as caught:
+        execute.execute(["sleep", "600"], execute.Setup(logs=tmp_path))
+    assert caught.value.args == (number,)
+    assert [process.returncode for process in started] == [-signal.SIGTERM]

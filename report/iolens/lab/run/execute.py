@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
 from types import FrameType
@@ -138,8 +139,11 @@ def _run_to_end(run: str, words: Sequence[str], setup: Setup, stdout: Path | Non
         try:
             with _opened(stdout) as out, _opened(stderr) as err:
                 environment = {**surroundings, **setup.launcher}
-                process = subprocess.Popen(line, env=environment, stdout=out, stderr=err, close_fds=False)
-                status, late = _wait_for(process, run, setup.timeout)
+                status, late = _perform(
+                    lambda: subprocess.Popen(line, env=environment, stdout=out, stderr=err, close_fds=False),
+                    run,
+                    setup.timeout,
+                )
         except OSError as error:
             for path in filter(None, (stdout, stderr)):
                 path.unlink(missing_ok=True)
@@ -229,17 +233,39 @@ def ending(status: int) -> str:
     return f"was killed by signal {-status}" if status < 0 else f"ended with exit code {status}"
 
 
-def _wait_for(process: subprocess.Popen[bytes], run: str, timeout: float | None) -> tuple[int, str | None]:
-    """Returns the exit status, and what is to be said when it had to be ended because its time was over. An
-    interruption is passed on, with time for a launcher to end its ranks before its files go.
+def _perform(start: Callable[[], subprocess.Popen[bytes]], run: str, timeout: float | None) -> tuple[int, str | None]:
+    """Starts the process; returns its exit status, and what is to be said if it had to be ended because its time was
+    over. An interruption is passed on, with time for a launcher to end its ranks before its files go.
     """
+    process = None
     try:
+        with _interrupted_later():
+            process = start()
         return process.wait(timeout), None
     except subprocess.TimeoutExpired:
+        assert process is not None
         return end(process, run), f"it ran longer than {timeout:g} s and was ended"
     except KeyboardInterrupt:
-        end(process, run)
+        if process is not None:
+            end(process, run)
         raise
+
+
+@contextmanager
+def _interrupted_later() -> Iterator[None]:
+    """Delays interruptions until the block has ended: a process that nobody knows yet could not be ended."""
+    if threading.current_thread() is not threading.main_thread():  # Python interrupts the main thread alone.
+        yield
+        return
+    interruptions: list[int] = []
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, *_ENDING)}
+    with ExitStack() as stack:
+        for number in (number for number, handler in handlers.items() if callable(handler)):
+            stack.callback(signal.signal, number, handlers[number])
+            signal.signal(number, lambda number, _: interruptions.append(number))
+        yield
+    if interruptions:
+        raise KeyboardInterrupt(*interruptions[:1])
 
 
 @contextmanager
