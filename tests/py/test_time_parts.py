@@ -89,7 +89,8 @@ def assert_named(log: Path, kind: str, capsys: pytest.CaptureFixture[str]) -> No
     (bar,) = time_bar(read_log(log))
     axes = bar.figure.axes[0]
     widths = {bars.get_label(): bars.patches[0].get_width() for bars in axes.containers}
-    evidence = dict(steps.steps(read_log(log)).rows("step", "evidence"))["4. wait less outside I/O and MPI"]
+    rows = steps.steps(read_log(log)).rows("step", "evidence")
+    evidence = next(evidence for step, evidence in rows if step.startswith("4. "))
     shares = {name: float(share) for share, name in re.findall(r"([\d.]+) % ([^,;]+)", evidence)}
     for named in (widths, shares):
         known = {name: size for name, size in named.items() if name not in UNCERTAIN}

@@ -21,7 +21,7 @@ USES = (*_COUNTS, *_SECONDS)
 """The columns of a file's use, without its id."""
 
 _EDGES = ("OPEN", "READ", "WRITE", "CLOSE")
-_REDUCED = {"size": np.maximum, "last": np.maximum, "first": np.minimum}
+_REDUCED: dict[str, np.ufunc] = {"size": np.maximum, "last": np.maximum, "first": np.minimum}
 """Columns of a file that are not the sums of its records'."""
 
 
