@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -67,7 +67,7 @@ def read_mpi_files(job: Job, ids: Mapping[int, int]) -> MpiFiles:
     calls = _in_view(calls, views)
     calls, openings, communicators = _with_openings(calls, counters, job.nprocs)
     hints = _read_hints(job, ids)
-    extra, more = _calls_without_times(job, ids, calls, counters)
+    extra, more = _calls_without_times(job, ids, calls, openings, counters)
     return MpiFiles(in_order(joined([calls, extra])), views, openings, communicators, hints, (*notes, *more))
 
 
@@ -256,16 +256,23 @@ def _read_hints(job: Job, ids: Mapping[int, int]) -> dict[int, dict[str, str]]:
 
 
 def _calls_without_times(
-    job: Job, ids: Mapping[int, int], calls: Calls, counters: Mapping[int, Mapping[str, int]]
+    job: Job,
+    ids: Mapping[int, int],
+    calls: Calls,
+    openings: Sequence[Opening],
+    counters: Mapping[int, Mapping[str, int]],
 ) -> tuple[Calls, list[str]]:
     """Returns the calls of MPI-IO of which the log has counts alone: sizes asked for and set, hints set later."""
     parts, notes = [calls_of(0)], []
+    only_read = np.flatnonzero([opening.mode & _RDONLY for opening in openings])
+    refusing = (calls.kind == Kind.MPI_OPEN) & np.isin(calls.detail, only_read)
     table = job.tables.get("mpiio_extra", Records({}))
     for word, kind in (("get_sizes", Kind.MPI_GET_SIZE), ("set_sizes", Kind.MPI_SET_SIZE)) if len(table) else ():
         rows = zip(table["file"].tolist(), table["rank"].tolist(), table[word].tolist(), strict=True)
         total = 0
         for key, rank, count in rows:
-            every = calls[calls.file == ids.get(key, -1)]
+            usable = ~refusing if kind == Kind.MPI_SET_SIZE else np.ones(len(calls), bool)
+            every = calls[(calls.file == ids.get(key, -1)) & usable]
             mine = every[every.rank == rank]
             if count and (mine.kind == Kind.MPI_OPEN).any():
                 parts += _sizes(kind, mine, every, count)
