@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from iolens.lab.installation import CHECKOUT, folders_of_libraries
+from iolens.places import CHECKOUT, folders_of_libraries
 
 _PROGRAM = ("dd", "if=/dev/zero", "of=file", "bs=1k", "count=1", "status=none")
 _START = "import sys; sys.path.insert(0, sys.argv.pop(1)); from iolens.cli.main import main; sys.exit(main())"

@@ -41,6 +41,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
     "foreign": set(),
     "missing": set(),
+    "places": set(),
     "log": {"errors"},
     "symbols": {"errors"},
     "metrics": {"errors", "log", "symbols"},
@@ -91,7 +92,7 @@ workloads, one run, launchers, sweeps; in a sweep: define → plan → perform �
 """
 
 
-OPEN = {"foreign", "missing"}
+OPEN = {"foreign", "missing", "places"}
 """Folders that every file may import."""
 
 

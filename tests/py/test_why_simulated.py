@@ -9,11 +9,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from iolens.lab.installation import find_library
+from iolens.metrics.why import replay
 from iolens.metrics.why.answers import Why, why_of
 from iolens.metrics.why.causes import causes_of
 from iolens.metrics.why.path import critical_path
 from iolens.metrics.why.program import program_of
-from iolens.metrics.why.what_if import Change, what_if
+from iolens.metrics.why.what_if import Answer, Change, what_if
+from why_programs import Line, events_of
 from why_random import events_of_run, random_program
 from why_simulator import Deadlock, Run, Step, changed, simulated
 
@@ -105,6 +108,52 @@ def differences(seed: int) -> list[str]:
 def test_random_programs_are_analysed_as_they_are_simulated() -> None:
     wrong = {seed: said for seed in range(_SEED, _SEED + _PROGRAMS) if (said := differences(seed))}
     assert not wrong, f"{len(wrong)} of {_PROGRAMS}, the first one: {next(iter(wrong.items()))}"
+
+
+def _solved(seed: int) -> Why | None:
+    """Returns the analysis of a random program whose ranks also contradict one another at times."""
+    try:
+        run = simulated(random_program(seed))
+    except Deadlock:
+        return None
+    events = events_of_run(run)
+    if seed % 2:
+        rng = np.random.default_rng(seed)
+        shifted = rng.uniform(0, 3, len(run.calls))[events["rank"]]
+        events = events.beside({"start": events["start"] + shifted, "end": events["end"] + shifted})
+    return why_of(program_of(events, len(run.calls)))
+
+
+def _answers_of(found: Why) -> tuple[list[Answer], int]:
+    return what_if(found.program, found.joins, found.graph), found.graph.broken
+
+
+def test_replays_are_the_same_without_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    if find_library("libiolens-replay.so") is None:
+        pytest.skip("libiolens-replay.so is not built (make build)")
+    in_c = [_answers_of(found) for seed in range(1, 61) if (found := _solved(seed))]
+    monkeypatch.setattr(replay, "folders_of_libraries", list)
+    in_python = [_answers_of(found) for seed in range(1, 61) if (found := _solved(seed))]
+    assert in_c == in_python
+    assert len(in_c) > 40
+
+
+def _crossing(rounds: int) -> Why:
+    """Returns two ranks that each receive before they send, which no MPI could have run."""
+    lines = []
+    for rank in range(2):
+        line = Line()
+        for at in range(rounds):
+            line.receive(2 * at + rank / 9, 2 * at + 1, 1 - rank, tag=at).send(2 * at + 1, 2 * at + 2, 1 - rank, tag=at)
+        lines.append(line)
+    return why_of(program_of(events_of(*lines), 2))
+
+
+@pytest.mark.parametrize("library", [True, False])
+def test_contradictions_are_counted_and_passed(library: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not library:
+        monkeypatch.setattr(replay, "folders_of_libraries", list)
+    assert _crossing(5).graph.broken == 5
 
 
 def test_the_random_programs_hold_all_kinds_of_waits() -> None:

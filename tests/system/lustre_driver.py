@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from iolens.lab.installation import BUILD_FOR_LUSTRE
+from iolens.places import BUILD_FOR_LUSTRE
 
 
 def build() -> Path:

@@ -1,4 +1,5 @@
-"""The places of the parts that are not Python: in a checkout, below a prefix, or in a wheel. Only this file knows them.
+"""The places of the parts that are not Python: in a checkout, below a prefix, or in a wheel. Only this file knows
+them; `iolens.places` has those of the libraries.
 
 A checkout has build/lib, build/bin, storage/ost.yaml, slurm and course. Under a prefix, `make install` has
 lib/iolens/lib, lib/iolens/bin, share/iolens/{ost.yaml,slurm,course} and this package in the environment
@@ -11,38 +12,18 @@ in the bin beside it.
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import iolens
 from iolens.errors import IolensError
+from iolens.places import BUILD_FOR_LUSTRE, CHECKOUT, IN_WHEEL, INSTALLED, folders_of_libraries
 
-CHECKOUT = Path(iolens.__file__).resolve().parents[2]
-"""The folder above report/iolens, if the package runs from a checkout."""
-
-_INSTALLED = Path(sys.prefix).parent
-"""PREFIX/lib/iolens, if the package was installed by `make install`."""
-
-
-_SHARED = _INSTALLED.parent.parent / "share" / "iolens"
+_SHARED = INSTALLED.parent.parent / "share" / "iolens"
 """The share folder of the prefix. Neither is used if the system's own Python runs the package."""
-
-_IN_WHEEL = Path(iolens.__file__).resolve().parent / "parts"
-"""The parts that the wheel carries beside the package."""
 
 MACHINES = ("thin-links", "balanced-links", "fat-links")
 """Names of configurations of emulated storage that come with iolens, by what a client's link feeds."""
-
-BUILD_FOR_LUSTRE = CHECKOUT / "build" / "impi"
-"""Folder of the programs and libraries for the MPI with ROMIO's Lustre driver, if the default MPI lacks it."""
-
-
-def folders_of_libraries() -> list[Path]:
-    """Returns the folders that may hold libiolens.so, the preferred one first."""
-    named = os.environ.get("IOLENS_LIB")
-    usual = [*([Path(named)] if named else []), CHECKOUT / "build" / "lib", _INSTALLED / "lib"]
-    return [*usual, _IN_WHEEL / "lib", BUILD_FOR_LUSTRE / "lib"]
 
 
 def folders_of_programs() -> list[Path]:
@@ -62,7 +43,7 @@ def source_of_workloads() -> Path | None:
     no source.
     """
     return next(
-        (folder for folder in (CHECKOUT, _IN_WHEEL / "source") if (folder / "workloads/Makefile").is_file()), None
+        (folder for folder in (CHECKOUT, IN_WHEEL / "source") if (folder / "workloads/Makefile").is_file()), None
     )
 
 
@@ -70,9 +51,9 @@ def kind_of_installation() -> str:
     """Returns in words how this package was installed."""
     if (CHECKOUT / "setup.sh").is_file():
         return f"a clone, {CHECKOUT}"
-    if _IN_WHEEL.is_symlink():
-        return f"the system's package, {_IN_WHEEL.resolve()}"
-    return f"a wheel, {_IN_WHEEL.parent}" if _IN_WHEEL.is_dir() else f"make install, {_INSTALLED}"
+    if IN_WHEEL.is_symlink():
+        return f"the system's package, {IN_WHEEL.resolve()}"
+    return f"a wheel, {IN_WHEEL.parent}" if IN_WHEEL.is_dir() else f"make install, {INSTALLED}"
 
 
 def find_library(name: str) -> Path | None:
@@ -104,7 +85,7 @@ def find_program(name: str, folders: Sequence[Path] | None = None) -> Path:
 def storage_config(machine: str = "ost") -> Path:
     """Returns the configuration of the emulated storage: the default one, or one of MACHINES."""
     name = f"{machine}.yaml"
-    return _folder_with(name, [CHECKOUT / "storage", _SHARED, _IN_WHEEL / "share"]) / name
+    return _folder_with(name, [CHECKOUT / "storage", _SHARED, IN_WHEEL / "share"]) / name
 
 
 def storage_config_of(text: str) -> Path:
@@ -114,12 +95,12 @@ def storage_config_of(text: str) -> Path:
 
 def batch_folder() -> Path:
     """Returns the folder of the batch script templates and their shared parts."""
-    return _folder_with("job.sh", [parent / "slurm" for parent in (CHECKOUT, _SHARED, _IN_WHEEL / "share")])
+    return _folder_with("job.sh", [parent / "slurm" for parent in (CHECKOUT, _SHARED, IN_WHEEL / "share")])
 
 
 def course_folder() -> Path:
     """Returns the folder of the course's activities."""
-    return _folder_with("activity-1", [parent / "course" for parent in (CHECKOUT, _SHARED, _IN_WHEEL / "share")])
+    return _folder_with("activity-1", [parent / "course" for parent in (CHECKOUT, _SHARED, IN_WHEEL / "share")])
 
 
 def _folder_with(name: str, folders: list[Path]) -> Path:
@@ -138,7 +119,7 @@ def _absent(name: str, folders: list[Path]) -> str:
 
 def _how_to_build() -> str:
     """Returns advice for a missing part: a checkout can build it; in a package it means that the package is broken."""
-    return "run `iolens workloads build`" if _IN_WHEEL.is_dir() else "run `make build` in iolens' folder"
+    return "run `iolens workloads build`" if IN_WHEEL.is_dir() else "run `make build` in iolens' folder"
 
 
 def how_to_get_libraries() -> str:

@@ -17,9 +17,10 @@ from functools import cache
 from pathlib import Path
 
 from iolens.errors import IolensError, UsageError
-from iolens.lab.installation import BUILD_FOR_LUSTRE, CHECKOUT, find_program, folders_of_programs
+from iolens.lab.installation import find_program, folders_of_programs
 from iolens.lab.run import mpi
 from iolens.lab.run.command_line import take_apart
+from iolens.places import BUILD_FOR_LUSTRE, CHECKOUT
 
 OF_THE_DRIVER = b"ADIOI_LUSTRE_WriteStridedColl"
 """A name of ROMIO's that only a library with the driver holds."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from iolens.metrics.why.joins import ALL, Joins
 from iolens.metrics.why.program import FILE, FILES, LOCK, MPI, Program
-from iolens.metrics.why.replay import Graph, run_times
+from iolens.metrics.why.replay import Graph, run_time
 
 _MOST_RANKS = _MOST_FILES = 3
 """Ranks and files with the most I/O for which the question is asked one by one."""
@@ -36,9 +36,8 @@ class Answer(NamedTuple):
 
 def what_if(program: Program, joins: Joins, graph: Graph) -> list[Answer]:
     """Returns the answers to all questions; the first one is for no change at all."""
-    asked = list(_changes(program, joins, graph))
-    times = run_times(program, graph, [(gap, cost) for _, gap, cost in asked])
-    return [Answer(change, time, times[0] - time) for (change, _, _), time in zip(asked, times, strict=True)]
+    times = [(each, run_time(program, graph, gap, cost)) for each, gap, cost in _changes(program, joins, graph)]
+    return [Answer(change, time, times[0][1] - time) for change, time in times]
 
 
 def _changes(program: Program, joins: Joins, graph: Graph) -> Iterator[tuple[Change, np.ndarray, np.ndarray]]:

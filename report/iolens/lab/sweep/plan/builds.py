@@ -13,7 +13,7 @@ from typing import Any
 import iolens
 from iolens.errors import IolensError, UsageError
 from iolens.lab.files import write_aside
-from iolens.lab.installation import BUILD_FOR_LUSTRE, find_library, find_program, need_library
+from iolens.lab.installation import find_library, find_program, need_library
 from iolens.lab.io_components import LUSTRE
 from iolens.lab.launchers.launcher import Launcher
 from iolens.lab.launchers.launchers import LAUNCHERS
@@ -35,6 +35,7 @@ from iolens.lab.workloads.build import build, build_settings, source_digest
 from iolens.lab.workloads.foreign import FOREIGN
 from iolens.lab.workloads.recipe import USUAL, Recipe
 from iolens.lab.workloads.workloads import workload_of
+from iolens.places import BUILD_FOR_LUSTRE
 
 
 def builds_of(
