@@ -97,7 +97,7 @@ Row = tuple[str, bytes, int]
 
 
 def rows_of(wheel: Path, platform: str) -> Iterator[Row]:
-    """Returns the contents of the plain wheel, with the tag of the platform and without its list of files."""
+    """Yields the contents of the plain wheel, with the tag of the platform and without its list of files."""
     with zipfile.ZipFile(wheel) as archive:
         for name in archive.namelist():
             content = archive.read(name)
@@ -109,7 +109,7 @@ def rows_of(wheel: Path, platform: str) -> Iterator[Row]:
 
 
 def parts(builds: Sequence[Path]) -> Iterator[Row]:
-    """Returns the parts that are not Python."""
+    """Yields the parts that are not Python."""
     libraries = {path.name: path for build in reversed(builds) for path in (build / "lib").glob("*.so")}
     for name, path in libraries.items():
         yield f"{PARTS}/lib/{name}", path.read_bytes(), 0o755
@@ -123,7 +123,7 @@ def parts(builds: Sequence[Path]) -> Iterator[Row]:
 
 
 def manuals() -> Iterator[Row]:
-    """Returns the files of a share folder by their places in it."""
+    """Yields the files of a share folder by their places in it."""
     for page, text in man.pages("").items():
         yield f"man/man1/{page}", text.encode(), 0o644
     for shell, place in COMPLETIONS.items():

@@ -39,7 +39,7 @@ def main(words: Sequence[str]) -> int:
 
 
 def write(path: Path, text: str) -> None:
-    """Returns a page and the folders above it."""
+    """Writes a page, and makes the folders above it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
 

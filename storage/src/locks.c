@@ -14,7 +14,7 @@ struct range {
     int64_t begin, end;
 };
 
-/* Cancels the holder's lock; returns when its data is on the target. */
+/* Cancels the holder's lock; returns the moment at which its data is on the target. */
 static double cancel(struct ost_object *object, struct ost_holder *holder)
 {
     holder->end = holder->begin;

@@ -73,7 +73,8 @@ static void count_streams(struct ost_target *server, const struct rpc *rpc)
     server->rpcs = 0;
 }
 
-/* Queues the bytes behind what the link carries; returns when it has carried them. */
+/* Queues the bytes behind those that the link carries; returns the moment at which it has carried
+ * them. */
 static double through(double *free_at, int64_t bytes, double bandwidth, double now)
 {
     *free_at = later(*free_at, now) + (double)bytes / bandwidth;
@@ -116,7 +117,7 @@ static double transfer(const struct ost_params *params, struct ost_state *state,
 }
 
 /* Copies the bytes on the client's node, whose ranks share its speed; those that write one file follow one
- * another. Returns when the copy is complete. */
+ * another. Returns the moment at which the copy is complete. */
 static double copy(const struct ost_params *params, struct ost_client *node, const struct ost_object *object,
                    int64_t bytes, bool reading, double now)
 {

@@ -134,11 +134,11 @@ double ost_slowness(const struct ost_params *params, const struct ost_state *sta
 
 enum ost_metadata { OST_CREATE, OST_OPEN, OST_STAT, OST_UNLINK };
 
-/* Returns when the metadata server has answered a request for a file of `objects` objects. */
+/* Returns the moment at which the metadata server has answered a request for a file of `objects` objects. */
 double ost_metadata(const struct ost_params *params, struct ost_state *state, enum ost_metadata request,
                     int objects, double now);
 
-/* Returns when the client holds the write lock on [begin, end) of the object. */
+/* Returns the moment at which the client holds the write lock on [begin, end) of the object. */
 double ost_lock(const struct ost_params *params, struct ost_object *object, int client, int64_t begin,
                 int64_t end, double now);
 
@@ -147,16 +147,17 @@ double ost_lock(const struct ost_params *params, struct ost_object *object, int 
 double ost_lock_to_read(const struct ost_params *params, struct ost_object *object, int client, int64_t begin,
                         int64_t end, double now);
 
-/* Write one piece from `client` at time `now`. Returns when the write call would return; the data reaches the
- * target later (see ost_flushed). */
+/* Writes one piece from `client` at time `now`. Returns the moment at which the write call returns; the data
+ * reaches the target later (see ost_flushed). */
 double ost_write(const struct ost_params *params, struct ost_state *state, struct ost_object *object,
                  int client, const struct ost_piece *piece, double now);
 
-/* Read one piece; returns when the data is with the client. Another client's dirty data is flushed first. */
+/* Reads one piece after flushing the dirty data of other clients. Returns the moment at which the data is
+ * with the client. */
 double ost_read(const struct ost_params *params, struct ost_state *state, struct ost_object *object,
                 int client, const struct ost_piece *piece, double now);
 
-/* When everything that `client` wrote to the object before `now` is on its target. */
+/* Returns the moment at which everything that `client` wrote to the object before `now` is on its target. */
 double ost_flushed(const struct ost_object *object, int client, double now);
 
 #endif

@@ -105,7 +105,7 @@ def stripes(*counts: int) -> tuple[Settings, ...]:
 
 
 def matrices() -> Iterator[Matrix]:
-    """Returns all workloads at a small scale."""
+    """Yields all workloads at a small scale."""
     shared = {"romio_cb_write": "enable", "cb_config_list": "*:*"}
     btio = ("--class", "W", "--steps", "50", "--io-only", "--write-only")
     ior = ("-w", "-C")

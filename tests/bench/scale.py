@@ -131,7 +131,7 @@ def spool_bytes(folder: Path, **settings: str) -> list[int]:
 
 
 def show(title: str, ranks: Sequence[int], runs: Mapping[int, Measured], plain: Mapping[int, Measured]) -> None:
-    """Returns the tables of results for one setting."""
+    """Prints the tables of results for one setting."""
     print(f"\n{title}\n\n| ranks | log, bytes | rows | collective calls | memory added to a rank, KiB |")
     print("|---|---|---|---|---|")
     for count in ranks:
@@ -166,7 +166,7 @@ def bounded(line: Line, rows: float, ranks: int) -> float:
 
 
 def row(name: str, line: Line, held: int, measured: int) -> None:
-    """Returns the text of a line of results."""
+    """Prints a line of results."""
     predicted = line.at(held)
     error = f"{100 * (predicted - measured) / measured:+.1f} %" if measured else "n/a"
     print(

@@ -63,7 +63,7 @@ class Measured(NamedTuple):
 
 
 def compiled(folder: Path) -> Iterator[tuple[str, MpiLibrary, list[str]]]:
-    """Returns name, MPI library and command of each program."""
+    """Yields name, MPI library and command of each program."""
     source = ROOT / "tests/c"
     for name in ("usual", "mpich", "openmpi5"):
         try:

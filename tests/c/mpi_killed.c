@@ -17,7 +17,7 @@ static void wait_for(const char *name)
         usleep(20000);
 }
 
-/* Reports that all ranks have made their last MPI call; returns when the file "go" exists. */
+/* Reports that all ranks have made their last MPI call; waits until the file "go" exists. */
 static void wait_for_the_end(int rank, int ranks)
 {
     char name[32];

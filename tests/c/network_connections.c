@@ -73,7 +73,7 @@ static int listen_on(struct sockaddr_in *address)
     return fd;
 }
 
-/* Ends the connection as asked. Returns when the other end knows of it. */
+/* Ends the connection as asked. Waits until the other end knows that. */
 static void end(struct server *server, int fd)
 {
     char more;

@@ -99,7 +99,7 @@ static void recover(const char *spool, const char *log, bool mirrored)
     finish_log(iolens.transport, written);
 }
 
-/* Returns the place of the next spool. */
+/* Unmaps the area at the address that the spool names, if that is a whole page. */
 static void give_back(const unsigned char *work, size_t size)
 {
     const struct spool_header *header = (const struct spool_header *)work;

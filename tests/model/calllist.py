@@ -42,7 +42,7 @@ class Program:
         return "\n".join([f"program {self.number}", *self.lines]) + "\n"
 
     def calls(self) -> list[list[str]]:
-        """Yields the words of each call, numbered as the interpreter numbers them."""
+        """Returns the words of each call, numbered as the interpreter numbers them."""
         words = (line.split("#")[0].split() for line in self.lines)
         return [w for w in words if w and w[0] not in ("thread", "rank", "child")]
 

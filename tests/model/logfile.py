@@ -94,7 +94,7 @@ def inflate(data: bytes, compression: int) -> bytes:
 
 
 def chunks(data: bytes) -> list[bytes]:
-    """Yields each of the concatenated zlib streams."""
+    """Returns each of the concatenated zlib streams."""
     out = []
     while data:
         stream = zlib.decompressobj()

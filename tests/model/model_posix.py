@@ -298,7 +298,7 @@ class PosixModel:
             self.gone(call.result)
 
     def inherits(self, call: Call) -> None:
-        """Returns the file by the kernel's name for it; a file without a name is not recorded."""
+        """Opens a file under the kernel's name for it; a file without a name is not recorded."""
         name = struct.pack("<3q", *call.extra).split(b"\0")[0].decode()
         if name:
             file = self.file(f"{self.folder}/{name}")

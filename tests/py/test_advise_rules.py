@@ -290,7 +290,7 @@ def test_one_stripe_for_all_is_told_one_remedy() -> None:
 
 
 def test_commands_to_paste_are_commands_of_a_shell() -> None:
-    """Returns the lines of remedies that begin with a command, unchanged; other lines are explanations."""
+    """The lines of remedies that begin with a command are valid shell as they stand; other lines are explanations."""
     modules = [remedies, *(import_module(f"iolens.advise.rules.{each.name}") for each in iter_modules(rules.__path__))]
     texts = [getattr(m, key) for m in modules for key in vars(m) if key in WORDS]
     texts += [remedies.stripes_text(-1), remedies.hints_text(["cb_nodes 4"])]

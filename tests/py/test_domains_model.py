@@ -46,7 +46,7 @@ def cost(
 
 
 def test_transfers_across_stripes_cost_locks_unless_stripes_are_bound(program: Path) -> None:
-    """Returns 64 calls of four ranks with 1 000 000 bytes each, on four stripes."""
+    """Four ranks make 64 calls of 1 000 000 bytes each on four stripes."""
     even, aligned, bound = (cost(program, kind, 4, 4, 4_000_000, 64) for kind in (EVEN, ALIGNED, BOUND))
     assert even.handovers > aligned.handovers > bound.handovers == 0
     assert even.seconds > 1.2 * aligned.seconds

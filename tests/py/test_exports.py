@@ -121,7 +121,7 @@ def test_speedscope_has_a_profile_per_rank(log: Path, tmp_path: Path) -> None:
 
 
 def fields(data: bytes) -> list[tuple[int, Any]]:
-    """Yields the fields of a protobuf message: number, and an integer or bytes."""
+    """Returns the fields of a protobuf message: number, and an integer or bytes."""
     at, found = 0, []
 
     def varint() -> int:
@@ -198,7 +198,7 @@ def test_hatchet_reads_what_is_exported_for_it(log: Path, tmp_path: Path) -> Non
 
 
 def test_a_time_line_has_samples_and_transfers(log: Path, tmp_path: Path) -> None:
-    """Returns True if the events of a row are properly nested."""
+    """The time line has samples and transfers, and the events of a row are properly nested."""
     events = json.loads(exported(log, "chrome", tmp_path))["traceEvents"]
     slices = [event for event in events if event["ph"] == "X"]
     names = {(event["pid"], event["tid"]): event["args"]["name"] for event in events if event["name"] == "thread_name"}

@@ -41,7 +41,7 @@ and loses the second. Its conversion of BG/Q records has no Python interface."""
 
 
 def witness(path: Path, module: str) -> Iterator[dict[str, Any]]:
-    """Returns the module's records as libdarshan-util reads them."""
+    """Yields the module's records as libdarshan-util reads them."""
     log = backend.log_open(str(path))
     read = backend.log_get_record
     if module.startswith("DXT_"):

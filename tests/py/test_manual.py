@@ -30,7 +30,7 @@ STOPS = {";", "&&", "||", "|", ">", ">>", "<", "&", ";;", "2>&1", ">&"}
 
 
 def command_lines(text: str) -> Iterator[list[str]]:
-    """Returns the words of each iolens command in a document."""
+    """Yields the words of each iolens command in a document."""
     for block in re.findall(r"^```(?:sh|console)\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
         plain = re.sub(r"<<'?(\w+)'?\n.*?^\1$", "", block, flags=re.MULTILINE | re.DOTALL).replace("\\\n", " ")
         for words in word_lines(plain):
@@ -41,7 +41,7 @@ def command_lines(text: str) -> Iterator[list[str]]:
 
 
 def word_lines(commands: str) -> Iterator[list[str]]:
-    """Returns the words of each command; a quoted text may go on over several lines."""
+    """Yields the words of each command; a quoted text may go on over several lines."""
     begun = ""
     for line in commands.splitlines():
         begun += line

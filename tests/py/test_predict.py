@@ -61,7 +61,7 @@ def everything(plan: Collective, wanted: Extents, writing: bool = True) -> dict[
 
 
 def test_the_lustre_driver_binds_stripes_to_aggregators() -> None:
-    """Returns dumps of BT-IO, class W, written as ROMIO's driver does: four stripes, two aggregators, four ranks."""
+    """BT-IO of class W is written as ROMIO's driver writes it: four stripes, two aggregators, four ranks."""
     assert places("lustre", 2, 4) == (0, 2)
     plan = Collective("lustre", (0, 2), 16 * MIB, MIB)
     assert everything(plan, piece(552_960, 552_960)) == {0: [(552_960, MIB)], 2: [(MIB, 1_105_920)]}
@@ -204,9 +204,7 @@ def moves(ranks: int, stripes: int, sizes: Iterable[tuple[int, int, int]], sync_
 
 
 def test_a_fit_recovers_what_it_was_not_told(tmp_path: Path) -> None:
-    """Returns the runs of a calibration, timed by a model whose parameters differ from those at which the fit
-    begins.
-    """
+    """The runs of a calibration are timed by a model whose parameters differ from those at which the fit begins."""
     start = read_model()
     start = replace(start, values={**start.values, "link_mb_per_s": 4000})
     scattered = [(0, 2 * MIB * (i * 37 % 101), 4096) for i in range(100)]

@@ -47,7 +47,7 @@ def test_the_report_shows_them(tmp_path: Path) -> None:
 
 
 def test_time_on_folders_and_names_is_time_of_io(tmp_path: Path) -> None:
-    """Returns the time of mkdir, rmdir, unlink and similar calls, which no counter of Darshan's holds."""
+    """The time of mkdir, rmdir, unlink and similar calls counts, although no counter of Darshan's holds it."""
     harness.build_library()
     harness.run(harness.build_program("posix_extra"), folder=tmp_path)
     job = read_log(harness.logs(tmp_path)[0])

@@ -43,7 +43,7 @@ def test_hostile_labels_come_back_unharmed() -> None:
 
 
 def scrapes_of_random_jobs(seed: int, count: int) -> Iterator[tuple[list[Reading], dict[str, float]]]:
-    """Returns readings of processes that begin, write and end at random, and the true bytes of each job that still
+    """Yields readings of processes that begin, write and end at random, and the true bytes of each job that still
     runs.
     """
     chance = random.Random(seed)

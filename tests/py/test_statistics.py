@@ -201,8 +201,8 @@ def holds(found: st.Ratio | st.Typical) -> bool:
 @pytest.mark.parametrize("count", range(2, 11))
 @pytest.mark.parametrize("spread", [1, 2, 10])
 def test_intervals_cover_what_the_page_says(count: int, spread: int) -> None:
-    """Returns the interval of a setting that scatters 1, 2 and 10 times as much as its three neighbours, and
-    its ratio.
+    """The intervals hold for a setting that scatters 1, 2 or 10 times as much as its three neighbours, and for its
+    ratio.
     """
     generator = random.Random(20261)
     typical, ratio = 0, 0

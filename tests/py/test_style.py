@@ -34,7 +34,21 @@ LONG = " ".join(["word"] * 36)
         ("a.py", '"""Returns all."""\nNAME = f"{1} is heeded"\n', '"heeded"'),
         ("a.py", '"""Returns all."""\n# Of all ranks.\n', 'begins with "Of"'),
         ("a.py", 'def f() -> int:\n    """The ranks of a job."""\n    return 1\n', 'begins with "The"'),
+        ("a.py", 'def f() -> None:\n    """Returns the ranks."""\n', '"Returns" on a function that returns None'),
+        (
+            "a.py",
+            'def f() -> None:\n    """Yields the ranks."""\n    yield 1\n',
+            '"Yields" on a function that returns None',
+        ),
+        (
+            "a.py",
+            'def f() -> Ints:\n    """Returns the ranks."""\n    yield 1\n',
+            '"Returns" on a function that yields',
+        ),
+        ("a.py", 'def f() -> Ints:\n    """Yields the ranks."""\n    return g()\n', '"Yields" on a function'),
         ("a.c", 'int f(void) { return say("whence"); }\n', '"whence"'),
+        ("a.c", "/* Returns the\n * rank. */\nstatic void f(int *rank)\n{\n}\n", '"Returns" on a function of type'),
+        ("a.h", "/* Reads a piece; returns when the data is there. */\ndouble f(void);\n", '"returns when"'),
         ("a.c", "/* What it is. */\n", 'begins with "What"'),
         ("a.h", "int bytes; /* of one transfer */\n", 'begins with "of"'),
         ("a.md", f"# Title\n\nShort. {LONG}.\n", "36 words"),
@@ -51,7 +65,9 @@ def test_a_fault_is_found(name: str, text: str, fault: str, tmp_path: Path) -> N
     ("name", "text"),
     [
         ("a.py", '"""Returns the ranks of a job."""\nNAME = "Which ranks wait?"\n'),
+        ("a.py", 'def f() -> int:\n    """Returns a sum."""\n    def g():\n        yield 1\n    return sum(g())\n'),
         ("a.c", "/* The ranks of a job. */\n"),
+        ("a.h", "/* Returns the ranks. */\nvoid *f(void);\n\n/* Returns 1. */\nint g(void);\nvoid h(void);\n"),
         (
             "a.md",
             f"# Of titles\n\n| Of a table | {LONG} |\n\n```\n{LONG}\n```\n\nA word (`{LONG}`) and:\n- {LONG[:99]}\n",

@@ -80,7 +80,7 @@ def sampled(*rows: tuple[int, str, int]) -> pd.DataFrame:
 
 
 def test_imbalance_by_thread_is_among_all_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Returns two threads for each of four ranks: 30 and 10 samples, 20 on average. Every rank has 40."""
+    """Each of four ranks has two threads with 30 and 10 samples, 20 on average, which makes 40 for every rank."""
     rows = sampled((0, "solve", 30), (1, "solve", 10), (0, "main", 8))
     monkeypatch.setattr(samples, "sample_rows", lambda job, every_thread=False: rows)
     asked = samples.profile.__wrapped__(job(), Ask(("function", "thread")))

@@ -60,7 +60,7 @@ class Batches:
 
 
 def queued(kind: str, path: str, seconds: float, ahead: int) -> Iterator[bytes]:
-    """Returns batches of workers that take tasks from a queue, `ahead` of which are under way."""
+    """Yields batches of workers that take tasks from a queue, `ahead` of which are under way."""
     context: Any = multiprocessing.get_context(kind)
     tasks, batches = context.Queue(), context.Queue()
     workers = [context.Process(target=serve, args=(tasks, batches, path, seconds)) for _ in range(WORKERS)]
@@ -78,7 +78,7 @@ def queued(kind: str, path: str, seconds: float, ahead: int) -> Iterator[bytes]:
 
 
 def pooled(path: str, seconds: float) -> Iterator[bytes]:
-    """Returns batches of a pool."""
+    """Yields batches of a pool."""
     with multiprocessing.get_context("fork").Pool(WORKERS) as pool:
         for task in [pool.apply_async(load, (path, seconds)) for _ in range(BATCHES)]:
             yield task.get()

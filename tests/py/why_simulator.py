@@ -141,7 +141,7 @@ class Run:
         return max(each[-1].end for each in self.calls)
 
     def critical_path(self) -> Iterator[tuple[int, float, float]]:
-        """Returns rank, begin and end of each piece, the last one first."""
+        """Yields rank, begin and end of each piece, the last one first."""
         last = max((each[-1] for each in self.calls), key=lambda call: call.start)
         rank, until, place = last.rank, self.run_time, len(self.calls[last.rank]) - 1
         while True:

@@ -1,8 +1,9 @@
 """Check the words of comments, docstrings, messages and documents: `make check` runs it over all files, or those named.
 
-A reader understands a sentence without the code. A machine can see four faults: beginnings such as "Of the …",
+A reader understands a sentence without the code. A machine can see five faults: beginnings such as "Of the …",
 "What is …" or "Whether …", which leave a comment without a verb; beginnings such as "of each …" or "its …", which only
-the code completes; words that today's English has given up; and sentences of documents that are too long to follow.
+the code completes; "Returns" or "Yields" where the function's signature says otherwise; words that today's English has
+given up; and sentences of documents that are too long to follow.
 """
 
 from __future__ import annotations
@@ -25,6 +26,11 @@ ARCHAIC = re.compile(
 )
 HEADLESS_MESSAGE = re.compile(r"(Of|Whether) [a-z]\w* \w+")
 VERB = re.compile(r"[A-Z][a-z-]*s\b")
+MOMENT = re.compile(r"[Rr]eturns when\b")
+"""Words that could say that a function waits, or that it gives back a time."""
+VOID = re.compile(
+    r"/\*\s*(Returns|Yields)\b(?:(?!\*/).)*\*/\s*\n(?:(?:static|extern|inline|[A-Z_]+) )*void \w", re.DOTALL
+)
 TESTS = "tests"
 LONGEST_SENTENCE = 35
 """Largest number of words in a sentence of a document."""
@@ -52,6 +58,32 @@ def verbless(source: str) -> Iterator[tuple[int, str]]:
         text = ast.get_docstring(node) if isinstance(node, ast.FunctionDef) else None
         if text and not VERB.match(text):
             yield node.body[0].lineno, text.split()[0]
+
+
+def misnamed(source: str) -> Iterator[tuple[int, str]]:
+    """Yields line and fault of each function whose docstring begins with a verb that its signature refutes."""
+    for node in ast.walk(ast.parse(source)):
+        if not isinstance(node, ast.FunctionDef):
+            continue
+        first = (ast.get_docstring(node) or "").partition(" ")[0]
+        if first not in ("Returns", "Yields"):
+            continue
+        own, yields = list[ast.AST](node.body), False
+        while own:
+            part = own.pop()
+            yields |= isinstance(part, (ast.Yield, ast.YieldFrom))
+            if not isinstance(part, (ast.FunctionDef, ast.Lambda)):
+                own += ast.iter_child_nodes(part)
+        if isinstance(node.returns, ast.Constant) and node.returns.value is None:
+            yield node.body[0].lineno, f'"{first}" on a function that returns None: write what it does'
+        elif yields != (first == "Yields"):
+            yield node.body[0].lineno, f'"{first}" on a function that {"yields" if yields else "returns a value"}'
+
+
+def misnamed_in_c(source: str) -> Iterator[tuple[int, str]]:
+    """Yields line and fault of each comment of C that says "Returns" above a function of type void."""
+    for found in VOID.finditer(source):
+        yield source.count("\n", 0, found.start()) + 1, f'"{found[1]}" on a function of type void: write what it does'
 
 
 def c_texts(source: str) -> Iterator[tuple[int, str]]:
@@ -104,17 +136,11 @@ def faults(path: Path) -> list[str]:
             if words > LONGEST_SENTENCE:
                 found.append(f"{path}:{line}: {words} words in a sentence: make two of it: {text[:60]} …")
         return [fault for fault in found if fault]
-    comments, messages = (python_texts, python_messages) if path.suffix in PYTHON else (c_texts, c_messages)
-    found = []
-    for line, text in sorted(comments(source)):
-        head = HEADLESS.match(text.strip())
-        if head:
-            found.append(f'{path}:{line}: begins with "{head[1]}": begin with the subject, or with a verb')
-        part = FRAGMENT.match(text.strip())
-        if part:
-            found.append(f'{path}:{line}: begins with "{part[1]}": name what the comment is about')
-        found.append(_archaic(path, line, text))
-    for line, word in verbless(source) if path.suffix in PYTHON and TESTS not in path.parts else ():
+    python = path.suffix in PYTHON
+    comments, messages = (python_texts, python_messages) if python else (c_texts, c_messages)
+    found = [f"{path}:{line}: {fault}" for line, fault in (misnamed if python else misnamed_in_c)(source)]
+    found += [fault for line, text in sorted(comments(source)) for fault in _comment_faults(path, line, text.strip())]
+    for line, word in verbless(source) if python and TESTS not in path.parts else ():
         found.append(f'{path}:{line}: a docstring of a function begins with "{word}": begin with a verb, "Returns …"')
     for line, text in messages(source) if TESTS not in path.parts else ():
         head = HEADLESS_MESSAGE.match(text)
@@ -122,6 +148,17 @@ def faults(path: Path) -> list[str]:
             found.append(f'{path}:{line}: a message begins with "{head[1]}": begin with the subject')
         found.append(_archaic(path, line, text))
     return [fault for fault in found if fault]
+
+
+def _comment_faults(path: Path, line: int, text: str) -> Iterator[str]:
+    """Yields a line for each fault of a comment, which may be empty."""
+    if head := HEADLESS.match(text):
+        yield f'{path}:{line}: begins with "{head[1]}": begin with the subject, or with a verb'
+    if part := FRAGMENT.match(text):
+        yield f'{path}:{line}: begins with "{part[1]}": name what the comment is about'
+    if MOMENT.search(text):
+        yield f'{path}:{line}: "returns when": "waits until …", or "returns the moment at which …"'
+    yield _archaic(path, line, text)
 
 
 def _archaic(path: Path, line: int, text: str) -> str:

@@ -67,7 +67,7 @@ def test_same_bytes_of_class_w(tmp_path: Path) -> None:
 
 
 def test_layout_and_values_of_class_s(class_s: bytes) -> None:
-    """Returns points of NPB's own file; axes dump, z, y, x, component."""
+    """Points of the file equal those of NPB's own; the axes are dump, z, y, x and component."""
     field = np.frombuffer(class_s).reshape(DUMPS, EDGE, EDGE, EDGE, 5)
     assert field[0, 0, 0, 0].tolist() == [2.0, 1.0, 2.0, 2.0, 5.0]
     first = [

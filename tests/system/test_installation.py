@@ -45,7 +45,7 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def prefix(clone: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Returns the tree of `make install` under a umask that hides files, moved out of DESTDIR and made read-only."""
+    """Yields the tree of `make install` under a umask that hides files, moved out of DESTDIR and made read-only."""
     place = tmp_path_factory.mktemp("installed")
     stage, target = place / "stage", place / "opt"
     install = 'umask 077; exec make install DESTDIR="$0" PREFIX="$1"'

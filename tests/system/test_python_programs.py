@@ -157,7 +157,7 @@ def test_mpi4py(tmp_path: Path, name: str) -> None:
 
 
 def check_messages(folder: Path) -> None:
-    """Returns calls, bytes sent and received, and messages of each rank; mpi4py itself makes a few more calls on
+    """Compares calls, bytes sent and received, and messages of each rank; mpi4py itself makes a few more calls on
     communicators.
     """
     (log,) = (folder / "run").glob("*.darshan")

@@ -13,7 +13,7 @@ typedef struct Exact {
 
 void exact_make(Exact *exact, const int grid[3]);
 
-/* Returns the exact solution at a global grid point. */
+/* Computes the exact solution at a global grid point. */
 void exact_at(const Exact *exact, int x, int y, int z, double u[COMPONENTS]);
 
 /* Fills u with the exact solution on every own point. */

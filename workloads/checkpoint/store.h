@@ -47,7 +47,7 @@ struct Store {
 
 extern const Format FORMAT_NETCDF, FORMAT_BINARY;
 
-/* Returns the path of writer `number`'s file, or of the shared file. */
+/* Writes the path of writer `number`'s file, or of the shared file, into `path`. */
 void store_path(const Store *store, int number, char path[PATH_MAX]);
 
 /* Makes the store. Collective over all ranks; ends the program if a name is invalid. */

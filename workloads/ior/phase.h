@@ -40,7 +40,7 @@ typedef struct Outcome {
  * most five times. `mine` gets this task's own times. */
 Outcome phase_run(Job *job, Step step, Clocks *mine, Trouble *trouble);
 
-/* Returns the path of the file with the data of task `owner`. */
+/* Writes the path of the file with the data of task `owner` into `path`. */
 void phase_path(const Job *job, int owner, char *path, size_t room);
 
 #endif

@@ -63,7 +63,7 @@ void registry_reset(void);
 /* Adds a file from the spool of a process that has ended. Returns false without memory. */
 bool registry_adopt(struct file *file);
 
-/* Returns the modules that left records out, as bits. */
+/* Notes, as bits, the modules that left records out. */
 void registry_leave_out(uint32_t modules_left);
 
 struct file *registry_find(uint64_t id);

@@ -96,7 +96,7 @@ static bool in_environment(const char *name, char form[NAME_BYTES])
     return getenv(form) != NULL;
 }
 
-/* Returns the device of MPICH from its version text, such as "ch4:ofi"; empty if absent. */
+/* Copies the device of MPICH from its version text, such as "ch4:ofi", into `device`; empty if absent. */
 static void find_device(char *device)
 {
     static const char LABEL[] = "Device:";

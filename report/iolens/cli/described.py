@@ -66,7 +66,7 @@ def _of_parser(name: str, about: str, parser: argparse.ArgumentParser) -> Comman
 
 
 def _options_of(parser: argparse.ArgumentParser) -> Iterator[Option]:
-    """Returns the options of a parser, without --help and hidden ones."""
+    """Yields the options of a parser, without --help and hidden ones."""
     for action in parser._actions:
         if action.help == argparse.SUPPRESS or isinstance(action, argparse._HelpAction):
             continue

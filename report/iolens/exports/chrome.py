@@ -80,13 +80,13 @@ def event(rank: int, thread: int, row: str, name: str, begin: float, end: float,
 
 
 def _path(pieces: Sequence[Piece]) -> Iterator[Event]:
-    """Returns the pieces of the critical path."""
+    """Yields the pieces of the critical path."""
     for rank, begin, end in pieces:
         yield event(rank, 0, "critical path", "critical path", begin, end)
 
 
 def _arrows(events: Sequence[Event]) -> Iterator[Event]:
-    """Returns arrows from the end of each piece of the critical path among these events to the next one's begin."""
+    """Yields arrows from the end of each piece of the critical path among these events to the next one's begin."""
     pieces = sorted((one for one in events if one["cat"] == "critical path"), key=lambda one: one["ts"])
     for number, (one, other) in enumerate(pairwise(pieces)):
         common = {"id": number, "name": "held up", "cat": "critical path", "args": {}}
@@ -96,7 +96,7 @@ def _arrows(events: Sequence[Event]) -> Iterator[Event]:
 
 
 def name_events(events: Sequence[Event]) -> Iterator[Event]:
-    """Returns the names of ranks and rows."""
+    """Yields the names of ranks and rows."""
     for rank in sorted({event["pid"] for event in events}):
         yield {"ph": "M", "pid": rank, "tid": 0, "name": "process_name", "args": {"name": f"rank {rank}"}}
     for rank, number in sorted({(event["pid"], event["tid"]) for event in events if event["ph"] == "X"}):
@@ -105,7 +105,7 @@ def name_events(events: Sequence[Event]) -> Iterator[Event]:
 
 
 def _heat(job: Job) -> Iterator[Event]:
-    """Returns bytes per second of each rank and layer, in the bins of the log's heat map: the values where
+    """Yields bytes per second of each rank and layer, in the bins of the log's heat map: the values where
     they change.
     """
     found: pd.DataFrame | None = job.frames.get("HEATMAP")
@@ -125,7 +125,7 @@ def _heat(job: Job) -> Iterator[Event]:
 
 
 def _samples(job: Job, search: Sequence[Path], without: Threads) -> Iterator[Event]:
-    """Returns calls as the samples suggest them: one goes on while the samples of its thread have it in the
+    """Yields calls as the samples suggest them: one goes on while the samples of its thread have it in the
     same place.
     """
     times: pd.DataFrame | None = job.private.get("sample_times")
@@ -147,7 +147,7 @@ def _slices(
     chains: Mapping[tuple[int, int], tuple[Frame, ...]],
     period: float,
 ) -> Iterator[Event]:
-    """Returns the calls of one thread, from its samples in the order of time."""
+    """Yields the calls of one thread, from its samples in the order of time."""
     open_calls: list[tuple[Frame, float]] = []
     last = 0.0
     for _, _, time, node, periods, kind in rows:
@@ -165,7 +165,7 @@ def _slices(
 
 
 def _closed(rank: int, thread: int, calls: list[tuple[Frame, float]], kept: int, end: float) -> Iterator[Event]:
-    """Returns the innermost calls, but for the first `kept`, end."""
+    """Yields the innermost calls, which end now; the first `kept` calls go on."""
     while len(calls) > kept:
         frame, begin = calls.pop()
         place = f"{frame.source}:{frame.line}" if frame.line else frame.source or frame.module
@@ -173,7 +173,7 @@ def _closed(rank: int, thread: int, calls: list[tuple[Frame, float]], kept: int,
 
 
 def _mpi_calls(job: Job) -> Iterator[Event]:
-    """Returns calls of MPI, where they were traced."""
+    """Yields calls of MPI, where they were traced."""
     rows: pd.DataFrame | None = job.private.get("mpi_events")
     if rows is None or rows.empty:
         return

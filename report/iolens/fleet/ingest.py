@@ -74,7 +74,7 @@ def ingest(
 
 
 def _logs_in(folder: str) -> Iterator[Met]:
-    """Returns the logs in a folder and below it, in order, without links to folders.
+    """Yields the logs in a folder and below it, in order, without links to folders.
 
     What cannot be looked at, be it a folder, is there as well: it will be listed among those that cannot be read.
     """

@@ -109,7 +109,7 @@ class Part:
         return self.folder / table / f".{self.name}.parquet"
 
     def add(self, met: Met, rows: Rows | None, status: str = "ok", reason: str = "") -> None:
-        """Returns a log that was read, or not, and why."""
+        """Adds a log, with its rows if it was read, else with the reason."""
         state = {"log_id": met.key, "log": met.name, "bytes": met.bytes, "mtime_ns": met.mtime_ns}
         self.rows["logs"].append({**state, "status": status, "reason": reason})
         if rows is None:

@@ -117,7 +117,7 @@ def _newest(rows: list[Row]) -> list[Row]:
 def _rows_of(
     folder: Path, logs: Iterable[Path], damaged: list[Damaged], places: dict[str, int], kinds: dict[str, str]
 ) -> Iterator[Row]:
-    """Returns a row a log; `places` numbers the paths, `kinds` names the type of each mount point."""
+    """Yields a row a log; `places` numbers the paths, `kinds` names the type of each mount point."""
     for log in logs:
         name = printable(log.relative_to(folder))
         try:

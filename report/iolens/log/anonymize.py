@@ -78,7 +78,7 @@ def _is_known(region: Region) -> bool:
 
 
 def _name_entries(log: Container, data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Returns records ids and names in their order, of a names region that could be read."""
+    """Yields records ids and names in their order, of a names region that could be read."""
     at, counted = 0, log.format == (3, 0)
     while at + 8 < len(data):
         (key,) = struct.unpack_from(f"{log.order}Q", data, at)

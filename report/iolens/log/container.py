@@ -196,7 +196,7 @@ def _check_room(room: int, limit: int) -> None:
 
 
 def streams(compression: str, stored: memoryview) -> Iterator[bytes]:
-    """Returns complete compressed streams, one after another; raises ValueError if they inflate to more than
+    """Yields complete compressed streams, one after another; raises ValueError if they inflate to more than
     they may.
     """
     room = limit = _inflated_limit(stored)
@@ -225,7 +225,7 @@ def inflate_stream(compression: str, stored: memoryview, room: int) -> tuple[byt
 def _stream_pieces(
     compression: str, stored: memoryview, room: int, cut: bool = False
 ) -> Iterator[tuple[bytes, memoryview]]:
-    """Returns the pieces of the first stream, `room` bytes of it at most, and with each what follows it.
+    """Yields the pieces of the first stream, `room` bytes of it at most, and with each what follows it.
 
     EOFError when the stream does not end and is not `cut`. The input goes in by windows, since the inflater copies all
     that lies behind the stream's end: with a stream of each rank, that would be quadratic in their number.

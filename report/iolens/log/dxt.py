@@ -86,7 +86,7 @@ def fields_of(region: Region) -> dict[str, str]:
 
 
 def _segments_of(log: Container, region: Region, heads: list[Head]) -> Iterator[np.ndarray]:
-    """Returns the segments of all records in pieces; `heads` gets the heads of complete records. ¶ In a truncated file
+    """Yields the segments of all records in pieces; `heads` gets the heads of complete records. ¶ In a truncated file
     the segments of an incomplete record come last.
     """
     shape, layout = struct.Struct(f"{log.order}Qqq64sqq"), _segment_type(log, region)

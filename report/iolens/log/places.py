@@ -14,7 +14,7 @@ Place = tuple[int, list[tuple[int, int]]]
 
 
 def record_places(log: Container, region: Region, data: bytes) -> Iterator[Place]:
-    """Returns every record of a LUSTRE, DXT, APMPI or HEATMAP region, in order."""
+    """Yields every record of a LUSTRE, DXT, APMPI or HEATMAP region, in order."""
     at = 0
     while at < len(data):
         if region.name == "LUSTRE":

@@ -44,17 +44,17 @@ def export(frames: Mapping[str, pd.DataFrame], prefix: str, folders: Mapping[str
 
 
 def _to_csv(frame: pd.DataFrame, path: Path) -> None:
-    """Returns full numbers, a head, no index."""
+    """Writes CSV with column names, unrounded numbers and no index."""
     frame.to_csv(path, index=False)
 
 
 def _to_json(frame: pd.DataFrame, path: Path) -> None:
-    """Returns a list of rows, each as a list of plain Python values."""
+    """Writes a JSON list with one object per row."""
     frame.to_json(path, orient="records", indent=1, double_precision=15, date_format="iso")
 
 
 def _to_parquet(frame: pd.DataFrame, path: Path) -> None:
-    """Returns types as they are; a column of objects of several types becomes text."""
+    """Writes Parquet with the columns' types; a column of objects of several types becomes text."""
     mixed = [name for name in frame if frame[name].dtype == object and len({type(value) for value in frame[name]}) > 1]
     frame.astype(dict.fromkeys(mixed, str)).to_parquet(path, index=False)
 

@@ -11,7 +11,7 @@ from iolens.errors import IolensError
 
 
 def make_folder(folder: Path) -> None:
-    """Returns the folder, and those above it, there; raises IolensError if it cannot be made."""
+    """Makes the folder and those above it if they do not exist; raises IolensError if that fails."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -28,7 +28,7 @@ def need_parent(path: Path) -> None:
 
 @contextmanager
 def written_aside(path: Path) -> Iterator[Path]:
-    """Returns a path to write to, beside `path`; renamed to it when the block ends well, else removed.
+    """Yields a path to write to, beside `path`; renamed to it when the block ends well, else removed.
 
     IolensError when it cannot be written, or its folder is not there.
     """

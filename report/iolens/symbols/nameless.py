@@ -28,7 +28,7 @@ _NO_SECTION = struct.pack("<I", 0)
 
 @contextmanager
 def without_symbols(file: Path) -> Iterator[Path]:
-    """Returns a copy of a file that `read_elf` could read, there as long as the context is; OSError without
+    """Yields a copy of a file that `read_elf` could read, there as long as the context is; OSError without
     room for it.
     """
     with tempfile.TemporaryDirectory(prefix="iolens-") as folder:

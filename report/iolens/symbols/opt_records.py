@@ -90,14 +90,14 @@ def _remarks_of(file: Path) -> list[Remark]:
 
 
 def _passes_of(passes: Iterable[dict[str, Any]]) -> Iterator[tuple[str, str]]:
-    """Returns identifier and name of every pass."""
+    """Yields identifier and name of every pass."""
     for one in passes:
         yield one["id"], one["name"]
         yield from _passes_of(one.get("children", []))
 
 
 def _flat(records: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Returns a tree of records, one by one."""
+    """Yields a tree of records, one by one."""
     for record in records:
         yield record
         yield from _flat(record.get("children", []))

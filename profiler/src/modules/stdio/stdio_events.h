@@ -46,8 +46,7 @@ void stdio_before_close(struct call *c, FILE *stream);
 void stdio_on_close(const struct call *c);
 void stdio_before_reopen(FILE *stream, const char *path);
 
-/* Returns the position before a formatted read, because only the change of position shows how much it
- * read. */
+/* Notes the position before a formatted read, because only the change of position shows how much was read. */
 void stdio_before_scan(struct call *c, FILE *stream);
 void stdio_on_scan(const struct call *c, FILE *stream, int items);
 

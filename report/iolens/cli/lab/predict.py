@@ -78,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _tell(found: WhatIf) -> None:
-    """Returns the predictions as a table, and how good they are."""
+    """Prints the predictions as a table, and how accurate they are."""
     from iolens.pages.blocks import Table
     from iolens.pages.exhibits.sweep.what_if import WHAT_IF
     from iolens.pages.job.terminal import screen

@@ -17,7 +17,7 @@ _size = explained(parse_size)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Returns the actions of `iolens stripe`."""
+    """Declares the actions of `iolens stripe`."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     setter = actions.add_parser("set", help="set the stripes of files that will be made in a directory")
     setter.add_argument("-c", "--count", type=int, required=True, help="number of stripes of a file")

@@ -70,7 +70,7 @@ _CHOICES: tuple[tuple[str, dict[str, Any], str], ...] = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Returns the options of `iolens sweep`."""
+    """Declares the options of `iolens sweep`."""
     add_experiment(parser)
     parser.add_argument("--class", dest="npb_class", metavar="LETTER", help="sweep BT-IO at an NPB class instead")
     parser.add_argument("--default", action="store_true", help="run the quick sweep of `make run`")
@@ -154,7 +154,7 @@ def hint_of_retry(failed: int) -> str:
 
 
 def _print_plan(planned: Plan) -> None:
-    """Returns the list of all runs, the command that each would start, and its needs."""
+    """Prints the runs, the command that each would start, and the space and time that all runs need."""
     for name in planned.runs:
         print(name)
     for text in (*planned.builds, *planned.texts):

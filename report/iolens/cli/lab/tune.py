@@ -93,7 +93,7 @@ def _announce(tuning: Tuning) -> None:
 
 
 def _preview(experiment: Experiment, search: Search, allowed: Budget, folder: Path) -> None:
-    """Returns the runs that are known beforehand with their commands, and what follows."""
+    """Prints the first runs with their commands, and how the search chooses the later ones."""
     from iolens.lab.sweep.define.matrix import Run
     from iolens.lab.sweep.plan.preview import plan
 

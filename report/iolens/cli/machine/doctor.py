@@ -12,7 +12,7 @@ _WIDE = 20
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Returns the options of `iolens doctor`."""
+    """Declares the options of `iolens doctor`."""
     parser.add_argument("--json", action="store_true", help="as JSON")
 
 

@@ -25,7 +25,7 @@ def _block(text: str) -> int:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Returns the options of `iolens io500`."""
+    """Declares the options of `iolens io500`."""
     usual = Scale()
     parser.epilog = WHY_INVALID
     parser.add_argument(
@@ -78,5 +78,5 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _show(outcome: PhaseResult) -> None:
-    """Returns one phase, as soon as it is over."""
+    """Prints the result of a phase as soon as it is over."""
     print(outcome_line(outcome), flush=True)

@@ -14,7 +14,7 @@ from iolens.log import Job, read_log
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Returns the options of `iolens selfbench`."""
+    """Declares the options of `iolens selfbench`."""
     parser.add_argument(
         "--directory",
         type=Path,

@@ -10,7 +10,7 @@ from iolens.lab.installation import find_program, source_of_workloads
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Returns the options of `iolens workloads`."""
+    """Declares the options of `iolens workloads`."""
     parser.add_argument(
         "action",
         nargs="?",

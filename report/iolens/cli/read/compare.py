@@ -83,7 +83,7 @@ def _folders(args: argparse.Namespace) -> dict[str, Path | None]:
 
 
 def tell(summary: ComparisonSummary) -> None:
-    """Returns the points as a table, the verdict, warnings, and the text to paste, for a terminal or a log."""
+    """Prints the points as a table, the verdict, warnings, and text to paste into a report."""
     from iolens.pages.job.terminal import screen
 
     out = screen()

@@ -38,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _tell(subjects: Subjects, whole: bool) -> None:
-    """Returns the subjects, their differences in numbers, findings and files, and warnings about the comparison."""
+    """Prints the subjects, the differences in numbers, findings and files, and warnings about the comparison."""
     from iolens.pages.blocks import Table
     from iolens.pages.exhibits.subjects.tables import FACTS, FILES, FINDINGS, WHO, grouped_tables
     from iolens.pages.job.terminal import screen

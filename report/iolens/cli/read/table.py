@@ -166,7 +166,7 @@ def depth_heads(frame: pd.DataFrame) -> list[str]:
 
 
 def _print_names(log: Path | None) -> None:
-    """Returns all tables or, given a log, the tables that it has."""
+    """Prints the names of all tables or, given a log, of the tables that it has."""
     from iolens.pages.exhibits.job import JOB_EXHIBITS
 
     if log:

@@ -222,7 +222,7 @@ _OPTIONS: Mapping[str, dict[str, Any]] = {
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Returns the options of `iolens run`."""
+    """Declares the options of `iolens run`."""
     parser.usage = "iolens run [options] -- [launcher …] program [arguments …]"
     parser.epilog = (
         "Without --output the log is written into the current folder, or into the folder that IOLENS_LOGPATH (or "

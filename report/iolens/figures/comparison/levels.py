@@ -54,7 +54,7 @@ def lines_of(text: str) -> int:
 
 
 def name_places(axes: Axes, names: Sequence[str], inches: float) -> None:
-    """Returns names the places 0, 1, … of the x axis, in lines that fit side by side into `inches`.
+    """Labels the places 0, 1, … of the x axis, with lines broken so that the labels fit side by side into `inches`.
 
     Where a single word is wider than its place, the names stand at an angle.
     """

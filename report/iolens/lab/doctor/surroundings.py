@@ -12,7 +12,7 @@ from iolens.lab.run.mpi import output_of
 
 
 def launchers() -> Iterator[CheckResult]:
-    """Returns the MPI's launcher, and others that it hides."""
+    """Yields the check of the MPI launcher, which also names launchers that it hides."""
     found: dict[Path, Path] = {}
     for path in (Path(folder) / "mpirun" for folder in os.get_exec_path()):
         if os.access(path, os.X_OK):

@@ -28,7 +28,7 @@ def recording() -> Iterator[CheckResult]:
 
 
 def parallel_recording() -> Iterator[CheckResult]:
-    """Returns two ranks of the bundled IOR write a file through MPI-IO."""
+    """Yields the check that two ranks of the bundled IOR can be recorded while they write a file through MPI-IO."""
     try:
         program = find_program("ior")
         flavour = mpi.flavour_of_program(program)

@@ -164,7 +164,7 @@ def _handed_before(task: RunSpec) -> Handed | None:
 
 
 def _look(under_way: Sequence[Handed]) -> Iterator[tuple[Handed, Outcome]]:
-    """Returns the tasks whose jobs have ended. A job that Slurm cannot be asked about now is asked about again
+    """Yields the tasks whose jobs have ended. A job that Slurm cannot be asked about now is asked about again
     later.
     """
     found = {handed.task.folder: read_outcome(handed.task.folder) for handed in under_way}

@@ -13,7 +13,7 @@ of the runs, which spreads slow times of a machine over all settings, is kept bu
 
 
 def batches(tasks: Iterable[RunSpec]) -> Iterator[list[RunSpec]]:
-    """Returns the tasks in jobs of up to `runs_per_job`, each begun by the first task that is left."""
+    """Yields the tasks in jobs of up to `runs_per_job`, each begun by the first task that is left."""
     waiting: list[RunSpec] = []
     for task in tasks:
         waiting.append(task)

@@ -139,10 +139,10 @@ def _lies_inside(below: Calls, outer: Calls, *, same_file: bool = False) -> np.n
 
 
 def _begins(job: Job) -> np.ndarray:
-    """Returns when MPI_Init ended on each rank, in seconds of the job; 0 without MPI.
+    """Returns the moment at which MPI_Init ended on each rank, in seconds of the job; 0 without MPI.
 
-    `iolens run --why` records the call itself. Otherwise the duration of MPI_Init in the table `process` stands for
-    its end, which neglects the short time before the call.
+    `iolens run --why` records the call itself. Otherwise the duration of MPI_Init in the table `process` stands for its
+    end, which neglects the short time before the call.
     """
     found = np.zeros(job.nprocs)
     calls = job.tables.get("why_events", Records({}))

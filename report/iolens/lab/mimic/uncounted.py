@@ -217,7 +217,7 @@ def _placed(
 
 
 def _end_of_file(file: int, spans: dict[tuple[int, int], tuple[float, float]]) -> float:
-    """Returns when the last call of any rank on a file ended; 0 without any."""
+    """Returns the moment at which the last call of any rank on a file ended; 0 if there is no call."""
     return max((end for (other, _), (_, end) in spans.items() if other == file), default=0.0)
 
 

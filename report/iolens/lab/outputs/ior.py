@@ -83,7 +83,7 @@ def _row_of(row: Mapping[str, Any]) -> IorRow:
 
 
 def _values_of(rows: Iterable[IorRow]) -> Iterable[Value]:
-    """Returns bandwidth, time and bytes of each row; bytes are bandwidth times total time, as exact as the
+    """Yields bandwidth, time and bytes of each row; bytes are bandwidth times total time, as exact as the
     printed digits.
     """
     for row in rows:

@@ -74,7 +74,7 @@ def places(driver: str, candidates: int, ranks: int) -> tuple[int, ...]:
 
 
 def rounds(plan: Collective, wanted: Extents, writing: bool) -> Iterator[Round]:
-    """Returns the rounds of a call in which all ranks together move `wanted`."""
+    """Yields the rounds of a call in which all ranks together move `wanted`."""
     if not len(wanted.begin):
         return
     by_stripes = plan.driver == LUSTRE and writing

@@ -45,7 +45,7 @@ def darshan_settings(library: Path, logs: Path, parallel: bool) -> Mapping[str, 
 
 @contextmanager
 def staging(logs: Path) -> Iterator[Path]:
-    """Returns a folder for Darshan to write to, whose logs are moved to `logs` in the end.
+    """Yields a folder for Darshan to write to, whose logs are moved to `logs` in the end.
 
     Without a variable of its own Darshan writes into YEAR/MONTH/DAY, which must be there, by the clock and the time
     zone of the program.

@@ -38,7 +38,7 @@ def cold_and_warm(job: Job) -> Records | None:
 
 
 def _batches(found: Mapping[tuple[int, int], list[slice]]) -> Iterator[np.ndarray]:
-    """Returns the places of the rows of whole records, of several together until they are `PIECE` rows or more."""
+    """Yields the places of the rows of whole records, of several together until they are `PIECE` rows or more."""
     held: list[np.ndarray] = []
     count = 0
     for slices in found.values():

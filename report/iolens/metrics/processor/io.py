@@ -61,7 +61,7 @@ def rank_io(job: Job) -> Records | None:
 
 
 def _layer_rows(name: str, job: Job) -> Iterator[Records]:
-    """Returns calls, seconds and bytes of a layer at which bytes reach a file, by rank and file, kind by kind."""
+    """Yields calls, seconds and bytes of a layer at which bytes reach a file, by rank and file, kind by kind."""
     known, apart = job.records[name], table_records(job, "file_ranks") if name == "POSIX" else None
     if apart is not None:
         apart = apart.where(among(apart["file"], known["id"][known["rank"] < 0]))

@@ -44,7 +44,7 @@ def facts_of(trial: Trial) -> dict[str, str]:
 
 
 def _of_job(job: Job) -> Iterator[tuple[str, str]]:
-    """Returns the facts that a log knows."""
+    """Yields the facts that a log knows."""
     said = job.info
     yield "program", PurePosixPath(job.exe).name
     yield "command", job.command or job.exe
@@ -65,7 +65,7 @@ def _of_job(job: Job) -> Iterator[tuple[str, str]]:
 
 
 def _of_hints(job: Job) -> Iterator[tuple[str, str]]:
-    """Returns the hints of MPI-IO: in force, else as they were requested; of several files, all values."""
+    """Yields the hints of MPI-IO: in force, else as they were requested; of several files, all values."""
     found = hints(job)
     if found is None:
         return
@@ -78,13 +78,13 @@ def _of_hints(job: Job) -> Iterator[tuple[str, str]]:
 
 
 def _of_output(output: Output) -> Iterator[tuple[str, str]]:
-    """Returns the facts that a benchmark printed about itself."""
+    """Yields the facts that a benchmark printed about itself."""
     yield "benchmark", output.program
     yield from output.facts.items()
 
 
 def _of_record(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Returns the facts in a run.json."""
+    """Yields the facts in a run.json."""
     mpi, storage, machine = (record.get(key) or {} for key in ("mpi", "storage", "machine"))
     point = {key: value for key, value in (record.get("point") or {}).items() if key != "repetition"}
     yield "setting", describe(point)

@@ -42,7 +42,7 @@ def values_of(trial: Trial) -> list[Value]:
 
 
 def _of_run(job: Job) -> Iterator[Value]:
-    """Returns run time, processes, time in I/O of the slowest process and its share of the run, two gauges."""
+    """Yields run time, processes, time in I/O of the slowest process and its share of the run, two gauges."""
     yield Value(RUN, "run time", "s", job.run_time, -1)
     yield Value(RUN, "processes", "processes", job.nprocs)
     spent, share = io_seconds(job), io_share(job)
@@ -57,7 +57,7 @@ def _of_run(job: Job) -> Iterator[Value]:
 
 
 def _of_layers(job: Job) -> Iterator[Value]:
-    """Returns bytes and speed of each layer (`metrics.cost.performance`)."""
+    """Yields bytes and speed of each layer (`metrics.cost.performance`)."""
     for one in all_performance(job):
         yield Value(one.module, "read", "B", one.bytes_read)
         yield Value(one.module, "written", "B", one.bytes_written)
@@ -66,7 +66,7 @@ def _of_layers(job: Job) -> Iterator[Value]:
 
 
 def _of_time(job: Job) -> Iterator[Value]:
-    """Returns seconds of an average process in reads, writes and metadata, by layer (`metrics.cost.io_cost`)."""
+    """Yields seconds of an average process in reads, writes and metadata, by layer (`metrics.cost.io_cost`)."""
     for row in io_cost(job).frame().to_dict("records"):
         for kind in ("read", "write", "meta"):
             yield Value(_SPENT, f"{row['module']} {kind}", "s", float(row[kind]), -1)
@@ -107,7 +107,7 @@ def _of_mpi(job: Job) -> Iterator[Value]:
 
 
 def _of_operations(job: Job) -> Iterator[Value]:
-    """Returns calls of each operation of each layer, without those that were never called."""
+    """Yields calls of each operation of each layer, without those that were never called."""
     for row in operation_counts(job).frame().to_dict("records"):
         if not is_nan(row["count"]) and row["count"] is not None:
             yield Value(f"{row['module']} calls", row["operation"], "calls", float(row["count"]))
@@ -123,7 +123,7 @@ def _of_sizes(job: Job) -> Iterator[Value]:
 
 
 def _of_files(job: Job) -> Iterator[Value]:
-    """Returns numbers of files by how they were used."""
+    """Yields numbers of files by how they were used."""
     for row in file_counts(job).frame().to_dict("records"):
         yield Value(_FILES, str(row["category"]), "files", float(row["files"]))
 

@@ -108,7 +108,8 @@ class _Groups:
         self.earlier.setdefault(tuple(self.left[group]), []).append(group)
 
     def last_of(self, ours: int, theirs: int, begin: float, time: float) -> tuple[float, float, float]:
-        """Returns when two ranks were last in step in an earlier group, and when each of them left it.
+        """Returns the moment at which two ranks were last in step in an earlier group, and the moments at which each
+        left it.
 
         begin: when the first one began to wait; a call that it posted before may end for it after that. time: when the
         other one came.

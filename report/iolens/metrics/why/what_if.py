@@ -41,7 +41,7 @@ def what_if(program: Program, joins: Joins, graph: Graph) -> list[Answer]:
 
 
 def _changes(program: Program, joins: Joins, graph: Graph) -> Iterator[tuple[Change, np.ndarray, np.ndarray]]:
-    """Returns each question with the gaps and costs that it replays."""
+    """Yields each question with the gaps and costs that it replays."""
     yield Change(NO_CHANGE), graph.gap, graph.cost
     work = _FileWork(program, joins, graph)
     everywhere = np.ones(len(program), bool), np.ones(len(program.inner_call), bool)

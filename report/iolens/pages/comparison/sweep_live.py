@@ -27,7 +27,7 @@ _BAR = 24
 
 @contextmanager
 def shown(folder: Path, total: int, done: int) -> Iterator[Progress]:
-    """Returns a table that changes in its place where the output is a terminal, else one line per run."""
+    """Yields a table that changes in its place where the output is a terminal, else one line per run."""
     if not sys.stdout.isatty():
         yield Lines()
         return
@@ -52,7 +52,7 @@ class Screenful(Progress):
         self.table: list[str] = []
 
     def begun(self, run: str) -> None:
-        """Returns names the run that is under way."""
+        """Shows the name of the run that has begun."""
         self.running = run
         self.draw()
 

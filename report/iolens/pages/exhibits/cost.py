@@ -24,7 +24,7 @@ _MORE = 1.01
 
 
 def _cost_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """Returns shares of the run time."""
+    """Yields shares of the run time."""
     from iolens.figures.job.cost import cost_bars
 
     caption = (

@@ -135,7 +135,7 @@ RULES: Exhibit[Store] = Exhibit(
 
 
 def _trend_figure(store: Store, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """Returns the figures of the months."""
+    """Yields the figures of the months."""
     from iolens.figures.trend import trend
 
     if len(found) > 1:

@@ -24,7 +24,7 @@ _ORDER = (
 
 
 def _operations_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """Returns one bar per operation, without standard streams, whose calls would dwarf those on files."""
+    """Yields one bar per operation, without standard streams, whose calls would dwarf those on files."""
     from iolens.figures.job.operations import operation_bars
 
     caption = "Summed over all ranks. Look for opens, stats and seeks that outnumber reads and writes."
@@ -63,7 +63,7 @@ def _size_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
 
 
 def _pattern_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """Returns a bar of shares for reads and one for writes."""
+    """Yields a bar of shares for reads and one for writes."""
     from iolens.figures.job.pattern import pattern_bars
 
     says = "; ".join(

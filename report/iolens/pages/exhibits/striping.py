@@ -32,7 +32,7 @@ def _targets_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
 
 
 def _target_bytes_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """Returns bytes a target, and the speed of a process that uses it where known; one target needs no figure."""
+    """Yields bytes a target, and the speed of a process that uses it where known; one target needs no figure."""
     from iolens.figures.job.targets import byte_bars, speed_bars
 
     if len(found) > 1:

@@ -26,7 +26,7 @@ _LEAST_PART = 0.001
 
 
 def _activity_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """Returns a map a layer."""
+    """Yields a map a layer."""
     yield from (activity_figure(job, module) for module in mapped_layers(job))
 
 
@@ -111,7 +111,7 @@ def mapped_layers(job: Job) -> list[str]:
 
 
 def _place_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """Returns a map a traced layer."""
+    """Yields a map a traced layer."""
     from iolens.figures.job.places import place_map
 
     for module, layer in zip(found["module"], found["layer"], strict=True):

@@ -50,7 +50,7 @@ class Places:
 
 
 def flat_blocks(blocks: Iterable[Block]) -> Iterator[Block]:
-    """Returns the blocks, and in place of a row those in it."""
+    """Yields the blocks, and in place of a row those in it."""
     for block in blocks:
         if isinstance(block, Row):
             yield from flat_blocks(block.blocks)

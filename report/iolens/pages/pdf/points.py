@@ -61,7 +61,7 @@ class PointsRenderer(RendererBase):
         self.draw_path(gc, TextPath((0, 0), s, prop.get_size_in_points(), prop), place, gc.get_rgb())
 
     def draw_words(self, gc: Any, corner: tuple[float, float], text: str, prop: Any, angle: float) -> None:
-        """Returns text with its lower left corner there, turned about it by `angle` degrees."""
+        """Draws text with its lower left corner at `corner`, turned about it by `angle` degrees."""
         raise NotImplementedError
 
 

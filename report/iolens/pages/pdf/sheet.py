@@ -124,7 +124,7 @@ def _draw_header(canvas: Any, title: str, subtitle: str) -> None:
 
 
 def _draw_footer(canvas: Any, labels: Sequence[str]) -> None:
-    """Returns a line, and the labels in boxes; the page number is drawn when the number of pages is known."""
+    """Draws a line, and the labels in boxes; the page number is drawn when the number of pages is known."""
     base = _MARGIN / 2 + 8
     canvas.setStrokeColor(_LINE)
     canvas.setLineWidth(0.6)

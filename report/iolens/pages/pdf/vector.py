@@ -70,7 +70,7 @@ class CanvasRenderer(PointsRenderer):
 
     @contextmanager
     def state(self, gc: Any) -> Iterator[None]:
-        """Returns the clip of `gc`, and everything put back afterwards."""
+        """Clips drawing to the clip of `gc` while the body runs, and restores the earlier state afterwards."""
         self.canvas.saveState()
         box = gc.get_clip_rectangle()
         if box is not None:
@@ -85,7 +85,7 @@ class CanvasRenderer(PointsRenderer):
         self.canvas.restoreState()
 
     def pen(self, gc: Any) -> None:
-        """Returns line width, ends, dashes and colour."""
+        """Sets line width, ends, dashes and colour."""
         red, green, blue, alpha = gc.get_rgb()
         self.canvas.setStrokeColorRGB(red, green, blue, alpha=alpha)
         self.canvas.setLineWidth(gc.get_linewidth())
@@ -96,7 +96,7 @@ class CanvasRenderer(PointsRenderer):
             self.canvas.setDash([float(dash) for dash in dashes], float(offset))
 
     def hatch(self, gc: Any, extents: Any, outline: Any) -> None:
-        """Returns the hatch pattern, tiled over the outline's extents and clipped to it."""
+        """Draws the hatch pattern, tiled over the outline's extents and clipped to it."""
         self.canvas.clipPath(outline, stroke=0, fill=0)
         red, green, blue = gc.get_hatch_color()[:3]
         self.canvas.setStrokeColorRGB(red, green, blue)

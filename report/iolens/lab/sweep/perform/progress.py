@@ -48,8 +48,8 @@ def last_step(output: bytes, step: re.Pattern[bytes]) -> int:
 def watched(
     stdout: Path, workload: Workload, arguments: Sequence[str], tell: Callable[[str, float], None]
 ) -> Iterator[None]:
-    """Returns calls `tell(line, seconds left)` at every new step while the body runs; does nothing for a program that
-    prints no steps.
+    """Calls `tell(line, seconds left)` at every new step while the body runs; does nothing for a program that prints no
+    steps.
 
     The first step is not representative, so the remaining time is estimated from the second report on.
     """

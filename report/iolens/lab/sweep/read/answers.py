@@ -89,7 +89,7 @@ def _greatest(values: Mapping[str, Any], base: Mapping[str, Any]) -> tuple[str, 
 
 
 def _flat(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Returns each number with its name; the numbers of a list are counted from 1."""
+    """Yields each number with its name; the numbers of a list are counted from 1."""
     for name, value in values.items():
         if isinstance(value, list):
             yield from ((f"{name} {place}", each) for place, each in enumerate(value, 1))

@@ -182,7 +182,7 @@ class Tree:
         return [one for one in found if not self.share(self.weight(one)) < self.threshold]
 
     def walk(self, path: tuple[str, ...], depth: int) -> Iterator[dict[str, Any]]:
-        """Returns the row of a path and all rows below it."""
+        """Yields the row of a path and all rows below it."""
         if path not in self.nodes:
             return
         children = self.children(path)
@@ -225,7 +225,7 @@ class Tree:
         }
 
     def pe_rows(self, path: tuple[str, ...], depth: int) -> Iterator[dict[str, Any]]:
-        """Returns the rows of single ranks: all of them, or those with the largest, the median (the lower of two) and
+        """Yields the rows of single ranks: all of them, or those with the largest, the median (the lower of two) and
         the smallest value.
 
         Ranks that did not take part have no row.

@@ -39,7 +39,7 @@ def _message_columns(_: Job) -> Sequence[Column]:
 
 
 def _size_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """Returns how many messages of which size."""
+    """Yields how many messages of which size."""
     from iolens.figures.job.messages import message_bars
 
     total = found.iloc[0]
@@ -54,7 +54,7 @@ def _size_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
 
 
 def _peer_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """Returns the matrix of bytes by sender and receiver."""
+    """Yields the matrix of bytes by sender and receiver."""
     from iolens.figures.job.peers import peer_map
 
     matrix, group = peers.peer_matrix(job)
@@ -66,7 +66,7 @@ def _peer_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
 
 
 def _distance_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """Returns bytes over the distance of ranks."""
+    """Yields bytes over the distance of ranks."""
     from iolens.figures.job.messages import distance_bars
 
     caption = "Distance: |receiver - sender|. Look for bytes that go far: such ranks often lie on different nodes."

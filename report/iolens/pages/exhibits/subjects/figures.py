@@ -75,7 +75,7 @@ def _leading(subjects: Subjects) -> pd.DataFrame:
 
 
 def _ratio_figure(subjects: Subjects, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """Returns the ratios of the leading numbers."""
+    """Yields the ratios of the leading numbers."""
     import pandas as pd
 
     from iolens.figures.comparison.effects import ratio_rows

@@ -109,7 +109,7 @@ def _fastest_and_slowest(comparison: Comparison, column: str = "value") -> str:
 
 
 def _bar_figures(comparison: Comparison, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """Returns the figures of throughput and I/O time of every point."""
+    """Yields the figures of throughput and I/O time of every point."""
     from iolens.figures.comparison.bars import grouped_bars
 
     measure = comparison.measure
@@ -135,7 +135,7 @@ def _bar_figures(comparison: Comparison, found: pd.DataFrame) -> Iterable[Figure
 
 
 def _ranking_figure(comparison: Comparison, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """Returns the points in order."""
+    """Yields the points in order."""
     from iolens.figures.comparison.ranking import ranked, ranking
 
     caption = "From best to worst. Orange: cannot be told from the best; grey: left out of the comparison. "
@@ -148,7 +148,7 @@ def _ranking_figure(comparison: Comparison, found: pd.DataFrame) -> Iterable[Fig
 
 
 def _effects_figure(comparison: Comparison, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """Returns the effects with their intervals."""
+    """Yields the effects with their intervals."""
     from iolens.figures.comparison.effects import effect_forest
 
     caption = (
@@ -165,7 +165,7 @@ def _effects_figure(comparison: Comparison, found: pd.DataFrame) -> Iterable[Fig
 
 
 def _interaction_figure(comparison: Comparison, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """Returns a line for each level of one setting over the levels of the other."""
+    """Yields a line for each level of one setting over the levels of the other."""
     from iolens.figures.comparison.interaction import interaction_lines
 
     if comparison.interaction is not None:

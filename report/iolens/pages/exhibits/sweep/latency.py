@@ -81,7 +81,7 @@ def _improvement_figure(found: Latencies, every: pd.DataFrame) -> Iterable[Figur
 
 
 def _latency_figure(found: Latencies, table: pd.DataFrame) -> Iterable[FigureBlock]:
-    """Returns lines over sizes, with the eager limits that were seen; dots where operations have no sizes."""
+    """Yields lines over sizes, with the eager limits that were seen; dots where operations have no sizes."""
     from iolens.figures.comparison.latency_lines import latency_lines, operation_latencies
 
     caption = "Mean over iterations and ranks; typical value of the repetitions, with its interval"
