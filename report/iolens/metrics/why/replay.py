@@ -134,7 +134,7 @@ def run_time(program: Program, graph: Graph, gap: np.ndarray, cost: np.ndarray) 
 
 
 def _replay(program: Program, graph: Graph, gap: np.ndarray, cost: np.ndarray) -> tuple[np.ndarray, int]:
-    """Returns when each rank's last call ends, and the number of calls at which dependencies contradicted."""
+    """Returns the ends of the ranks' last calls, and the number of calls at which dependencies contradicted."""
     library = _library()
     return _in_python(program, graph, gap, cost) if library is None else _in_c(library, program, graph, gap, cost)
 
