@@ -1,5 +1,5 @@
-/* Spends SECONDS in the way that MODE names, then prints the processor time that it used. Nothing of it is
- * I/O on files. Built with -fopenmp for the mode `openmp`. */
+/* Spends SECONDS in the way that MODE names, then prints the processor time that it used. Only the mode
+ * `copies` does I/O, of which nothing reaches a file. Built with -fopenmp for the mode `openmp`. */
 #include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -101,6 +101,27 @@ static void openmp(void)
         work(i == 0 ? 0.1 * seconds : seconds);
 }
 
+/* Computes and copies to a stream's buffer in turns for SECONDS of processor time, and prints those of the
+ * former. */
+static void copies(void)
+{
+    static char buffer[16 << 20], block[1 << 16];
+    FILE *nowhere = fopen("/dev/null", "w");
+    double computed = 0;
+    volatile double sum = 0;
+    if (!nowhere || setvbuf(nowhere, buffer, _IOFBF, sizeof buffer) != 0)
+        exit(1);
+    while (now(CLOCK_THREAD_CPUTIME_ID) < seconds) {
+        double begin = now(CLOCK_THREAD_CPUTIME_ID);
+        for (int i = 0; i < 2000000; i++)
+            sum += i;
+        computed += now(CLOCK_THREAD_CPUTIME_ID) - begin;
+        for (int i = 0; i < 500; i++)
+            fwrite(block, sizeof block, 1, nowhere);
+    }
+    printf("computed %.6f ", computed);
+}
+
 int main(int count, char **words)
 {
     struct rusage usage;
@@ -120,6 +141,8 @@ int main(int count, char **words)
         parent();
     else if (strcmp(mode, "openmp") == 0)
         openmp();
+    else if (strcmp(mode, "copies") == 0)
+        copies();
     else
         return 1;
     getrusage(RUSAGE_SELF, &usage);

@@ -70,7 +70,7 @@ def test_barriers_and_idle_workers_are_named_and_their_time_is_what_the_program_
 
 def sampled(*rows: tuple[int, str, int]) -> pd.DataFrame:
     """Returns samples as `sample_rows` has them: thread, function, samples; the same for each rank."""
-    columns = {"state": "running", "group": "USER", "region": "", "on_core": float("nan")}
+    columns = {"state": "running", "blocked": False, "group": "USER", "region": "", "on_core": float("nan")}
     made = [
         {"rank": rank, "thread": f"thread {thread}", "function": name, "samples": count, **columns}
         for rank in range(RANKS)

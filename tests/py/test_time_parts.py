@@ -8,15 +8,20 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 import profiler_harness as harness
 import pytest
-from iolens.log import read_log
+from iolens.cli.main import main
+from iolens.log import Job, read_log
 from iolens.metrics.processor import steps, time
+from iolens.metrics.processor.ask import Ask, conditions
 from iolens.metrics.processor.sampled import parts
 from iolens.metrics.processor.sampled.largest import CROWDED, largest_part
+from iolens.metrics.processor.sampled.samples import profile
 from iolens.pages.job.time_bar import time_bar
 from named_run import assert_outputs_name
 from patience import PATIENCE
@@ -101,23 +106,57 @@ UNCERTAIN = ("not attributed", "not on a core", "in OpenMP's library")
 """Kinds to which the parts may point when calls and waiting explain less of the time."""
 
 
-def test_strangers_on_the_only_core_are_named_as_a_lack_of_cores(tmp_path: Path, capsys) -> None:
-    """Starts three spinning programs beside the measured one, all bound to one core."""
-    program = harness.build_program("time_parts", "-fopenmp")
-    core = {min(os.sched_getaffinity(0))}
-    words = [program, "spins", str(int(PATIENCE))]
-    bound = {"preexec_fn": lambda: os.sched_setaffinity(0, core)}
-    strangers = [subprocess.Popen(words, **bound) for _ in range(STRANGERS)]
+@contextmanager
+def crowded_core() -> Iterator[None]:
+    """Binds this process to one core, on which three programs spin meanwhile."""
+    spins = [harness.build_program("time_parts", "-fopenmp"), "spins", str(int(PATIENCE))]
+    cores = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(cores)})
+    strangers = [subprocess.Popen(spins) for _ in range(STRANGERS)]
     try:
-        iolens = [sys.executable, "-m", "iolens.cli.main", "run", "--output", tmp_path / "out", "--"]
-        subprocess.run([*iolens, program, "spins", "3"], check=True, timeout=PATIENCE, capture_output=True, **bound)
+        yield
     finally:
+        os.sched_setaffinity(0, cores)
         for each in strangers:
             each.kill()
             each.wait()
-    (log,) = (tmp_path / "out").glob("*.darshan")
+
+
+def job_with_waits_for_cores(log: Path) -> Job:
+    """Returns the job of a log; skips the test where the kernel counts no waiting for cores."""
     job = read_log(log)
     if not np.isfinite(job.private["process"]["first_runnable"]).all():
         pytest.skip("this kernel does not count waiting for a core (/proc/self/schedstat)")
-    assert largest_part(job).kind == "cores"
+    return job
+
+
+def test_strangers_on_the_only_core_are_named_as_a_lack_of_cores(tmp_path: Path, capsys) -> None:
+    program = harness.build_program("time_parts", "-fopenmp")
+    with crowded_core():
+        iolens = [sys.executable, "-m", "iolens.cli.main", "run", "--output", tmp_path / "out", "--"]
+        subprocess.run([*iolens, program, "spins", "3"], check=True, timeout=PATIENCE, capture_output=True)
+    (log,) = (tmp_path / "out").glob("*.darshan")
+    assert largest_part(job_with_waits_for_cores(log)).kind == "cores"
     assert_named(log, "cores", capsys)
+
+
+def test_samples_attribute_computing_on_a_crowded_core(tmp_path: Path, capsys) -> None:
+    """The program computes and copies in turns, all in user mode, and counts its processor time of the former."""
+    program = harness.build_program("time_parts", "-fopenmp")
+    with crowded_core():
+        done = harness.run(program, "copies", str(SECONDS), folder=tmp_path, IOLENS_SAMPLE="1000")
+    said = done.stdout.split()
+    computed = float(said[said.index("computed") + 1])
+    (log,) = harness.logs(tmp_path)
+    job = job_with_waits_for_cores(log)
+    (each,) = time.rank_time(job).frame().to_dict("records")
+    assert each[parts.COMPUTE] == pytest.approx(computed, rel=0.1)
+    outside = sum(each[part] for part in parts.OUTSIDE)
+    assert each[parts.COMPUTE] + each[parts.RUNNABLE] == pytest.approx(outside, rel=0.1), "the rest is not attributed"
+    own = profile(job, Ask(by=("state",), where=conditions("group=USER"), threshold=0)).frame().set_index("name")
+    assert own["samples"]["running"] / 1000 == pytest.approx(computed, rel=0.15)
+    assert own["on_core"]["running"] == pytest.approx(computed, rel=0.1)
+    assert main(["export", str(log), "--format", "collapsed", "--running", "-o", "-"]) == 0
+    lines = [line.rpartition(" ") for line in capsys.readouterr().out.splitlines()]
+    states = profile(job, Ask(by=("state",), threshold=0)).frame().set_index("name")
+    assert sum(int(count) for _, _, count in lines) == states["samples"]["running"]

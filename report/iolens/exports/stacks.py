@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from iolens.errors import IolensError
+from iolens.log.samples import held_samples
 from iolens.symbols.chains import Frame, call_chains, of_a_wait
 from iolens.symbols.resolve import resolve
 
@@ -38,25 +39,26 @@ class Stack:
 
 
 def stacks(job: Job, search: Sequence[Path] = (), running: bool = False, without: Threads = frozenset()) -> list[Stack]:
-    """Returns all samples of a log, by rank and thread; those that ran alone when `running`.
+    """Returns all samples of a log, by rank and thread; only the running ones when `running`.
 
-    `search`: folders with programs, libraries or their debug files; `without`: threads to leave out.
+    Running samples are held to the processor time (`held_samples`), as in `iolens profile`. `search`: folders with
+    programs, libraries or their debug files; `without`: threads to leave out.
     IolensError in a log without samples.
     """
-    samples = job.private.get("samples")
-    if samples is None or samples.empty:
+    samples = held_samples(job)
+    if samples is None:
         raise IolensError(f"{job.path} has no samples; record the program with iolens run --sample")
     chains = chains_of(job, search)
     period = 1.0 / samples_per_second(job)
     found = []
-    columns = ("rank", "thread", "kind", "count", "node")
-    ordered = samples.sort_values(["rank", "thread", "node", "kind"])
-    for rank, thread, kind, count, node in zip(*(ordered[name].tolist() for name in columns), strict=True):
-        if (running and kind) or (rank, thread) in without:
+    columns = ("rank", "thread", "kind", "waits", "count", "node")
+    ordered = samples[samples["count"] > 0].sort_values(["rank", "thread", "node", "kind", "waits"])
+    for rank, thread, kind, waits, count, node in zip(*(ordered[name].tolist() for name in columns), strict=True):
+        if (running and waits) or (rank, thread) in without:
             continue
         chain = chains.get((rank, node), ()) or (_UNKNOWN,)
         frames = of_a_wait(chain) if kind else chain
-        found.append(Stack(rank, thread, bool(kind), count, count * period, frames))
+        found.append(Stack(rank, thread, waits, count, count * period, frames))
     return found
 
 

@@ -17,7 +17,8 @@ and R are subtracted exactly. A rank with several threads is described by its bu
 by a fifth; calls of several threads are added, to the run time at most.
 
 Where the run was sampled by the wall clock and MPI was not traced, samples of that thread say how long it was in MPI,
-in I/O, and asleep outside of them: then only waiting for a core has to be bounded.
+in I/O, and asleep outside of them: then only waiting for a core has to be bounded. Samples have the processor time by
+place too, which bounds computing from both sides.
 """
 
 from __future__ import annotations
@@ -174,10 +175,11 @@ def _outside_parts(
     least: np.ndarray,
     computing: str = COMPUTE,
     ran: np.ndarray | None = None,
+    limit: np.ndarray | float = np.inf,
 ) -> Parts:
     """Returns the parts of the time outside calls: what is certain of each, and the rest as OFF_CORE and UNKNOWN.
 
-    `inside`: seconds in calls of which it is not known whether the rank was on a core. `least`: a lower bound on
+    `inside`: seconds in calls of which it is not known whether the rank was on a core. `least` and `limit`: bounds on
     computing from elsewhere. `computing`: the name of the time on a core. `ran`: seconds outside calls in which the
     rank was not asleep, from samples.
     """
@@ -192,7 +194,7 @@ def _outside_parts(
     # A system call that never waits looks like a wait to the samples: the kernel's count of time off the cores decides.
     still = outside if ran is None else np.minimum(outside - ran, off)
     running = outside if ran is None else outside - still
-    most = np.minimum(on_core, running)
+    most = np.minimum(np.minimum(on_core, running), limit)
     floor = np.zeros_like(outside) if ran is None else running - waited
     computed = np.clip(np.maximum(np.maximum(on_core - inside, least), floor), 0.0, most)
     rested = np.maximum(asleep - inside, 0.0 if ran is None else np.where(told, still - waited, 0.0))
@@ -221,9 +223,9 @@ def of_first_threads(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _sampled_part(rows: pd.DataFrame) -> np.ndarray:
-    """Returns the part of each row of samples; those outside calls that did not run are OFF_CORE."""
+    """Returns the part of each row of samples; those outside calls in a system call or uninterruptible are OFF_CORE."""
     group = rows["group"].to_numpy(dtype=object)
-    found = np.where(rows["state"] == "waiting", OFF_CORE, COMPUTE).astype(object)
+    found = np.where(rows["blocked"], OFF_CORE, COMPUTE).astype(object)
     found[group == TOOL] = PROFILER
     found[group == OMP] = OPENMP
     for layer, part in IO.items():
@@ -249,7 +251,8 @@ def _from_samples(rows: pd.DataFrame, seconds: np.ndarray, use: CoreUse | None) 
     """Returns the parts of each sampled rank: its `seconds` are shared out to the parts as its samples are.
 
     A sample outside calls tells whether the thread was asleep; whether it had a core is bounded by what the kernel
-    counted.
+    counted. The processor time by place says how much of that was outside calls: the processor time of a system call
+    stands at a later place, so that the processor time in the kernel is its largest error.
     """
     rows = rows[rows["rank"].between(0, len(seconds) - 1)]
     part = _sampled_part(rows)
@@ -259,9 +262,11 @@ def _from_samples(rows: pd.DataFrame, seconds: np.ndarray, use: CoreUse | None) 
     found = {name: values * each for name, values in counts.items()}
     ran, still = found[COMPUTE], found[OFF_CORE]
     inside = seconds[known] - ran - still
-    parts = _outside_parts(
-        ran + still, inside, None if use is None else use.of(known), np.zeros(len(known)), COMPUTE, ran
-    )
+    used = None if use is None else use.of(known)
+    on_core = np.bincount(who, rows["on_core"].where(np.isin(part, (COMPUTE, OFF_CORE)), 0.0), len(known))
+    elsewhere = np.nan if used is None else used.system
+    least, limit = np.nan_to_num(on_core - elsewhere), np.nan_to_num(on_core + elsewhere, nan=np.inf)
+    parts = _outside_parts(ran + still, inside, used, least, COMPUTE, ran, limit)
     return Records({"rank": known, **found, OFF_CORE: np.zeros(len(known)), **parts})
 
 

@@ -26,7 +26,8 @@ class CoreUse:
 
     `on_core`: processor time; `runnable`: ready to run without a core. Both are without MPI_Init. `init`: the time in
     MPI_Init. `recorded`: how long the process was recorded. `user`: processor time of all threads outside the kernel
-    and MPI_Init, at least. `thread`: the number of the thread. `alone`: no other thread was started.
+    and MPI_Init, at least. `system`: processor time of all threads in the kernel, at most. `thread`: the number of the
+    thread. `alone`: no other thread was started.
     """
 
     on_core: np.ndarray
@@ -34,6 +35,7 @@ class CoreUse:
     init: np.ndarray
     recorded: np.ndarray
     user: np.ndarray
+    system: np.ndarray
     thread: np.ndarray
     alone: np.ndarray
 
@@ -58,10 +60,13 @@ def core_use(job: Job) -> CoreUse | None:
     if "first_on_core" not in used:
         whole = _placed(rank, used["user_time"] + used["system_time"], ranks)
         nothing, unknown = np.zeros(ranks), np.full(ranks, np.nan)
-        return CoreUse(whole, unknown, nothing, unknown, nothing, np.zeros(ranks, np.int64), np.zeros(ranks, bool))
+        return CoreUse(
+            whole, unknown, nothing, unknown, nothing, unknown, np.zeros(ranks, np.int64), np.zeros(ranks, bool)
+        )
     first = _placed(rank, used["first_on_core"] - used["init_on_core"], ranks)
     waited = _placed(rank, used["first_runnable"] - used["init_runnable"], ranks)
     user = _placed(rank, used["user_time"] - used["earlier_user"] - used["init_on_core"], ranks)
+    system = _placed(rank, used["system_time"] - used["earlier_system"], ranks)
     thread, others = np.zeros(ranks, np.int64), _started(job, ranks)
     alone = np.ones(ranks, bool)
     for who, number, on_core, runnable in others.rows("rank", "thread", "on_core", "runnable"):
@@ -69,7 +74,7 @@ def core_use(job: Job) -> CoreUse | None:
         if on_core + _zero_if_unknown(runnable) > BUSIER * (first[who] + _zero_if_unknown(waited[who])):
             first[who], waited[who], thread[who] = on_core, runnable, number
     init, recorded = (_placed(rank, used[name], ranks) for name in ("init_seconds", "seconds"))
-    return CoreUse(first, waited, init, recorded, np.maximum(user, 0.0), thread, alone)
+    return CoreUse(first, waited, init, recorded, np.maximum(user, 0.0), system, thread, alone)
 
 
 def _zero_if_unknown(seconds: float) -> float:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from iolens.log.records import Records
+from iolens.log.samples import held_samples
 from iolens.metrics.grouping import Groups, ordered
 from iolens.metrics.once import once_per_job
 from iolens.metrics.processor.ask import DEFAULT, Ask
@@ -151,35 +152,8 @@ def sampling(job: Job) -> Records | None:
 
 
 def _asked_rows(job: Job, ask: Ask) -> pd.DataFrame | None:
-    """Returns the samples of all threads if asked for; otherwise the same answer that other metrics get. Running
-    samples are held to the processor time.
-    """
-    rows = sample_rows(job, every_thread=True) if ask.every_thread else sample_rows(job)
-    threads = table_records(job, "sampling")
-    if rows is None or threads is None or rows["on_core"].isna().all() or not is_sampled(job):
-        return rows
-    return _hold_to_cores(rows, float(threads["asked_hz"].max()))
-
-
-def _hold_to_cores(rows: pd.DataFrame, hz: float) -> pd.DataFrame:
-    """Returns the samples with no more running ones than each thread had processor time; the others are waiting.
-
-    A thread that has just got a core is seen where it computes, although it was waiting for most of the period. The
-    samples of all places of a thread are reduced by the same factor, where they exceed its processor time, in periods,
-    by more than the error of a count: its square root.
-    """
-    import pandas as pd
-
-    running = rows["state"] == "running"
-    same = [rows["rank"], rows["thread"]]
-    seen = rows["samples"].where(running, 0).groupby(same).transform("sum")
-    counted = hz * rows["on_core"].where(running, 0).groupby(same).transform("sum")
-    too_many = running & (seen - counted > np.sqrt(seen))
-    if not too_many.any():
-        return rows
-    share = (counted / seen).where(too_many, 1.0)
-    waited = rows[too_many].assign(samples=rows["samples"] * (1 - share), state="waiting", on_core=0.0)
-    return pd.concat([rows.assign(samples=rows["samples"] * share), waited], ignore_index=True)
+    """Returns the samples of all threads if asked for; otherwise the same answer that other metrics get."""
+    return sample_rows(job, every_thread=True) if ask.every_thread else sample_rows(job)
 
 
 @once_per_job
@@ -187,10 +161,11 @@ def sample_rows(job: Job, every_thread: bool = False) -> pd.DataFrame | None:
     """Returns the private table `samples` with group, function, source, line, `caller 1` …, and from the outside `frame
     1` …
 
-    Of the program's own functions also the linker's name and the path of the file that they are in. Leaves out
-    `library_threads`, unless every thread is wanted.
+    Of the program's own functions also the linker's name and the path of the file that they are in. Running samples are
+    held to the processor time (`held_samples`); `blocked` is True for those in system calls, and for those of threads
+    that could not be interrupted. Leaves out `library_threads`, unless every thread is wanted.
     """
-    rows = table_frame(job, "samples")
+    rows = held_samples(job)
     if rows is None:
         return None
     known = chains(job)
@@ -201,7 +176,8 @@ def sample_rows(job: Job, every_thread: bool = False) -> pd.DataFrame | None:
         on_core=rows.get("on_core", np.nan),
         thread=[f"thread {number}" for number in rows["thread"]],
         region=region_paths(job, rows["region"]),
-        state=np.where(rows["kind"] == 0, "running", "waiting"),
+        state=np.where(rows["waits"], "waiting", "running"),
+        blocked=rows["kind"] > 0,
         group=[place.group for place in places],
         function=[place.function for place in places],
         source=[place.source for place in places],

@@ -1,0 +1,49 @@
+"""The samples of a log, with no more running ones than the kernel counted processor time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from iolens.log.job import Job
+
+
+def held_samples(job: Job) -> pd.DataFrame | None:
+    """Returns the private table `samples` with a column `waits`, False where the thread ran; None if it is empty.
+
+    A thread that has just got a core is seen where it computes (kind 0), although it was waiting for a core for most of
+    the period. Where a thread's running samples exceed its processor time, in periods, by more than the error of a
+    count (its square root), each of its places keeps the same share of them, in whole periods. The others wait, in rows
+    of their own. Samples by the processor's clock know no waiting and are left as they are.
+    """
+    rows, threads = job.private.get("samples"), job.private.get("sampling")
+    if rows is None or rows.empty:
+        return None
+    rows = rows.assign(waits=rows["kind"] > 0)
+    if "on_core" not in rows or threads is None or threads.empty or (threads["timer"] == "cpu").any():
+        return rows
+    return _held(rows, float(threads["asked_hz"].max()))
+
+
+def _held(rows: pd.DataFrame, hz: float) -> pd.DataFrame:
+    """Returns the rows with the running samples of each thread reduced to its processor time."""
+    import pandas as pd
+
+    running = rows[~rows["waits"]]
+    same = [running["rank"], running["thread"]]
+    seen = running["count"].groupby(same).transform("sum")
+    counted = hz * running["on_core"].groupby(same).transform("sum")
+    too_many = seen - counted > np.sqrt(seen)
+    if not too_many.any():
+        return rows
+    share = (counted / seen).where(too_many, 1.0)
+    until = np.floor((running["count"] * share).groupby(same).cumsum() + 0.5)
+    kept = until.groupby(same).diff().fillna(until).astype(np.int64)
+    waiting = running.assign(count=running["count"] - kept, waits=True, on_core=0.0)
+    return pd.concat(
+        [running.assign(count=kept), rows[rows["waits"]], waiting[waiting["count"] > 0]], ignore_index=True
+    )
