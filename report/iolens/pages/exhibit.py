@@ -142,6 +142,12 @@ class Exhibit(Generic[S]):
         reason = self.absent(subject) if self.absent else ""
         return [Text(reason)] if reason else []
 
+    def lack(self, subject: S) -> str:
+        """Returns why there is no table: the reason that `absent` knows, else what the table needs."""
+        reason = self.absent(subject) if self.absent else ""
+        needed = f"; the table needs {self.source}" if self.source else ""
+        return reason or f"this log has no data for the table {self.name}{needed}"
+
     def figures(self, subject: S) -> list[Block]:
         """Returns the figures for a page."""
         frame = self.frame(subject) if self.draw else None

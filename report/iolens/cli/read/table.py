@@ -69,8 +69,7 @@ def run(args: argparse.Namespace) -> int:
     if frame is None and args.filter and whole.rows(job) is not None:
         raise IolensError(f"{args.log}: no row of the table {args.name} matches --filter '{args.filter}'")
     if frame is None:
-        needed = f"; the table needs {exhibit.source}" if exhibit.source else ""
-        raise IolensError(f"{args.log}: this log has no data for the table {args.name}{needed}")
+        raise IolensError(f"{args.log}: {exhibit.lack(job)}")
     if args.csv:
         frame.to_csv(sys.stdout, index=False)
     elif args.json:

@@ -15,9 +15,10 @@ from iolens.metrics.why.joins import Joins, joins_of
 from iolens.metrics.why.path import critical_path
 from iolens.metrics.why.program import Program, program_of
 from iolens.metrics.why.replay import Graph, graph_of
+from iolens.metrics.why.unknown import Unknown, unknown_of
 from iolens.metrics.why.waits import PATTERNS, Waits, waits_of
 from iolens.metrics.why.what_if import STORAGE, Answer, what_if
-from iolens.metrics.why.whole import whole_part
+from iolens.metrics.why.whole import sound_part, whole_part
 
 _MOST_ROWS = 15
 """Rows of a table on a page; exports have all."""
@@ -32,6 +33,7 @@ class Why:
     waits: Waits
     activities: Activities
     graph: Graph
+    unknown: Unknown
     until: float | None = None
 
 
@@ -41,15 +43,18 @@ def why(job: Job) -> Why | None:
     events = job.tables.get("why_events")
     if events is None or not len(events):
         return None
-    part, until = whole_part(events, job.nprocs)
-    return replace(why_of(program_of(part, job.nprocs)), until=until) if len(part) else None
+    part, until = whole_part(sound_part(events, job.nprocs), job.nprocs)
+    if not len(part):
+        return None
+    return replace(why_of(program_of(part, job.nprocs), part.where(part["thread"] != 0)), until=until)
 
 
-def why_of(program: Program) -> Why:
-    """Returns what follows from the calls of a job."""
+def why_of(program: Program, other_threads: Records | None = None) -> Why:
+    """Returns what follows from the calls of a job. other_threads: rows of `why_events` that are not in `program`."""
     joins = joins_of(program)
-    waits = waits_of(program, joins)
-    return Why(program, joins, waits, activities_of(program, waits), graph_of(program, joins))
+    waits, graph = waits_of(program, joins), graph_of(program, joins)
+    unknown = unknown_of(program, joins, graph, other_threads)
+    return Why(program, joins, waits, activities_of(program, waits), graph, unknown)
 
 
 @once_per_job
@@ -62,7 +67,7 @@ def _causes(job: Job) -> Causes | None:
 def answers(job: Job) -> list[Answer] | None:
     """Returns the answers to what-if questions; None if the log has no events."""
     found = why(job)
-    return None if found is None else what_if(found.program, found.joins, found.graph)
+    return None if found is None else what_if(found.program, found.joins, found.graph, found.unknown)
 
 
 @once_per_job
@@ -166,18 +171,15 @@ def path_by_activity(job: Job) -> Records | None:
 @once_per_job
 def replays(job: Job) -> Records | None:
     """Returns the answers to what-if questions: question, rank (-1: all), file, run_time and saved in seconds, and
-    `error`, the difference between the run time of the unchanged replay and the measured one. None if the log has no
+    the interval of the saved seconds, least and most: its width is the difference between the run time of the unchanged
+    replay and the measured one, and what calls may have waited for that the events do not tell. None if the log has no
     events.
     """
-    found, given = why(job), answers(job)
-    if found is None or given is None:
+    given = answers(job)
+    if given is None:
         return None
-    error = abs(given[0].run_time - found.program.run_time)
-    rows = [
-        (each.change.question, each.change.rank, _name(job, each.change.file), each.run_time, each.saved, error)
-        for each in given
-    ]
-    return Records.of(("question", "rank", "file", "run_time", "saved", "error"), rows)
+    rows = [(each.change.question, each.change.rank, _name(job, each.change.file), *each[1:]) for each in given]
+    return Records.of(("question", "rank", "file", "run_time", "saved", "least", "most"), rows)
 
 
 def _described(job: Job, kinds: tuple[Activity, ...], what: np.ndarray) -> dict[str, np.ndarray]:
@@ -196,11 +198,10 @@ def _name(job: Job, record: int) -> str:
 
 @dataclass(frozen=True)
 class Waiting:
-    """Seconds of all waits, those of them that no work explains, and what the events cannot tell, in sentences."""
+    """Seconds of all waits, and those of them that no work explains."""
 
     waited: float
     unexplained: float
-    limits: str
 
 
 @once_per_job
@@ -209,16 +210,33 @@ def waiting(job: Job) -> Waiting | None:
     found, causes = why(job), _causes(job)
     if found is None or causes is None:
         return None
-    return Waiting(float(found.waits.waited.sum()), causes.unexplained, " ".join(_limits(found)))
+    return Waiting(float(found.waits.waited.sum()), causes.unexplained)
 
 
-def _limits(found: Why) -> list[str]:
-    """Returns sentences about what is missing from the events."""
-    said = ["Only the first thread of each rank is followed; other jobs and processors are not seen."]
+@once_per_job
+def limits(job: Job) -> list[str]:
+    """Returns sentences about what the events of the job cannot tell; none if the log has no events."""
+    found = why(job)
+    if found is None:
+        return []
+    said = []
     if found.until is not None:
+        memory = any("IOLENS_WHY" in reason for reason in job.partial)
+        reason = "iolens run --why MIB gives them more memory" if memory else "the job did not end as it should"
         said.append(
             f"The events of all ranks end with the collective call at {found.until:.3g} s; nothing behind it is "
-            f"analysed (iolens run --why MIB gives them more memory)."
+            f"analysed ({reason})."
+        )
+    if found.unknown.in_calls > 0:
+        some = ", ".join(found.unknown.functions[:3])
+        said.append(
+            f"In {some}{' and others' if len(found.unknown.functions) > 3 else ''} a rank spent up to "
+            f"{found.unknown.in_calls:.2g} s, and the events do not tell what it waited for."
+        )
+    if found.program.left_out:
+        said.append(
+            f"{found.program.left_out:,} calls of other threads are left out, and what they did counts as computing: "
+            f"up to {found.unknown.in_gaps:.2g} s of a rank."
         )
     if found.joins.not_joined:
         said.append(f"{found.joins.not_joined:,} parts of messages and collective calls have no partner in the log.")
@@ -244,8 +262,8 @@ class Culprit:
 
 @dataclass(frozen=True)
 class StorageSaving:
-    """The most that infinitely fast storage saves: seconds, the replay's error included; `until`: of which first part
-    of the job, if not of all. `culprit` is there where the I/O of one rank accounts for more than half of the saving.
+    """The most that infinitely fast storage saves: seconds, with all that is uncertain; `until`: of which first part of
+    the job, if not of all. `culprit` is there where the I/O of one rank accounts for more than half of the saving.
     """
 
     seconds: float
@@ -257,14 +275,13 @@ class StorageSaving:
 def storage_saving(job: Job) -> StorageSaving | None:
     """Returns what infinitely fast storage would save; None if the log has no events or the job no I/O."""
     found, given = why(job), answers(job)
-    saved = {each.change.question: each.saved for each in given or () if each.change.rank < 0 and not each.change.file}
-    if found is None or given is None or STORAGE not in saved:
+    free = next((each for each in given or () if each.change.question == STORAGE), None)
+    if found is None or given is None or free is None:
         return None
-    error = abs(given[0].run_time - found.program.run_time)
     by_rank = {each.change.rank: each.saved for each in given if each.change.rank >= 0}
     rank = max(by_rank, key=lambda one: by_rank[one], default=-1)
-    decides = saved[STORAGE] > 0 and by_rank.get(rank, 0.0) > saved[STORAGE] / 2
-    return StorageSaving(max(saved[STORAGE], 0.0) + error, found.until, _culprit(job, rank) if decides else None)
+    decides = by_rank.get(rank, 0.0) > free.most / 2
+    return StorageSaving(free.most, found.until, _culprit(job, rank) if decides else None)
 
 
 @once_per_job

@@ -10,9 +10,13 @@ import numpy as np
 from iolens.metrics.why.joins import ALL, Joins
 from iolens.metrics.why.program import FILE, FILES, LOCK, MPI, Program
 from iolens.metrics.why.replay import Graph, run_time
+from iolens.metrics.why.unknown import Unknown, unknown_of
 
 _MOST_RANKS = _MOST_FILES = 3
 """Ranks and files with the most I/O for which the question is asked one by one."""
+
+_NO_MATTER = 0.01
+"""Share of the run time that calls without a known partner may take before nothing is certain to be saved."""
 
 STORAGE = "storage infinitely fast"
 NO_CHANGE = "nothing changed"
@@ -27,25 +31,42 @@ class Change(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """The run time of a replay in seconds, and by how much it is less than the replay without any change."""
+    """The run time of a replay in seconds, and by how much it is less than the replay without any change. least, most:
+    the interval of the saved seconds. Its width is the error of the unchanged replay, and what calls may have waited
+    for that the events do not tell.
+    """
 
     change: Change
     run_time: float
     saved: float
+    least: float
+    most: float
 
 
-def what_if(program: Program, joins: Joins, graph: Graph) -> list[Answer]:
+def what_if(program: Program, joins: Joins, graph: Graph, unknown: Unknown | None = None) -> list[Answer]:
     """Returns the answers to all questions; the first one is for no change at all."""
-    times = [(each, run_time(program, graph, gap, cost)) for each, gap, cost in _changes(program, joins, graph)]
-    return [Answer(change, time, times[0][1] - time) for change, time in times]
+    dark = unknown_of(program, joins, graph) if unknown is None else unknown
+    base = run_time(program, graph, graph.gap, graph.cost)
+    error = abs(base - program.run_time)
+    is_dark = dark.seconds > max(error, _NO_MATTER * program.run_time)
+    found = [Answer(Change(NO_CHANGE), base, 0.0, 0.0, error)]
+    for change, gap, cost in _changes(program, joins, graph, dark.threads_do_io):
+        time = lowest = run_time(program, graph, gap, cost)
+        if dark.seconds > 0:
+            shorter = np.maximum(gap - dark.gap, 0.0), np.maximum(cost - dark.cost, 0.0)
+            lowest = min(time, run_time(program, graph, *shorter))
+        least = 0.0 if is_dark else max(base - time - error, 0.0)
+        found.append(Answer(change, time, base - time, least, max(base - lowest, 0.0) + error))
+    return found
 
 
-def _changes(program: Program, joins: Joins, graph: Graph) -> Iterator[tuple[Change, np.ndarray, np.ndarray]]:
+def _changes(
+    program: Program, joins: Joins, graph: Graph, threads_do_io: bool
+) -> Iterator[tuple[Change, np.ndarray, np.ndarray]]:
     """Yields each question with the gaps and costs that it replays."""
-    yield Change(NO_CHANGE), graph.gap, graph.cost
     work = _FileWork(program, joins, graph)
     everywhere = np.ones(len(program), bool), np.ones(len(program.inner_call), bool)
-    if work.seconds > 0:
+    if work.seconds > 0 or threads_do_io:
         yield Change(STORAGE), graph.gap, work.cost(*everywhere, 0.0)
         yield Change("storage twice as fast"), graph.gap, work.cost(*everywhere, 0.5)
         for rank in work.ranks():

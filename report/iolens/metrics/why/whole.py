@@ -6,6 +6,22 @@ import numpy as np
 
 from iolens.log.records import Records
 
+_LONGEST = 1e9
+"""Seconds that no job takes: a later time is damage."""
+
+
+def sound_part(events: Records, ranks: int) -> Records:
+    """Returns the rows of the table `why_events` of each rank before its first one with an impossible time; no rows if
+    one has an impossible rank, since the order of calls is lost then.
+    """
+    rank = events["rank"]
+    if not len(events) or rank.min() < 0 or rank.max() >= ranks:
+        return events.where(slice(0))
+    possible = (np.abs(events["start"]) < _LONGEST) & (np.abs(events["end"]) < _LONGEST)
+    first = np.full(ranks, len(events))
+    np.minimum.at(first, rank[~possible], np.flatnonzero(~possible))
+    return events if possible.all() else events.where(np.arange(len(events)) < first[rank])
+
 
 def whole_part(events: Records, ranks: int) -> tuple[Records, float | None]:
     """Returns rows of the table `why_events` up to the last collective call that all ranks recorded, and when that call

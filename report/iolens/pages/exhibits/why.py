@@ -21,12 +21,19 @@ if TYPE_CHECKING:
 _MOST_ROWS, _BINS = 250, 600
 """Size of the picture of all ranks; more ranks are drawn in rows of neighbours."""
 
-_SOURCE = "iolens run --why records it"
+_SOURCE = "iolens run --why"
+
+_FOLLOWED = "Only the first thread of each rank is followed; other jobs and processors are not seen."
 
 
 def _rank(value: int) -> str:
     """Returns a rank in words."""
     return "all" if value < 0 else str(value)
+
+
+def _saved(seconds: float) -> str:
+    """Returns saved seconds in words; 0 where a change makes the job longer."""
+    return words.seconds(max(seconds, 0.0))
 
 
 def waits_note(job: Job) -> str:
@@ -37,7 +44,28 @@ def waits_note(job: Job) -> str:
     return (
         f"Waits in MPI add up to {words.seconds(found.waited)} s over all ranks; this work of late ranks explains "
         f"{words.seconds(found.waited - found.unexplained)} s of them. Direct: seconds that others waited for this "
-        f"rank; through chains: seconds that ranks waited for those. {found.limits}"
+        f"rank; through chains: seconds that ranks waited for those. {_FOLLOWED} {_limits(job)}"
+    )
+
+
+def _limits(job: Job) -> str:
+    """Returns what the events of the job cannot tell."""
+    return " ".join(answers.limits(job))
+
+
+def what_if_note(job: Job) -> str:
+    """Returns the sentence on storage, and how sure the answers are."""
+    return (
+        f"{storage_note(job)} What is saved lies between the least and the most: these differ by the error of the "
+        f"replay, and by what calls may have waited for that the events do not tell. {_FOLLOWED} {_limits(job)}"
+    ).strip()
+
+
+def path_note(job: Job) -> str:
+    """Returns the meaning of the critical path."""
+    return (
+        "The chain of work that the end of the job depended on. Its share of I/O is the most that faster storage could "
+        f"save if no other chain took over; `what_if` says what is saved. {_limits(job)}"
     )
 
 
@@ -78,6 +106,12 @@ def _path_figure(job: Job, _: pd.DataFrame) -> Iterable[FigureBlock]:
     )
 
 
+def nobody_waited(job: Job) -> str:
+    """Returns that no rank waited, where the events say so; empty if the log has none."""
+    found = answers.why(job)
+    return "" if found is None or len(found.waits.call) else "No rank waited for another one."
+
+
 WAITS_BY_CAUSE: Exhibit[Job] = Exhibit(
     name="waits_by_cause",
     title="Work that other ranks waited for",
@@ -94,6 +128,7 @@ WAITS_BY_CAUSE: Exhibit[Job] = Exhibit(
         Column("ranks held up", "held_up", words.count),
     ],
     note=waits_note,
+    absent=nobody_waited,
     source=_SOURCE,
 )
 
@@ -114,6 +149,7 @@ WAIT_STATES: Exhibit[Job] = Exhibit(
     ],
     note="Seconds over all ranks, and those that are directly due to computing, I/O, waiting for locks of files, and "
     "MPI of the late rank. During the others the late rank waited itself, or no work explains them.",
+    absent=nobody_waited,
     source=_SOURCE,
 )
 
@@ -130,8 +166,7 @@ CRITICAL_PATH: Exhibit[Job] = Exhibit(
         Column("seconds", "seconds", words.seconds),
         Column("share", "share", words.share),
     ],
-    note="The chain of work that the end of the job depended on. Its share of I/O is the most that faster storage "
-    "could save if no other chain took over; `what_if` says what is saved.",
+    note=path_note,
     source=_SOURCE,
     draw=_path_figure,
 )
@@ -145,9 +180,11 @@ WHAT_IF: Exhibit[Job] = Exhibit(
         Column("rank", "rank", _rank),
         Column("file", "file", optional=True),
         Column("run time, s", "run_time", words.seconds),
-        Column("saved, s", "saved", words.seconds),
+        Column("saved, s", "saved", _saved),
+        Column("least, s", "least", words.seconds),
+        Column("most, s", "most", words.seconds),
     ],
-    note=storage_note,
+    note=what_if_note,
     source=_SOURCE,
 )
 

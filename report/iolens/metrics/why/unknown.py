@@ -1,0 +1,89 @@
+"""The time of a job that its events do not explain: calls without a known partner, and what other threads did."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from iolens.log.records import Records
+from iolens.metrics.why.joins import Joins
+from iolens.metrics.why.program import MPI, Program
+from iolens.metrics.why.replay import Graph
+
+_WAITS_ALONE = re.compile(
+    r"MPI_(Neighbor_|M?[Pp]robe$|Wait(all|any|some)?$|Intercomm_|Comm_(accept|connect|spawn)|Win_(flush|unlock)"
+    r"|(Put|Get|Accumulate|Get_accumulate|Fetch_and_op|Compare_and_swap)(_c)?$)"
+)
+"""Functions that can wait for other ranks, and whose rows do not name a partner."""
+
+
+@dataclass(frozen=True)
+class Unknown:
+    """Seconds of each call (`cost`) and of the time before it (`gap`) in which its rank may have waited for something
+    that the events do not tell. functions: those of the calls, the one with most seconds first. in_calls: seconds of
+    the rank with most of `cost`. in_gaps: the same of `gap`. threads_do_io: True if other threads call the file system.
+    """
+
+    cost: np.ndarray
+    gap: np.ndarray
+    functions: tuple[str, ...]
+    in_calls: float
+    in_gaps: float
+    threads_do_io: bool
+
+    @property
+    def seconds(self) -> float:
+        """Returns the most seconds that a rank may have waited unseen."""
+        return self.in_calls + self.in_gaps
+
+
+def unknown_of(program: Program, joins: Joins, graph: Graph, other_threads: Records | None = None) -> Unknown:
+    """Returns what the events do not explain. other_threads: rows of `why_events` of threads that are not followed."""
+    alone = (program.kind == MPI) & _may_wait(program)
+    windows = joins.windows
+    for calls in (joins.send, joins.send_done, joins.receive, joins.receive_done, joins.entered, joins.completed):
+        alone[calls[calls >= 0]] = False
+    alone[windows.waiting] = False
+    inner = np.bincount(program.inner_call, weights=program.inner_seconds, minlength=len(program))
+    cost = np.where(alone, np.maximum(graph.cost - inner, 0.0), 0.0)
+    gap = np.zeros(len(program)) if other_threads is None else _covered(program, graph, other_threads)
+    of_function = np.bincount(program.function, weights=cost, minlength=len(program.functions))
+    order = np.argsort(-of_function, kind="stable")[: np.count_nonzero(of_function)]
+    names = tuple(program.functions[at] for at in order.tolist())
+    threads_do_io = other_threads is not None and bool(np.isin(other_threads["kind"], ("file", "files")).any())
+    return Unknown(cost, gap, names, _most(program, cost), _most(program, gap), threads_do_io)
+
+
+def _most(program: Program, seconds: np.ndarray) -> float:
+    """Returns the sum of the rank that has most."""
+    return float(np.bincount(program.rank, weights=seconds, minlength=program.ranks).max(initial=0.0))
+
+
+def _may_wait(program: Program) -> np.ndarray:
+    """Returns True for calls that wait for another rank, or for what a thread or the file system does meanwhile."""
+    found = np.array([bool(_WAITS_ALONE.match(name)) for name in program.functions] or [False])[program.function]
+    links = program.links
+    by_itself = np.isin(links["kind"], ("all", "iall")) & (links["communicator"] != 0) & (links["size"] == 1)
+    found[links["call"][(links["kind"] != "win") & ~by_itself]] = True
+    files = np.array([name.startswith("MPI_File_") for name in program.functions] or [False])
+    chosen: np.ndarray = found & ~files[program.function]
+    return chosen
+
+
+def _covered(program: Program, graph: Graph, others: Records) -> np.ndarray:
+    """Returns for each call the seconds of the gap before it in which other threads of the rank were in a call."""
+    found = np.zeros(len(program))
+    for rank in np.unique(others["rank"]).tolist():
+        rows = others["rank"] == rank
+        order = np.argsort(others["start"][rows], kind="stable")
+        start, end = others["start"][rows][order], np.maximum.accumulate(others["end"][rows][order])
+        begins = np.maximum(start, np.concatenate([[0.0], end[:-1]]))
+        times = np.stack([begins, np.maximum(end, begins)], axis=1).reshape(-1)
+        spent = np.maximum(end - begins, 0.0)
+        totals = np.stack([np.cumsum(spent) - spent, np.cumsum(spent)], axis=1).reshape(-1)
+        calls = slice(int(program.first[rank]), int(program.first[rank + 1]))
+        until = program.start[calls]
+        found[calls] = np.interp(until, times, totals) - np.interp(until - graph.gap[calls], times, totals)
+    return found

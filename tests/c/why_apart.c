@@ -1,0 +1,84 @@
+/* Four ranks that wait for a planted write of rank 0 in ways whose partners `iolens run --why` does not join:
+ * `why_apart intercommunicator | partitioned | thread`. */
+#include <mpi.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "why_delay.h"
+
+enum { STEPS = 3 };
+
+static int rank;
+static MPI_Comm half;
+
+/* Even and odd ranks meet in barriers of an intercommunicator. */
+static void meet_across(void)
+{
+    MPI_Comm across;
+    MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - rank % 2, 3, &across);
+    for (int step = 0; step < STEPS; step++) {
+        if (rank == 0)
+            planted_delay(step);
+        MPI_Barrier(across);
+    }
+    MPI_Comm_free(&across);
+}
+
+/* Rank 0 sends to rank 1 in two parts. */
+static void send_parts(void)
+{
+#if MPI_VERSION >= 4
+    static char data[16];
+    MPI_Request request;
+    if (rank == 0)
+        MPI_Psend_init(data, 2, 8, MPI_CHAR, 1, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+    else if (rank == 1)
+        MPI_Precv_init(data, 2, 8, MPI_CHAR, 0, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+    for (int step = 0; step < STEPS && rank < 2; step++) {
+        MPI_Start(&request);
+        if (rank == 0) {
+            planted_delay(step);
+            MPI_Pready_range(0, 1, request);
+        }
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+    if (rank < 2)
+        MPI_Request_free(&request);
+#endif
+}
+
+static void *write_all(void *unused)
+{
+    for (int step = 0; step < STEPS; step++)
+        planted_delay(step);
+    return unused;
+}
+
+/* The first thread of rank 0 waits for another one that writes. */
+static void write_beside(void)
+{
+    pthread_t writer;
+    if (rank == 0 && pthread_create(&writer, NULL, write_all, NULL) == 0)
+        pthread_join(writer, NULL);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+int main(int argc, char **argv)
+{
+    int provided;
+    if (argc != 2)
+        return 2;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
+    if (strcmp(argv[1], "intercommunicator") == 0)
+        meet_across();
+    else if (strcmp(argv[1], "partitioned") == 0)
+        send_parts();
+    else
+        write_beside();
+    MPI_Comm_free(&half);
+    MPI_Finalize();
+    return 0;
+}

@@ -1,0 +1,139 @@
+"""Tests of what the events of a job leave open: calls without partner, other threads, damaged and missing events."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from iolens.cli.main import main
+from iolens.log import Job
+from iolens.metrics.why.answers import limits, replays, storage_saving, waits_by_cause
+from iolens.metrics.why.what_if import STORAGE
+from iolens.pages.exhibits.why import WAITS_BY_CAUSE, WHAT_IF, WHY_EXHIBITS
+from test_why import job_with
+from why_programs import Line
+
+
+def interval(job: Job, question: str = STORAGE) -> tuple[float, float, float]:
+    """Returns the seconds that an answer says are saved, and the interval of them."""
+    rows = replays(job)
+    assert rows is not None
+    (row,) = rows.where(rows["question"] == question).rows("saved", "least", "most")
+    return tuple(round(float(each), 6) for each in row)  # type: ignore[return-value]
+
+
+def with_events(job: Job, **columns: object) -> Job:
+    """Returns the job with other values in its events, row by row or for all."""
+    frame = job.private["why_events"].assign(**columns)
+    return replace(job, private={**job.private, "why_events": frame})
+
+
+def across() -> Job:
+    """Returns a job in which rank 1 waits 4 s in a barrier of an intercommunicator for rank 0, which writes."""
+    writer, other = Line().file(0, 5), Line()
+    for line, begin in ((writer, 5.0), (other, 1.0)):
+        line.add("all", "MPI_Barrier", begin, 5.1, size=2).together("MPI_Barrier", 5.2, 5.3, 2)
+    return job_with(writer, other)
+
+
+def test_a_call_without_partner_widens_the_interval() -> None:
+    job = across()
+    assert interval(job) == (0.0, 0.0, pytest.approx(4.1))
+    saving = storage_saving(job)
+    assert saving is not None
+    assert saving.seconds == pytest.approx(4.1)
+    assert limits(job) == ["In MPI_Barrier a rank spent up to 4.1 s, and the events do not tell what it waited for."]
+
+
+def test_joined_calls_leave_an_interval_of_the_replays_error() -> None:
+    lines = [Line().file(0, 5).together("MPI_Barrier", 5, 5.1, 2), Line().together("MPI_Barrier", 1, 5.1, 2)]
+    assert interval(job_with(*lines)) == (4.0, 4.0, 4.0)
+    assert limits(job_with(*lines)) == []
+
+
+def test_what_other_threads_do_may_be_what_a_rank_waited_for() -> None:
+    lines = [Line().file(1, 3).file(2, 5).together("MPI_Barrier", 6, 6.1, 2), Line().together("MPI_Barrier", 1, 6.1, 2)]
+    job = job_with(*lines)
+    threads = np.where(job.private["why_events"]["kind"] == "file", 1, 0)
+    job = with_events(job, thread=threads)
+    assert interval(job) == (0.0, 0.0, pytest.approx(4.0))
+    assert limits(job)[0].startswith("2 calls of other threads are left out")
+
+
+@pytest.mark.parametrize(
+    ("reason", "said"),
+    [
+        ("The record of who waits for whom ends early on some rank; IOLENS_WHY says …", "(iolens run --why MIB gives"),
+        ("The job ended without writing its log.", "(the job did not end as it should)"),
+    ],
+)
+def test_events_that_end_early_say_why(reason: str, said: str) -> None:
+    job = job_with(*(Line().together("MPI_Barrier", 1, 2, 2) for _ in range(2)))
+    events = job.private["why_events"]
+    private = {"why_events": events[events["function"] == "MPI_Barrier"], "job": {"partial": [reason]}}
+    job = replace(job, private=private)
+    assert said in limits(job)[0]
+
+
+def test_a_job_of_one_rank_has_no_waits(tmp_path: Path) -> None:
+    job = job_with(Line().file(1, 3).together("MPI_Barrier", 3, 3.1, 1))
+    assert interval(job) == (2.0, 2.0, 2.0)
+    assert limits(job) == []
+    assert WAITS_BY_CAUSE.lack(job) == "No rank waited for another one."
+    lack = WAITS_BY_CAUSE.lack(replace(job, private={}))
+    assert lack == "this log has no data for the table waits_by_cause; the table needs iolens run --why"
+    log = Path(__file__).parents[1] / "data/iolens/predict/ior-1-stripe.darshan"
+    assert main(["table", "waits_by_cause", str(log)]) == 1
+
+
+def test_saved_seconds_are_never_below_zero_in_a_table() -> None:
+    job = job_with(Line().send(1, 1.1, 1), Line().file(0, 2).receive(2, 2.1, 0))
+    table = WHAT_IF.table(job)
+    assert table is not None
+    place = table.columns.index("saved, s")
+    assert not any(row[place].startswith("-") for row in table.rows)
+
+
+@pytest.mark.parametrize("column", ["start", "end"])
+@pytest.mark.parametrize("damage", [float("nan"), float("inf"), -1e300])
+def test_events_behind_a_damaged_time_are_left_out(column: str, damage: float) -> None:
+    lines = [Line().together("MPI_Barrier", 1, 2, 2).together("MPI_Barrier", 3 + at, 4.5, 2) for at in range(2)]
+    job = job_with(*lines)
+    times = job.private["why_events"][column].to_numpy(float).copy()
+    times[1] = damage
+    assert "end with the collective call at 2 s" in limits(with_events(job, **{column: times}))[0]
+
+
+@pytest.mark.parametrize("rank", [-1, 2, 2**31 - 1])
+def test_events_of_impossible_ranks_are_not_analysed(rank: int) -> None:
+    job = job_with(*(Line().together("MPI_Barrier", 1 + at, 2, 2) for at in range(2)))
+    ranks = job.private["why_events"]["rank"].to_numpy().copy()
+    ranks[0] = rank
+    assert waits_by_cause(with_events(job, rank=ranks)) is None
+
+
+def test_damaged_rows_never_end_in_an_error() -> None:
+    """Any field of any row may be wrong, and rows may be missing, out of order or there twice."""
+    lines = [Line(), Line(), Line()]
+    for step in range(3):
+        for rank, line in enumerate(lines):
+            line.file(2.0 * step, 2.0 * step + 0.3 * rank, rank + 1)
+            line.wait(2.0 * step + 0.95, 2.0 * step + 1, line.post(2.0 * step + 0.9, 2.0 * step + 0.9, (rank + 1) % 3))
+            line.together("MPI_Allreduce", 2.0 * step + 1 + 0.1 * rank, 2.0 * step + 1.5, 3)
+    job = job_with(*lines)
+    whole = job.private["why_events"]
+    chance = np.random.default_rng(7)
+    for _ in range(30):
+        frame = whole.sample(frac=chance.uniform(0.3, 1), random_state=int(chance.integers(1 << 30)))
+        frame = frame if chance.integers(2) else frame.sort_index()
+        frame = pd.concat([frame, frame.iloc[: int(chance.integers(3))]]).reset_index(drop=True)
+        for name in chance.choice([one for one in frame if frame[one].dtype.kind in "iu"], 2):
+            most = np.iinfo(frame[name].dtype)
+            frame.loc[chance.integers(len(frame), size=2), name] = [most.min, 0, most.max][chance.integers(3)]
+        damaged = replace(job, private={"why_events": frame})
+        for exhibit in WHY_EXHIBITS:
+            exhibit.table(damaged)
+            exhibit.figures(damaged)

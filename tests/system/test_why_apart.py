@@ -1,0 +1,42 @@
+"""The saving of infinitely fast storage stays an upper bound where events do not tell why ranks waited."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from iolens.log import read_log
+from iolens.metrics.why.answers import limits, replays, storage_saving
+from iolens.metrics.why.what_if import STORAGE
+from mpi_libraries import ROOT, library
+
+sys.path.insert(0, str(ROOT / "tests/bench"))
+from why_planted import measured
+
+pytestmark = pytest.mark.mpi
+
+
+@pytest.mark.parametrize(
+    ("name", "way", "said"),
+    [
+        ("usual", "intercommunicator", "In MPI_Barrier"),
+        ("mpich", "partitioned", "In MPI_Wait"),
+        ("usual", "thread", "calls of other threads are left out"),
+    ],
+)
+def test_the_most_that_is_saved_holds_without_partners(tmp_path: Path, name: str, way: str, said: str) -> None:
+    its, source = library(name), ROOT / "tests/c"
+    program = its.compile(
+        source / "why_apart.c", tmp_path / "program", str(source / "why_delay.c"), f"-I{source}", "-O1", "-pthread"
+    )
+    slow, fast = (measured(its, [str(program)], way, mib, tmp_path / f"{mib}") for mib in (10, 0))
+    job = read_log(tmp_path / "10" / "log.darshan")
+    saved, saving = replays(job), storage_saving(job)
+    assert saved is not None
+    assert saving is not None
+    row = saved.where(saved["question"] == STORAGE)
+    assert row["least"][0] == 0
+    assert row["most"][0] > 0.9 * (slow.seconds - fast.seconds) > 1
+    assert saving.seconds == row["most"][0]
+    assert said in " ".join(limits(job))
