@@ -39,6 +39,8 @@ PROGRAMS = {
     "BT-IO simple": (4, [*BTIO, "--method", "simple"]),
     "BT-IO epio": (4, [*BTIO, "--method", "epio"]),
     "BT-IO fortran": (4, [*BTIO, "--method", "fortran"]),
+    "many empty files": (4, [BUILD / "metadata", "-n", 3]),
+    "many small files": (4, [BUILD / "metadata", "-n", 3, "-w", 3901, "-e", 3901]),
     "checkpoint": (6, [*CHECKPOINT, "--num_writers", 1]),
     "checkpoint, binary files": (6, [*CHECKPOINT, "--num_writers", 2, "--write_binary", "--split_file"]),
 }
@@ -168,10 +170,9 @@ def test_settings_are_found_from_a_log_without_the_program(
     assert main(["tune", "--log", str(log), "--budget", "2"]) == 0
     assert "sc4_ag2/rep-1" in capsys.readouterr().out
     stripes = (tmp_path / "results" / "run" / "stripes.sh").read_text()
-    assert re.fullmatch(r"lfs setstripe -c \d -S 1M DIRECTORY\n", stripes), (
-        "a busy machine may make one stripe the best"
-    )
-    assert "cb_nodes 2" in (tmp_path / "results" / "run" / "hints.txt").read_text()
+    hints = (tmp_path / "results" / "run" / "hints.txt").read_text()
+    assert re.fullmatch(r"lfs setstripe -c \d -S 1M DIRECTORY\n", stripes)  # a busy machine may prefer few of each
+    assert re.match(r"cb_nodes \d\n", hints)
 
 
 def test_a_log_without_transfers_gives_no_workload(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

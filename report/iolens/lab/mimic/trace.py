@@ -41,7 +41,7 @@ def read_trace(job: Job) -> Trace:
     mpi = read_mpi_files(job, ids)
     inside = _lies_inside(below, mpi.calls) | _lies_inside(below, _later_spans(mpi.calls), same_file=True)
     counted = Counted(job, ids, mpi.calls)
-    own = split_kinds(in_order(below[~inside]), counted)
+    own = counted.with_modes(split_kinds(in_order(below[~inside]), counted))
     exchanges = read_exchanges(job, mpi.communicators)
     known = joined([own, mpi.calls, read_streams(job, ids)])
     silent, silent_notes = calls_without_times(known, counted)
@@ -57,8 +57,8 @@ def read_trace(job: Job) -> Trace:
         files=tuple(
             FileFacts(
                 name,
-                counted.mode(file),
-                _size_before(calls, file, counted.mode(file)),
+                counted.modes.get(file, 0),
+                _size_before(calls, file, counted.modes.get(file, 0)),
                 mpi.hints.get(file, {}),
                 file not in unaligned,
             )
@@ -75,9 +75,8 @@ def read_trace(job: Job) -> Trace:
 
 def _refuse(job: Job) -> None:
     """Raises if the log has no trace, or a trace that is known to be incomplete."""
-    if not any(module.name.startswith("DXT") for module in job.modules):
-        raise IolensError(f"{job.path}: this log has no single transfers; record the run with iolens run --dxt")
-    if any(module.partial or module.cut for module in job.modules if module.name.startswith("DXT")):
+    traces = [module for module in job.modules if module.name.startswith("DXT")]
+    if any(module.partial or module.cut for module in traces):
         raise IolensError(
             f"{job.path}: the traces in this log are incomplete, and calls are not made up; record the run with a "
             f"larger IOLENS_DXT_MEMORY"
@@ -85,6 +84,8 @@ def _refuse(job: Job) -> None:
     if not len(job.tables.get("traced_events", Records({}))):
         raise IolensError(
             f"{job.path}: this log does not say when files were opened and closed, as logs of iolens run --dxt do"
+            if traces
+            else f"{job.path}: this log has no single calls on files; record the run with iolens run --dxt"
         )
 
 

@@ -72,16 +72,28 @@ class Counted:
         return {(self._ids[key], rank): value for key, rank, value in rows if value and key in self._ids}
 
     @cached_property
-    def _modes(self) -> dict[int, int]:
+    def _given_modes(self) -> dict[tuple[int, int], int]:
+        """Returns the permissions that opens gave, by file and rank, with rank -1 for all ranks together."""
         table = self._job.records.get("POSIX")
         if table is None:
             return {}
-        pairs = zip(table["id"].tolist(), table["POSIX_MODE"].tolist(), strict=True)
-        return {self._ids[key]: max(0, mode) for key, mode in pairs if key in self._ids}
+        rows = zip(table["id"].tolist(), table["rank"].tolist(), table["POSIX_MODE"].tolist(), strict=True)
+        return {(self._ids[key], rank): max(0, mode) for key, rank, mode in rows if key in self._ids}
 
-    def mode(self, file: int) -> int:
-        """Returns the permissions with which a file was created; 0 if no open gave any."""
-        return self._modes.get(file, 0)
+    @cached_property
+    def modes(self) -> dict[int, int]:
+        """Returns the permissions with which each file was created; 0 if no open gave any."""
+        found: dict[int, int] = {}
+        for (file, _), mode in self._given_modes.items():
+            found[file] = max(found.get(file, 0), mode)
+        return found
+
+    def with_modes(self, calls: Calls) -> Calls:
+        """Returns the calls; opens by a rank that gave no permissions for that file have 1 as their detail."""
+        bare = [pair for pair, mode in self._given_modes.items() if not mode]
+        keys = calls.file * self._job.nprocs + calls.rank
+        mine = np.isin(keys, [file * self._job.nprocs + rank for file, rank in bare if rank >= 0])
+        return calls.changed(detail=np.where((calls.kind == Kind.OPEN) & mine, 1, calls.detail))
 
     def beside_mpi(self, counter: str) -> dict[tuple[int, int], int]:
         """Returns a counter by file and rank without the calls that the MPI library makes, and will make again.

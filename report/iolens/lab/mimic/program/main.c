@@ -1,11 +1,12 @@
 /* The interpreter of the table of steps. */
 
-static void on_descriptor(enum kind kind, long file)
+static void on_descriptor(enum kind kind, const long *value)
 {
+    long file = value[FILE_NUMBER];
     struct open_file *state = state_of(file);
     switch (kind) {
     case OPEN:
-        keep(state, open_file(file));
+        keep(state, open_file(file, value[DETAIL] ? 0 : facts_of(file)->mode));
         break;
     case DUP:
         keep(state, dup(descriptor_of(file)));
@@ -35,7 +36,7 @@ static void perform(const struct step *step, const long *value)
     else if (kind == FILENO || (kind >= STREAM_OPEN && kind <= STREAM_CLOSE))
         on_stream(kind, value);
     else if (kind >= OPEN && kind <= MAP)
-        kind == STAT ? on_path(step, value) : on_descriptor(kind, value[FILE_NUMBER]);
+        kind == STAT ? on_path(step, value) : on_descriptor(kind, value);
     else if (kind == MAKE_FOLDER || kind == REMOVE_FOLDER)
         on_folder(kind, value[FILE_NUMBER]);
     else if (kind >= UNLINK && kind <= TRUNCATE)

@@ -24,9 +24,9 @@ static void create_quietly(long file)
     record(1);
 }
 
-static int open_file(long file)
+/* Without permissions, a file that another rank made is opened. */
+static int open_file(long file, long mode)
 {
-    long mode = facts_of(file)->mode;
     int fd = mode ? open(path_of(file), O_RDWR | O_CREAT, (mode_t)mode) : open(path_of(file), O_RDWR);
     if (fd < 0) {
         create_quietly(file);
@@ -50,7 +50,7 @@ static int descriptor_of(long file)
     struct open_file *state = state_of(file);
     if (!state->opened) {
         record(0);
-        keep(state, open_file(file));
+        keep(state, open_file(file, facts_of(file)->mode));
         record(1);
     }
     return state->fd[state->opened - 1];
