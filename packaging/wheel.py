@@ -146,7 +146,7 @@ def write(target: Path, rows: Sequence[Row]) -> None:
 
 
 def digest(content: bytes) -> str:
-    """Returns a hash in the form of the file RECORD."""
+    """Returns the SHA-256 hash of a file as a wheel's list of files (RECORD) writes it."""
     return base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
 
 

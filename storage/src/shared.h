@@ -30,7 +30,7 @@ struct shared_file {
 
 struct shared {
     uint32_t ready;
-    char boot[40]; /* boot id: the same on one running kernel only */
+    char boot[40]; /* boot id, which differs after each start of the kernel */
     pthread_mutex_t lock;
     struct ost_params params;
     struct ost_state state;

@@ -69,7 +69,8 @@ static void say_percentage(const Run *run, const char *name, double seconds, dou
     run_say(run, "   %-24s: %14.2f", name, 100.0 * seconds / total);
 }
 
-/* NPB's four lines by its formulas (harmonic mean over the ranks), then what that mean hides. */
+/* Prints NPB's four lines by its formulas, with the harmonic mean over the ranks, and then values that this
+ * mean hides. */
 void report_statistics(const Run *run, const Measured *measured)
 {
     if (run->written == 0)

@@ -235,8 +235,8 @@ static Outcome reduce(Work *work)
     return o;
 }
 
-/* A reader's node may hold what was read before, and a writer's what was written: with a file for each task
- * the two are different files. */
+/* Drops both files from the page cache of all nodes. A reader's node may hold the file that it read before,
+ * and a writer's node the one that it wrote; with a file per task these are different files. */
 static void forget(const Work *work)
 {
     Job *job = work->job;

@@ -33,7 +33,8 @@ int print_facts(const Settings *settings, const Team *team, Fact facts[FACTS_MAX
 /* Returns the access of a row: write, read or remove. */
 const char *print_access(const Row *row);
 
-/* Values of one kind of access over the repetitions: bandwidths in MiB/s, and total seconds. */
+/* Fills in the bandwidth in MiB/s and the total seconds of one kind of access, for each repetition. Returns
+ * the number of repetitions. */
 int print_values(const Test *test, Step step, double *bandwidth, double *seconds);
 
 /* Writes the time as "Sat Nov 21 10:00:00 2026". */

@@ -99,8 +99,8 @@ static void make_common(const struct chain_table *most)
 }
 
 /* Collective. Merges the tables of all ranks; entries of lower ranks come first, in the order in which they
- * were made. If ranks cannot send messages, all tables must have one size. If they can, all ranks must have
- * come here: a rank that left out a step for lack of memory would wait for a message that another rank
+ * were made. If ranks cannot send messages, all tables must have the same size. If they can, all ranks must
+ * call this function: a rank that skipped it for lack of memory would wait for a message that another rank
  * sends after that step. */
 static int merge_common(const struct iolens_transport *transport, const struct chain_table *most)
 {

@@ -22,7 +22,7 @@ struct chain_object {
 
 struct chain_node {
     uint64_t offset;          /* virtual address in the object's file */
-    uint32_t parent;          /* Number of the caller's node, or CHAIN_NONE. */
+    uint32_t parent;          /* Number of the node of the caller in the table, or CHAIN_NONE. */
     uint32_t object_and_leaf; /* 2 * object + leaf */
 };
 

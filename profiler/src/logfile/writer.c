@@ -181,7 +181,7 @@ void writer_put_regions(struct writer *writer, const struct iolens_transport *tr
     writer_put(writer, begin, joined, used);
 }
 
-/* Reports the error that all ranks agreed on; a local error from a skipped step is only a consequence. */
+/* Stores the error on which all ranks agreed. A local error may be only the consequence of a skipped step. */
 void writer_in_step(struct writer *writer, int error)
 {
     if (error)

@@ -40,7 +40,7 @@ static void add(struct shape *shape, struct iolens_run run, int64_t shift)
         *place = run;
 }
 
-/* Appends copies of the other shape, moved by `shift`. */
+/* Appends each run of the other shape, moved by `shift`. */
 static void append(struct shape *shape, const struct shape *other, int64_t shift)
 {
     shape->failed |= other->failed;

@@ -19,7 +19,7 @@ void signal_stack_end(void);
  * alone. */
 void signal_stack_call(signal_handler *handler, int number, siginfo_t *info, void *context);
 
-/* Does what sigaltstack does for the program, which never sees the stack of ours. */
+/* Does for the program what sigaltstack does, without showing it the signal stack of the profiler. */
 int signal_stack_share(const stack_t *wanted, stack_t *before);
 
 /* Returns true if the kernel could not deliver a signal on this alternate stack of the program's. */

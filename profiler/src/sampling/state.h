@@ -12,7 +12,7 @@
 
 enum { SAMPLED_THREADS = 1024, SAMPLED_FRAMES = 128 };
 
-/* Key and value of the state of `samples`. */
+/* Key and value of a row of the table `samples`. */
 struct sample_key {
     uint32_t thread, region, node, blocked;
 };

@@ -22,7 +22,8 @@ static void mix(struct lanes *s)
 static uint64_t little_endian(const unsigned char bytes[8])
 {
     uint64_t word;
-    __builtin_memcpy(&word, bytes, sizeof word); /* memcpy is a call: built without builtins */
+    /* Built without builtins, where a plain memcpy would be a call. */
+    __builtin_memcpy(&word, bytes, sizeof word);
     return le64toh(word);
 }
 

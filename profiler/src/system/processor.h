@@ -16,8 +16,9 @@ struct processor {
 /* Reads the facts; unknown ones, such as all on other machines than x86-64, are empty or 0. */
 void processor_read(struct processor *processor);
 
-/* Nominal peak, from a table: floating-point operations of double precision that a core of this family and
- * model can do in a cycle at most. 0: not known, or this processor lacks the vectors that it takes. */
+/* Returns the nominal peak, from a table: the largest number of double-precision operations that a core of
+ * this family and model can do in a cycle. Returns 0 if the model is unknown, or if this processor lacks the
+ * vector instructions on which the peak relies. */
 int64_t processor_peak(const char *vendor, unsigned family, unsigned model);
 
 #endif

@@ -14,7 +14,7 @@ struct usage {
 
 struct usage usage_of_thread(int32_t kernel_id);
 
-/* Returns the seconds between two readings of the same thread. */
+/* Returns what the thread used between two readings. */
 struct usage usage_between(struct usage begin, struct usage end);
 
 /* Returns the clock of the thread's processor time, which any thread of the process can read. */

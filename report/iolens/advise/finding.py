@@ -32,7 +32,7 @@ class Finding:
 
     @property
     def worth_it(self) -> bool:
-        """Returns whether the remedy is worth its work, as far as the log bounds the gain."""
+        """Returns True if the remedy may gain enough to be worth its work: severity high or medium."""
         return self.severity in ("high", "medium")
 
 

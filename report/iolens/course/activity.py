@@ -34,8 +34,8 @@ class Claim:
 
     `kind` is one of `KINDS`: `more` (the bandwidth of `point` is above that of `other`), `same` (equal within
     `margin`), `reaches` (`margin` of the model's bound or more), `finds` (the advice on its logs has the finding
-    `rule`), `logs` (each run leaves `count` logs, one a process). `slides` says what came out at the course's first
-    home; `because` and `otherwise` explain either answer.
+    `rule`), `logs` (each run leaves `count` logs, one a process). `slides` is the result that the slides of the course
+    show; `because` explains the answer yes, `otherwise` the answer no.
     """
 
     kind: str

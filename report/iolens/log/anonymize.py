@@ -144,7 +144,9 @@ def _anonymous_mount(line: bytes, names: Pseudonyms) -> bytes:
 
 
 def _command(line: bytes, names: Pseudonyms) -> bytes:
-    """Returns the program's path and its arguments; its name stays where programs are kept."""
+    """Returns the command line with pseudonyms for the program's path and its arguments; the program's own name stays
+    if `names.keep` has "program".
+    """
     words = line.strip().split(b" ")
     folder, slash, program = words[0].rpartition(b"/")
     first = names.path(folder + slash) + program if "program" in names.keep else names.path(words[0])

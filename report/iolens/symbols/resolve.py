@@ -105,8 +105,8 @@ def lookup(path: str, build_id: str, addresses: Sequence[int], search: Sequence[
 
 
 def _lines_by_own_names(file: Path, addresses: Sequence[int], named: Mapping[int, str]) -> dict[int, tuple[Line, ...]]:
-    """Returns `lines_of`, with no inlined function named like the code that contains it (`named`, the linker's
-    name).
+    """Returns `lines_of` with corrected frames. binutils may name an inlined function like the code that contains it
+    (`named`, the linker's name); the names of such addresses are looked up again in a copy of the file without symbols.
     """
     lines = lines_of(file, addresses)
     outer = demangled(list(named.values()))

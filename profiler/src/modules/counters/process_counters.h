@@ -18,8 +18,8 @@ void counters_pause(bool on);
  * none. */
 bool counters_reset(void);
 
-/* The data recorded about traced calls: bits of enum iolens_tracing, with counters if events of the
- * processor were requested. */
+/* Bits of enum iolens_tracing: the kinds of data that are recorded about traced calls. Counters are among
+ * them if events of the processor were requested. */
 extern unsigned iolens_counters_tracing;
 
 /* Number that changes whenever counting restarts or recording is switched. A difference of counter values

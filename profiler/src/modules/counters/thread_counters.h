@@ -4,7 +4,7 @@
 
 #include "counts.h"
 
-/* Reads the calling thread's counters, at the begin and at the end of a counted section. */
+/* Reads the calling thread's counters where a counted section begins, and where it ends. */
 void counters_begin(struct counts *now);
 void counters_end(struct counts *now);
 

@@ -34,8 +34,9 @@ struct hdf5_calls {
 #undef ASK
 };
 
-/* The function in the library that `caller` uses, which is the one in use from now on in this thread. NULL:
- * the process holds one library only, or none can be told. */
+/* Returns the function of this name in the HDF5 library that `caller` uses, which from now on is the library
+ * in use in this thread. Returns NULL if the process holds only one library, or if the caller's library is
+ * unknown. */
 void *hdf5_of_caller(const char *name, const void *caller);
 
 /* The library in use; NULL when it is too old to be recorded, which is said once, or one too many. */

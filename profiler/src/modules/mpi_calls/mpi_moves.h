@@ -1,4 +1,5 @@
-/* The bytes of an MPI call that Darshan's APMPI record counts, and the sizes by which it counts them. */
+/* The bytes of an MPI call that Darshan's APMPI record counts, and the size classes by which the record
+ * counts messages. */
 #ifndef IOLENS_MPI_MOVES_H
 #define IOLENS_MPI_MOVES_H
 

@@ -120,8 +120,8 @@ static void put_shared_rows(const struct iolens_transport *transport, struct buf
     buffer_free(&begins);
 }
 
-/* Some ranks opened the file without transfers, so no call is common to all ranks and the waiting is
- * unknown. */
+/* Adds the shared files, and then the files that only some ranks opened or used. Those have no call that is
+ * common to all ranks, so their waiting time is unknown. */
 static void collect(const struct iolens_transport *transport, struct buffer *rows)
 {
     put_shared_rows(transport, rows);

@@ -57,7 +57,7 @@ struct __kernel_timespec;
 
 #define HELD_MASK held_mask(mask, &(sigset_t){{0}})
 
-/* A wait in a ring, with the timers' signal held back. */
+/* Wraps a call that may wait in a ring. The signal of the sampling timers is blocked during the wait. */
 #define RING_CALL(ret_t, name, params, args, before, waits, fd)                                              \
     FNB(ret_t, name, params, args, (before, c.mark = (waits) && HOLD(REAL(name))),                           \
         (sampling_release(c.mark), rings_after((int)(fd))))

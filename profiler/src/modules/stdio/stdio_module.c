@@ -13,8 +13,8 @@ static void stdio_init(void *state, struct file *file, int fd)
         s->record.ints[STDIO_OPENS] = 1; /* Standard streams are open from the start. */
 }
 
-/* The standard streams of `sort <in >out` are all that it uses, but a line of greeting is not worth a
- * log. */
+/* Returns true if a standard stream is worth a log by itself: it was redirected, as in `sort <in >out`, and
+ * moved more bytes than a greeting has. */
 static bool stdio_matters(const void *state, const struct file *file)
 {
     const int64_t *ints = ((const struct stdio_state *)state)->record.ints;

@@ -25,7 +25,7 @@ __attribute__((always_inline)) static inline void add_transfer(struct stdio_stat
     io_watch_call(c, "STDIO", s->record.base.id, bytes);
 }
 
-enum { NOWHERE = 0 }; /* End of a transfer that does not change the highest byte. */
+enum { NOWHERE = 0 }; /* End offset of a transfer that does not change the highest offset. */
 
 /* Asks the stream for its position, after a call that may have moved it by another amount than was
  * counted. */

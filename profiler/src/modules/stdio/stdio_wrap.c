@@ -1,6 +1,6 @@
 /* The wrapped functions of stdio: the rows of calls/stdio.def, expanded. */
 
-/* The header renames the scanf family to its C99 twins; the rows name both. */
+/* The header renames the scanf family to its C99 names; calls/stdio.def has rows for both names. */
 #define fscanf   header_fscanf
 #define scanf    header_scanf
 #define vfscanf  header_vfscanf

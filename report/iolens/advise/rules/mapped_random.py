@@ -40,8 +40,8 @@ def _is_random(table: Records, limits: Limits) -> np.ndarray:
 
 
 def _blocked_seconds(job: Job) -> np.ndarray | None:
-    """Returns the seconds of each rank in which it may have waited for page faults: outside of recorded calls, it was
-    blocked, or the log cannot tell. None for a log without the processor times of its ranks.
+    """Returns the most seconds that each rank can have waited for page faults: outside recorded calls it was asleep or
+    without a core, or the log does not tell its state. None for a log without the processor times of its ranks.
     """
     parts = rank_time(job)
     if parts is None:

@@ -10,7 +10,9 @@ from iolens.metrics.job.failed import MISSING, failed_calls
 from iolens.metrics.job.start_up import searched_in_vain
 
 _CALLS_PER_ENTRY = 2
-"""Fewest calls of glibc's loader for a folder that does not exist: it opens a file there, and asks for the folder."""
+"""Minimum number of calls that glibc's loader makes for a folder that does not exist: it tries to open a file in the
+folder, and then asks for the folder itself.
+"""
 
 REMEDY = """\
 Search fewer folders, and search them once for all ranks:

@@ -28,7 +28,9 @@ _JOB = "job.json"
 """File in a run's folder with the job to which it was handed."""
 
 _QUEUED = 4
-"""Jobs that wait in the queue at a time: enough that none is missing, few enough that a change of mind is cheap."""
+"""Number of jobs that wait in the queue at a time: enough that the queue does not run empty, few enough that little
+must be cancelled when the user stops.
+"""
 
 _PERIODS = (0.5, 10.0)
 """Seconds between two looks: at first, and at most."""

@@ -1,4 +1,4 @@
-"""Group runs into jobs: a job has one number of nodes and of ranks on each, so its runs have the same shape."""
+"""Group runs into jobs. All runs of a job have the same number of nodes, and the same number of ranks on each node."""
 
 from __future__ import annotations
 

@@ -269,8 +269,8 @@ def _steps_of(tokens: _Tokens, calls: Calls, group: Group) -> list[Step]:
 
 
 def expand(steps: list[Step]) -> tuple[list[Kind], np.ndarray]:
-    """Returns the kinds and the values (calls, 4, ranks) of the calls that steps stand for, without pauses, as the C
-    program makes them.
+    """Returns the calls that the C program makes for these steps, without pauses: the kind of each, and an array
+    (calls, 4, ranks) with its `VALUES` on each rank.
     """
     kinds: list[Kind] = []
     rows: list[np.ndarray] = []

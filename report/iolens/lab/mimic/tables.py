@@ -38,7 +38,9 @@ class _Numbers:
 
 
 def _rule(values: np.ndarray) -> tuple[int, int, int, int, int] | None:
-    """Returns base, period, inner step and outer step that give these values, and -1 (no list); None if none do."""
+    """Returns base, period, inner step and outer step of a regular sequence with these values, and -1 in place of the
+    number of a list; None if the values are not regular.
+    """
     count, base = len(values), int(values[0])
     if (values == base).all():
         return base, 1, 0, 0, -1

@@ -31,7 +31,7 @@ def single_copy_works() -> bool:
 
 
 def _try_it() -> bool:
-    """Lets one child read the text from the memory of another."""
+    """Returns True if one child process can read `_TEXT` from the memory of another one."""
     import ctypes
 
     class Part(ctypes.Structure):

@@ -61,7 +61,9 @@ def _in_ranges(numbers: Sequence[int]) -> str:
 
 
 def targets_summary(targets: Sequence[StorageTarget]) -> str:
-    """Returns one line for a person."""
+    """Returns a line for people: how many targets accept new files, how full the targets are, and which are closed or
+    missing.
+    """
     fills = [target.fill for target in targets if target.fill is not None]
     full = f", {100 * min(fills):.0f} % to {100 * max(fills):.0f} % full" if fills else ""
     closed = without_files(targets)

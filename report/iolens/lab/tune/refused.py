@@ -21,8 +21,8 @@ def ignored_factors(experiment: Experiment) -> tuple[str, ...]:
 
 
 def refused_points(points: Sequence[Point], record: RunRecord) -> frozenset[int]:
-    """Returns the points that cannot take effect either after a run in which a setting did not: those whose level lies
-    on the same side of the level in effect as the requested one. ROMIO caps cb_nodes, for example, at the hosts.
+    """Returns the points that would not take effect either, after a run whose setting did not: their level lies on the
+    same side of the level in effect as the requested one. ROMIO, for example, limits cb_nodes to the number of hosts.
     """
     found: set[int] = set()
     for factor, setting in SETTINGS.items():

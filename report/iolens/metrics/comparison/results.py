@@ -173,7 +173,7 @@ def _times(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
 
 
 def base_level(name: str, levels: Sequence[Any]) -> Any:
-    """Returns the level one gets without asking when the sweep has it, else the lowest."""
+    """Returns the default level of a setting if the sweep has it, else the lowest level."""
     usual = SETTINGS[name].usual if name in SETTINGS else None
     return usual if usual in levels else sorted_levels(levels)[0]
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _WORKERS = ("ranks", "nodes")
-"""Settings whose levels are numbers of workers; the first one that an experiment has counts."""
+"""Settings whose levels are numbers of workers. An experiment that varies both is judged by the first."""
 
 _SAME = 0.01
 """Part by which the work of two points may differ and still be the same."""

@@ -65,7 +65,7 @@ def by_file(job: Job, name: str) -> Records | None:
         return None
     files = file_records(job, name)
     places, each = _counters_of(records, prefix)
-    # A row a counter, so that all are summed at once and each as if it were alone.
+    # With one row per counter, one call sums all counters, and each sum equals that of the counter by itself.
     each = each[:, files.order]
     np.maximum(each, 0.0, out=each)
     values = np.add.reduceat(each, files.first, axis=1)

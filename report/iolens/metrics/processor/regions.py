@@ -64,8 +64,8 @@ def _unnamed(number: int) -> str:
 
 @once_per_job
 def _paths(job: Job) -> dict[int, str]:
-    """Returns the paths by number, which is the same on all ranks, from `region_names`; an empty label is the user's
-    number.
+    """Returns the path of each region by its number in `region_names`, which is the same on all ranks. A region without
+    a label is shown as #ID, with the id that the program gave it.
     """
     names = table_records(job, "region_names")
     if names is None:

@@ -14,11 +14,11 @@ _MOST_APART = 0.2
 
 
 def run_blocks(parts: Sequence[pd.DataFrame]) -> list[list[int]] | None:
-    """Returns the number of each run's block, for the runs of each point; None where blocks are broken, or where nobody
-    knows when runs began.
+    """Returns the number of each run's block, for the runs of each point. Returns None if the start of a run is
+    unknown, or if the runs were not made repetition by repetition.
 
-    A block is a repetition. A run that began when a later repetition was under way is one of that block. A run made
-    after all others, or before them, is a block by itself, so that it is compared with none.
+    A block is a repetition. A run that began while a later repetition was under way belongs to the later block. A run
+    that was made before or after all others is a block by itself, so that it is compared with none.
     """
     import pandas as pd
 

@@ -102,8 +102,8 @@ def _kinds(program: Program) -> tuple[tuple[Activity, ...], np.ndarray, np.ndarr
 
 
 def _inner_spans(program: Program, body: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Returns spans for the file system calls inside of MPI calls: at the end of the call, one after the other,
-    shortened where they are longer than what the call's waits leave.
+    """Returns start and end of each file system call inside an MPI call. These calls are placed one after another at
+    the end of the MPI call, and shortened if they exceed the part of it that is not waiting.
     """
     call, seconds = program.inner_call, program.inner_seconds
     total = np.bincount(call, weights=seconds, minlength=len(program))

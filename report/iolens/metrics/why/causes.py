@@ -24,9 +24,10 @@ _CHUNK = 20_000
 
 @dataclass(frozen=True)
 class Causes:
-    """short, long: seconds of waiting by rank that was late and activity that delayed it (ranks × activities),
-    directly and through chains of ranks. held: number of ranks that waited for that. by_pattern: direct seconds by
-    pattern and activity. unexplained: seconds of waits that no work explains (network, clocks).
+    """Delays by cause. short, long: seconds that ranks waited (ranks × activities), by the late rank and the activity
+    that delayed it; `long` includes waits through chains of ranks. held: number of ranks that waited for this rank and
+    activity. by_pattern: direct seconds by pattern and activity. unexplained: seconds of waits that no recorded work
+    explains (network, clocks).
     """
 
     short: np.ndarray

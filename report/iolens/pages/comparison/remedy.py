@@ -100,7 +100,7 @@ def _own_lines(program: str, change: Mapping[str, Any]) -> list[str]:
 
 
 def folded(command: str) -> str:
-    """Returns a shell command in as many lines as a page has room for, still one command."""
+    """Returns a shell command broken into lines that fit the width of a page; a shell still reads it as one command."""
     if len(command) <= _LINE:
         return command
     lines: list[str] = []

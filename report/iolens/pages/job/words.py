@@ -178,7 +178,7 @@ def verdicts(job: Job) -> list[str]:
 
 
 def _gaps(job: Job) -> list[str]:
-    """Returns bytes that one layer moved and the one below it did not see."""
+    """Returns a sentence for reads and one for writes if POSIX saw almost none of the bytes that MPI-IO moved."""
     return [
         f"POSIX saw almost none of the {words.size(lost)} that MPI-IO {verb}: this log does not cover those calls."
         for verb, lost in zip(("read", "wrote"), mpiio.unseen(job).values(), strict=True)

@@ -22,7 +22,7 @@ GAP = 12.0
 _LONG, _ROOM = 16, 110.0
 """A table of more rows than LONG may be split over pages, but not begun in less than ROOM points."""
 _BELONGING = ("small", "code")
-"""Styles of what belongs to the finding above it."""
+"""Styles of texts that stay on one page with the finding above them."""
 _INK, _QUIET = HexColor("#222222"), HexColor("#555555")
 
 

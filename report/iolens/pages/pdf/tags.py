@@ -77,7 +77,9 @@ class Tags:
 
 
 def _written(element: _Element, parent: Any, document: Any, found: dict[int, Any]) -> Any:
-    """Returns the reference of an element, which is added to the document with all below it, and kept in `found`."""
+    """Adds an element, with all elements below it, to the document. Returns the element's reference, which `found`
+    keeps as well.
+    """
     made = PDFDictionary({"S": PDFName(element.kind), "P": parent})
     place = found[id(element)] = document.Reference(made)
     if element.alternative:
@@ -111,7 +113,9 @@ def artifact(canvas: Any) -> Iterator[None]:
 
 
 class TaggedTable(Grid):  # type: ignore[misc]
-    """A table whose rows and cells are elements; cells without words are empty ones, so that columns stay columns."""
+    """A table of a tagged PDF: each row and each cell is a structure element. A blank cell gets an empty element, so
+    that later cells stay in their columns.
+    """
 
     def draw(self) -> None:
         """Draws the table."""

@@ -29,7 +29,7 @@ _HEADLINE = (RUN, "Bandwidth", "Time", "Computing", "Metadata")
 """Groups whose rows the headline names, in this order; those of the run come first."""
 
 _NAMES = {RUN: "", "Time": "printed ", "Computing": ""}
-"""Words before the names of rows that differ from the name of their group."""
+"""Words before the names of rows, by group; by default the name of the group."""
 
 _VERSION = re.compile(r" \d[\w.+-]*$")
 """Ending of a benchmark's name."""

@@ -15,7 +15,7 @@ _GAP = 2
 """Blanks between columns."""
 
 _SHORTEST = 16
-"""Characters that a column of words keeps at least."""
+"""Minimum width, in characters, to which a column of words is narrowed."""
 
 MOST_ROWS = 24
 

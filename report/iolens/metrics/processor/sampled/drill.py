@@ -241,7 +241,9 @@ class Tree:
             yield self.pe_row(others, place, TOGETHER, depth, self.ranks)
 
     def pe_row(self, node: Records, place: int, name: str, depth: int, ranks: int) -> dict[str, Any]:
-        """Returns one rank, or with `ranks` above 1 the mean of values that are known as a sum over all ranks."""
+        """Returns the row of one rank. With `ranks` above 1 the row has the mean over these ranks, of values that are
+        known only as a sum.
+        """
         numbers = {column: float(node[column][place]) / ranks for column in self.measures.sums}
         numbers |= {column: float(node[column][place]) for column in self.measures.extremes}
         share = self.share(float(node[self.measures.first][place]) / self.ranks)

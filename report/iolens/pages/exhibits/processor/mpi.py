@@ -76,7 +76,7 @@ def _distance_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
 
 
 def _peer(number: int) -> str:
-    """Returns a rank; -1: several."""
+    """Returns the name of a peer rank; a negative number stands for several ranks."""
     return "others" if number < 0 else str(number)
 
 

@@ -91,7 +91,7 @@ def _numbers_columns(subjects: Subjects) -> list[Column]:
 
 
 _MOST_CHANGES = 20
-"""Functions of a profile that pages and terminals show; `--all` and exports have all."""
+"""Maximum number of functions of a profile on pages and terminals; `--all` and exports have no limit."""
 
 _LACKING = "n/a: none of its logs or outputs has this number."
 
