@@ -10,9 +10,10 @@ import pandas as pd
 import pytest
 from iolens.cli.main import main
 from iolens.log import Job
-from iolens.metrics.why.answers import limits, replays, storage_saving, waits_by_cause
+from iolens.metrics.why.answers import limits, replays, storage_bound, storage_saving, waits_by_cause
 from iolens.metrics.why.what_if import STORAGE
-from iolens.pages.exhibits.why import WAITS_BY_CAUSE, WHAT_IF, WHY_EXHIBITS
+from iolens.pages.exhibits.why import WAITS_BY_CAUSE, WHAT_IF, WHY_EXHIBITS, storage_note
+from iolens.pages.job.words import verdicts
 from test_why import job_with
 from why_programs import Line
 
@@ -61,6 +62,30 @@ def test_what_other_threads_do_may_be_what_a_rank_waited_for() -> None:
     job = with_events(job, thread=threads)
     assert interval(job) == (0.0, 0.0, pytest.approx(4.0))
     assert limits(job)[0].startswith("2 calls of other threads are left out")
+
+
+def test_mapped_files_are_named_beside_what_is_saved() -> None:
+    job = job_with(Line().file(0, 5).together("MPI_Barrier", 5, 5.1, 2), Line().together("MPI_Barrier", 1, 5.1, 2))
+    counters = pd.DataFrame({"id": [1], "rank": [0], "POSIX_MMAPS": [2]})
+    mapped = replace(job, frames={"POSIX": counters})
+    assert storage_note(mapped).startswith(
+        "With infinitely fast storage this job would take at most 4.00 s less, beside waits for pages of mapped files, "
+        "mostly for rank 0"
+    )
+    assert storage_bound(job) == pytest.approx(4.0)
+    assert storage_bound(mapped) is None
+
+
+def test_a_job_without_io_is_told_so() -> None:
+    job = job_with(*(Line().together("MPI_Barrier", 1 + at, 2, 2) for at in range(2)))
+    assert verdicts(job)[0] == (
+        "Infinitely fast storage would save this job nothing: the events have no call of the file system."
+    )
+
+
+def test_nobody_is_named_for_a_saving_of_little() -> None:
+    lines = [Line().file(5, 5.05).together("MPI_Barrier", 5.05, 5.1, 2), Line().together("MPI_Barrier", 1, 5.1, 2)]
+    assert storage_note(job_with(*lines)).endswith("s less.")
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,9 @@ from iolens.metrics.why.whole import sound_part, whole_part
 _MOST_ROWS = 15
 """Rows of a table on a page; exports have all."""
 
+_LEAST = 0.01
+"""Share of the run time from which the reason for a saving is named."""
+
 
 @dataclass(frozen=True)
 class Why:
@@ -263,12 +266,14 @@ class Culprit:
 @dataclass(frozen=True)
 class StorageSaving:
     """The most that infinitely fast storage saves: seconds, with all that is uncertain; `until`: of which first part of
-    the job, if not of all. `culprit` is there where the I/O of one rank accounts for more than half of the saving.
+    the job, if not of all. `culprit` is there where the I/O of one rank accounts for more than half of the saving, and
+    that for 1 % of the run. `mapped`: files were mapped into memory, and no event has the waits for their pages.
     """
 
     seconds: float
     until: float | None
     culprit: Culprit | None
+    mapped: bool
 
 
 @once_per_job
@@ -280,19 +285,21 @@ def storage_saving(job: Job) -> StorageSaving | None:
         return None
     by_rank = {each.change.rank: each.saved for each in given if each.change.rank >= 0}
     rank = max(by_rank, key=lambda one: by_rank[one], default=-1)
-    decides = by_rank.get(rank, 0.0) > free.most / 2
-    return StorageSaving(free.most, found.until, _culprit(job, rank) if decides else None)
+    decides = free.most >= _LEAST * found.program.run_time and by_rank.get(rank, 0.0) > free.most / 2
+    counters = job.records.get("POSIX")
+    mapped = counters is not None and "POSIX_MMAPS" in counters.names and bool((counters["POSIX_MMAPS"] > 0).any())
+    return StorageSaving(free.most, found.until, _culprit(job, rank) if decides else None, mapped)
 
 
 @once_per_job
 def storage_bound(job: Job) -> float | None:
     """Returns the most seconds that a remedy of I/O can save, by replay; None where the log's events leave out a part
-    of the job: its end, other threads, or the partners of some calls.
+    of the job: its end, other threads, the partners of some calls, or waits for pages of mapped files.
     """
     found, saving = why(job), storage_saving(job)
     if found is None or saving is None:
         return None
-    whole = found.until is None and found.program.left_out == 0 and found.joins.not_joined == 0
+    whole = found.until is None and not saving.mapped and found.program.left_out == 0 and found.joins.not_joined == 0
     return saving.seconds if whole and found.graph.broken == 0 else None
 
 

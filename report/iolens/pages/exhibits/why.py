@@ -73,11 +73,15 @@ def storage_note(job: Job) -> str:
     """Returns the sentence of what infinitely fast storage would save, and whose I/O held up others where that
     explains it.
     """
-    found = answers.storage_saving(job)
-    if found is None:
+    found, events = answers.storage_saving(job), answers.why(job)
+    if events is None:
         return ""
-    span = "this job" if found.until is None else f"the first {words.seconds(found.until)} s of this job"
+    span = "this job" if events.until is None else f"the first {words.seconds(events.until)} s of this job"
+    if found is None:
+        return f"Infinitely fast storage would save {span} nothing: the events have no call of the file system."
     sentence = f"With infinitely fast storage {span} would take at most {words.seconds(found.seconds)} s less"
+    if found.mapped:
+        sentence += ", beside waits for pages of mapped files"
     if found.culprit is None:
         return f"{sentence}."
     one = found.culprit

@@ -151,12 +151,14 @@ def main_file_system(job: Job) -> str:
 
 def verdicts(job: Job) -> list[str]:
     """Returns the first sentences: how much, how fast, who wrote."""
+    first = [*filter(None, [storage_note(job)])]
     moved = cost.moved_once(job)
     if not moved:
-        return ["This log records no bytes read or written."]
+        return [*first, "This log records no bytes read or written."]
     main, *others = moved
     if main == "STDIO" and not others and not operations.file_bytes(job, "STDIO"):
-        return [f"No bytes of files were read or written: {words.size(moved[main])} went through standard streams."]
+        size = words.size(moved[main])
+        return [*first, f"No bytes of files were read or written: {size} went through standard streams."]
     layer = cost.performance(job, main)
     known = layer.mib_per_second is not None and cost.SHORTEST <= layer.seconds <= job.run_time
     speed = f" at {words.speed(layer.mib_per_second)} (estimate)" if known else ""
@@ -164,7 +166,7 @@ def verdicts(job: Job) -> list[str]:
     more = [f"{words.size(moved[name])} through {name}" for name in others if moved[name] >= sum(moved.values()) / 100]
     if more:
         said[0] = f"{said[0][:-1]}, and {' and '.join(more)}."
-    said = [*filter(None, [storage_note(job)]), *said, *_gaps(job)]
+    said = [*first, *said, *_gaps(job)]
     wrote = mpiio.aggregators(job)
     if wrote is not None and len(wrote):
         path, writers, unseen, common = next(wrote.rows("path", "writers", "others", "common_write"))

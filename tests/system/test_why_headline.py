@@ -1,0 +1,90 @@
+"""The first sentence of a job says what faster storage would save, for bundled and foreign programs.
+
+Its numbers are those of the tables, which are printed by a command each.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from btio_program import ROOT
+from iolens.cli.main import main
+from iolens.lab.run import mpi
+from iolens.pages import words
+from mimic_runs import record
+from test_foreign_drivers import _hdf5, _mpi4py, _ncmpigen
+
+pytestmark = [
+    pytest.mark.mpi,
+    pytest.mark.skipif(
+        mpi.flavour_of_launcher("mpirun") != "openmpi", reason="the programs are started by Open MPI's mpirun"
+    ),
+]
+
+BUILD = ROOT / "build" / "bin"
+FACES = ["--nx", 1, "--ny", 1, "--im_world", 24, "--lm", 6, "--ntrials", 1]
+BUNDLED: dict[str, tuple[int, list[object]]] = {
+    "btio": (4, [BUILD / "btio", "--class", "S", "--io-only"]),
+    "ior": (2, [BUILD / "ior", "-w", "-r", "-b", "256k", "-t", "64k", "-o", "data"]),
+    "ior, collective": (2, [BUILD / "ior", "-a", "MPIIO", "-c", "-w", "-r", "-b", "256k", "-t", "64k", "-o", "data"]),
+    "checkpoint": (6, [BUILD / "checkpoint_simulator", *FACES, "--num_writers", 1]),
+    "restart": (6, [BUILD / "restart_simulator", *FACES, "--make"]),
+    "alignment": (2, [BUILD / "alignment", "-s", 4]),
+    "collectives": (2, [BUILD / "collectives", "--oversubscribed", "--operations", "Barrier", "-i", 5]),
+    "metadata": (2, [BUILD / "metadata", "-n", 50]),
+}
+SENTENCE = re.compile(
+    r"With infinitely fast storage this job would take at most (< )?([\d.]+) s less"
+    r"(, mostly for rank (\d+): its (\S+)(?: of (\S+))? held up (\d+) other ranks?)?\."
+)
+
+
+def _rows(name: str, log: Path, capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
+    """Returns the rows that `iolens table NAME LOG --json` prints."""
+    capsys.readouterr()
+    assert main(["table", name, str(log), "--json"]) == 0
+    found: list[dict[str, Any]] = json.loads(capsys.readouterr().out)
+    return found
+
+
+def assert_said(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Fails unless the summary begins with the sentence, and its numbers are those of the tables."""
+    assert main(["show", str(log)]) == 0
+    said = SENTENCE.search(" ".join(capsys.readouterr().out.split()))
+    assert said
+    _, most, culprit, rank, function, file, others = said.groups()
+    replays = _rows("what_if", log, capsys)
+    storage = next(row for row in replays if row["question"] == "storage infinitely fast")
+    assert most == words.seconds(storage["most"]).removeprefix("< ")
+    assert 0 <= storage["least"] <= max(storage["saved"], 0) <= storage["most"]
+    assert storage["most"] <= replays[0]["run_time"]
+    for row in replays:
+        if row["rank"] >= 0 or row["file"] or "twice" in row["question"]:
+            assert row["saved"] <= storage["most"] + 1e-9
+    if culprit:
+        causes = _rows("waits_by_cause", log, capsys)
+        assert any(
+            (row["rank"], row["kind"], row["function"], row["file"], row["held_up"])
+            == (int(rank), "I/O", function, file or "", int(others))
+            for row in causes
+        )
+
+
+@pytest.mark.parametrize("name", BUNDLED)
+def test_bundled_programs(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ranks, command = BUNDLED[name]
+    assert_said(record(tmp_path, command, ranks, ["--why"]), capsys)
+
+
+@pytest.mark.parametrize("make", [_mpi4py, _ncmpigen, _hdf5])
+def test_foreign_programs(
+    make: Callable[[Path], tuple[str, str]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program, arguments = make(tmp_path)
+    given = [one.strip(" '").format(directory=tmp_path) for one in arguments.split(",")]
+    assert_said(record(tmp_path, [program, *given], 2, ["--why"]), capsys)
