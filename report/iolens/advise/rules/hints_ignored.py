@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from iolens.advise import say
+from iolens.advise.capacity import useful_aggregators
 from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
 from iolens.log import Job
@@ -38,22 +41,28 @@ def check(job: Job, limits: Limits) -> Seen | None:
     if table is None:
         return None
     echoes = str(job.info.get("io_component_used") or "").startswith("ompio")
-    seen = _writers_by_path(job)
+    seen, ids = _writers_by_path(job), {name: key for key, name in job.names.items()}
     wrong: dict[str, list[str]] = {}
+    bounds: dict[str, float] = {}
     rows = [Hint._make(row) for row in table.rows(*Hint._fields)]
     reporting = {row.path for row in rows if row.effective and not echoes}
     for row in rows:
         said = _contradiction(row, row.path in reporting, seen.get(row.path))
-        if said:
+        if not said:
+            continue
+        useful = int(useful_aggregators(job, np.array([ids[row.path]]))[0]) if row.path in ids else 0
+        share, bound = _most(row, seen.get(row.path), useful)
+        if share:
             wrong.setdefault(row.path, []).append(said)
+            bounds[bound] = max(share, bounds.get(bound, 0.0))
     if not wrong:
         return None
-    ids = [key for key, name in job.names.items() if name in wrong]
-    spent = slowest_seconds(job, "MPI-IO", ids) if "MPI-IO" in job.frames else 0.0
-    first = next(iter(wrong))
+    files = [ids[path] for path in wrong if path in ids]
+    spent = slowest_seconds(job, "MPI-IO", files) if "MPI-IO" in job.frames else 0.0
+    first, bound = next(iter(wrong)), max(bounds, key=lambda bound: bounds[bound])
     others = f" (and others on {say.count(len(wrong) - 1, 'more file')})" if len(wrong) > 1 else ""
     evidence = f"{first.rpartition('/')[2]}: {'; '.join(wrong[first][:4])}{others}."
-    return Seen(evidence, spent, "It assumes that MPI-IO takes no time on these files.", REMEDY)
+    return Seen(evidence, spent * bounds[bound], bound, REMEDY)
 
 
 class Hint(NamedTuple):
@@ -76,6 +85,24 @@ def _contradiction(row: Hint, reported: bool, writers: int | None) -> str:
     if row.key == "cb_nodes" and wanted.isdigit() and writers is not None and 0 < writers < int(wanted):
         return f"cb_nodes={wanted} was requested, but {say.count(writers, 'rank')} wrote"
     return ""
+
+
+def _most(row: Hint, writers: int | None, useful: int) -> tuple[float, str]:
+    """Returns the share (0 to 1) of MPI-IO's time on a file that a hint can save at most, and how it was found.
+
+    `useful`: aggregators that can write the file side by side, 0 where nothing tells.
+    """
+    wanted, now, what = row.given or row.requested, row.effective, "targets"
+    if row.key == "cb_nodes":
+        now, what = str(writers or now), "aggregators"
+    elif row.key != "striping_factor":
+        now = ""
+    if not (wanted.isdigit() and now.isdigit() and 0 < int(now) < int(wanted)):
+        return 1.0, "It assumes that MPI-IO takes no time on these files."
+    most = min(int(wanted), useful) if useful and row.key == "cb_nodes" else int(wanted)
+    if most <= int(now):
+        return 0.0, ""
+    return 1 - int(now) / most, f"It assumes {most} {what} instead of {now}: 1 − {now}/{most} of the time in MPI-IO."
 
 
 def _writers_by_path(job: Job) -> dict[str, int]:

@@ -34,7 +34,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
             rows = most_first(moved, blind)
             said.append(
                 f"MPI-IO moved {say.size(float(moved[rows].sum()))} on {say.files(job, table['id'][rows])}, but POSIX "
-                f"recorded none of it: sizes, order, alignment and ratios of these files are not in the log."
+                f"recorded less than 1 % of it: sizes, order, alignment and ratios of these files are not in the log."
             )
     return Seen(" ".join(said), None, "", REMEDY) if said else None
 

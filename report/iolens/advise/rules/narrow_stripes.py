@@ -11,6 +11,7 @@ from iolens.advise.rule import Layout, Rule, Seen
 from iolens.log import Job
 from iolens.metrics.files.striping import striped_files
 from iolens.metrics.files.use import most_first
+from iolens.metrics.files.writers import posix_users
 from iolens.metrics.job.share import slowest_seconds
 
 
@@ -30,9 +31,11 @@ def check(job: Job, limits: Limits) -> Seen | None:
     share = float((table["stripes"][rows] / wanted[rows]).min())
     spent = slowest_seconds(job, "POSIX", ids, ("READ", "WRITE"))
     whole = float(moved[rows].sum())
+    movers = max(posix_users(job, way).get(int(ids[0]), 0) for way in ("written", "read")) or ranks
+    who = f"{say.count(movers, 'rank')} of {ranks}" if movers < ranks else say.count(ranks, "rank")
     others = f"this file and {say.count(len(ids) - 1, 'other')} like it" if len(ids) > 1 else "this"
     evidence = (
-        f"{say.files(job, ids[:1])}: {say.count(ranks, 'rank')} moved {say.size(float(moved[first]))} on "
+        f"{say.files(job, ids[:1])}: {who} moved {say.size(float(moved[first]))} on "
         f"{say.count(stripes, 'stripe')}; {others} took {say.seconds(spent)} on the slowest rank "
         f"({say.size(whole)}, {say.rate(whole, spent)})."
     )

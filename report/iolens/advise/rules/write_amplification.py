@@ -6,6 +6,7 @@ from iolens.advise import say
 from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
 from iolens.advise.rules import hdf5_fill_values
+from iolens.advise.rules.data_sieving import sieved_files
 from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.files.use import among, by_file, most_first, under_mpiio
@@ -30,10 +31,8 @@ def check(job: Job, limits: Limits) -> Seen | None:
     pair = under_mpiio(job)
     if pair is not None:
         upper, lower = pair
-        asked = upper["BYTES_READ"] + upper["BYTES_WRITTEN"]
-        sieved = lower["BYTES_READ"] - upper["BYTES_READ"] >= limits["sieving_share"] * asked
         more = lower["BYTES_WRITTEN"] >= limits["amplification"] * upper["BYTES_WRITTEN"]
-        chosen = more & ~sieved & (upper["BYTES_WRITTEN"] > 0)
+        chosen = more & ~sieved_files(upper, lower, limits) & (upper["BYTES_WRITTEN"] > 0)
         if chosen.any():
             rows = most_first(lower["BYTES_WRITTEN"], chosen)
             return _said(job, lower.where(rows), "MPI-IO", float(upper["BYTES_WRITTEN"][rows].sum()))
@@ -70,7 +69,7 @@ RULE = Rule(
     title="More bytes are written than the program gave",
     says="POSIX wrote `amplification` times the bytes that the program gave to MPI-IO for a file without data "
     "sieving, or to HDF5 for its datasets where `hdf5-fill-values` is not reported",
-    limits=("amplification", "sieving_share"),
+    limits=("amplification", "sieving_share", "few_calls"),
     why="The storage receives fill values, or the same bytes again.",
     read_more="https://docs.hdfgroup.org (chunking, fill values); man nc_set_fill",
     check=check,
