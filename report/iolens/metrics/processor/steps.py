@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import astuple, dataclass, fields
 
+import numpy as np
+
 from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.comparison.settings import seconds_text, volume_text
@@ -22,6 +24,9 @@ from iolens.metrics.processor.threads import working_threads
 
 _ALL = 0.0
 """Threshold that keeps every row."""
+
+_LITTLE = 0.01
+"""Part of the run below which time that the log cannot attribute changes no statement."""
 
 _LEAST = 0.05
 """Per cent of the time below which a part is not mentioned."""
@@ -72,15 +77,22 @@ def imbalance_step(job: Job) -> Step:
     does, part = ("is in I/O for", moved) if by_io else (computes, compute)
     busy, average = seconds_text(float(part[busiest])), seconds_text(float(part.mean()))
     said = f"rank {each['rank'][busiest]} {does} {busy}, an average one {average}"
+    if not by_io and each[parts.UNKNOWN].max() > max(compute[busiest] - compute.mean(), _LITTLE * job.run_time):
+        said, lost = "n/a: this log does not separate computing from waiting on every rank", float("nan")
     table = exclusive_balance(job, Ask(("function",), _ALL))
-    uneven = None if table is None else table.where(table["imbalance"] > 0)
+    uneven = None if table is None else table.where((table["imbalance"] > 0) & _is_within(table["name"]))
     if uneven is not None and len(uneven):
         worst = most(uneven, "imbalance", 1).rows("name", "imbalance_percent", "most_rank")
         said += "".join(
-            f"; of calls, {name} loses most by imbalance: Imb. Time% {part:.1f} (rank {rank:.0f} has most)"
+            f"; among calls, {name} is the most uneven: imbalance {part:.1f} %, rank {rank:.0f} takes most"
             for name, part, rank in worst
         )
     return Step("1. balance the load", said, "load_balance", lost)
+
+
+def _is_within(functions: np.ndarray) -> np.ndarray:
+    """Returns, for each function, whether its calls lie between the start and the end of MPI."""
+    return np.array([parts.part_of(name) != parts.START for name in functions.tolist()], bool)
 
 
 def _hot_step(job: Job) -> Step:
@@ -100,15 +112,15 @@ def communication_step(job: Job) -> Step:
     name = "3. communicate less, and earlier"
     if job.nprocs < 2 and "mpi_calls" not in job.private:
         return Step(name, "n/a: one process, and MPI was not traced", "mpi_calls")
-    shares = _parts_of(job)
-    if shares.get(parts.UNTRACED):
-        return Step(name, "n/a: MPI was not traced (iolens run --trace mpi)", "mpi_calls")
+    shares, calls = _parts_of(job), mpi_calls(job)
     share = sum(shares.get(part, 0.0) for part in parts.MPI_PARTS)
-    calls, sent, where = mpi_calls(job), mpi_messages(job, Ask(threshold=_ALL)), mpi_nodes(job)
+    if shares.get(parts.UNTRACED) or not (share or {"mpi_calls", "samples"} & set(job.private)):
+        return Step(name, "n/a: MPI was not traced (iolens run --trace mpi)", "mpi_calls")
+    sent, where = mpi_messages(job, Ask(threshold=_ALL)), mpi_nodes(job)
     said = [f"{shares[part]:.1f} % {part}" for part in parts.MPI_PARTS if shares.get(part)] or ["no time in MPI"]
-    if calls is None:
+    if "mpi_calls" not in job.private:
         said.append("calls n/a: MPI was not traced (iolens run --trace mpi)")
-    else:
+    if calls is not None:
         made = calls.where((calls["level"] == "function") & (parts.mpi_part(calls["name"]) != parts.START))
         said += [f"most in {name} ({count:.0f} calls a rank)" for name, count in made.rows("name", "calls")][:1]
     if sent is not None and sent["messages"][0] > 0:
@@ -123,13 +135,14 @@ def computation_step(job: Job) -> Step:
     """Returns step 4: computing, its busiest line, and the processor's counters of the whole run."""
     shares, hot = _parts_of(job), hot_lines(job)
     share = sum(shares.get(part, 0.0) for part in (parts.COMPUTE, parts.UNTRACED))
-    idle = {part: shares.get(part, 0.0) for part in parts.OUTSIDE if part not in (parts.COMPUTE, parts.UNTRACED)}
+    waits = [part for part in parts.OUTSIDE if part not in (parts.COMPUTE, parts.UNTRACED)]
+    idle = {part: shares.get(part, 0.0) for part in sorted(waits, key=lambda part: -shares.get(part, 0.0))}
     found = [f"{share:.1f} % {parts.UNTRACED if shares.get(parts.UNTRACED) else parts.COMPUTE}"]
     found += [f"{value:.1f} % {part}" for part, value in idle.items() if value >= _LEAST]
     name, look = "4. compute faster", "hot_lines"
     if sum(idle.values()) > share:
         name, look, share = "4. wait less outside I/O and MPI", "time_parts", sum(idle.values())
-        found.reverse()
+        found.append(found.pop(0))
     said = ", ".join(found)
     if hot is not None:
         first = hot.iloc[0]

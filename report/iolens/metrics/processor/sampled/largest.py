@@ -101,7 +101,8 @@ def largest_part(job: Job) -> Largest | None:
         "io": sum(part[name] for name in IO_PARTS),
     }
     if wanted >= max(CROWDED, *(groups[name] for name in groups if name != "mpi")):
-        return Largest("cores", wanted, "inside MPI and I/O, too" if job.nprocs > 1 else "")
+        is_within = wanted > 1.01 * part[RUNNABLE]
+        return Largest("cores", wanted, "a part of that lies in MPI or I/O calls" if is_within else "")
     groups["cores"] = part[RUNNABLE]
     kind = max(groups, key=lambda name: groups[name])
     if kind == "compute":
@@ -178,5 +179,6 @@ def _blocked(job: Job, share: float) -> Largest:
             f"for {seconds_text(threads.busiest)}"
         )
     switches = int(used["voluntary_switches"].sum())
-    some.append(f"it gave up its core {switches:,} time{'' if switches == 1 else 's'}")
+    whose = "it gave up its core" if job.nprocs < 2 else "all ranks together gave up their cores"
+    some.append(f"{whose} {switches:,} time{'' if switches == 1 else 's'}")
     return Largest("blocked", share, "; ".join(some))
