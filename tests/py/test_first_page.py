@@ -165,7 +165,10 @@ def test_the_first_page_begins_with_what_bounds_the_run() -> None:
     assert isinstance(first.blocks[0], Text)
     assert "% of the run (confidence: low)." in first.blocks[0].text
     assert isinstance(first.blocks[1], Text)
-    assert "This log cannot tell how MPI-IO's bytes reached the files" in first.blocks[1].text
+    assert (
+        "This log cannot tell how 24.8 GiB of MPI-IO reached the files: POSIX recorded almost none"
+        in first.blocks[1].text
+    )
     assert [block.text for block in first.blocks if isinstance(block, Text)][2] == "What to do"
     assert sum(isinstance(block, Row) and isinstance(block.blocks[0], FigureBlock) for block in first.blocks) == 1
 
@@ -182,22 +185,23 @@ def test_the_first_page_has_one_picture_and_stands_alone(log: Path) -> None:
 @pytest.mark.parametrize(
     ("log", "confidence", "doubt"),
     [
-        ("imbalanced-io", "low", "the profiler ran out of memory"),
-        ("noposix", "high", ""),
-        ("empty_log", "", ""),
+        ("imbalanced-io", "low", "The profiler ran out of memory for POSIX"),
+        ("noposix", "high", None),
+        ("empty_log", "", None),
         ("mpi-io-test", "low", "whole seconds"),
     ],
 )
-def test_the_confidence_falls_with_what_the_log_lacks(log: str, confidence: str, doubt: str) -> None:
+def test_the_confidence_falls_with_what_the_log_lacks(log: str, confidence: str, doubt: str | None) -> None:
+    """A cause that the log lacks puts no verdict in doubt that says that little is lost."""
     found = diagnosis(read_log(DATA / f"{log}.darshan"))
     assert found.confidence == confidence
-    assert doubt in " ".join(found.doubts)
+    assert doubt in " ".join(found.doubts) if doubt else not found.doubts
 
 
 def test_what_a_log_cannot_tell() -> None:
     made = read_log(DATA / "imbalanced-io.darshan")
     found = unknown(made).frame().set_index("what")["why"]
-    assert found["some records"] == "POSIX: the profiler ran out of memory; some records are missing."
+    assert found["some records"] == "The profiler ran out of memory for POSIX: some of its records are missing."
     assert {"computing and waiting apart", "hints of MPI-IO", "when bytes moved"} <= set(found.index)
     assert UNKNOWN.table(made).title == "What this log cannot tell"
 

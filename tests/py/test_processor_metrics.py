@@ -458,7 +458,7 @@ def test_the_recipe(made: Job) -> None:
     said = dict(rows_of(steps.steps(made).frame(), "step", "evidence"))
     assert said["1. balance the load"].startswith("rank 3 computes 8.5 s, an average one 7.0 s")
     assert said["2. find the hot spots"].startswith("solve 61.1 %, MPI_Allreduce 16.7 %")
-    assert "MPI_Allreduce loses most by imbalance" in said["1. balance the load"]
+    assert "among calls, MPI_Allreduce is the most uneven: imbalance" in said["1. balance the load"]
     assert "50 % of the bytes between nodes" in said["3. communicate less, and earlier"]
     assert "solve.c, line 31: 50.0 %" in said["4. compute faster"]
     only = steps.steps(job(mpi_calls=tables()["mpi_calls"], process=tables()["process"])).frame()

@@ -18,7 +18,7 @@ from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.files.use import by_file
 from iolens.metrics.job.gauges import gauges
-from iolens.metrics.job.unknown import CAUSES, NOTHING, NUMBERS, RECORDS, REMARKS, TRANSFERS, unknown
+from iolens.metrics.job.unknown import CAUSES, NUMBERS, RECORDS, REMARKS, TRANSFERS, unknown
 from iolens.metrics.once import once_per_job
 from iolens.missing import is_nan
 
@@ -30,7 +30,7 @@ _UNEXPLAINED = "no rule explains it"
 _GAUGE_NAMES = {
     "balance": "the balance of I/O over ranks",
     "size": "the mean transfer",
-    "stripes": "the number of storage targets in use",
+    "stripes": "the effective number of storage targets",
 }
 
 _GAUGE_VALUES: Mapping[str, Callable[[float], str]] = {
@@ -101,7 +101,8 @@ def diagnosed(job: Job, limits: Limits, notes: bool = True) -> Diagnosis:
     )
     found_gaps = unknown(job)
     gaps = list(found_gaps.rows("what", "why", "doubt")) if found_gaps is not None else []
-    decisive = [gap for gap in gaps if gap[2] != NOTHING]
+    doubted = {NUMBERS} if said.kind == "nothing" else {NUMBERS, CAUSES}  # No cause is named where little is lost.
+    decisive = [gap for gap in gaps if gap[2] in doubted]
     return Diagnosis(
         said,
         judged,
@@ -109,20 +110,17 @@ def diagnosed(job: Job, limits: Limits, notes: bool = True) -> Diagnosis:
         tuple((what, why) for what, why, _ in gaps),
         _confidence(said, {doubt for _, _, doubt in decisive}),
         tuple(_gap_sentence(what, why) for what, why, _ in decisive),
-        tuple(_gap_sentence(what, why) for what, why, doubt in gaps if doubt == NOTHING),
+        tuple(_gap_sentence(what, why) for what, why, doubt in gaps if doubt not in doubted),
     )
 
 
 def _confidence(said: Verdict, doubts: set[str]) -> str:
-    """Returns the confidence in a verdict: high, medium or low; empty where nothing was judged.
-
-    Missing causes leave a small bound on the time of I/O as certain as it was.
-    """
+    """Returns the confidence in a verdict: high, medium or low; empty where nothing was judged."""
     if said.share is None and said.kind == "nothing":
         return ""
     if NUMBERS in doubts:
         return "low"
-    return "medium" if CAUSES in doubts and said.kind != "nothing" else "high"
+    return "medium" if CAUSES in doubts else "high"
 
 
 def _gap_sentence(what: str, why: str) -> str:

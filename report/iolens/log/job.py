@@ -118,7 +118,7 @@ class Job:
     def partial(self) -> tuple[str, ...]:
         """Returns the reasons why the log is not complete, in sentences; empty if it is."""
         reasons = [
-            f"{module.name}: the profiler ran out of memory; some records are missing."
+            f"The profiler ran out of memory for {module.name}: some of its records are missing."
             for module in self.modules
             if module.partial
         ]

@@ -86,8 +86,8 @@ def _at_least(value: float | None, bound: float | None) -> tuple[float | None, f
 
 
 def _enough_targets(job: Job) -> tuple[float | None, float | None, bool | None]:
-    """Returns targets in use, how many could be, and whether that is enough; None if all that the log names
-    are in use.
+    """Returns the effective number of targets, how many could be of use, and whether that is enough; None if all that
+    the log names are in use.
     """
     value, bound, good = _at_least(*targets_in_use(job))
     return value, bound, None if good and bound is not None and bound < movers(job) else good
@@ -120,7 +120,7 @@ def _mean_size(job: Job) -> float | None:
 
 def _no_sizes(job: Job) -> str:
     """Returns the reason why the size of a transfer is not known."""
-    return "only STDIO, whose buffer sets the size" if moved_once(job) else "no bytes were moved"
+    return "STDIO's buffer sets it" if moved_once(job) else "no bytes were moved"
 
 
 def targets_in_use(job: Job) -> tuple[float | None, float | None]:

@@ -149,7 +149,8 @@ def unseen(job: Job) -> dict[str, int]:
     records.
 
     MPI libraries move bytes by calls that a profiler may not see (Darshan those of Open MPI's own MPI-IO). Reads may
-    also have been served from a collective buffer. Where DFS or DAOS is recorded, the bytes went there.
+    also have been served from a collective buffer. Where DFS or DAOS is recorded, the bytes went there. Where POSIX saw
+    as many reads as MPI-IO made, these asked for bytes past the end of the file, and nothing is missing.
     """
     mpi, posix = job.records.get("MPI-IO"), job.records.get("POSIX")
     found = {"read": 0, "write": 0}
@@ -157,8 +158,19 @@ def unseen(job: Job) -> dict[str, int]:
         return found
     for kind, counter in (("read", "BYTES_READ"), ("write", "BYTES_WRITTEN")):
         above, below = _moved_above_and_below(mpi, posix, counter)
-        found[kind] = int(above[below <= _UNSEEN * above].sum())
+        missed = below <= _UNSEEN * above
+        if kind == "read":
+            missed &= ~_reads_past_end(mpi, posix)
+        found[kind] = int(above[missed].sum())
     return found
+
+
+def _reads_past_end(mpi: Records, posix: Records | None) -> np.ndarray:
+    """Returns, for each MPI-IO file, whether POSIX saw at least as many reads of the file as MPI-IO made."""
+    calls = np.asarray(sum(mpi[f"MPIIO_{way}_READS"] for way in ("INDEP", "COLL", "SPLIT", "NB")))
+    made = mpi.beside({"MPIIO_READS": calls})
+    above, below = _moved_above_and_below(made, posix, "READS")
+    return (below >= above) & (below > 0)
 
 
 def writer_count(writers: Sequence[Any], others: int) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from iolens.log import Job
 from iolens.log.records import Records
+from iolens.metrics.comparison.settings import volume_text
 from iolens.metrics.files import ost
 from iolens.metrics.job import mpiio
 from iolens.metrics.job.cost import moved_once
@@ -34,7 +35,8 @@ def unknown(job: Job) -> Records | None:
     rows += [(REMARKS, reason, NOTHING) for reason in job.remarks]
     lost = sum(mpiio.unseen(job).values())
     if lost:
-        rows.append(("how MPI-IO's bytes reached the files", "POSIX recorded none of them", NUMBERS))
+        what = f"how {volume_text(lost)} of MPI-IO reached the files"
+        rows.append((what, "POSIX recorded almost none of it", NUMBERS))
     rows += [(what, why, doubt) for what, why, doubt, holds in _gaps(job) if holds]
     return Records.of(["what", "why", "doubt"], rows) if rows else None
 
@@ -70,7 +72,7 @@ def _gaps(job: Job) -> list[tuple[str, str, str, bool]]:
     return [
         (
             "computing and waiting apart",
-            "the log has times of I/O only, and no processor times (iolens run records them)",
+            "the log has no processor times (iolens run records them)",
             CAUSES,
             rank_time(job) is None,
         ),

@@ -27,9 +27,10 @@ _TITLES = {
     "share": "I/O share of the run",
     "balance": "balance of I/O over ranks",
     "size": "mean transfer",
-    "stripes": "storage targets in use",
+    "stripes": "effective storage targets",
 }
 _SHORT = {"share": "share", "balance": "balance", "size": "transfer", "stripes": "targets"}
+_EFFECTIVE = "Effective targets: all that carry bytes if these are even; 1 if one target carries almost all bytes."
 _LARGEST = 24
 """Powers of two that the bar of sizes holds: to 16 MiB."""
 
@@ -138,6 +139,7 @@ def _gauge_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     why = f" ({unjudged.pop()})" if len(unjudged) == 1 else ""
     caption = f"Green: within the bound; red: outside it; grey: not judged{why}."
     caption += f" Outside: {'; '.join(f'{names} ({reason})' for reason, names in outside.items())}." if len(red) else ""
+    caption += f" {_EFFECTIVE}" if "stripes" in set(known["gauge"]) else ""
     for pair in (drawn[:2], drawn[2:]):
         values = "; ".join(f"{one.title}: {one.value} ({one.bound})" for one in pair)
         yield FigureBlock(gauge_row(pair, HALF_WIDTH), caption, says=values)

@@ -41,14 +41,24 @@ def confident_verdict(found: Diagnosis) -> str:
 
 def first_action(job: Job) -> list[Block]:
     """Returns the one change that can gain most, or the statement that there is none."""
-    worth = diagnosis(job).worth
+    found = diagnosis(job)
+    worth = found.worth
     if not worth:
-        return [Text("No action is proposed: no finding promises enough time to be worth a change.")]
+        return [Text(f"No action is proposed: {_no_action(found)}.")]
     first, *others = worth
     more = f"{say.count(len(others), 'more change')} can be worth the work: see Advice." if others else ""
     if not _fits_first_page(first):
         more = f"This is a part of the remedy: all of it stands under Advice. {more}".strip()
     return [Text("What to do", "heading"), *_paragraphs(first, lines=_LINES), *([Text(more, "small")] if more else [])]
+
+
+def _no_action(found: Diagnosis) -> str:
+    """Returns why no change is proposed."""
+    if found.verdict.sentence.startswith(TOO_SHORT):
+        return "the run is too short to judge"
+    if found.verdict.kind == "cores":
+        return "iolens run --trace mpi records which ranks share processors"
+    return "no finding promises enough time to be worth a change" if found.confidence else "there is nothing to judge"
 
 
 def _fits_first_page(one: Finding) -> bool:

@@ -78,7 +78,7 @@ def _byte_ratios(job: Job) -> list[Block]:
     """Returns the bytes that POSIX moved for MPI-IO, in a sentence."""
     ratios = list(mpiio.byte_ratios(job).values())
     said = [
-        f"POSIX {verb} {value:.2f} bytes for each byte of MPI-IO."
+        f"In the files that both recorded, POSIX {verb} {value:.2f} bytes for each byte that MPI-IO {verb}."
         for verb, value in zip(("read", "wrote"), ratios, strict=True)
         if value is not None
     ]

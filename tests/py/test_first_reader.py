@@ -1,0 +1,118 @@
+"""Statements about sample logs that a first reader found wrong, held to what the counters of the logs say."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from iolens.advise import Finding, diagnosis, findings
+from iolens.log import Job, read_log
+from iolens.log.records import as_records
+from iolens.metrics.job.mpiio import unseen
+from iolens.metrics.processor import steps, time
+from iolens.metrics.processor.sampled import parts
+from iolens.pages.blocks import Text
+from iolens.pages.exhibits.overview import GAUGES
+from iolens.pages.job import advice as job_advice
+from iolens.pages.job.words import verdicts
+from processor_example import job, use
+
+TESTS = Path(__file__).parents[1]
+DATA, LOGS = TESTS / "data", TESTS / "advice/logs"
+
+
+def found(made: Job) -> dict[str, Finding]:
+    """Returns the findings by rule."""
+    return {one.id: one for one in findings(made)}
+
+
+def test_reads_before_writes_of_an_empty_file_are_data_sieving() -> None:
+    made = read_log(LOGS / "e3sm_io_heatmap_only.darshan")
+    posix = made.frames["POSIX"]
+    written = posix[posix["POSIX_BYTES_WRITTEN"] > 0]
+    assert (written["POSIX_BYTES_READ"].sum(), written["POSIX_READS"].sum()) == (0, 306_537)
+    said = found(made)
+    assert "POSIX read 0 B in 306,537 reads of places still empty" in said["data-sieving"].evidence
+    assert "one collective call\nwithout holes" in said["data-sieving"].remedy
+    slowest = written.groupby("rank")["POSIX_F_READ_TIME"].sum().max() / made.run_time
+    assert said["data-sieving"].gain > slowest > 0.28
+    assert "write-amplification" not in said  # Data sieving writes the holes, too.
+
+
+def test_a_file_is_said_to_be_moved_by_the_ranks_that_moved_it() -> None:
+    """One aggregator carried the bytes of 496 ranks: the record's slowest rank has all bytes."""
+    evidence = found(read_log(DATA / "darshan/imbalanced-io.darshan"))["narrow-stripes"].evidence
+    assert "1 rank of 496 moved 98.6 GiB on 1 stripe" in evidence
+
+
+def test_reads_past_the_end_of_a_file_are_not_missing_from_the_log() -> None:
+    """PnetCDF asks for 256 KiB of a header that has fewer; POSIX saw each of the reads."""
+    made = read_log(DATA / "iolens/pnetcdf_calls.darshan")
+    assert unseen(made) == {"read": 0, "write": 0}
+    assert not any("almost none" in sentence for sentence in verdicts(made))
+    lost = read_log(DATA / "darshan/imbalanced-io.darshan")
+    assert any("almost none of the 24.8 GiB" in sentence for sentence in verdicts(lost))
+
+
+@pytest.mark.parametrize(("stripes", "most"), [(4, 1 - 1 / 4), (2, 1 - 1 / 2), (1, None)])
+def test_a_hint_for_aggregators_can_gain_no_more_than_the_stripes_allow(stripes: int, most: float | None) -> None:
+    """In the log cb_nodes=4 was requested, and one rank wrote all 512 MiB through MPI-IO."""
+    made = read_log(LOGS / "clamped-hint.darshan")
+    layout = made.frames["LUSTRE"].assign(stripe_count=stripes, osts=[tuple(range(stripes))])
+    said = found(replace(made, frames={**made.frames, "LUSTRE": layout})).get("hints-ignored")
+    if most is None:
+        assert said is None
+    else:
+        spent = found(made)["hints-ignored"].gain / (1 - 1 / 4)
+        assert said.gain == pytest.approx(most * spent)
+        assert f"1 − 1/{stripes} of the time in MPI-IO" in said.derivation
+
+
+def first_action(made: Job) -> str:
+    (block,) = job_advice.first_action(made)
+    assert isinstance(block, Text)
+    return block.text
+
+
+def test_no_action_is_proposed_for_the_reason_that_holds() -> None:
+    logs = {
+        "mpi-io-test": "the run is too short to judge",
+        "empty_log": "there is nothing to judge",
+        "noposix": "no finding promises enough time to be worth a change",
+    }
+    for name, why in logs.items():
+        assert first_action(read_log(DATA / f"darshan/{name}.darshan")) == f"No action is proposed: {why}."
+
+
+def test_the_number_of_targets_is_called_effective() -> None:
+    """The log has bytes on 12 targets, nearly all of them on one."""
+    made = read_log(DATA / "darshan/imbalanced-io.darshan")
+    (row,) = [row for row in diagnosis(made).gauges.rows("gauge", "value") if row[0] == "stripes"]
+    assert row[1] == pytest.approx(1, abs=0.01)
+    assert [cells[0] for cells in GAUGES.table(made).rows if "targets" in cells[0]] == ["effective storage targets"]
+
+
+def known_parts(monkeypatch: pytest.MonkeyPatch, seconds: dict[str, list[float]]) -> None:
+    """Sets the parts of the time of two ranks."""
+    each = pd.DataFrame({"rank": [0, 1], **{part: seconds.get(part, [0.0, 0.0]) for part in parts.PARTS}})
+    monkeypatch.setattr(time, "rank_time", lambda made: as_records(each))
+
+
+def test_the_recipe_calls_no_rank_slow_whose_computing_is_not_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    known_parts(monkeypatch, {parts.COMPUTE: [0.9, 0.0], parts.UNKNOWN: [1.8, 2.7], parts.RUNNABLE: [7.0, 7.0]})
+    first = steps.imbalance_step(job(2))
+    assert first.evidence == "n/a: this log does not separate computing from waiting on every rank"
+    assert first.share != first.share
+    known_parts(monkeypatch, {parts.COMPUTE: [6.0, 2.0], parts.UNKNOWN: [1.0, 1.0]})
+    assert steps.imbalance_step(job(2)).evidence == "rank 0 computes 6.0 s, an average one 4.0 s"
+
+
+def test_the_recipe_lists_waits_with_the_longest_first() -> None:
+    shares = [float(word) for word in steps.computation_step(job(process=use(1.0))).evidence.split() if is_number(word)]
+    assert shares == sorted(shares, reverse=True)
+
+
+def is_number(word: str) -> bool:
+    return word.replace(".", "", 1).isdigit()
