@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import PurePosixPath
 
 from iolens.log import Job
 from iolens.metrics.files.overview import file_counts
@@ -16,17 +17,20 @@ from iolens.metrics.processor.sampled.parts import PARTS as PARTS_OF_TIME
 from iolens.metrics.processor.sampled.samples import profile, sampling
 from iolens.metrics.processor.time import efficiencies, rank_time
 from iolens.metrics.subjects.subject import Trial, Value
+from iolens.metrics.why.answers import path_by_activity, replays, waits_by_cause
+from iolens.metrics.why.what_if import NO_CHANGE
 from iolens.missing import is_nan
 
 RUN, _SPENT, _FILES = "Run", "Average process", "Files"
 WENT, EFFICIENT = "Parts of the time of an average rank", "Efficiencies after POP"
 _FUNCTIONS, _IN_MPI = "Functions, by samples of an average rank", "MPI functions, of an average rank"
+WAITED, _ON_PATH, _SAVED = "Waits of all ranks, by cause", "The critical path, by work", "What if: time saved"
 """Names of groups of values."""
 
-COMPLETE = (_FUNCTIONS, _IN_MPI)
+COMPLETE = (_FUNCTIONS, _IN_MPI, WAITED, _ON_PATH)
 """Groups in which a name that the log lacks took no time, if the log has the group."""
 
-PROFILES = (WENT, *COMPLETE)
+PROFILES = (WENT, *COMPLETE, _SAVED)
 """Groups whose largest changes come first."""
 
 _EACH_FUNCTION = Ask(("function",), 0.0)
@@ -106,6 +110,34 @@ def _of_mpi(job: Job) -> Iterator[Value]:
             yield Value(_IN_MPI, name, "s", float(seconds), -1)
 
 
+def _of_waits(job: Job) -> Iterator[Value]:
+    """Yields the seconds that ranks waited for each work of each rank, and those of each work on the critical path."""
+    waits, path = waits_by_cause(job), path_by_activity(job)
+    work = ("kind", "function", "file", "seconds")
+    for rank, *which, seconds in () if waits is None else waits.rows("rank", *work):
+        yield Value(WAITED, f"rank {rank}: {_work(*which)}", "s", float(seconds), -1)
+    on_path: dict[str, float] = {}
+    for *which, seconds in () if path is None else path.rows(*work):
+        on_path[_work(*which)] = on_path.get(_work(*which), 0.0) + float(seconds)
+    for name, total in on_path.items():
+        yield Value(_ON_PATH, name, "s", total, -1)
+
+
+def _of_replays(job: Job) -> Iterator[Value]:
+    """Yields the seconds that the job would take less with parts of its work left out."""
+    found = replays(job)
+    asked = ("question", "rank", "file", "saved")
+    for question, rank, file, saved in () if found is None else found.rows(*asked):
+        if question != NO_CHANGE:
+            which = f", rank {rank}" if rank >= 0 else f", {PurePosixPath(file).name}" if file else ""
+            yield Value(_SAVED, f"{question}{which}", "s", max(float(saved), 0.0))
+
+
+def _work(kind: str, function: str, file: str) -> str:
+    """Returns the name of work: its function and the file's name without folders, which differ from run to run."""
+    return (function or kind) + (f" of {PurePosixPath(file).name}" if file else "")
+
+
 def _of_operations(job: Job) -> Iterator[Value]:
     """Yields calls of each operation of each layer, without those that were never called."""
     for row in operation_counts(job).frame().to_dict("records"):
@@ -128,4 +160,16 @@ def _of_files(job: Job) -> Iterator[Value]:
         yield Value(_FILES, str(row["category"]), "files", float(row["files"]))
 
 
-_PARTS = (_of_run, _of_parts, _of_functions, _of_mpi, _of_layers, _of_time, _of_operations, _of_sizes, _of_files)
+_PARTS = (
+    _of_run,
+    _of_parts,
+    _of_functions,
+    _of_mpi,
+    _of_waits,
+    _of_replays,
+    _of_layers,
+    _of_time,
+    _of_operations,
+    _of_sizes,
+    _of_files,
+)

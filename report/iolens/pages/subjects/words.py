@@ -9,7 +9,8 @@ from iolens.metrics.statistics.intervals import CONFIDENCE, PAIRED, RATIO, claim
 from iolens.metrics.subjects.aligned import ABSENT, SAME, UNSURE, aligned, blocks_of
 from iolens.metrics.subjects.facts import facts_of
 from iolens.metrics.subjects.subject import Subject, Subjects
-from iolens.metrics.subjects.values import RUN
+from iolens.metrics.subjects.values import RUN, WAITED
+from iolens.metrics.why.answers import why
 from iolens.missing import is_nan
 from iolens.pages import words
 from iolens.pages.comparison.numbers import interval
@@ -33,6 +34,9 @@ _NAMES = {RUN: "", "Time": "printed ", "Computing": ""}
 
 _VERSION = re.compile(r" \d[\w.+-]*$")
 """Ending of a benchmark's name."""
+
+_MOST_WAITS = 2
+"""Causes of waits that the headline names."""
 
 _NAMED = ("run time", "I/O time of the slowest process")
 """Numbers of the run in the headline."""
@@ -99,6 +103,7 @@ def headline(subjects: Subjects) -> list[str]:
     for letter, subject in subjects.named[1:]:
         parts = [part for group in _HEADLINE for part in _named(rows[rows["group"] == group], group, first, letter)]
         parts += [_summed(group, each, letter) for group, each in _sized_groups(rows, letter)]
+        parts += _waited(rows, first, letter)
         text = "; ".join(part for part in parts if part)
         nothing = _nothing_said(rows, letter)
         name = subject.label if len(subject.label) <= _LABEL else middle(subject.label, _LABEL)
@@ -130,6 +135,17 @@ def _named(rows: pd.DataFrame, group: str, first: str, letter: str) -> list[str]
     ]
 
 
+def _waited(rows: pd.DataFrame, first: str, letter: str) -> list[str]:
+    """Returns the two works whose waits changed most, each as a part of a sentence."""
+    if rows.empty:
+        return []
+    waits = rows[(rows["group"] == WAITED) & (rows[f"change {letter}"].fillna(0) != 0)].head(_MOST_WAITS)
+    return [
+        f"waits for {row['name']} {value_text(row[f'value {first}'], 's')} → {value_text(row[f'value {letter}'], 's')}"
+        for row in waits.to_dict("records")
+    ]
+
+
 def _sized_groups(rows: pd.DataFrame, letter: str) -> list[tuple[str, pd.DataFrame]]:
     """Returns the groups of a benchmark that measures at many sizes."""
     found = rows[rows[f"ratio {letter}"].notna() & (rows["better"] != 0) & (rows[f"standing {letter}"] != SAME)]
@@ -150,13 +166,19 @@ def _summed(group: str, rows: pd.DataFrame, letter: str) -> str:
 
 
 def notes(subjects: Subjects) -> list[str]:
-    """Returns what the intervals promise, where there are any."""
+    """Returns what the intervals promise, where there are any, and which subjects lack the events of waits."""
+    silent = [letter for letter, subject in subjects.named if not any(why(job) for job in subject.jobs)]
+    said = [
+        f"Waits by cause, critical path and replays of {', '.join(silent)} are n/a: no log of it has the events of "
+        "iolens run --why."
+    ]
+    said = said if len(silent) < len(subjects.all) and silent else []
     if not any(len(subject.trials) > 1 for subject in subjects.all):
-        return []
+        return said
     comparisons = len(subjects.all) - 1
     together = f", of all {comparisons} subjects together" if comparisons > 1 else ""
     promise = claim(RATIO if blocks_of(subjects) is None else PAIRED, CONFIDENCE)
-    return [f"Ratios in brackets: {promise}{together}, each row by itself."]
+    return [*said, f"Ratios in brackets: {promise}{together}, each row by itself."]
 
 
 def doubts(subjects: Subjects) -> list[str]:

@@ -1,0 +1,74 @@
+"""`iolens diff` of logs with the events of waits: causes of waits, critical path, and what could be saved."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from iolens.log import Job
+from iolens.metrics.subjects.subject import Subject, Subjects, Trial
+from iolens.pages.exhibits.subjects.tables import differences
+from iolens.pages.subjects.words import headline, notes
+from test_why import job_with
+from why_programs import Line
+
+WAITS, PATH, SAVED = "Waits of all ranks, by cause", "The critical path, by work", "What if: time saved"
+
+
+def job(write: float, compute: float) -> Job:
+    """Returns a job in which rank 0 writes, and rank 1 computes, before both meet at 8 s."""
+    meet = max(write, compute)
+    late = Line().file(0, write).together("MPI_Barrier", write, meet, 2)
+    return job_with(late, Line().together("MPI_Barrier", compute, meet, 2))
+
+
+def subjects(*jobs: Job) -> Subjects:
+    """Returns one subject for each job, in folders of their own."""
+    trials = [(Trial(Path(f"{place}/log"), one),) for place, one in enumerate(jobs)]
+    return Subjects(tuple(Subject(f"run {place}", Path(f"{place}"), trial) for place, trial in enumerate(trials)))
+
+
+def rows(compared: Subjects, group: str) -> list[tuple[str, float, float]]:
+    """Returns the rows of a group: name and both values."""
+    found = differences(compared)
+    mine = found[found["group"] == group]
+    return list(zip(mine["name"], mine["value A"].round(6), mine["value B"].round(6), strict=True))
+
+
+def test_the_largest_changes_come_first() -> None:
+    compared = subjects(job(write=7, compute=1), job(write=2, compute=4))
+    assert rows(compared, WAITS) == [("rank 0: write of mesh", 6.0, 0.0), ("rank 1: computing", 0.0, 2.0)]
+    path = rows(compared, PATH)
+    assert path[0] == ("write of mesh", 7.0, 0.0)
+    changes = [abs(one - other) for _, one, other in path]
+    assert changes == sorted(changes, reverse=True)
+    saved = {name: (one, other) for name, one, other in rows(compared, SAVED)}
+    assert saved["storage infinitely fast"] == (6.0, 0.0)
+    assert saved["I/O of this rank free, rank 0"] == (6.0, 0.0)
+    assert saved["I/O on this file free, mesh"] == (6.0, 0.0)
+    (said,) = headline(compared)
+    assert "waits for rank 0: write of mesh 6 s → 0 s; waits for rank 1: computing 0 s → 2 s" in said
+    assert notes(compared) == []
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_a_log_without_events_has_no_numbers_and_a_reason(place: int) -> None:
+    jobs = [job(write=7, compute=1), job(write=7, compute=1)]
+    jobs[place] = replace(jobs[place], private={})
+    compared = subjects(*jobs)
+    (row,) = rows(compared, WAITS)
+    assert row[1 + place] != row[1 + place]
+    assert row[2 - place] == 6.0
+    letter = "AB"[place]
+    assert notes(compared) == [
+        f"Waits by cause, critical path and replays of {letter} are n/a: no log of it has the events of iolens run "
+        "--why."
+    ]
+    assert "waits for" not in headline(compared)[0]
+
+
+def test_logs_without_events_are_told_nothing_of_them() -> None:
+    jobs = [replace(job(write=write, compute=1), private={}) for write in (7, 2)]
+    assert notes(subjects(*jobs)) == []
+    assert rows(subjects(*jobs), WAITS) == []
