@@ -63,6 +63,7 @@ NOT_MODELLED = {
             "HDF5 settings given from outside",
             "collective HDF5 transfers that were carried out independently",
             "TCP connections that a program makes, and requests through libcurl",
+            "transfers between storage and GPUs (cuFile, hipFile)",
         ],
         "the generator makes no such program",
     ),

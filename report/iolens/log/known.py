@@ -25,6 +25,7 @@ _INTEGERS = {
     "mapped_files": "file rank mappings bytes told in_memory forbidden fetched reached random_advice syncs "
     "major_faults storage_read storage_written",
     "failed_calls": "rank error calls",
+    "gpu_storage": "rank gpu error bytes_read reads posix_reads bytes_written writes posix_writes",
     "connections": "rank connections established open_at_end received sent resent",
     "http_requests": "rank requests partial failed received sent",
     "ost_bytes": "file rank component stripe ost bytes_read bytes_written",
@@ -54,6 +55,7 @@ _DOUBLES = {
     "mapped_files": "sync_seconds",
     "failed_calls": "seconds",
     "start_up": "seconds",
+    "gpu_storage": "read_seconds write_seconds",
     "connections": "connect_seconds busy_seconds limited_seconds shortest_rtt",
     "http_requests": "seconds first_byte_seconds",
     "process": "user_time system_time",

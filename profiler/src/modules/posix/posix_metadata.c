@@ -6,6 +6,7 @@
 
 #include "../../files/names.h"
 #include "../../system/path_room.h"
+#include "../gpu/gpu_storage.h"
 #include "../io_watch.h"
 #include "../lustre/lustre.h"
 #include "../network/connections.h"
@@ -101,6 +102,8 @@ void posix_on_open(const struct call *c, int fd, int dirfd, const char *path, in
 {
     if (!iolens_owns_memory())
         return;
+    if (flags & O_DIRECT)
+        gpu_storage_look(); /* Transfers to a GPU need such a descriptor. */
     if (fd < 0) {
         failed_calls_add(c, FAILED_open, *errno_place());
         return;

@@ -21,6 +21,7 @@ from iolens.pages.exhibits.files import (
     RINGS,
     SHARED_FILES,
 )
+from iolens.pages.exhibits.gpu import GPU_STORAGE
 from iolens.pages.exhibits.mpiio import (
     AGGREGATORS,
     COLLECTIVES,
@@ -145,6 +146,7 @@ PAGES: tuple[Layout[Job], ...] = (
             START_UP.tables,
             CONNECTIONS.tables,
             HTTP_REQUESTS.tables,
+            GPU_STORAGE.tables,
         ],
     ),
     Layout(

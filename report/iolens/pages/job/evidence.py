@@ -71,6 +71,7 @@ EVIDENCE: Mapping[str, str] = {
     "above-device": "performance",
     "cold-then-warm": "costly_files",
     "lock-waits": "file_locks",
+    "gpu-fallback": "gpu_storage",
     "mapped-random": "mapped_files",
     "missing-paths": "failed_calls",
 }

@@ -1,0 +1,257 @@
+#include "gpu_storage.h"
+
+#include <link.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../runtime/context.h"
+#include "../../system/isolated_call.h"
+#include "../../system/library.h"
+#include "../../tables/process_table.h"
+
+enum { MOST_GPUS = 16, LEVEL_2_BYTES = 1024, UUID_BYTES = 16, UUID_DIGITS = 2 * UUID_BYTES, NAME_BYTES = 8 };
+enum library_index { CUFILE, HIPFILE, LIBRARIES };
+
+/* CUfileError_t of cufile.h and hipFileError_t of hipfile.h. */
+struct gpu_error {
+    int library, driver;
+};
+
+/* CUfilePerGpuStats_t of cufile.h; hipfile.h has the same. */
+struct direction {
+    uint64_t bytes, bandwidth, utilization, microseconds, calls, peer, driver, posix, unaligned, routed;
+};
+struct gpu_counts {
+    uint8_t uuid[UUID_BYTES];
+    struct direction read;
+    uint64_t sparse_regions, inline_regions, read_errors;
+    struct direction write;
+    uint64_t write_errors, maps, maps_ok, maps_failed, maps_freed, registered;
+};
+_Static_assert(sizeof(struct gpu_counts) == 248, "the layout of cufile.h");
+
+/* CUfileStatsLevel3_t of cufile.h. The first two levels sum what the third has for each GPU. */
+struct gpu_answer {
+    char levels_1_and_2[LEVEL_2_BYTES];
+    uint32_t gpus;
+    struct gpu_counts gpu[MOST_GPUS];
+};
+_Static_assert(sizeof(struct gpu_answer) == 5000, "the layout of cufile.h");
+
+typedef struct gpu_error stats_function(struct gpu_answer *answer);
+
+static const struct {
+    const char *name, *file, *function;
+} LIBRARY[LIBRARIES] = {
+    [CUFILE] = {"cuFile", "libcufile.so", "cuFileGetStatsL3"},
+    [HIPFILE] = {"hipFile", "libhipfile.so", "hipFileGetStatsL3"},
+};
+
+/* Why there is no answer; errors of the libraries themselves are positive. */
+enum { ENDED_BEFORE = -1, CRASHED = -2, SILENT = -3, NO_COPY = -4, NO_STATISTICS = -5 };
+
+struct gpu_library {
+    int32_t is_known, error;
+    struct gpu_answer answer;
+};
+struct gpu_libraries {
+    struct gpu_library of[LIBRARIES];
+};
+
+static struct {
+    bool is_linked; /* The program came with a library, which therefore ends after this one. */
+    pid_t arranged; /* Process that asks before it ends; a child of fork inherits its parent's handlers. */
+    pid_t asked;
+    unsigned long long changes; /* Number of changes to the list of loaded libraries at the last look. */
+    unsigned loaded, ever;      /* A bit for each library: loaded at the last look, and at any look. */
+} gpu_storage;
+
+/* Leaves the last look's result if no library came or went since. */
+static int look_at(struct dl_phdr_info *info, size_t size, void *is_first)
+{
+    (void)size;
+    unsigned long long changes = info->dlpi_adds + info->dlpi_subs;
+    if (*(bool *)is_first && changes == gpu_storage.changes)
+        return 1;
+    if (*(bool *)is_first)
+        gpu_storage.loaded = 0;
+    *(bool *)is_first = false;
+    gpu_storage.changes = changes;
+    const char *slash = strrchr(info->dlpi_name, '/');
+    const char *base = slash ? slash + 1 : info->dlpi_name;
+    for (enum library_index which = 0; which < LIBRARIES; which++)
+        if (strncmp(base, LIBRARY[which].file, strlen(LIBRARY[which].file)) == 0)
+            gpu_storage.loaded |= 1U << which;
+    return 0;
+}
+
+static bool any_is_loaded(void)
+{
+    bool is_first = true;
+    dl_iterate_phdr(look_at, &is_first);
+    gpu_storage.ever |= gpu_storage.loaded;
+    return gpu_storage.loaded != 0;
+}
+
+struct reply {
+    int32_t error;
+    struct gpu_answer answer;
+};
+
+static void ask_in_copy(void *function, void *place)
+{
+    struct reply *reply = place;
+    reply->error = (*(stats_function **)function)(&reply->answer).library;
+}
+
+static void ask_library(enum library_index which, struct gpu_library *library)
+{
+    static const int32_t ERROR[] = {
+        [ISOLATED_CRASHED] = CRASHED, [ISOLATED_SILENT] = SILENT, [ISOLATED_REFUSED] = NO_COPY};
+    struct reply reply;
+    stats_function *function;
+    *(void **)&function = library_symbol(LIBRARY[which].file, LIBRARY[which].function);
+    library->is_known = 1;
+    library->error = NO_STATISTICS;
+    if (!function)
+        return;
+    enum isolated_end end = isolated_call(ask_in_copy, &function, &reply, sizeof reply);
+    library->error = end == ISOLATED_ANSWERED ? reply.error : ERROR[end];
+    if (end == ISOLATED_ANSWERED)
+        library->answer = reply.answer;
+}
+
+/* Asks each library that is loaded, if `in_time`, and notes the others that have been. */
+static void settle(bool in_time)
+{
+    iolens_busy = true;
+    any_is_loaded();
+    struct gpu_libraries *state = gpu_storage.ever ? table_state(TABLE_gpu_storage) : NULL;
+    gpu_storage.asked = iolens.pid;
+    for (enum library_index which = 0; state && which < LIBRARIES; which++)
+        if (in_time && gpu_storage.loaded >> which & 1)
+            ask_library(which, &state->of[which]);
+        else if (gpu_storage.ever >> which & 1)
+            state->of[which] = (struct gpu_library){.is_known = 1, .error = ENDED_BEFORE};
+    iolens_busy = false;
+}
+
+static void ask_before_exit(void)
+{
+    if (gpu_storage.arranged != iolens.pid || gpu_storage.asked == iolens.pid || !iolens_active())
+        return;
+    settle(true);
+}
+
+void gpu_storage_look(void)
+{
+    if (gpu_storage.arranged != iolens.pid && any_is_loaded() && atexit(ask_before_exit) == 0)
+        gpu_storage.arranged = iolens.pid;
+}
+
+static void start(void) { gpu_storage.is_linked = any_is_loaded(); }
+
+/* A library that the program loaded later has taken itself apart before this library ends, unless the end is
+ * that of MPI. */
+static void end(void)
+{
+    if (gpu_storage.asked != iolens.pid)
+        settle(iolens.transport || gpu_storage.is_linked);
+}
+
+struct row {
+    int64_t rank;
+    int32_t gpu, error;
+    char library[NAME_BYTES], uuid[UUID_DIGITS];
+    int64_t bytes_read, reads, posix_reads, unaligned_reads, failed_reads;
+    int64_t bytes_written, writes, posix_writes, unaligned_writes, failed_writes;
+    double read_seconds, write_seconds;
+};
+
+static const struct column COLUMNS[] = {
+    COLUMN(rank, "<i8", "rank", "the rank that these numbers are of"),
+    TEXT(library, "S8", "cuFile or hipFile", TEXT_WORD),
+    COLUMN(gpu, "<i4", "GPU", "number of the GPU in the library; -1: the library told nothing"),
+    TEXT(uuid, "S32", "identity of the GPU, in hexadecimal digits; zeros: not told", TEXT_NAME),
+    COLUMN(
+        error, "<i4", "code",
+        "0; the library's error, as without statistics of level 3; -1: it was unloaded or had ended before "
+        "it was asked; -2: it crashed; -3: no answer within 2 s; -4: no process to ask in; -5: it keeps no "
+        "statistics"),
+    COLUMN(bytes_read, "<i8", "B", "bytes from storage to the GPU"),
+    COLUMN(reads, "<i8", "calls", "transfers from storage to the GPU"),
+    COLUMN(posix_reads, "<i8", "calls", "those through memory of the processor and POSIX calls"),
+    COLUMN(unaligned_reads, "<i8", "calls", "those that were not aligned"),
+    COLUMN(failed_reads, "<i8", "calls", "those that failed"),
+    COLUMN(bytes_written, "<i8", "B", "bytes from the GPU to storage"),
+    COLUMN(writes, "<i8", "calls", "transfers from the GPU to storage"),
+    COLUMN(posix_writes, "<i8", "calls", "those through memory of the processor and POSIX calls"),
+    COLUMN(unaligned_writes, "<i8", "calls", "those that were not aligned"),
+    COLUMN(failed_writes, "<i8", "calls", "those that failed"),
+    COLUMN(read_seconds, "<f8", "s", "time of the reads, as the library adds it up"),
+    COLUMN(write_seconds, "<f8", "s", "time of the writes, as the library adds it up"),
+};
+
+static struct row row_of(const struct gpu_counts *gpu)
+{
+    struct row row = {.bytes_read = (int64_t)gpu->read.bytes,
+                      .reads = (int64_t)gpu->read.calls,
+                      .posix_reads = (int64_t)gpu->read.posix,
+                      .unaligned_reads = (int64_t)gpu->read.unaligned,
+                      .failed_reads = (int64_t)gpu->read_errors,
+                      .bytes_written = (int64_t)gpu->write.bytes,
+                      .writes = (int64_t)gpu->write.calls,
+                      .posix_writes = (int64_t)gpu->write.posix,
+                      .unaligned_writes = (int64_t)gpu->write.unaligned,
+                      .failed_writes = (int64_t)gpu->write_errors,
+                      .read_seconds = (double)gpu->read.microseconds / 1e6,
+                      .write_seconds = (double)gpu->write.microseconds / 1e6};
+    for (int i = 0; i < UUID_BYTES; i++) {
+        char digits[3];
+        snprintf(digits, sizeof digits, "%02x", gpu->uuid[i]);
+        memcpy(row.uuid + (size_t)2 * i, digits, 2);
+    }
+    return row;
+}
+
+/* GPUs without transfers are left out. Puts one row without a GPU if nothing else is known. */
+static void put_library(struct buffer *rows, const struct gpu_library *library, const char *name, int rank)
+{
+    size_t before = rows->used;
+    for (int i = 0; i <= MOST_GPUS; i++) {
+        const struct gpu_counts *gpu = i < MOST_GPUS ? &library->answer.gpu[i] : NULL;
+        if (gpu ? gpu->read.calls + gpu->write.calls == 0 : rows->used > before)
+            continue;
+        struct row row = gpu ? row_of(gpu) : (struct row){.error = library->error};
+        row.rank = rank;
+        row.gpu = gpu ? i : -1;
+        snprintf(row.library, sizeof row.library, "%s", name);
+        buffer_put(rows, &row, sizeof row);
+    }
+}
+
+static void collect(const struct iolens_transport *transport, struct buffer *rows)
+{
+    const struct gpu_libraries *state = table_state_known(TABLE_gpu_storage);
+    for (enum library_index which = 0; state && which < LIBRARIES; which++)
+        if (state->of[which].is_known)
+            put_library(rows, &state->of[which], LIBRARY[which].name, transport->rank);
+}
+
+static bool matters(void) { return table_state_known(TABLE_gpu_storage) != NULL; }
+
+const struct process_table table_gpu_storage = {
+    .name = "gpu_storage",
+    .meaning =
+        "Transfers between storage and GPUs, as cuFile and hipFile counted them; one row without a GPU "
+        "where the library was loaded and told nothing",
+    TABLE_ROWS(COLUMNS),
+    .state_bytes = sizeof(struct gpu_libraries),
+    .start = start,
+    .end = end,
+    .matters = matters,
+    .collect = collect,
+};

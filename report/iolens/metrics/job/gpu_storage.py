@@ -1,0 +1,41 @@
+"""Transfers between storage and GPUs, as cuFile and hipFile counted them, from the private region `gpu_storage`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from iolens.log import Job
+from iolens.log.records import Records
+from iolens.metrics.once import once_per_job
+
+_REASONS = {
+    0: "no transfers",
+    -1: "unloaded, or ended, before it was asked",
+    -2: "crashed when it was asked",
+    -3: "did not answer within 2 s",
+    -4: "no process could be made to ask it in",
+    -5: "keeps no statistics",
+}
+"""Words for the values of the column `error` that are not errors of the library itself."""
+
+
+@once_per_job
+def gpu_storage(job: Job) -> Records:
+    """Returns one row per rank and GPU: `rank`, `library`, `gpu`, `bytes_read`, `reads`, `posix_reads` (through memory
+    of the processor), `bytes_written`, `writes`, `posix_writes`, and `read_seconds` and `write_seconds`, as the library
+    adds them up. NaN where the library told nothing; `lacks` says why.
+    """
+    table = job.tables.get("gpu_storage", Records({}))
+    if not len(table):
+        return Records({})
+    counts = "bytes_read reads posix_reads bytes_written writes posix_writes read_seconds write_seconds".split()
+    told = table["gpu"] >= 0
+    known = {name: np.where(told, table[name], np.nan) for name in counts}
+    lacks = ["" if gpu >= 0 else _reason(error) for gpu, error in table.rows("gpu", "error")]
+    gpus = np.where(told, table["gpu"], np.nan)
+    return table.take("rank", "library").beside({"gpu": gpus} | known | {"lacks": np.array(lacks, dtype=object)})
+
+
+def _reason(error: int) -> str:
+    """Returns why the library told nothing."""
+    return _REASONS.get(error, f"no statistics of level 3 (error {error})")

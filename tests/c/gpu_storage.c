@@ -1,0 +1,41 @@
+/* Holds a library that stands for cuFile in one of four ways, and ends like a program without one.
+ * `linked`: the library came with the program. `late`: loads it and opens a file past the page cache, as a
+ * user of cuFile does. `closed`: unloads it then. `unseen`: loads it, and opens nothing. Usage: gpu_storage
+ * WAY LIBRARY */
+#include "posix_expect.h"
+
+#include <dlfcn.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+static void complain(int number)
+{
+    (void)number;
+    (void)!write(1, "a signal came\n", 14);
+}
+
+/* Runs behind the handlers of libraries that were loaded later, so after the library was asked. */
+static void look_for_children(void)
+{
+    if (waitpid(-1, NULL, __WALL) != -1 || errno != ECHILD)
+        (void)!write(1, "a child is left\n", 16);
+}
+
+int main(int count, char **words)
+{
+    MUST(count == 3);
+    for (int number = 1; number < SIGRTMIN; number++)
+        signal(number, complain);
+    MUST(atexit(look_for_children) == 0);
+    if (strcmp(words[1], "linked") == 0)
+        return 7;
+    void *library = dlopen(words[2], RTLD_NOW);
+    MUST(library != NULL);
+    if (strcmp(words[1], "unseen") == 0)
+        return 7;
+    int fd = open("direct.dat", O_RDWR | O_CREAT | O_DIRECT, 0600);
+    MUST(fd >= 0 || errno == EINVAL); /* A file system may know no O_DIRECT. */
+    if (strcmp(words[1], "closed") == 0)
+        MUST(dlclose(library) == 0);
+    return 7;
+}
