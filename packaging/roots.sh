@@ -81,6 +81,6 @@ newest() {
 
 need_root() {
     [ "$(id -u)" = 0 ] && command -v debootstrap >/dev/null && return
-    echo "root and debootstrap are needed to make a Debian to try in" >&2
+    echo "this makes a Debian to try iolens in: run it as root, with the package debootstrap installed" >&2
     exit 1
 }

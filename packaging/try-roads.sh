@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Run the manual's first commands in Debian 12 and 13, as root and as a user (try-readme.sh); then install iolens by each road named
-# (clone, prefix, wheel, deb, docs), each in a fresh Debian that has nothing else, and run smoke.sh there; `modules` tries the modulefiles in one, `aarch64` the wheel for that by emulation: `make roads`, as root,
-# with debootstrap; some minutes a road. SUITE names the Debian (trixie).
+# Run the manual's first commands in Debian 12 and 13, as root and as a user (try-readme.sh). Then install iolens in
+# each way named (clone, prefix, wheel, deb, docs), each in a fresh Debian that has nothing else, and run smoke.sh
+# there. `modules` tries the modulefiles in one Debian; `aarch64` tries the wheel for aarch64, by emulation.
+# Run it as root with debootstrap: `make roads`. Each way takes some minutes. SUITE names the Debian (trixie).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source packaging/roots.sh

@@ -38,4 +38,4 @@ def test_a_sweep_compares_writing_and_shows_what_was_written_twice(tmp_path: Pat
     assert [json.loads(path.read_text())["phases"][0]["bytes"] for path in results] == [90 * 90 * 6 * 40 * 3 * 4] * 2
     pdf = tmp_path / "checkpoint" / "comparison.pdf"
     text = subprocess.run(["pdftotext", pdf, "-"], capture_output=True, text=True, check=True).stdout
-    assert "POSIX wrote 2.00 bytes for each of MPI-IO" in " ".join(text.split())
+    assert "POSIX wrote 2.00 bytes for each byte of MPI-IO" in " ".join(text.split())

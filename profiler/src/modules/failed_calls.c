@@ -36,7 +36,7 @@ struct row {
 };
 
 static const struct column COLUMNS[] = {
-    COLUMN(rank, "<i8", "rank", "the rank that these numbers are of"),
+    COLUMN(rank, "<i8", "rank", "the rank to which these numbers belong"),
     TEXT(operation, "S8", "the operation: open, stat, read or write, each with its relatives", TEXT_WORD),
     COLUMN(error, "<i8", "errno", "the error, as errno had it"),
     COLUMN(calls, "<i8", "calls", "calls that failed so"),

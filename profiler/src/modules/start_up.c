@@ -21,7 +21,7 @@ struct row {
 };
 
 static const struct column COLUMNS[] = {
-    COLUMN(rank, "<i8", "rank", "the rank that these numbers are of"),
+    COLUMN(rank, "<i8", "rank", "the rank to which these numbers belong"),
     COLUMN(libraries, "<i8", "libraries", "libraries that the process had loaded when recording ended"),
     COLUMN(entries, "<i8", "folders", "entries of LD_LIBRARY_PATH when recording ended"),
     COLUMN(missing, "<i8", "folders",

@@ -281,7 +281,7 @@ struct row {
 };
 
 static const struct column COLUMNS[] = {
-    COLUMN(file, "<u8", "record id", "the file, as in the name region"),
+    COLUMN(file, "<u8", "record id", "the file, by its id in the name region"),
     TEXT(key, "S16", "name of the setting, as IOLENS_HDF5 has it; sizes are bytes", TEXT_WORD),
     TEXT(requested, "S24", "value of the program, or of HDF5 where the program sets none", TEXT_WORD),
     TEXT(given, "S24", "value from IOLENS_HDF5 that replaced it when the file was opened", TEXT_WORD),
@@ -317,7 +317,7 @@ static void collect(const struct iolens_transport *transport, struct buffer *row
 
 const struct process_table table_hdf5_settings = {
     .name = "hdf5_settings",
-    .meaning = "A setting of an HDF5 file that IOLENS_HDF5 gives, from each process that opened the file",
+    .meaning = "A setting that IOLENS_HDF5 gives to an HDF5 file, from each process that opened the file",
     TABLE_ROWS(COLUMNS),
     .file_bytes = sizeof(struct file_settings),
     .start = start,

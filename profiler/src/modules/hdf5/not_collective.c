@@ -52,8 +52,8 @@ struct row {
 };
 
 static const struct column COLUMNS[] = {
-    COLUMN(dataset, "<u8", "record id", "the dataset, as in the name region"),
-    COLUMN(rank, "<i8", "rank", "the rank that these numbers are of"),
+    COLUMN(dataset, "<u8", "record id", "the dataset, by its id in the name region"),
+    COLUMN(rank, "<i8", "rank", "the rank to which these numbers belong"),
     TEXT(cause, "S40", "the reason, as HDF5 gives it; a call may have several", TEXT_WORD),
     COLUMN(own, "<i8", "calls", "calls that were not collective because of this rank"),
     COLUMN(others, "<i8", "calls", "calls that were not collective because of other ranks"),

@@ -123,8 +123,8 @@ static const struct column COLUMNS[] = {
     TEXT(device, "S64", "file system or target, as the client calls it", TEXT_NAME),
     TEXT(counter, "S32", "name of the counter", TEXT_WORD),
     TEXT(unit, "S8", "unit of the two sums", TEXT_WORD),
-    COLUMN(samples_before, "<i8", "samples", "number of samples when the job began"),
-    COLUMN(samples_after, "<i8", "samples", "number of samples when the job ended"),
+    COLUMN(samples_before, "<i8", "samples", "number of samples that Lustre had counted when the job began"),
+    COLUMN(samples_after, "<i8", "samples", "number of samples that Lustre had counted when the job ended"),
     COLUMN(sum_before, "<i8", "unit", "sum of the samples when the job began; 0 for a counter without a sum"),
     COLUMN(sum_after, "<i8", "unit", "sum of the samples when the job ended"),
 };

@@ -108,7 +108,7 @@ static const struct column COLUMNS[] = {
     COLUMN(request, "<i8", "event",
            "of what was posted its own number, from 0 by rank; of a completion that number; else -1"),
     COLUMN(bytes, "<i8", "B", "size of the message or transfer, to seven digits"),
-    COLUMN(file, "<u8", "record id", "the file, as in the name region; 0: none or several"),
+    COLUMN(file, "<u8", "record id", "the file, by its id in the name region; 0: none or several"),
 };
 
 static int64_t most; /* Largest number of events that are kept. */

@@ -13,7 +13,7 @@ struct row {
 };
 
 static const struct column COLUMNS[] = {
-    COLUMN(file, "<u8", "record id", "the file, as in the name region"),
+    COLUMN(file, "<u8", "record id", "the file, by its id in the name region"),
     TEXT(key, "S64", "name of the hint", TEXT_WORD),
     TEXT(requested, "S256", "value given at open, set_view or set_info; empty when not given", TEXT_NAME),
     TEXT(given, "S256",

@@ -182,7 +182,7 @@ struct row {
 
 static const struct column COLUMNS[] = {
     TEXT(address, "S56", "address and port at the other end; `other`: further ones", TEXT_NAME),
-    COLUMN(rank, "<i8", "rank", "the rank that these numbers are of"),
+    COLUMN(rank, "<i8", "rank", "the rank to which these numbers belong"),
     COLUMN(connections, "<i8", "connections", "connections that the rank asked for"),
     COLUMN(established, "<i8", "connections", "those that the other end accepted and whose bytes are known"),
     COLUMN(open_at_end, "<i8", "connections", "those that were open when recording ended"),

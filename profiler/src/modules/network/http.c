@@ -88,7 +88,7 @@ struct row {
 
 static const struct column COLUMNS[] = {
     TEXT(url, "S160", "address without user and query; `other`: further ones", TEXT_NAME),
-    COLUMN(rank, "<i8", "rank", "the rank that these numbers are of"),
+    COLUMN(rank, "<i8", "rank", "the rank to which these numbers belong"),
     COLUMN(requests, "<i8", "requests", "requests that ended"),
     COLUMN(partial, "<i8", "requests", "those that were answered with a part of the object (206)"),
     COLUMN(failed, "<i8", "requests", "those that failed, or were answered with an error (from 400 on)"),

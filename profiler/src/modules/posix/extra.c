@@ -97,7 +97,7 @@ struct row {
 };
 
 static const struct column COLUMNS[] = {
-    COLUMN(file, "<u8", "record id", "the file or folder, as in the name region"),
+    COLUMN(file, "<u8", "record id", "the file or folder, by its id in the name region"),
     COLUMN(rank, "<i8", "rank", "the rank that did this"),
 #define EXTRA(name, meaning) ELEMENT(counts, EXTRA_##name, name, "<i8", "calls", meaning),
 #include "extra.def"

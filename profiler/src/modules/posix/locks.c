@@ -84,8 +84,8 @@ struct row {
 };
 
 static const struct column COLUMNS[] = {
-    COLUMN(file, "<u8", "record id", "the file, as in the name region"),
-    COLUMN(rank, "<i8", "rank", "the rank that these numbers are of"),
+    COLUMN(file, "<u8", "record id", "the file, by its id in the name region"),
+    COLUMN(rank, "<i8", "rank", "the rank to which these numbers belong"),
     COLUMN(locks, "<i8", "calls", "calls that took a lock"),
     COLUMN(exclusive, "<i8", "calls", "of those, calls that took it for writing"),
     COLUMN(refused, "<i8", "calls", "calls that found the lock taken and did not wait for it"),

@@ -283,8 +283,8 @@ struct row {
 };
 
 static const struct column COLUMNS[] = {
-    COLUMN(file, "<u8", "record id", "the file, as in the name region"),
-    COLUMN(rank, "<i8", "rank", "the rank that these numbers are of"),
+    COLUMN(file, "<u8", "record id", "the file, by its id in the name region"),
+    COLUMN(rank, "<i8", "rank", "the rank to which these numbers belong"),
     COLUMN(mappings, "<i8", "calls", "calls of mmap"),
     COLUMN(bytes, "<i8", "B", "bytes that these calls mapped"),
     COLUMN(writable, "<i8", "calls", "calls that mapped the file so that stores change it"),
@@ -307,9 +307,10 @@ static const struct column COLUMNS[] = {
            "page faults of the process that waited for storage while the file was mapped"),
     COLUMN(storage_read, "<i8", "B",
            "bytes read from block devices for the process while the file was mapped, by faults or calls"),
-    COLUMN(storage_written, "<i8", "B",
-           "bytes that the process changed in the page cache of block devices, to be written back, while the "
-           "file was mapped, by stores or calls"),
+    COLUMN(
+        storage_written, "<i8", "B",
+        "bytes that stores or calls of the process changed in the page cache of block devices while the file "
+        "was mapped; the kernel writes them back later"),
     COLUMN(call_seconds, "<f8", "s", "time in mmap and madvise, overlap counted once"),
     COLUMN(sync_seconds, "<f8", "s", "time in msync, overlap counted once"),
 };

@@ -71,7 +71,7 @@ struct row {
 };
 
 static const struct column COLUMNS[] = {
-    COLUMN(file, "<u8", "record id", "the file, as in the name region"),
+    COLUMN(file, "<u8", "record id", "the file, by its id in the name region"),
     COLUMN(rank, "<i8", "rank", "the rank that called"),
     TEXT(event, "S16",
          "the call: open, sync, close; in MPI-IO: MPI open, MPI sync, MPI close, MPI view, or collective, a "

@@ -71,7 +71,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
 
 RULE = Rule(
     id="mapped-random",
-    title="Mapped files are touched here and there",
+    title="Mapped files are accessed at random",
     says="page faults (`few_calls`) of a rank on a mapped file fetched less than `large_transfer` each, or storage "
     "delivered `much_bytes` and `mapped_waste` times what the rank reached",
     limits=("few_calls", "large_transfer", "much_bytes", "mapped_waste"),

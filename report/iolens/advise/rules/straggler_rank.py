@@ -41,15 +41,15 @@ def check(job: Job, limits: Limits) -> Seen | None:
         f"{say.count(len(times), 'rank')} took {say.seconds(median)} or less for as much"
         f"{f', and {len(slow) - 1} more are as slow' if len(slow) > 1 else ''}."
     )
-    bound = "It assumes that the slowest of them is as fast as the median rank."
+    bound = "It assumes that the slowest rank is as fast as the median rank."
     return Seen(evidence, most - median, bound, REMEDY)
 
 
 RULE = Rule(
     id="straggler-rank",
     title="Some ranks are slow for the same bytes",
-    says="among `crowd` ranks or more, at most a quarter take `straggler` times the median for no more bytes than "
-    "others, and neither a host nor a target explains their time",
+    says="at most a quarter of `crowd` ranks or more take `straggler` times as long as the median rank for no more "
+    "bytes, and neither their host nor a target explains that",
     limits=("crowd", "straggler"),
     why="The run waits for its slowest rank.",
     read_more="`iolens table load_balance`; Lockwood et al., TOKIO, CUG 2018",

@@ -38,9 +38,9 @@ def check(job: Job, limits: Limits) -> Seen | None:
 RULE = Rule(
     id="straggler-target",
     title="A storage target is slow",
-    says="two or more files of single ranks on a target are `straggler` times slower than files of as many bytes on "
-    "the median target, with a gap to all others; there are four targets or more, and at most a quarter of them "
-    "are slow",
+    says="two or more files of single ranks on a target take `straggler` times as long as files of the same size on "
+    "the median target, and clearly longer than on all others; at most a quarter of the targets, which are four or "
+    "more, are slow",
     limits=("straggler",),
     why="The run waits for the files on this target.",
     read_more="Lockwood et al., TOKIO, CUG 2018; man lfs-migrate(1)",

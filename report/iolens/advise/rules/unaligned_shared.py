@@ -23,7 +23,7 @@ Let each rank's part begin on a multiple of {unit}:
   netCDF   nc__enddef(file, 0, {bytes}, 0, {bytes});
   C        offset = (offset + {bytes} - 1) / {bytes} * {bytes};
 
-or lay the file out so that a stripe is a whole part of a rank:
+or make a stripe as large as a rank's part:
 
   lfs setstripe -S SIZE_OF_A_RANKS_PART FOLDER"""
 

@@ -42,7 +42,9 @@ def run(args: argparse.Namespace) -> int:
     """Searches, confirm and report; 0 if a setting was found, 1 when no run can be compared."""
     experiment = given_experiment(args)
     if experiment.metric == "latency":
-        raise UsageError("report.metric: latency differs with the size of the message; use `iolens sweep`")
+        raise UsageError(
+            "report.metric: a search needs one value per run, and latency has one per message size; use `iolens sweep`"
+        )
     if METRICS[experiment.metric].less_is_better:
         raise UsageError(f"report.metric: the search optimizes bandwidths, not {experiment.metric}; use `iolens sweep`")
     from iolens.lab.tune.search import search_of

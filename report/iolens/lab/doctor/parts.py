@@ -60,7 +60,9 @@ def check_programs() -> Iterator[CheckResult]:
         "workloads",
         f"{len(built)} of {len(WORKLOADS)}{where}",
         len(built) == len(WORKLOADS),
-        "" if len(built) == len(WORKLOADS) else "`iolens workloads build` builds them, with an MPI's compiler",
+        ""
+        if len(built) == len(WORKLOADS)
+        else "build them with `iolens workloads build`, which needs an MPI compiler such as mpicc",
     )
 
 

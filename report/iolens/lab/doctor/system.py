@@ -73,7 +73,9 @@ def permissions() -> Iterator[CheckResult]:
         "perf_event_paranoid", f"{paranoid}; `iolens run --list-hwpc` prints the events that can be counted"
     )
     works = single_copy_works()
-    why = "" if works else "Open MPI is told to copy messages twice (its btl_vader_single_copy_mechanism=none)"
+    why = (
+        "" if works else "the system forbids it, so `iolens run` sets btl_vader_single_copy_mechanism=none for Open MPI"
+    )
     yield CheckResult("process_vm_readv", "allowed" if works else "refused", None if not works else True, why)
 
 

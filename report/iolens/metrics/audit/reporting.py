@@ -98,7 +98,7 @@ def _sound(evidence: Evidence) -> Finding:
     if min(counts) < 2:
         return BROKEN, "A value from a single run may differ from others by chance."
     if evidence.by_block is None:
-        said = "Ratios have Banerjee's intervals, which allow unequal spreads, with Bonferroni's correction for all."
+        said = "Ratios have Banerjee's intervals, which allow unequal spreads, with Bonferroni's correction."
         return KEPT, said
     runs = "Runs are compared within blocks" if evidence.by_block else "Blocks are broken: means of runs are compared"
     return KEPT, f"{runs}; intervals hold together, with spreads moderated by those of other settings, odd ones apart."

@@ -109,13 +109,13 @@ def _facts(job: Job) -> str:
             words.append(f"{name} wrote {volume_text(done.bytes_written)} and read {volume_text(done.bytes_read)}")
     for verb, ratio in zip(("read", "wrote"), byte_ratios(job).values(), strict=True):
         if ratio is not None and abs(ratio - 1) >= _WORTH_SAYING:
-            words.append(f"POSIX {verb} {ratio:.2f} bytes for each of MPI-IO")
+            words.append(f"POSIX {verb} {ratio:.2f} bytes for each byte of MPI-IO")
     found = aggregators(job)
     if found is not None and len(found):
         top = found.frame().iloc[0]
         more = f" and by some of {top['others']} others" if top["others"] else ""
         whole = top["bytes"] >= _MOST * performance(job, "POSIX").bytes_written
-        its = "written" if whole else "of the files that several ranks opened, the largest written"
+        its = "written" if whole else "the shared file with the most bytes was written"
         words.append(f"{its} by rank{'s'[: len(top['writers']) != 1]} {rank_list(top['writers'])}{more}")
         words.append(f"mostly {size_text(top['common_write'])} at a time, {100 * top['not_aligned']:.0f} % not aligned")
     return "; ".join(words) + f". Log: {job.path.name}"

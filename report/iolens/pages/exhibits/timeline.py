@@ -196,8 +196,9 @@ PERIODS: Exhibit[Job] = Exhibit(
         Column("moved in all", "bytes", words.size),
         Column("by chance", "chance", words.share),
     ],
-    note="A burst is time in which more bytes move than on average. By chance: the share of maps that look as even "
-    "although their pauses have random lengths. `iolens advise --mtbf` says how often checkpoints are worth it.",
+    note="A burst is time in which more bytes move than on average. By chance: the share of maps with pauses "
+    "of random lengths that look at least as regular as this one. `iolens advise --mtbf` says how often checkpoints "
+    "are worth it.",
 )
 
 PLACES: Exhibit[Job] = Exhibit(

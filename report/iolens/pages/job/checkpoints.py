@@ -24,7 +24,7 @@ def checkpoint_sentence(job: Job, failures: float) -> str:
     now, then = (lost_share(pause, burst, failures) for pause in (max(period - burst, 0.0), best))
     return (
         f"Checkpoints: {words.duration(burst)} of writing every {words.duration(period)} and a failure every "
-        f"{words.duration(failures)} cost {words.share(now)} of the time. With {words.duration(best)} of computing "
-        f"between two checkpoints that is {words.share(then)}, the least (Daly, to first order). This supposes that "
-        "the bursts are checkpoints, and that a failure loses what was computed since the last one."
+        f"{words.duration(failures)} cost {words.share(now)} of the time. The cost is lowest, {words.share(then)}, "
+        f"with {words.duration(best)} of computing between two checkpoints (Daly, to first order). "
+        "This supposes that the bursts are checkpoints, and that a failure loses what was computed since the last one."
     )
