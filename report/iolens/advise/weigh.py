@@ -14,7 +14,7 @@ from iolens.advise.standing import UNKNOWN, WHOLE_SECONDS, is_close, standing, u
 from iolens.advise.table import RULES
 from iolens.log import Job
 from iolens.metrics.job.ranks import io_span_seconds
-from iolens.metrics.why.answers import storage_bound
+from iolens.metrics.why.answers import files_bound, storage_bound
 
 
 def weighed(job: Job, limits: Limits, notes: bool = True) -> tuple[Finding, ...]:
@@ -35,7 +35,7 @@ def weighed(job: Job, limits: Limits, notes: bool = True) -> tuple[Finding, ...]
 
 
 _REPLAYED = (
-    "A replay of the job's calls without I/O saves no more than that, because ranks wait for one another anyway."
+    "A replay of the job's calls without that I/O saves no more than that, because ranks wait for one another anyway."
 )
 
 
@@ -70,16 +70,25 @@ def _gain(rule: Rule, seen: Seen, job: Job, limits: Limits) -> tuple[float | Non
         return None, True
     if seen.seconds is None or job.run_time <= 0:
         return None, rule.note
-    most = job.run_time if rule.beside_io else _most_of_io(job)
+    most = job.run_time if rule.beside_io else _most_of_io(job, seen)
     gain = min(max(0.0, seen.seconds), most, job.run_time) / job.run_time
     return (None, True) if rule.always and gain < limits["worth_gain"] else (gain, rule.note)
 
 
-def _most_of_io(job: Job) -> float:
-    """Returns the most seconds that any remedy of I/O can save: the time in I/O, and no more than a replay without I/O
-    saves where the log has the events for it (`iolens run --why`)."""
-    spent, bound = io_span_seconds(job) or 0.0, storage_bound(job)
+def _most_of_io(job: Job, seen: Seen) -> float:
+    """Returns the most seconds that a remedy of I/O can save: the time in I/O, and no more than a replay without it
+    saves."""
+    spent, bound = io_span_seconds(job) or 0.0, _replayed(job, seen)
     return spent if bound is None else min(spent, bound)
+
+
+def _replayed(job: Job, seen: Seen) -> float | None:
+    """Returns the seconds that a replay saves without the I/O that a finding is about: that on some files, or all.
+
+    None where the log does not have the events for it (`iolens run --why`).
+    """
+    bounds = [storage_bound(job), files_bound(job, seen.layout.files) if seen.layout else None]
+    return min((bound for bound in bounds if bound is not None), default=None)
 
 
 def _order(one: _Weighed, gains: Mapping[str, float]) -> tuple[bool, bool, float, bool]:
@@ -116,7 +125,7 @@ def _derivation(one: _Weighed, job: Job) -> str:
     """Returns how the gain was found."""
     if one.gain is None and one.note:
         return ""
-    bound = None if one.rule.beside_io else storage_bound(job)
+    bound = None if one.rule.beside_io else _replayed(job, one.seen)
     replayed = bound is not None and (one.seen.seconds or 0.0) > bound
     return f"{one.seen.derivation} {_REPLAYED}".strip() if replayed else one.seen.derivation
 

@@ -128,7 +128,7 @@ def _of_replays(job: Job) -> Iterator[Value]:
     found = replays(job)
     asked = ("question", "rank", "file", "saved")
     for question, rank, file, saved in () if found is None else found.rows(*asked):
-        if question != NO_CHANGE:
+        if question != NO_CHANGE and not is_nan(saved):
             which = f", rank {rank}" if rank >= 0 else f", {PurePosixPath(file).name}" if file else ""
             yield Value(_SAVED, f"{question}{which}", "s", max(float(saved), 0.0))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -9,6 +10,9 @@ import numpy as np
 from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.once import once_per_job
+from iolens.metrics.processor.sampled.parts import RUNNABLE
+from iolens.metrics.processor.time import rank_time
+from iolens.metrics.processor.usage import core_use
 from iolens.metrics.why.activities import Activities, Activity, activities_of
 from iolens.metrics.why.causes import Causes, causes_of
 from iolens.metrics.why.joins import Joins, joins_of
@@ -17,7 +21,7 @@ from iolens.metrics.why.program import Program, program_of
 from iolens.metrics.why.replay import Graph, graph_of
 from iolens.metrics.why.unknown import Unknown, unknown_of
 from iolens.metrics.why.waits import PATTERNS, Waits, waits_of
-from iolens.metrics.why.what_if import STORAGE, Answer, what_if
+from iolens.metrics.why.what_if import STORAGE, Answer, Beside, most_on_files, what_if
 from iolens.metrics.why.whole import sound_part, whole_part
 
 _MOST_ROWS = 15
@@ -70,7 +74,21 @@ def _causes(job: Job) -> Causes | None:
 def answers(job: Job) -> list[Answer] | None:
     """Returns the answers to what-if questions; None if the log has no events."""
     found = why(job)
-    return None if found is None else what_if(found.program, found.joins, found.graph, found.unknown)
+    if found is None:
+        return None
+    return what_if(found.program, found.joins, found.graph, found.unknown, _beside(job, found.until is None))
+
+
+def _beside(job: Job, is_whole: bool) -> Beside:
+    """Returns what other tables of the log tell about storage targets and, where the events are whole, about cores."""
+    targets: dict[int, frozenset[int]] = {}
+    layouts = job.records.get("LUSTRE")
+    for file, on in () if layouts is None or not len(layouts) else layouts.rows("id", "osts"):
+        targets[int(file)] = targets.get(int(file), frozenset()) | frozenset(map(int, on))
+    times, use = (rank_time(job), core_use(job)) if is_whole else (None, None)
+    if times is None or use is None or np.isnan(use.runnable).any() or RUNNABLE not in times:
+        return Beside(targets)
+    return Beside(targets, (times[RUNNABLE], use.runnable))
 
 
 @once_per_job
@@ -301,6 +319,16 @@ def storage_bound(job: Job) -> float | None:
         return None
     whole = found.until is None and not saving.mapped and found.program.left_out == 0 and found.joins.not_joined == 0
     return saving.seconds if whole and found.graph.broken == 0 else None
+
+
+def files_bound(job: Job, files: Collection[int]) -> float | None:
+    """Returns the most seconds that a remedy for these files (record ids) can save, by replay; None where
+    `storage_bound` is, or where calls without a known partner may have waited for them.
+    """
+    found = why(job)
+    if found is None or storage_bound(job) is None or found.unknown.seconds > 0:
+        return None
+    return most_on_files(found.program, found.joins, found.graph, files)
 
 
 def _culprit(job: Job, rank: int) -> Culprit | None:

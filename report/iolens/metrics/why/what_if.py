@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -12,8 +15,11 @@ from iolens.metrics.why.program import FILE, FILES, LOCK, MPI, Program
 from iolens.metrics.why.replay import Graph, run_time
 from iolens.metrics.why.unknown import Unknown, unknown_of
 
-_MOST_RANKS = _MOST_FILES = 3
-"""Ranks and files with the most I/O for which the question is asked one by one."""
+_MOST_RANKS = _MOST_FILES = _MOST_TARGETS = 3
+"""Ranks, files and storage targets with the most I/O for which the question is asked one by one."""
+
+_INDEPENDENT = re.compile(r"MPI_File_i?(read|write)(_at|_shared)?(_c)?$")
+"""Functions of MPI-IO that each rank calls by itself."""
 
 _NO_MATTER = 0.01
 """Share of the run time that calls without a known partner may take before nothing is certain to be saved."""
@@ -33,7 +39,7 @@ class Change(NamedTuple):
 class Answer(NamedTuple):
     """The run time of a replay in seconds, and by how much it is less than the replay without any change. least, most:
     the interval of the saved seconds. Its width is the error of the unchanged replay, and what calls may have waited
-    for that the events do not tell.
+    for that the events do not tell. run_time and saved are NaN where only a bound is known.
     """
 
     change: Change
@@ -43,43 +49,116 @@ class Answer(NamedTuple):
     most: float
 
 
-def what_if(program: Program, joins: Joins, graph: Graph, unknown: Unknown | None = None) -> list[Answer]:
+@dataclass(frozen=True)
+class Beside:
+    """Facts from other tables of the log. targets: the storage targets of each file, by record id. without_core: seconds
+    of each rank in which it was ready to run and had no core: outside of calls, at least, and in all (None: not known).
+    """
+
+    targets: Mapping[int, frozenset[int]] = field(default_factory=dict)
+    without_core: tuple[np.ndarray, np.ndarray] | None = None
+
+
+class _Asked(NamedTuple):
+    """A question with the gaps and costs that it replays. high: the gaps and costs of what it saves at most, where that
+    is more. is_bound: no replay tells what is saved, and `high` bounds it.
+    """
+
+    change: Change
+    gap: np.ndarray
+    cost: np.ndarray
+    high: tuple[np.ndarray, np.ndarray] | None = None
+    is_bound: bool = False
+
+
+def what_if(
+    program: Program, joins: Joins, graph: Graph, unknown: Unknown | None = None, beside: Beside | None = None
+) -> list[Answer]:
     """Returns the answers to all questions; the first one is for no change at all."""
     dark = unknown_of(program, joins, graph) if unknown is None else unknown
     base = run_time(program, graph, graph.gap, graph.cost)
     error = abs(base - program.run_time)
     is_dark = dark.seconds > max(error, _NO_MATTER * program.run_time)
     found = [Answer(Change(NO_CHANGE), base, 0.0, 0.0, error)]
-    for change, gap, cost in _changes(program, joins, graph, dark.threads_do_io):
-        time = lowest = run_time(program, graph, gap, cost)
-        if dark.seconds > 0:
+    for asked in _changes(program, joins, graph, dark.threads_do_io, beside or Beside()):
+        time = lowest = run_time(program, graph, asked.gap, asked.cost)
+        if dark.seconds > 0 or asked.high is not None:
+            gap, cost = asked.high or (asked.gap, asked.cost)
             shorter = np.maximum(gap - dark.gap, 0.0), np.maximum(cost - dark.cost, 0.0)
             lowest = min(time, run_time(program, graph, *shorter))
         least = 0.0 if is_dark else max(base - time - error, 0.0)
-        found.append(Answer(change, time, base - time, least, max(base - lowest, 0.0) + error))
+        told = (math.nan, math.nan) if asked.is_bound else (time, base - time)
+        found.append(Answer(asked.change, *told, least, max(base - lowest, 0.0) + error))
     return found
 
 
-def _changes(
-    program: Program, joins: Joins, graph: Graph, threads_do_io: bool
-) -> Iterator[tuple[Change, np.ndarray, np.ndarray]]:
-    """Yields each question with the gaps and costs that it replays."""
+def most_on_files(program: Program, joins: Joins, graph: Graph, files: Collection[int]) -> float:
+    """Returns the most seconds that free I/O on these files (record ids) would save."""
+    gap, cost = _FileWork(program, joins, graph).on_files([*files, 0])
+    base = run_time(program, graph, graph.gap, graph.cost)
+    return max(base - run_time(program, graph, gap, cost), 0.0) + abs(base - program.run_time)
+
+
+def _changes(program: Program, joins: Joins, graph: Graph, threads_do_io: bool, beside: Beside) -> Iterator[_Asked]:
+    """Yields each question with what it replays."""
     work = _FileWork(program, joins, graph)
     everywhere = np.ones(len(program), bool), np.ones(len(program.inner_call), bool)
     if work.seconds > 0 or threads_do_io:
-        yield Change(STORAGE), graph.gap, work.cost(*everywhere, 0.0)
-        yield Change("storage twice as fast"), graph.gap, work.cost(*everywhere, 0.5)
+        yield _Asked(Change(STORAGE), graph.gap, work.cost(*everywhere, 0.0))
+        yield _Asked(Change("storage twice as fast"), graph.gap, work.cost(*everywhere, 0.5))
         for rank in work.ranks():
             rows = program.rank == rank, program.rank[program.inner_call] == rank
-            yield Change("I/O of this rank free", rank=rank), graph.gap, work.cost(*rows, 0.0)
+            yield _Asked(Change("I/O of this rank free", rank=rank), graph.gap, work.cost(*rows, 0.0))
         for file in work.files():
-            rows = program.file == file, program.inner_file == file
-            yield Change("I/O on this file free", file=file), graph.gap, work.cost(*rows, 0.0)
+            yield _Asked(Change("I/O on this file free", file=file), *work.on_files([file]), work.on_files([file, 0]))
+        yield from _by_target(work, beside.targets)
     if (program.kind == LOCK).any():
-        yield Change("locks of files free"), graph.gap, np.where(program.kind == LOCK, 0.0, graph.cost)
+        cost = np.where(program.kind == LOCK, 0.0, graph.cost)
+        yield _Asked(Change("locks of files free"), graph.gap, cost)
     if program.ranks > 1:
-        yield Change("messages free"), graph.gap, work.without_messages()
-        yield Change("computing balanced"), _balanced(program, graph), graph.cost
+        yield from _collective(program, graph)
+        yield _Asked(Change("messages free"), graph.gap, work.without_messages())
+        yield _Asked(Change("computing balanced"), _balanced(program, graph), graph.cost)
+    if beside.without_core is not None:
+        yield _own_cores(program, graph, *beside.without_core)
+
+
+def _by_target(work: _FileWork, targets: Mapping[int, frozenset[int]]) -> Iterator[_Asked]:
+    """Yields the questions about the storage targets with the most I/O: files that lie on the target alone are free,
+    and at most all files that have a part on it.
+    """
+    spent: dict[int, float] = {}
+    for file, seconds in work.by_file().items():
+        for target in targets.get(file, ()):
+            spent[target] = spent.get(target, 0.0) + seconds / len(targets[file])
+    for target in sorted(spent, key=lambda one: -spent[one])[: _MOST_TARGETS if len(spent) > 1 else 0]:
+        alone = [file for file, on in targets.items() if on == {target}]
+        some = [file for file, on in targets.items() if target in on]
+        yield _Asked(Change(f"I/O on target {target} free"), *work.on_files(alone), work.on_files([*some, 0]))
+
+
+def _collective(program: Program, graph: Graph) -> Iterator[_Asked]:
+    """Yields the question about independent calls of MPI-IO, whose time bounds what collective ones would save."""
+    single = np.array([bool(_INDEPENDENT.match(name)) for name in program.functions] or [False])[program.function]
+    if single.any():
+        high = graph.gap, np.where(single, 0.0, graph.cost)
+        yield _Asked(Change("independent MPI-IO made collective"), graph.gap, graph.cost, high, is_bound=True)
+
+
+def _own_cores(program: Program, graph: Graph, outside: np.ndarray, whole: np.ndarray) -> _Asked:
+    """Returns the question about ranks that share cores. The seconds without a core are spread evenly: those outside of
+    calls over the gaps between them, and at most all over gaps and calls.
+    """
+
+    def left(seconds: np.ndarray, without: np.ndarray) -> np.ndarray:
+        total = np.bincount(program.rank, weights=seconds, minlength=program.ranks)
+        share = np.divide(without, total, out=np.zeros(program.ranks), where=total > 0)
+        kept: np.ndarray = np.clip(1.0 - share, 0.0, 1.0)[program.rank]
+        return kept
+
+    least, most = left(graph.gap, outside), left(graph.gap + graph.cost, whole)
+    high = np.minimum(graph.gap * least, graph.gap * most), graph.cost * most
+    return _Asked(Change("no core shared"), graph.gap * least, graph.cost, high)
 
 
 def _balanced(program: Program, graph: Graph) -> np.ndarray:
@@ -111,14 +190,24 @@ class _FileWork:
         order = np.argsort(-spent, kind="stable")[:_MOST_RANKS]
         return [int(rank) for rank in order if spent[rank] > 0 and self.program.ranks > 1]
 
-    def files(self) -> list[int]:
-        """Returns the files with the most I/O."""
+    def by_file(self) -> dict[int, float]:
+        """Returns the seconds of I/O on each file, most first; those of several files at once are left out."""
         files = np.concatenate([self.program.file[self.is_file], self.program.inner_file])
         seconds = np.concatenate([self.spent[self.is_file], self.program.inner_seconds])
         unique, which = np.unique(files, return_inverse=True)
         spent = np.bincount(which.reshape(-1), weights=seconds, minlength=len(unique))
-        order = np.argsort(-spent, kind="stable")[:_MOST_FILES]
-        return [int(unique[place]) for place in order if spent[place] > 0 and unique[place] != 0]
+        order = np.argsort(-spent, kind="stable").tolist()
+        return {int(unique[place]): float(spent[place]) for place in order if spent[place] > 0 and unique[place] != 0}
+
+    def files(self) -> list[int]:
+        """Returns the files with the most I/O."""
+        return list(self.by_file())[:_MOST_FILES]
+
+    def on_files(self, files: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
+        """Returns gaps and costs with free I/O on these files (record ids). 0 stands for calls on several of them."""
+        ids = np.array(files, np.uint64)
+        rows = np.isin(self.program.file, ids), np.isin(self.program.inner_file, ids)
+        return self.graph.gap, self.cost(*rows, 0.0)
 
     def cost(self, calls: np.ndarray, inner: np.ndarray, factor: float) -> np.ndarray:
         """Returns the costs of calls if the chosen calls of the file system take `factor` of their time.

@@ -10,6 +10,7 @@ import numpy as np
 from iolens.log import Job
 from iolens.metrics.why import answers
 from iolens.metrics.why.time_lines import time_lines
+from iolens.missing import is_nan
 from iolens.pages import words
 from iolens.pages.blocks import FigureBlock
 from iolens.pages.exhibit import Column, Exhibit
@@ -32,8 +33,8 @@ def _rank(value: int) -> str:
 
 
 def _saved(seconds: float) -> str:
-    """Returns saved seconds in words; 0 where a change makes the job longer."""
-    return words.seconds(max(seconds, 0.0))
+    """Returns seconds in words: 0 where a change makes the job longer, n/a where only a bound is known."""
+    return words.NONE if is_nan(seconds) else words.seconds(max(seconds, 0.0))
 
 
 def waits_note(job: Job) -> str:
@@ -57,8 +58,15 @@ def what_if_note(job: Job) -> str:
     """Returns the sentence on storage, and how sure the answers are."""
     return (
         f"{storage_note(job)} What is saved lies between the least and the most: these differ by the error of the "
-        f"replay, and by what calls may have waited for that the events do not tell. {_FOLLOWED} {_limits(job)}"
+        f"replay, and by what calls may have waited for that the events do not tell. {_bound_only(job)}{_FOLLOWED} "
+        f"{_limits(job)}"
     ).strip()
+
+
+def _bound_only(job: Job) -> str:
+    """Returns why some answers are only bounds; empty if none is."""
+    only = [each for each in answers.answers(job) or () if is_nan(each.saved)]
+    return "n/a: no replay knows how long collective calls take (iolens predict tries their settings). " if only else ""
 
 
 def path_note(job: Job) -> str:
@@ -183,7 +191,7 @@ WHAT_IF: Exhibit[Job] = Exhibit(
         Column("question", "question"),
         Column("rank", "rank", _rank),
         Column("file", "file", optional=True),
-        Column("run time, s", "run_time", words.seconds),
+        Column("run time, s", "run_time", _saved),
         Column("saved, s", "saved", _saved),
         Column("least, s", "least", words.seconds),
         Column("most, s", "most", words.seconds),

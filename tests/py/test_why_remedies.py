@@ -1,0 +1,115 @@
+"""What-if answers about targets, cores and collective calls, and the order of remedies that follows from replays."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from iolens.advise import weigh
+from iolens.advise.limits import DEFAULTS
+from iolens.advise.rule import Layout, Rule, Seen
+from iolens.log import Job
+from iolens.metrics.why.answers import files_bound, replays, why
+from iolens.metrics.why.what_if import Answer, Beside, what_if
+from iolens.pages.exhibits.why import WHAT_IF
+from test_why import job_with
+from test_why_bounds import WRITES
+from test_why_bounds import job_with as job_of_writes
+from why_programs import Line
+
+
+def answers_of(job: Job, beside: Beside | None = None) -> dict[str, Answer]:
+    """Returns the answers by question; of several with one question, the last."""
+    found = why(job)
+    assert found is not None
+    given = what_if(found.program, found.joins, found.graph, found.unknown, beside)
+    return {each.change.question: each for each in given}
+
+
+def two_files() -> Job:
+    """Returns a job in which rank 0 writes file 1 for 5 s, and rank 1 meanwhile file 2 for 3 s, then both meet."""
+    late = Line().file(0, 5, 1).together("MPI_Barrier", 5, 5.1, 2)
+    return job_with(late, Line().file(0, 3, 2).together("MPI_Barrier", 3, 5.1, 2))
+
+
+def interval(answer: Answer) -> tuple[float, float, float]:
+    return pytest.approx(answer.saved), pytest.approx(answer.least), pytest.approx(answer.most)
+
+
+def test_a_target_of_its_own_files_is_freed_alone() -> None:
+    given = answers_of(two_files(), Beside({1: frozenset({4}), 2: frozenset({7})}))
+    assert interval(given["I/O on target 4 free"]) == (2.0, 2.0, 2.0)
+    assert interval(given["I/O on target 7 free"]) == (0.0, 0.0, 0.0)
+
+
+def test_a_file_on_two_targets_is_freed_at_most() -> None:
+    given = answers_of(two_files(), Beside({1: frozenset({4, 7}), 2: frozenset({7})}))
+    assert interval(given["I/O on target 4 free"]) == (0.0, 0.0, 2.0)
+    assert interval(given["I/O on target 7 free"]) == (0.0, 0.0, 5.0)
+
+
+def test_stripes_of_the_log_name_the_targets() -> None:
+    layouts = pd.DataFrame({"id": np.array([1, 2], np.uint64), "component": [0, 0], "osts": [[4], [7]]})
+    rows = replays(replace(two_files(), frames={"LUSTRE": layouts}))
+    assert rows is not None
+    assert [name for name in rows["question"] if "target" in name] == ["I/O on target 4 free", "I/O on target 7 free"]
+    one = replays(replace(two_files(), frames={"LUSTRE": layouts.assign(osts=[[4], [4]])}))
+    assert one is not None
+    assert not any("target" in name for name in one["question"])
+
+
+def test_short_calls_on_several_files_widen_the_answer_about_one() -> None:
+    late = Line().file(0, 5, 1).add("files", "write", 5, 6, size=100).together("MPI_Barrier", 6, 6.1, 2)
+    given = answers_of(job_with(late, Line().together("MPI_Barrier", 0.2, 6.1, 2)))
+    assert interval(given["I/O on this file free"]) == (5.0, 5.0, 5.8)
+    assert interval(given["storage infinitely fast"]) == (5.8, 5.8, 5.8)
+
+
+def test_independent_calls_bound_what_collective_ones_save() -> None:
+    late = Line().add("call", "MPI_File_write_at", 0, 5).together("MPI_Barrier", 5, 5.1, 2)
+    job = job_with(late, Line().together("MPI_Barrier", 1, 5.1, 2))
+    found = answers_of(job)["independent MPI-IO made collective"]
+    assert np.isnan([found.saved, found.run_time]).all()
+    assert (found.least, found.most) == (0.0, pytest.approx(4.0))
+    table = WHAT_IF.table(job)
+    assert table is not None
+    (row,) = (row for row in table.rows if row[0] == "independent MPI-IO made collective")
+    assert "n/a" in row
+    assert "predict" in (table.note or "")
+
+
+def test_collective_calls_are_not_asked_about() -> None:
+    lines = [Line().together("MPI_File_write_at_all", 1 + at, 3, 2) for at in range(2)]
+    assert "independent MPI-IO made collective" not in answers_of(job_with(*lines))
+
+
+def test_a_core_of_its_own_frees_the_seconds_without_one() -> None:
+    job = job_with(*(Line().together("MPI_Barrier", 4 - 2 * at, 4.1, 2) for at in range(2)))
+    without = np.array([2.0, 0.0]), np.array([3.0, 0.0])
+    found = answers_of(job, Beside(without_core=without))["no core shared"]
+    assert found.saved == pytest.approx(4 * 2 / (4 + 4.9))
+    assert 0 < found.saved <= found.most <= 3.0 + 1e-6
+    none = answers_of(job, Beside(without_core=(np.zeros(2), np.zeros(2))))["no core shared"]
+    assert interval(none) == (0.0, 0.0, 0.0)
+    assert "no core shared" not in answers_of(job)
+
+
+def test_remedies_for_files_that_hold_nobody_up_come_last(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rank 0 spends 20 s on file 1 and rank 1 60 s on file 2: only faster writes to file 2 end the job earlier."""
+    lines = [Line().file(0, 20, 1), *(Line().file(0, 60, 2) for _ in range(3))]
+    meet = WRITES.run_time() - 1
+    job = job_of_writes(*(line.together("MPI_Barrier", 20 + 40 * bool(at), meet, 4) for at, line in enumerate(lines)))
+
+    def rule(name: str, file: int) -> Rule:
+        layout = Layout(4, None, (file,))
+        return Rule(name, name, "", (), "", "", lambda *_: Seen("", 50.0, "", "{layout}", layout=layout))
+
+    assert files_bound(job, [1]) == pytest.approx(0.0, abs=1e-6)
+    assert (files_bound(job, [2]) or 0) > 1
+    monkeypatch.setattr(weigh, "RULES", (rule("hidden", 1), rule("late", 2)))
+    found = {one.id: one.gain for one in weigh.weighed(job, DEFAULTS)}
+    assert list(found) == ["late"]
+    monkeypatch.setattr(weigh, "files_bound", lambda *_: None)
+    assert list({one.id: one.gain for one in weigh.weighed(job, DEFAULTS)}) == ["hidden", "late"]
