@@ -1,4 +1,4 @@
-"""What-if answers about targets, cores and collective calls, and the order of remedies that follows from replays."""
+"""Replays without targets, shared cores and independent calls, and the order of remedies that follows from replays."""
 
 from __future__ import annotations
 

@@ -51,8 +51,9 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True)
 class Beside:
-    """Facts from other tables of the log. targets: the storage targets of each file, by record id. without_core: seconds
-    of each rank in which it was ready to run and had no core: outside of calls, at least, and in all (None: not known).
+    """Facts from other tables of the log. targets: the storage targets of each file, by record id. without_core:
+    seconds of each rank in which it was ready to run and had no core: outside of calls, at least, and in all (None: not
+    known).
     """
 
     targets: Mapping[int, frozenset[int]] = field(default_factory=dict)
