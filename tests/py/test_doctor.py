@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import ctypes
+import errno
 import json
+import os
 import platform
 import shutil
+import tempfile
 from pathlib import Path
 
 import pytest
 from iolens.cli.main import main
-from iolens.lab.doctor import parts, surroundings, trials
+from iolens.lab.doctor import parts, program_libraries, surroundings, trials, tried
 from iolens.lab.doctor.checks import CHECKS
+from iolens.lab.storage.mounts import file_system
+from job_example import job_of
 
 
 def test_what_is_there_is_found_and_tried(capsys: pytest.CaptureFixture[str]) -> None:
@@ -81,3 +87,42 @@ def test_launchers_and_what_is_preloaded_are_named(monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("LD_PRELOAD", "liby.so")
     (found,) = surroundings.preloaded()
     assert (found.works, found.found) == (None, "liby.so")
+
+
+def test_each_kind_of_call_is_tried(capsys: pytest.CaptureFixture[str]) -> None:
+    ring = ctypes.CDLL(None, use_errno=True).syscall(425, 4, ctypes.create_string_buffer(120))
+    if ring >= 0:
+        os.close(ring)
+    assert main(["doctor", "--json"]) == 0
+    rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)["Trials"]}
+    assert (rows["io_uring"]["works"] is True) == (ring >= 0)
+    for name in ("file locks", "failed calls", "start-up", "TCP_INFO"):
+        assert rows[name]["works"] is True, rows[name]
+    is_in_memory = file_system(Path(tempfile.gettempdir()))[0] in {"tmpfs", "ramfs"}
+    assert (rows["mapped files"]["works"] is None) == is_in_memory
+
+
+def test_calls_that_cannot_be_recorded_are_named_with_the_reason() -> None:
+    rows = {row.name: row for row in tried.kinds_of_calls(job_of(), f"{errno.EPERM}\n")}
+    assert {row.works for row in rows.values()} == {None}
+    assert rows["io_uring"].found == "the kernel refuses it: Operation not permitted"
+    assert "io_uring_disabled" in rows["io_uring"].remedy
+    assert rows["file locks"].found == "the trial's calls are not in its log"
+
+
+def test_libraries_of_programs_are_those_of_the_loader(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(program_libraries, "_LDCONFIG", "/nowhere/ldconfig")
+    monkeypatch.setenv("LD_LIBRARY_PATH", f"/nowhere:{tmp_path}")
+    for name in ("libhdf5.so.10", "libcufile.so.0", "libcufile_rdma.so.1", "libcurl.so"):
+        (tmp_path / name).touch()
+    rows = {row.name: row for row in program_libraries.program_libraries()}
+    assert rows["cuFile"].found == f"{tmp_path}/libcufile.so.0"
+    assert {name: row.works for name, row in rows.items()} == {
+        "HDF5": None,
+        "libcurl": None,
+        "cuFile": True,
+        "hipFile": None,
+    }
+    (tmp_path / "libhdf5_openmpi.so.103.2.0").touch()
+    rows = {row.name: row for row in program_libraries.program_libraries()}
+    assert rows["HDF5"].found == f"{tmp_path}/libhdf5_openmpi.so.103.2.0"

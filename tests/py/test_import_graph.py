@@ -74,7 +74,17 @@ MAY_IMPORT: dict[str, set[str]] = {
     "lab.subjects": {"errors", "log", "metrics", "lab.outputs", "lab.sweep.read"},
     "lab.tune": {"errors", "metrics", "lab", "lab.run", "lab.sweep", *SWEEP},
     "lab.doctor": {
-        *("errors", "log", "lab", "lab.recovery", "lab.storage", "lab.workloads", "lab.run", "lab.launchers"),
+        *(
+            "errors",
+            "log",
+            "metrics",
+            "lab",
+            "lab.recovery",
+            "lab.storage",
+            "lab.workloads",
+            "lab.run",
+            "lab.launchers",
+        ),
     },
     "pages": {
         *("errors", "log", "metrics", "advise", "forest", "fleet", "figures"),

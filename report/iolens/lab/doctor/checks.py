@@ -6,12 +6,16 @@ from collections.abc import Callable, Iterator, Mapping
 
 from iolens.lab.doctor import parts, surroundings, system, trials
 from iolens.lab.doctor.finding import CheckResult
+from iolens.lab.doctor.program_libraries import program_libraries
 
 CHECKS: Mapping[str, tuple[Callable[[], Iterator[CheckResult]], ...]] = {
     "Trials": (trials.recording, trials.parallel_recording),
     "Parts": (parts.versions, parts.check_libraries, parts.check_programs),
     "System": (system.system, system.limits, system.check_folders, system.permissions),
-    "Others": (surroundings.launchers, surroundings.preloaded, system.tools, parts.packages),
+    "Others": (
+        *(surroundings.launchers, surroundings.preloaded),
+        *(program_libraries, system.tools, parts.packages),
+    ),
 }
 
 

@@ -8,23 +8,27 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from iolens.errors import IolensError
+from iolens.lab.doctor import tried
 from iolens.lab.doctor.finding import CheckResult
 from iolens.lab.doctor.surroundings import version_said
+from iolens.lab.doctor.tried import BYTES
 from iolens.lab.installation import find_library, find_program
 from iolens.lab.run import mpi
 from iolens.lab.run.execute import Setup, execute
-from iolens.log import read_log
+from iolens.log import Job, read_log
 
 _RANKS = 2
-_BYTES = 65536
 PATIENCE = 60.0
 
 
 def recording() -> Iterator[CheckResult]:
-    """Tries to record a Python program that writes a file."""
+    """Tries to record a Python program that writes a file, and that makes each kind of call once."""
     with tempfile.TemporaryDirectory() as name:
-        program = f"open({name + '/trial'!r}, 'wb').write(bytes({_BYTES}))"
-        yield _judged("a program", name, [sys.executable, "-I", "-S", "-c", program], {}, 1)
+        words = [sys.executable, "-I", "-S", "-c", tried.PROGRAM, f"{name}/trial"]
+        result, job = _judged("a program", name, words, {}, 1)
+        yield result
+        if job:
+            yield from tried.kinds_of_calls(job, Path(name, "stdout").read_text(encoding="utf-8"))
 
 
 def parallel_recording() -> Iterator[CheckResult]:
@@ -41,14 +45,16 @@ def parallel_recording() -> Iterator[CheckResult]:
         yield CheckResult("a parallel program", "not tried", works=False, remedy=f"there is no adapter for {flavour}")
         return
     with tempfile.TemporaryDirectory() as name:
-        words = [launcher, "-n", str(_RANKS), str(program), "-a", "MPIIO", "-w", "-b", str(_BYTES // _RANKS)]
-        words += ["-t", str(_BYTES // _RANKS), "-o", f"{name}/trial"]
+        words = [launcher, "-n", str(_RANKS), str(program), "-a", "MPIIO", "-w", "-b", str(BYTES // _RANKS)]
+        words += ["-t", str(BYTES // _RANKS), "-o", f"{name}/trial"]
         settings = dict(mpi.environment(flavour, _RANKS, None, launcher=launcher))
-        yield _judged("a parallel program", name, words, settings, _RANKS)
+        yield _judged("a parallel program", name, words, settings, _RANKS)[0]
 
 
-def _judged(what: str, folder: str, words: list[str], launcher: dict[str, str], ranks: int) -> CheckResult:
-    """Returns whether one log came, of so many ranks, with the bytes that were written."""
+def _judged(
+    what: str, folder: str, words: list[str], launcher: dict[str, str], ranks: int
+) -> tuple[CheckResult, Job | None]:
+    """Returns whether one log came, of so many ranks, with the bytes that were written; and that log."""
     logs = Path(folder, "logs")
     logs.mkdir()
     application = {"IOLENS_NONMPI": "1", "DARSHAN_ENABLE_NONMPI": "1"}
@@ -58,12 +64,12 @@ def _judged(what: str, folder: str, words: list[str], launcher: dict[str, str], 
         if len(outcome.logs) != 1:
             said = Path(folder, "stderr").read_text(encoding="utf-8", errors="replace").strip().splitlines()
             why = said[-1] if said else f"exit code {outcome.exit_code}"
-            return CheckResult(what, f"{len(outcome.logs)} logs instead of one", works=False, remedy=why)
+            return CheckResult(what, f"{len(outcome.logs)} logs instead of one", works=False, remedy=why), None
         job = read_log(outcome.logs[0])
     except IolensError as error:
-        return CheckResult(what, "failed", works=False, remedy=str(error))
+        return CheckResult(what, "failed", works=False, remedy=str(error)), None
     posix = job.frames.get("POSIX")
     written = 0 if posix is None else int(posix["POSIX_BYTES_WRITTEN"].sum())
     found = f"a log of {job.nprocs} process{'es' if job.nprocs > 1 else ''}, {written:,} bytes written"
-    works = job.nprocs == ranks and written >= _BYTES
-    return CheckResult(what, found, works, "" if works else f"{ranks} processes wrote {_BYTES:,} bytes")
+    works = job.nprocs == ranks and written >= BYTES
+    return CheckResult(what, found, works, "" if works else f"{ranks} processes wrote {BYTES:,} bytes"), job

@@ -1,0 +1,64 @@
+"""Finds libraries of which the profiler records more where a program uses them: HDF5, libcurl, cuFile and hipFile.
+
+None of them is loaded here: the loader's list and the folders of LD_LIBRARY_PATH tell which are there. A program may
+bring its own, as Python packages do.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from iolens.lab.doctor.finding import CheckResult
+from iolens.lab.run.mpi import output_of
+
+_LDCONFIG = "/sbin/ldconfig"
+_NEWEST_1_8 = 10
+"""Interface number of the HDF5 libraries of version 1.8, whose handles have another size."""
+
+
+def program_libraries() -> Iterator[CheckResult]:
+    """Checks which of the libraries are there, and what a job's own needs beside them."""
+    known = _libraries()
+    yield _hdf5(known)
+    yield _result("libcurl", _named("libcurl", known), "requests are recorded by address", "no requests by address")
+    for name, device, driver in (("cuFile", "/dev/nvidia0", "NVIDIA's"), ("hipFile", "/dev/kfd", "AMD's")):
+        found = _named(f"lib{name.lower()}", known)
+        gpu = "a GPU is there" if Path(device).exists() else f"{device} is not there, so no GPU of {driver} driver"
+        yield _result(name, found, f"is asked for its statistics; {gpu}", f"no transfers to GPUs; {gpu}")
+
+
+def _hdf5(known: Sequence[Path]) -> CheckResult:
+    """Returns the HDF5 libraries that take settings from outside (`iolens run --hdf5`)."""
+    found = [path for path in _named(r"libhdf5(_serial|_openmpi|_mpich)?", known) if _interface(path) > _NEWEST_1_8]
+    return _result(
+        "HDF5", found, "takes settings of `iolens run --hdf5`", "no HDF5 from 1.10 on; a program may bring one"
+    )
+
+
+def _interface(path: Path) -> int:
+    """Returns the interface number at the end of a library's name; 0 if there is none."""
+    number = re.search(r"\.so\.(\d+)", path.name)
+    return int(number[1]) if number else 0
+
+
+def _result(name: str, found: Sequence[Path], use: str, without: str) -> CheckResult:
+    """Returns the result for a library: where it is and its use, or what is lacking without it."""
+    if not found:
+        return CheckResult(name, "not there", None, without)
+    return CheckResult(name, ", ".join(map(str, found)), works=True, remedy=use)
+
+
+def _named(stem: str, known: Sequence[Path]) -> list[Path]:
+    """Returns the libraries with a version in their names, which are those that programs load."""
+    return [path for path in known if re.fullmatch(rf"{stem}\.so\.\d[\d.]*", path.name)]
+
+
+def _libraries() -> list[Path]:
+    """Returns the libraries that the loader knows: those of LD_LIBRARY_PATH first, one of each name."""
+    folders = [Path(folder) for folder in re.split("[:;]", os.environ.get("LD_LIBRARY_PATH", "")) if folder]
+    nearer = [path for folder in folders if folder.is_dir() for path in sorted(folder.glob("lib*.so*"))]
+    listed = [Path(line.split(" => ")[1]) for line in output_of(_LDCONFIG, "-p").splitlines() if " => " in line]
+    return list({path.name: path for path in reversed([*nearer, *listed])}.values())[::-1]
