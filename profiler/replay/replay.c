@@ -15,7 +15,7 @@ struct dependencies {
     const int64_t *first; /* first call of each rank, and the number of calls behind the last one */
     const double *start;  /* measured begin of each call */
     const int32_t *rank, *leads_first, *leads_to; /* calls that a call must have begun for */
-    const int32_t *member;                        /* group that a call's begin is a part of; -1: none */
+    const int32_t *member;                        /* group that a call's start is a part of; -1: none */
     const int32_t *frees_first, *frees;           /* calls that wait until all of a group have begun */
     const int32_t *missing;                       /* number of calls and groups that a call waits for */
     const int32_t *members;                       /* number of calls in a group */

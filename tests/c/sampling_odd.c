@@ -156,7 +156,7 @@ static int cancelled(void)
     return 0;
 }
 
-/* Timers and pending signals end with the program; the program that follows is sampled from its begin. */
+/* Timers and pending signals end with the program; the program that follows is sampled from its start. */
 static int becomes(char **argv, int left)
 {
     char text[16];

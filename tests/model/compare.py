@@ -39,7 +39,7 @@ class Error:
 
 
 class Comparison:
-    """Compares a process's log with the model; `zero` is the begin of the log's clock in the journal's nanoseconds."""
+    """Compares a process's log with the model; `zero` is the start of the log's clock in the journal's nanoseconds."""
 
     def __init__(self, log: Log, process: Process) -> None:
         self.log = log
@@ -88,7 +88,7 @@ class Comparison:
                 self.error(name, want.get(name, 0), got[i])
 
     def below_nothing(self, name: str, got: int) -> bool:
-        """Returns True for Darshan's highest byte of a stream that moved nothing at the begin of a file."""
+        """Returns True for Darshan's highest byte of a stream that moved nothing at the start of a file."""
         return name.startswith("MAX_BYTE") and got == -1 and not self.process.posix.rules.ours("empty")
 
     def posix(self, file: PosixFile, record: Record) -> None:

@@ -47,7 +47,7 @@ def poisoned(source: Path, folder: Path) -> Path:
 
 
 def poisoned_region(region: PrivateRegion) -> PrivateRegion:
-    """Makes a private region with control characters: behind each text of JSON, and at the begin of each text of a
+    """Makes a private region with control characters: behind each text of JSON, and at the start of each text of a
     table.
     """
     if region.kind == "json":
@@ -65,7 +65,7 @@ def behind(found: Any) -> Any:
 
 
 def poisoned_table(chunk: bytes) -> bytes:
-    """Returns a table in columns with control characters at the begin of each text that is long enough."""
+    """Returns a table in columns with control characters at the start of each text that is long enough."""
     line, _, body = chunk.partition(b"\n")
     header, data, at = json.loads(line), bytearray(body), 0
     for column in header["columns"]:

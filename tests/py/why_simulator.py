@@ -196,7 +196,7 @@ class _Simulation:
         return Run(self.calls, self.program)
 
     def _begin(self, call: Call, place: int) -> None:
-        """Lets other ranks see the begin of a call."""
+        """Lets other ranks see the start of a call."""
         step, rank = call.step, call.rank
         if step.what in ("send", "isend", "sendrecv"):
             self._meet(Part(call, rank, step, sends=True), place)

@@ -77,7 +77,7 @@ void store_unpack(const Store *store);
 /* Returns the number of values in the buffer, on this rank, that are not exactly u plus `shift`. */
 long long store_differences(const Store *store, double shift);
 
-/* Returns the first point of a cell's row, counted from the begin of dump 0 in the file. */
+/* Returns the first point of a cell's row, counted from the start of dump 0 in the file. */
 long long file_point(const Domain *domain, const Cell *cell, int y, int z, int dump);
 
 #endif

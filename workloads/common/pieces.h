@@ -25,7 +25,7 @@ typedef struct Share {
     int pieces, bytes;
 } Share;
 
-/* Writes the part of the request in `span` to `out` and returns the begin of its data; NULL if that part is
+/* Writes the part of the request in `span` to `out` and returns the start of its data; NULL if that part is
  * empty. */
 char *pieces_clip(const Request *request, Span span, Piece *out, Share *share);
 

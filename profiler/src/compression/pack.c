@@ -17,7 +17,8 @@ enum {
     STORED = 16, /* Places stored at the end of a match. */
     WINDOW = 1 << 15,
     LARGEST_LITERAL_BITS = 9,
-    MOST_OTHER = 32 /* Bytes besides the data: header, end of block, checksum, pending bits. */
+    /* Maximum number of bytes beside the data: header, end of block, checksum, pending bits. */
+    MOST_OTHER = 32
 };
 
 /* Tables for all streams. Positions are counted over all streams, modulo 2^16: the distance shows most that

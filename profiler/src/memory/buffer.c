@@ -121,7 +121,7 @@ static int utf8_length(const unsigned char *text)
     return length;
 }
 
-/* Returns the number of bytes at the begin of `text` that are ASCII and that JSON writes as they are. */
+/* Returns the number of bytes at the start of `text` that are ASCII and that JSON writes as they are. */
 static size_t plain_bytes(const char *text)
 {
     size_t count = 0;

@@ -28,7 +28,7 @@ static const struct column COLUMNS[] = {
            "those of them that the loader searched although they are no folder, each once; -1: not asked, "
            "because rank 0 alone asks the file system"),
     COLUMN(seconds, "<f8", "s",
-           "time from the begin of the process until it was recorded, in steps of a tick (0.01 s): loading "
+           "time from the start of the process until it was recorded, in steps of a tick (0.01 s): loading "
            "its libraries, and what it ran before an exec; NaN: not known"),
 };
 
@@ -94,7 +94,7 @@ static void read_search_path(struct row *row, const char *c_library)
     path_room_give(folder);
 }
 
-/* Returns the seconds between the begin of the process and that of recording; NaN without a spool, which
+/* Returns the seconds between the start of the process and that of recording; NaN without a spool, which
  * knows the former. The C library's clock_gettime would raise a signal in a program that forbids
  * itself to read the time stamp counter (PR_SET_TSC). */
 static double before_recording(void)

@@ -13,7 +13,7 @@
 
 struct unwound {
     size_t count; /* number of frames found */
-    bool whole;   /* the outermost frame is the begin of the process or thread */
+    bool whole;   /* the outermost frame is the start of the process or thread */
 };
 
 /* Prepares unwinding; called once, when the library is loaded. */

@@ -18,6 +18,6 @@ _FILES = """
     log_blind overlapping_times above_device cold_then_warm lock_files lock_waits mapped_random gpu_fallback
     missing_paths hdf5_not_collective
 """
-"""Names of the files in `rules`, each of which holds a RULE."""
+"""Names of the files in `rules`, each with one RULE."""
 
 RULES: tuple[Rule, ...] = tuple(import_module(f"iolens.advise.rules.{name}").RULE for name in _FILES.split())

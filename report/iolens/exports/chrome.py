@@ -86,7 +86,7 @@ def _path(pieces: Sequence[Piece]) -> Iterator[Event]:
 
 
 def _arrows(events: Sequence[Event]) -> Iterator[Event]:
-    """Yields arrows from the end of each piece of the critical path among these events to the next one's begin."""
+    """Yields arrows from the end of each piece of the critical path among these events to the next one's start."""
     pieces = sorted((one for one in events if one["cat"] == "critical path"), key=lambda one: one["ts"])
     for number, (one, other) in enumerate(pairwise(pieces)):
         common = {"id": number, "name": "held up", "cat": "critical path", "args": {}}

@@ -25,7 +25,7 @@ _SNAPSHOT = ".snapshot-"
 _BATCH_LOGS, _BATCH_BYTES = 500, 64 << 20
 """A batch becomes one part of the store; these limit its logs and their bytes."""
 PATIENCE = "30s"
-"""Seconds that a scheduler may take to answer."""
+"""Time that a scheduler may take to answer before `ingest` gives up."""
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _MARK = "store.json"
 _MOST_ROWS = 100_000
-"""Rows of files that are held in memory before they are written."""
+"""Maximum number of rows of files that are held in memory before they are written."""
 
 
 def make_store(folder: Path) -> None:

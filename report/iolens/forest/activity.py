@@ -79,7 +79,7 @@ def _spread(line: np.ndarray, values: np.ndarray, begin: np.ndarray, end: np.nda
 
 def running(forest: Forest, most: int = 6) -> pd.DataFrame:
     """Returns how many processes run over time: a row a bin, a column a group with its label (those with most time; the
-    rest together as `others`), the average number in the bin; the index is the bin's begin in seconds.
+    rest together as `others`), the average number in the bin; the index is the bin's start in seconds.
     """
     import pandas as pd
 

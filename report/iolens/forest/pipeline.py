@@ -38,7 +38,9 @@ _WAITS = re.compile(
 """Functions that wait for another process, or for a thread that hands over what processes sent."""
 
 _LITTLE = 0.25
-"""Part of the time from which waiting on both sides is no accident of the start: they wait for one another in turn."""
+"""Minimum part of the time that both sides must wait so that the waiting is no accident of the start: they wait for
+each other in turn.
+"""
 
 
 @dataclass(frozen=True)

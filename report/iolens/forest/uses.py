@@ -29,7 +29,7 @@ _REDUCED: dict[str, np.ufunc] = {"size": np.maximum, "last": np.maximum, "first"
 def uses_of(job: Job) -> Records:
     """Returns a row a file: record id, bytes and calls as whole numbers, `size` (the highest offset that was touched
     plus one, 0: not known), seconds of reading, writing and metadata over all ranks, and the `first` and `last` moment
-    of any call in seconds since the log's begin (0: not known).
+    of any call in seconds since the log's start (0: not known).
     """
     parts = [Records(dict(_columns(job, name))) for name in lowest(job)]
     if not parts:

@@ -17,7 +17,7 @@ from iolens.lab.io_components import IO_COMPONENTS
 from iolens.lab.sizes import parse_size
 
 _MOST_LEVELS = 10000
-"""Largest number of levels of a range; a longer range is a mistake."""
+"""Maximum number of levels of a range; a longer range is a mistake."""
 
 T = TypeVar("T", covariant=True)
 Schema = Mapping[str, Any]

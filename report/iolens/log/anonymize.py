@@ -27,7 +27,7 @@ _METADATA_KEPT = (b"lib_ver", b"h", b"partial")
 
 _MARK = b"anonymized=yes"
 _JOB_RECORD = 4096
-"""Bytes that a job region may have."""
+"""Size of a job record in bytes."""
 
 _JOB_KEPT = ("iolens", "storage", "clock", "rank_host", "rank_program", "pid", "ancestors")
 

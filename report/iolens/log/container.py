@@ -29,20 +29,20 @@ _LATER_MODULES = ((4, (3, 20)), (6, (3, 41)))
 """(position, format): formats before that one lack the module, and their later modules count one less."""
 
 INFLATED_LIMIT = 4 << 30
-"""Largest size of an inflated region in bytes; larger ones count as damaged."""
+"""Maximum size of an inflated region in bytes; a larger one counts as damaged."""
 
 INFLATED_LEAST, _INFLATED_RATIO = 64 << 20, 512
 """A small region may inflate to that many bytes, or that many times its own. Heat maps of idle ranks, which compress
 best, stay below 300 times."""
 
 _MOST_BYTES = 1 << 48
-"""Largest possible end of a region; a larger one means damage, and not a file that was cut short."""
+"""Maximum end of a region in bytes; a larger value means damage, and not a file that was cut short."""
 
 WINDOW = 1 << 16
-"""Bytes that the inflater gets at once."""
+"""Number of bytes that the inflater gets at once."""
 
 PIECE = 1 << 20
-"""Bytes that are read at once from an uncompressed region."""
+"""Number of bytes that are read at once from an uncompressed region."""
 
 
 class LogError(IolensError):

@@ -21,7 +21,7 @@ _OPERATIONS = ("write", "read")
 """The operations in their order within a record."""
 
 STEP = 1 << 20
-"""Most rows by which a growing frame is extended at once; a smaller frame doubles."""
+"""Maximum number of rows by which a growing frame is extended at once; a smaller frame doubles."""
 
 _SEGMENT = {"offset": "i8", "length": "i8", "start": "f8", "end": "f8"}
 

@@ -19,7 +19,7 @@ METADATA = 1024
 _ENDED = re.compile(rb"(?s)(.{8})([^\0]*)\0")
 """A record's id and its name."""
 _MOST_PROCESSES = 1 << 27
-"""Largest number of processes, above that of any machine; it bounds the memory of tables per rank."""
+"""Maximum number of processes, above that of any machine; it bounds the memory of tables per rank."""
 
 
 @dataclass(frozen=True)

@@ -64,7 +64,7 @@ class ModuleInfo:
 
 
 _COARSE = 10.0
-"""Seconds below which a run time in whole seconds is too rough to divide by."""
+"""Minimum run time in whole seconds that is accurate enough to divide by."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -29,7 +29,7 @@ from iolens.pages.exhibits.forest import (
 from iolens.pages.layout import Layout, laid_out
 
 _LITTLE = 0.05
-"""Part of the processes' time in I/O below which it is not what to look at."""
+"""A smaller share of a time is not worth attention."""
 
 
 def write_forest(forest: Forest, path: Path) -> None:

@@ -23,7 +23,7 @@ _PASSAGE = re.compile(
 """CPython's functions that execute the instructions of a Python function, and that lead from there to what it calls."""
 
 _INTERPRETER = re.compile(r"(lib)?python\d?([.]\d+)?[dmtu]*([.]so.*)?")
-"""Names of the file that holds CPython: its library, or the program where that is linked into it."""
+"""Names of the file that holds CPython: its library, or the program into which it is linked."""
 
 GENERATED = "[generated]"
 """Stands for the file of a function whose source is not known."""

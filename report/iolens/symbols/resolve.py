@@ -29,7 +29,7 @@ def resolve(
     `source`, `line` of the innermost function there, and `inlined`: the functions that this one was inlined into, a
     tuple of `Line`, innermost first, empty mostly; `symbol`: the name that the linker knows the code by; `is_split`:
     the compiler took the code out of that function. Where nothing is known (a stripped or missing file, or one that was
-    built anew since), `function` reads "address (name)", of the function's begin where the file tells that, `source`
+    built anew since), `function` reads "address (name)", of the function's start where the file tells that, `source`
     and `symbol` are "", `line` is 0. `search`: folders with objects or their debug files. Files are read once, and each
     address is looked up once however many ranks have it. Of a function that the program generated, `object` is its
     source, and `symbol` the whole name that it was given.

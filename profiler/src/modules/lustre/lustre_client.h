@@ -1,4 +1,4 @@
-/* The counts of a node's Lustre client from the job's begin to its end: the files `stats` of its file
+/* The counts of a node's Lustre client from the job's start to its end: the files `stats` of its file
  * systems (llite: calls of programs) and targets (osc: requests to servers). They include all programs of
  * the node. One rank per node reads them; without Lustre there is nothing to read. */
 #ifndef IOLENS_LUSTRE_CLIENT_H

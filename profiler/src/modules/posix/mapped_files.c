@@ -294,7 +294,7 @@ static const struct column COLUMNS[] = {
         forbidden, "<i8", "mappings",
         "those of files that the user may not write and does not own, whose pages the kernel does not tell"),
     COLUMN(fetched, "<i8", "B",
-           "bytes of mapped ranges that the page cache held at the end and not at the begin: storage "
+           "bytes of mapped ranges that the page cache held at the end and not at the start: storage "
            "delivered them, for any process of the node and by faults or calls. Bytes that left the page "
            "cache meanwhile are missing"),
     COLUMN(reached, "<i8", "B",

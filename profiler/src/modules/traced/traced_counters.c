@@ -1,4 +1,4 @@
-/* Counters of single calls of traced functions. They are read at a call's begin and end, and what lies
+/* Counters of single calls of traced functions. They are read at a call's start and end, and what lies
  * between is added up by function and region.
  *
  * A thread keeps what it read at the start of each call that it is in. Calls that are left without an end, by

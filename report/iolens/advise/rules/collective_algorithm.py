@@ -16,7 +16,7 @@ _FEW = 2
 """Up to this number of ranks the algorithms do not differ."""
 
 _LARGE = 64 << 10
-"""Bytes of a contribution from which on the algorithm for large messages is named first."""
+"""Minimum size of a contribution, in bytes, for which the algorithm for large messages is named first."""
 
 Choice = tuple[str, str]
 

@@ -9,7 +9,7 @@ from iolens.advise.rules.small_messages import SENDS, TIMED
 from iolens.log import Job
 
 SMALLEST = (0, 16, 256, 4 << 10, 64 << 10, 1 << 20, 16 << 20)
-"""Bytes from which on a message is in size_0, size_1 ... of the table mpi_calls (profiler/TABLES.md)."""
+"""Smallest message, in bytes, of each size class: size_0, size_1 ... of the table mpi_calls (profiler/TABLES.md)."""
 
 _NEAR = 4
 """A class of sizes that begins farther above the limit than so many times is not just above it."""

@@ -20,7 +20,7 @@ _SYNCS = {
 """For each layer, the counters of its calls that flush data, the counters of its writes, and the name of the call."""
 
 _SOME = 5
-"""Smallest number of timed syncs of a rank on a file that can be too many."""
+"""Minimum number of timed syncs of a rank on a file that can be too many."""
 
 _SUM = "It assumes that these writes and syncs take no time on the slowest rank; a log has their sum."
 _SYNCS_ALONE = "It assumes that these syncs take no time on the slowest rank."

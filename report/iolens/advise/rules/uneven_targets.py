@@ -14,7 +14,7 @@ from iolens.metrics.files.use import most_first
 from iolens.metrics.job.share import slowest_seconds
 
 _TINY = 0.001
-"""Part of the busiest target's bytes below which a target holds only tiny files."""
+"""A target that has less than this share of the busiest target's bytes holds only tiny files."""
 
 
 def check(job: Job, limits: Limits) -> Seen | None:

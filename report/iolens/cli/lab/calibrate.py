@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _LEAST = 2**20
 
 _TRUSTED = 0.5
-"""Largest error in the calibration's own runs at which the model still counts as describing the storage."""
+"""Maximum error in the calibration's own runs at which the model still counts as describing the storage."""
 
 _DOUBT = "Do not trust predictions made with it."
 

@@ -8,7 +8,7 @@ from dataclasses import asdict
 
 _MARKS = {True: "ok  ", False: "NO  ", None: "    "}
 _WIDE = 20
-"""Largest width of a name in characters."""
+"""Maximum width of a name, in characters."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _PLOT_WIDTH = 5.2
 """Inches that are left for the bars beside the axis and the key."""
 _KEY_WIDTH = 20
-"""Characters in a line of the key."""
+"""Maximum width of a line in the key, in characters."""
 _LOST: dict[str, Any] = {
     "textcoords": "offset points",
     "ha": "center",

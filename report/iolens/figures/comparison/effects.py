@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _ROW_NAME = 48
-"""Characters in a line of a row's name."""
+"""Maximum width of a line of a row's name, in characters."""
 
 
 @styled

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _COLUMNS = 12
-"""Columns of numbers that stay readable across a page, over all panels side by side."""
+"""Maximum number of columns of numbers across a page, over all panels side by side, that can be read."""
 _PLOT_WIDTH = 5.0
 """Inches that are left for the cells beside the names of the rows and the scale."""
 _ROW_NAME = 26
-"""Characters in a line of a row's name."""
+"""Maximum width of a line of a row's name, in characters."""
 
 
 @styled

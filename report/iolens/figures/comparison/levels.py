@@ -21,11 +21,11 @@ BEST = WRITE
 _CHARACTER = 0.06
 """Inches that a character of a tick's label takes on average."""
 _ANGLED = 28
-"""Characters in a line of a label that stands at an angle."""
+"""Maximum width of a line of a label that stands at an angle, in characters."""
 _MOST_TICKS = 9
 """Numbers on a logarithmic axis that stay readable."""
 _KEY_WIDTH = 28
-"""Characters in a line of the key of a figure of lines."""
+"""Maximum width of a line in the key of a line chart, in characters."""
 MARKERS = "osD^vP*X"
 POINT, LEFT_OUT = "#31688e", "#b8b8b8"
 

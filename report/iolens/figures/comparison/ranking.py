@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MOST = 36
-"""Rows that stay readable on a page."""
+"""Maximum number of rows on a page that can be read."""
 _ROW_NAME = 72
-"""Characters in a line of a row's name."""
+"""Maximum width of a line of a row's name, in characters."""
 _TALLEST, _LINE, _GAP, _AXIS = 8.6, 0.125, 0.05, 0.5
 """Sizes in inches: the tallest figure, a line of a row's name, the space between rows, and the axis below them."""
 

@@ -16,7 +16,7 @@ _HEIGHT = 2.4
 """Size of the figure in inches."""
 
 _BEGIN = ("default", "rule of thumb")
-"""Runs that no model chose."""
+"""Reasons for the first runs of a search, which no model chose."""
 
 
 @styled

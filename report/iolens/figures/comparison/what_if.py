@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _MOST = 24
 """Largest number of bars that a reader can still tell apart."""
 _ROW_NAME = 60
-"""Characters in a line of a bar's name."""
+"""Maximum width of a line of a bar's name, in characters."""
 _LINE, _GAP, _AXIS = 0.125, 0.07, 0.55
 """Sizes in inches: a line of a name, the space between bars, the axis below them."""
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 _COLOURS = {"read": READ, "write": WRITE}
 _ROOM = 0.09
-"""Share of a bar that has room for its number."""
+"""Minimum share of a bar into which its number can be written."""
 
 
 @styled

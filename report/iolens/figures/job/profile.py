@@ -15,7 +15,7 @@ _REST = "#999999"
 _MOST = 12
 """Largest number of functions in the figure."""
 _LONGEST = 36
-"""Largest width of a name in characters."""
+"""Maximum width of a name, in characters."""
 
 
 @styled

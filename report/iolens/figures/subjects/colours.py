@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from iolens.figures.comparison.levels import level_colours
 
 _LABEL = 40
-"""Characters of a subject's name in a legend."""
+"""Maximum length of a subject's name in a legend, in characters."""
 
 
 def colours(letters: Sequence[str]) -> dict[str, tuple[float, float, float, float]]:

@@ -33,13 +33,15 @@ must be cancelled when the user stops.
 """
 
 _PERIODS = (0.5, 10.0)
-"""Seconds between two looks: at first, and at most."""
+"""Seconds between two checks of the queue: at first, and at most."""
 
 _GROWTH = 1.5
 """Growth of the time between checks while nothing ends, since the controller of a cluster serves many users."""
 
 _SHARED = 10.0
-"""Seconds until a file that a node has written is seen on another, where a file system shows it late."""
+"""Maximum delay in seconds after which a file that one node wrote is visible on another node, on file systems that show
+files late.
+"""
 
 _KEYS = {
     "nodes": (values.positive, "Nodes of a job"),

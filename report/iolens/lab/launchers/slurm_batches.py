@@ -8,8 +8,9 @@ from iolens.lab.launchers.launcher import RunSpec
 from iolens.lab.launchers.slurm_script import nodes_of
 
 AHEAD = 4
-"""Jobs' worth of runs among which those of a shape are looked for: enough that jobs are full, few enough that the order
-of the runs, which spreads slow times of a machine over all settings, is kept but for a little."""
+"""Number of jobs whose runs are searched for runs of the same shape. More would fill jobs better but change the order
+of the runs, which spreads slow times of a machine over all settings.
+"""
 
 
 def batches(tasks: Iterable[RunSpec]) -> Iterator[list[RunSpec]]:

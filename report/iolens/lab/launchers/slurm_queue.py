@@ -21,7 +21,7 @@ _GONE = "GONE"
 """Our word for a job that nobody knows any more."""
 
 PATIENCE = 30.0
-"""Seconds that a command of Slurm may take."""
+"""Maximum time in seconds that a command of Slurm may take."""
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from iolens.lab.installation import batch_folder
 from iolens.lab.launchers.launcher import RunSpec
 
 _NOTICE = 60
-"""Seconds ahead of the time limit that Slurm tells the script."""
+"""Number of seconds before the time limit at which Slurm signals the script."""
 
 TIME = 600
 """Default time limit of one run in seconds."""

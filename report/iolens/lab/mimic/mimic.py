@@ -31,7 +31,7 @@ _PARTS = ("declarations", "errors_and_values", "posix_files", "streams", "mpi_fi
 
 
 _MARK = b"`iolens mimic` wrote this file"
-"""Words of the comment at the head of the C file."""
+"""Text in the first comment of a generated C file, by which the file is recognised."""
 
 
 @dataclass(frozen=True, eq=False)

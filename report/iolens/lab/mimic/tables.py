@@ -14,7 +14,7 @@ _MOST_STEPS = 300_000
 """Steps beyond which a C compiler would take minutes and gigabytes."""
 
 _SAME_WAIT = 1e-3
-"""Seconds by which the waits of ranks may differ to share their mean."""
+"""Maximum difference in seconds between waits of ranks that share their mean."""
 
 
 class _Numbers:

@@ -30,7 +30,7 @@ READERS: Mapping[str, Callable[[str], Output | None]] = {
 """Readers by the kind of output; each returns None for other texts."""
 
 _MOST = 64 * 2**20
-"""Largest number of bytes of a text that are read; outputs are far shorter."""
+"""Maximum number of bytes of a text that are read; outputs are far shorter."""
 
 
 def _read_text(path: Path) -> str:

@@ -25,7 +25,7 @@ STEP = 0.02
 """Relative change of a parameter with which its effect is determined."""
 
 _LARGEST_STEP = math.log(4)
-"""Largest factor by which a parameter changes in a round."""
+"""Maximum change of a parameter's logarithm in a round."""
 
 _SCALES = (1.0, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 2.0, 4.0, 8.0, 16.0)
 """Factors of the initial values that are tried before slopes are followed."""

@@ -17,10 +17,10 @@ _ORDERS = 3
 """Number of replays of each setting on each machine with different orders of the ranks."""
 
 _FASTEST_LINK = 1e6
-"""Largest link_mb_per_s of a model (storage/src/params.def)."""
+"""Maximum of link_mb_per_s in a model (storage/src/params.def)."""
 
 _TIED = 0.02
-"""Largest share by which the I/O time of a setting exceeds the least one without being called slower."""
+"""A setting counts as equal to the fastest one if its I/O time exceeds that one's by at most this share."""
 
 
 @dataclass(frozen=True)

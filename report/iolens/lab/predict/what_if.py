@@ -18,12 +18,12 @@ _TIMES = tuple(each.name for each in fields(Times))
 """Keys of a point that are no setting."""
 
 _TRUSTED = 0.25
-"""Largest error of a replay at the recorded settings for which its predictions are trusted; the machine's own variation
+"""Maximum error of a replay at the recorded settings for which its predictions are trusted; the machine's own variation
 does not exceed it.
 """
 
 _SIZES = ("stripe_count", "aggregators", "stripe_size", "cb_buffer_size")
-"""Settings by which one point is smaller than another."""
+"""Settings in which a point with a lower value counts as smaller."""
 
 _NAME = "what-if.json"
 """Name of the file in the folder of a sweep's results."""

@@ -20,7 +20,7 @@ from iolens.lab.recovery.recover import (
 from iolens.lab.say import say
 
 PATIENCE = 10.0
-"""Seconds that the ranks of a job may take to end after their launcher."""
+"""Maximum time in seconds that the ranks of a job may take to end after their launcher."""
 
 PERIOD = 0.1
 """Seconds between two checks for processes that still run."""

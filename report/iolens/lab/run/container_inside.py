@@ -37,7 +37,7 @@ _COLOUR = re.compile(r"\x1b\[[\d;]*m")
 _COMPLAINT = re.compile(r"error|fatal|cannot|denied|no such|not found", re.IGNORECASE)
 
 PATIENCE = 120.0
-"""Seconds for a container to start, with an image that has to be fetched first."""
+"""Maximum time in seconds for a container to start, including the download of its image."""
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ _SONAMES: tuple[tuple[re.Pattern[str], Flavour], ...] = (
 )
 
 HEAD = 4096
-"""Bytes of an ELF file with its header and the name of its loader."""
+"""Number of bytes at the start of an ELF file that hold its header and the name of its loader."""
 
 _LOADER = re.compile(rb"(/[\w./+-]*/ld(?:-linux[\w.-]*|64)\.so\.\d)\0")
 """The path of a loader of glibc."""

@@ -1,5 +1,5 @@
 """An upper bound on the cost of recording a job: its number of calls times the cost of a call on this machine, plus the
-cost of a job's begin and end. Whole runs with and without a profiler differ by less than they vary, but these parts
+cost of a job's start and end. Whole runs with and without a profiler differ by less than they vary, but these parts
 can be measured.
 """
 

@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 _GRACE = 10.0
-"""Seconds that an interrupted command, and then its processes, may take to end."""
+"""Maximum time in seconds that an interrupted command, and then its processes, may take to end."""
 PERIOD = 0.05
 """Seconds between two checks of the processes."""
 

@@ -16,7 +16,7 @@ from iolens.lab.storage.provenance import health_with
 from iolens.lab.storage.tool import run_tool
 
 _SMALLEST = 65536
-"""Smallest chunk in bytes; a chunk is a power of two (ctl/internal/cmd/entry/flags.go of BeeGFS 8)."""
+"""Minimum chunk size in bytes; a chunk is a power of two (ctl/internal/cmd/entry/flags.go of BeeGFS 8)."""
 
 _CLIENT = "the tools of BeeGFS contain beegfs (BeeGFS 8) and beegfs-ctl (BeeGFS 7)"
 

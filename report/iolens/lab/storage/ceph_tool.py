@@ -15,7 +15,7 @@ from iolens.lab.storage.tool import run_tool
 _CLIENT = "Debian's package ceph-common contains it"
 
 _MOST_OBJECTS = 256
-"""Largest number of objects of a file whose targets are asked for."""
+"""Maximum number of objects of a file for which the tool is asked for the target."""
 
 
 def data_pools() -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from iolens.lab.storage.targets import StorageTarget
 from iolens.lab.storage.tool import run_tool
 
 STRIPE_UNIT = 65536
-"""Bytes; a stripe size is a multiple of it (lfs-setstripe(1))."""
+"""Unit of stripe sizes in bytes: a stripe size is a multiple of it (lfs-setstripe(1))."""
 
 _CLIENT = "the Lustre client contains it"
 

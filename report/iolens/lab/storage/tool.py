@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from iolens.errors import IolensError
 
 PATIENCE = 30.0
-"""Longest time in seconds for a tool; a client whose server is down would wait for it forever."""
+"""Maximum time in seconds that a tool may take; a client whose server is down would make it wait for ever."""
 
 
 def run_tool(words: Sequence[str], where_from: str, given: str | None = None) -> str:

@@ -21,7 +21,7 @@ OWN = ("run.json", "stderr.txt", "processes.csv", "files.csv")
 """Files of a run's folder that hold no benchmark's output."""
 
 _RESULTS = ("result.json", "stdout.txt")
-"""Files of a run's folder with its program's numbers, the exact ones first."""
+"""Files of a run's folder with the numbers of its program, the most exact file first."""
 
 
 def is_log(path: Path) -> bool:

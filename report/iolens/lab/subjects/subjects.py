@@ -13,7 +13,7 @@ from iolens.metrics.comparison.settings import describe
 from iolens.metrics.subjects.subject import Subject, Subjects, Trial
 
 MOST_SUBJECTS = 12
-"""Largest number of subjects that a reader can tell apart on one page."""
+"""Maximum number of subjects that a reader can distinguish on one page."""
 
 
 def read_subjects(paths: Sequence[Path]) -> Subjects:

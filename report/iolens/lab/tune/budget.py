@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 _USUAL_RUNS = 8
 _SHARE = 3
-"""Settings per run: without a budget, a search runs at most one setting in this many, and at most `USUAL_RUNS`."""
+"""Without a budget a search runs at most one setting in this many, and at most `_USUAL_RUNS` settings."""
 
 _LEAST = 2
 """Minimum number of runs of a search: the default and one setting to compare it with."""

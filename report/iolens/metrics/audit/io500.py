@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from iolens.metrics.audit.evidence import BROKEN, KEPT, UNKNOWN, Evidence, Finding, some
 
 _WRITING = 300.0
-"""Seconds that a write phase takes at least."""
+"""Minimum duration of a write phase in seconds, by the rules of IO500."""
 
 _REDUCING = ("zfs", "btrfs")
 """Types of file systems that may compress or deduplicate."""

@@ -8,7 +8,7 @@ from statistics import fmean, geometric_mean, harmonic_mean
 from iolens.metrics.audit.evidence import BROKEN, KEPT, UNKNOWN, Evidence, Finding, some
 
 _CLOSE = 0.005
-"""Part by which two kinds of mean may differ and still be called the same."""
+"""Maximum relative difference between two kinds of mean that are called the same."""
 
 _FACTS: Mapping[str, str] = {
     "cpu": "processor",

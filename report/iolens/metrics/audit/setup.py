@@ -19,7 +19,7 @@ _ENOUGH = 3
 """Repetitions from which on an interval is of use."""
 
 HELD = 0.01
-"""Largest share of the data read back that a node may still hold in memory for the reading to count as one
+"""Maximum share of the data that a node may hold in memory before reading it back, so that the reading counts as one
 from storage.
 """
 

@@ -23,7 +23,7 @@ _WORKERS = ("ranks", "nodes")
 """Settings whose levels are numbers of workers. An experiment that varies both is judged by the first."""
 
 _SAME = 0.01
-"""Part by which the work of two points may differ and still be the same."""
+"""Maximum relative difference between the work of two points that counts as the same."""
 
 
 @dataclass(frozen=True)

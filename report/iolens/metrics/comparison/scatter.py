@@ -9,7 +9,7 @@ from itertools import pairwise
 from statistics import geometric_mean, median
 
 _FEWEST = 4
-"""Runs from which one can be called far from the others."""
+"""Minimum number of runs from which one run can be called far from the others."""
 
 _FAR, _SCATTERS = 1.5, 5.0
 """A run outlies if it is FAR times the median away from it, and SCATTERS times the median distance of all runs."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from iolens.log import Job
 
 _SMALL = 0.001
-"""Part of the largest value below which a file is not worth a line."""
+"""Minimum share of the largest value that a file needs to get a line."""
 
 
 @once_per_job

@@ -25,7 +25,7 @@ _LIMITS = (100, 1 << 10, 10 << 10, 100 << 10, 1 << 20, 4 << 20, 10 << 20, 100 <<
 """The upper limit of each range of access sizes, in bytes; it belongs to the range."""
 
 _PAIRS = 1000
-"""Largest number of comparisons for which looking ids up in a set is faster than numpy's search."""
+"""Maximum number of comparisons for which it is faster to look ids up in a set than to use numpy's search."""
 
 
 @dataclass(frozen=True, eq=False)

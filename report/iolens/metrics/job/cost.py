@@ -33,7 +33,7 @@ def io_cost(job: Job) -> Records:
 
 
 SHORTEST = 0.01
-"""Seconds of I/O below which bytes over time is the speed of a buffer, and not printed."""
+"""Minimum I/O time in seconds for which a bandwidth is printed; below it the speed is that of a buffer."""
 
 
 @dataclass(frozen=True)

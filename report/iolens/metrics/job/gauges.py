@@ -20,7 +20,7 @@ _EFFICIENT = 0.8
 """The efficiency that POP (the EU's Performance Optimisation and Productivity centre) takes as acceptable."""
 
 _INEFFICIENT = 0.2
-"""Share of the run that this efficiency leaves for I/O."""
+"""Share of the run that is spent on I/O at this efficiency."""
 
 _WHOLE = 1 << 20
 """Lustre's default stripe size in bytes: a smaller transfer cannot fill one."""
@@ -34,7 +34,7 @@ _SOURCES = {
 
 
 _LITTLE = 0.01
-"""Share of the run below which opens, closes and the like are ignored in a job that moved no bytes of files."""
+"""Minimum share of the run for which opens, closes and similar calls count in a job that moved no bytes of files."""
 
 
 @once_per_job

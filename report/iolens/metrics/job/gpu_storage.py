@@ -16,7 +16,7 @@ _REASONS = {
     -4: "no process could be made to ask it in",
     -5: "keeps no statistics",
 }
-"""Words for the values of the column `error` that are not errors of the library itself."""
+"""Names of the values of the column `error` that are no error codes of the library itself."""
 
 
 @once_per_job

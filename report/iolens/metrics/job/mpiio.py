@@ -23,7 +23,9 @@ _WRITERS = (
 """Columns of the result of `aggregators`."""
 
 _UNSEEN = 0.01
-"""Part of a file's bytes below which POSIX missed them: headers that it saw are no measure of the rest."""
+"""If POSIX saw less than this part of a file's bytes, it missed them: the headers that it saw are no measure of the
+rest.
+"""
 
 
 @once_per_job

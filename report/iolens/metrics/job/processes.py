@@ -19,7 +19,7 @@ MEASURES = {
     "voluntary_switches": ("number of times that the process waited and gave up its core", "times"),
     "involuntary_switches": ("number of times that the process lost its core, or gave it up by sched_yield", "times"),
 }
-"""Columns of the region that are shown, their meaning and unit."""
+"""Columns of the region that are shown, with their meaning and unit."""
 
 
 @once_per_job

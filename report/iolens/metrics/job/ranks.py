@@ -19,7 +19,8 @@ from iolens.metrics.job.share import io_seconds
 from iolens.metrics.once import once_per_job
 
 _TOGETHER = 0.25
-"""Part of the longest time of a rank within which ranks of a group begin to write together."""
+"""Ranks of a group begin to write together if their starts differ by at most this part of the longest time of a rank.
+"""
 
 
 @once_per_job
@@ -152,7 +153,7 @@ class Turns:
 def write_turns(job: Job) -> Turns | None:
     """Returns the turns in which ranks write; None where they write side by side or the log does not tell.
 
-    Each rank writes from its first write's begin to its last one's end, and is busy writing for at least half of that.
+    Each rank writes from its first write's start to its last one's end, and is busy writing for at least half of that.
     Either these times hardly overlap (their sum is at most 1.2 times what they cover), and each rank is a group, or
     ranks begin together, in groups of which each begins when a rank of the group before has ended.
     """

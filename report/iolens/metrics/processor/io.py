@@ -28,7 +28,9 @@ _META = {
         *(f"KV_{name}" for name in ("OPENS", "REMOVES", "LISTS", "DESTROYS")),
     ),
 }
-"""Calls whose time a record holds as metadata time; syncs count there as calls, and as writes in time."""
+"""Calls whose time a record counts as metadata time. Syncs are among these calls, but a record counts their time as
+writing.
+"""
 
 _EXTRA_META = ("unlinks", "links", "truncates", "allocates", "mkdirs", "rmdirs")
 """Calls of the private table `posix_extra` that are metadata too."""

@@ -26,7 +26,7 @@ _ALL = 0.0
 """Threshold that keeps every row."""
 
 _LITTLE = 0.01
-"""Part of the run below which time that the log cannot attribute changes no statement."""
+"""Maximum share of the run that the log may leave unattributed without a change of any statement."""
 
 _LEAST = 0.05
 """Per cent of the time below which a part is not mentioned."""

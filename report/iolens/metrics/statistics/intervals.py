@@ -21,7 +21,7 @@ Term = tuple[float, int]
 
 CONFIDENCE = 0.95
 _FARTHEST = 600.0
-"""Largest logarithm of an end of an interval. exp(600) and its reciprocal may still be multiplied by a rate."""
+"""Maximum logarithm of an end of an interval. exp(600) and its reciprocal may still be multiplied by a rate."""
 
 SINGLE = "single run, no interval"
 GEOMETRIC = "geometric mean, t interval on logarithms from the spread of its own runs"

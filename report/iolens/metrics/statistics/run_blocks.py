@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _MOST_APART = 0.2
-"""Largest share of runs that may have been made apart from their repetition, such as failed runs done again."""
+"""Maximum share of runs that may have been made apart from their repetition, such as failed runs done again."""
 
 
 def run_blocks(parts: Sequence[pd.DataFrame]) -> list[list[int]] | None:

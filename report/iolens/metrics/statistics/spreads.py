@@ -24,7 +24,7 @@ _ALIKE = (1.0, 4.0, 16.0)
 """Degrees of freedom with which the usual points may tell of one another's variance, equally likely beforehand."""
 
 _ODD = 0.08
-"""Smallest share of odd points that is expected beforehand; it is one point if the points are few."""
+"""Minimum share of outlying points that is expected in advance; it is one point if the points are few."""
 
 _LARGEST, _STEEP = 1000.0, 0.2
 """Largest variance of an odd point, in common ones, and the power with which larger ones are likelier beforehand."""

@@ -23,10 +23,10 @@ _MOST = 3
 """Different values of a fact among repetitions that are named."""
 
 _LONG = 40
-"""Characters of a value from which on one is enough."""
+"""Maximum length of a value, in characters, of which several are listed; of longer values one is shown."""
 
 _DAYS = 1e12
-"""Seconds since 1970 beyond which a date is damage."""
+"""Maximum date in seconds since 1970; a later one is damage."""
 
 
 def facts_of(trial: Trial) -> dict[str, str]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _KINDS = ("read", "write", "meta")
 
 _WORTH = 0.01
-"""Part of the longest time from which on a layer is shown."""
+"""Minimum share of the longest time for which a layer is shown."""
 
 
 @once_per_job

@@ -32,7 +32,9 @@ many lines or cells.
 """
 
 _MOST_LINES = 16_384
-"""Lines of a timeline, each one kind of operation on one file by one row; those that moved nothing are not counted."""
+"""Maximum number of lines of a timeline: each is one kind of operation on one file by one row. Lines that moved nothing
+are not counted.
+"""
 
 _HELD_CELLS = 2_000_000
 """Cells that are held while calls are added up, empty ones counted too."""
@@ -48,7 +50,7 @@ MOST_SINGLE = 10_000
 """Largest number of calls that are kept one by one; the longest calls are."""
 
 _CHUNK = 1 << 20
-"""Calls that are added up at once, so that the memory needed does not grow with their number."""
+"""Number of calls that are added up at once, so that the memory needed does not grow with the number of all calls."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from iolens.log.records import Records
 
 PIECE = 1 << 20
-"""Rows that are looked at together where a frame may have many."""
+"""Number of rows that are processed at once in frames that may have many."""
 
 TRACES = {"DXT_MPIIO": "MPI-IO", "DXT_POSIX": "POSIX"}
 """Modules of single transfers, and the layer of each."""
@@ -36,7 +36,7 @@ _COUNTED = [
 
 
 _SHORT = 0.2
-"""Part of the run below which the time of the calls on a file is shown alone."""
+"""Maximum share of the run for which the time of the calls on a file is shown alone."""
 
 
 @dataclass(frozen=True)

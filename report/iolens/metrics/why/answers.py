@@ -25,10 +25,10 @@ from iolens.metrics.why.what_if import STORAGE, Answer, Beside, most_on_files, w
 from iolens.metrics.why.whole import sound_part, whole_part
 
 _MOST_ROWS = 15
-"""Rows of a table on a page; exports have all."""
+"""Maximum number of rows of a table on a page; exports have all."""
 
 _LEAST = 0.01
-"""Share of the run time from which the reason for a saving is named."""
+"""Minimum share of the run time for which the reason for a saving is named."""
 
 
 @dataclass(frozen=True)

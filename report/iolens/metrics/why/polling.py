@@ -10,8 +10,8 @@ REPEATED = ", repeated"
 """This ends the function's name of a loop of tests that was ended by a completion."""
 
 _LONGEST_PAUSE = 50e-6
-"""Most seconds of the usual pause between two calls of one loop: a program that computes in between does not wait. A
-few pauses are longer, while other processes have the core.
+"""Maximum of the usual pause, in seconds, between two calls of a polling loop: a program that computes in between does
+not wait. A few pauses are longer, while other processes have the core.
 """
 _PROBES = ("MPI_Iprobe", "MPI_Improbe")
 

@@ -91,7 +91,7 @@ def program_of(events: Records, ranks: int) -> Program:
 
 def _by_begin(events: Records, rows: np.ndarray, number: np.ndarray) -> np.ndarray:
     """Returns the numbers of rows ordered by rank and begin. A call that took no time by its clock came before a longer
-    one of the same begin.
+    one of the same start.
     """
     start, end, rank = events["start"][rows], events["end"][rows], events["rank"][rows]
     ordered: np.ndarray = rows[np.lexsort((number[rows], -end, end > start, start, rank))]

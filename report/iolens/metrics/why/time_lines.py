@@ -16,7 +16,7 @@ KINDS = ("computing", "I/O", "lock", "MPI", "waiting")
 @dataclass(frozen=True)
 class TimeLines:
     """shares: part of each bin's time that ranks spent on each kind, an array of rows × bins × KINDS. A row stands for
-    `each` neighbouring ranks. seconds: width of all bins together, from the begin of the job. on_path: what was done on
+    `each` neighbouring ranks. seconds: width of all bins together, from the start of the job. on_path: what was done on
     the critical path, bins × KINDS. path: its pieces that take at least a bin's tenth, in the order of time, rows of
     rank, start and end.
     """

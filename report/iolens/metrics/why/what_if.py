@@ -22,7 +22,8 @@ _INDEPENDENT = re.compile(r"MPI_File_i?(read|write)(_at|_shared)?(_c)?$")
 """Functions of MPI-IO that each rank calls by itself."""
 
 _NO_MATTER = 0.01
-"""Share of the run time that calls without a known partner may take before nothing is certain to be saved."""
+"""Maximum share of the run time that calls without a known partner may take; with a larger share no saving is certain.
+"""
 
 STORAGE = "storage infinitely fast"
 NO_CHANGE = "nothing changed"

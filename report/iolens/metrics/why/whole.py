@@ -7,7 +7,7 @@ import numpy as np
 from iolens.log.records import Records
 
 _LONGEST = 1e9
-"""Seconds that no job takes: a later time is damage."""
+"""Maximum time of an event in seconds: no job lasts so long, so a later time is damage."""
 
 
 def sound_part(events: Records, ranks: int) -> Records:

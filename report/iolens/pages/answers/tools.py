@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from iolens.log import Job
 
 MOST_ROWS = 200
-"""Rows of one answer; the next ones are asked for by `first`."""
+"""Maximum number of rows of one answer; `first` asks for the next ones."""
 
 _EXHIBITS = {exhibit.name: exhibit for exhibit in JOB_EXHIBITS}
 

@@ -27,10 +27,10 @@ _MOST_JOBS, _TOGETHER = 80, 9
 """Largest number of jobs in one document, and in one figure."""
 
 _WORTH_SAYING = 0.05
-"""Share by which the bytes of POSIX and MPI-IO calls differ before a job's facts say so."""
+"""Minimum relative difference between the bytes of POSIX and of MPI-IO that a job's facts mention."""
 
 _MOST = 0.99
-"""Part of the bytes written, in the file that has most, from which on a job is said to have written this file only."""
+"""Minimum share of all written bytes in one file for which a job is said to have written this file only."""
 
 
 def job_pages(comparison: Comparison, read: Callable[[Path], Job]) -> list[Page]:

@@ -14,7 +14,7 @@ _SMALLEST, _LARGEST = 1e-4, 1e6
 """Smallest and largest end of an interval that is printed as a number."""
 
 MOST_NAMED = 4
-"""Settings or reasons that a sentence lists."""
+"""Maximum number of settings or reasons that a sentence lists."""
 
 
 def three_digits(value: float) -> str:

@@ -17,7 +17,7 @@ from iolens.pages.comparison.driver import DRIVERS
 from iolens.pages.comparison.links import machines_sentence
 
 _LINE = 100
-"""Characters of a line that can be pasted from a page."""
+"""Maximum length of a line that can be pasted from a page, in characters."""
 _LAYOUT = ("stripe_count", "stripe_size", "object_size")
 """Requested settings that are no hints."""
 _FOLD = " \\\n    "

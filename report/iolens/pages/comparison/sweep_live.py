@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from iolens.lab.sweep.read.results import Results
 
 _AROUND = 7
-"""Lines of the screen that are not rows of the table."""
+"""Number of lines on the screen that are not rows of the table."""
 
 _BAR = 24
-"""Characters of the longest bar."""
+"""Maximum length of a bar in characters."""
 
 
 @contextmanager

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 _LEAST = 0.001
-"""Share of the run time that some layer needs for a figure: of less, its bar shows nothing."""
+"""Minimum share of the run time that a layer needs for a figure; a smaller bar would be invisible."""
 
 _MORE = 1.01
 """Times of the run that calls take together, from which on they overlapped: below, the clocks were read apart."""

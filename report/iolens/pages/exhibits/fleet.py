@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _MOST = 20
-"""Rows that a page has room for."""
+"""Maximum number of rows on a page."""
 
 _LEAST = 0.001
 """Hours below which nobody cares how many."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _MOST_GROUPS, _MOST_FILES, _MOST_ROWS = 60, 25, 20
 _DEEPEST = 12
-"""Levels of the tree that are set further in than the one above."""
+"""Maximum number of levels of the tree that are indented; deeper ones are not indented further."""
 
 
 def _indented(depth: int, name: str) -> str:

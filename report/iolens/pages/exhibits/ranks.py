@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 FEW_RANKS = 8
-"""Largest number of ranks whose bars leave room for a table beside them."""
+"""Maximum number of ranks whose bars leave room for a table beside them."""
 
 
 def _rank_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 _LEAST_PART = 0.001
-"""Smallest share of the bytes of the busiest layer for which a layer has its own map."""
+"""Minimum share of the bytes of the busiest layer for which a layer has its own map."""
 
 
 def _activity_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:

@@ -15,16 +15,16 @@ from iolens.pages.html.timelines import data_of
 from iolens.pages.text.cells import NUMBER
 
 _SHORT = 16
-"""Characters of a cell that stays on one line."""
+"""Maximum number of characters of a cell that stays on one line."""
 
 _PATH = 24
-"""Characters from which a path may be broken after its slashes."""
+"""Minimum number of characters of a path that may be broken after its slashes."""
 
 _STUB = '<span class="unseen">name</span>'
 """Head of the column that has none on paper: what its rows are called."""
 
 _MOST_ROWS = 1000
-"""Rows of a table in a page; what has more is exported whole."""
+"""Maximum number of rows of a table in a page; a longer table is exported as a whole."""
 
 
 def elements(blocks: Iterable[Block], places: Places) -> str:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from iolens.log import Job
 
 _LINES = 14
-"""Lines of a remedy on the first page."""
+"""Maximum number of lines of a remedy on the first page."""
 _SLACK = 2
 """Number of lines by which a block that cannot be divided may exceed the room on a page."""
 _MINOR, _NOTES = "Seen, and not worth it", "About this log"

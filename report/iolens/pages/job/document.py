@@ -51,13 +51,13 @@ from iolens.pages.layout import Layout, abreast, laid_out
 from iolens.pages.text.cells import middle
 
 _LEAST = 0.995
-"""Bytes in POSIX calls per byte in MPI-IO calls below which the page explains why there may be fewer."""
+"""Ratio of bytes in POSIX calls to bytes in MPI-IO calls below which the page explains why there may be fewer."""
 
 _FEW_ROWS = 12
-"""Largest number of rows of tables that may stand side by side."""
+"""Maximum number of rows of tables that may stand side by side."""
 
 _LONGEST = 120
-"""Characters of a fact on the first page."""
+"""Maximum length of a fact on the first page, in characters."""
 
 
 def write_job(job: Job, path: Path) -> None:

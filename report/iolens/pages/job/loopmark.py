@@ -18,10 +18,12 @@ _LEGEND = (
     "m not vectorised"
 )
 _AROUND = 3
-"""Lines shown before and after a hot one that is in no loop."""
+"""Number of lines shown before and after a hot line that is in no loop."""
 
 _LONGEST_NEST = 200
-"""Lines of the largest loop nest that is shown as a whole; of a longer one the part around the hot line."""
+"""Maximum number of lines of a loop nest that is shown as a whole; of a longer nest the part around the hot line is
+shown.
+"""
 
 
 def feedback_table(found: pd.DataFrame) -> Table:

@@ -23,7 +23,7 @@ _UNEVEN = 1.1
 """I/O time of the slowest rank over that of an average one from which the caption says both."""
 
 _SHORTEST = 0.001
-"""Seconds below which a part's time is not said."""
+"""Minimum time of a part, in seconds, that is mentioned."""
 
 _NOT_RECORDED = "not recorded by this log"
 

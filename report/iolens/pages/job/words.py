@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from iolens.log import Job
 
 _LONGEST_PROGRAM = 60
-"""Largest number of characters of the program's path in the title, so that the rest of the title has room."""
+"""Maximum length of the program's path in the title, in characters, so that the rest of the title has room."""
 
 _PARTIAL, _ANONYMIZED = "PARTIAL LOG", "ANONYMIZED LOG"
 
@@ -30,10 +30,10 @@ _MOST_PROGRAMS = 4
 """Programs of a job that are named in its facts; the table of programs has all."""
 
 _LONGEST_NAME = 30
-"""Characters of a program's name in a title that has several."""
+"""Maximum length of a program's name, in characters, in a title that has several."""
 
 _LONGEST_RANKS = 40
-"""Longest list of a program's ranks, in characters; a longer list is replaced by the number of ranks."""
+"""Maximum length of the list of a program's ranks, in characters; a longer list is replaced by the number of ranks."""
 
 
 def _program(job: Job) -> str:

@@ -16,7 +16,7 @@ _BOLD_WEIGHT = 600
 _HEAVY = ("bold", "semibold", "demibold", "heavy", "black", "extra bold")
 
 HATCH_TILE = 72.0
-"""Points of a side of the square that a hatch pattern fills."""
+"""Side of the square that a hatch pattern fills, in points."""
 
 
 class PointsRenderer(RendererBase):

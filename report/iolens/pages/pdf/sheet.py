@@ -30,9 +30,9 @@ _MARGIN = 48.0
 _HEADER, _FOOTER = 46.0, 30.0
 _WIDTH, _HEIGHT = A4[0] - 2 * _MARGIN, A4[1] - _MARGIN - _FOOTER - _HEADER
 _LEAST_FULL = 1 / 3
-"""Part of a sheet that is in use before another one is begun."""
+"""Minimum share of a sheet that must be in use before another sheet is begun."""
 _NEARLY_EMPTY = 0.2
-"""Part of the last sheet; one that has less is saved where the others take it up."""
+"""If the last sheet is filled by less than this share, the other sheets take up its contents where they can."""
 _INK, _QUIET, _LINE, _ALERT = HexColor("#222222"), HexColor("#666666"), HexColor("#bbbbbb"), HexColor("#b03a00")
 
 

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _LABEL = 48
-"""Characters of a name in a sentence."""
+"""Maximum length of a name in a sentence, in characters."""
 
 _MANY = 4
-"""Rows of a group from which on the headline sums them up."""
+"""Minimum number of rows of a group that the headline sums up."""
 
 _HEADLINE = (RUN, "Bandwidth", "Time", "Computing", "Metadata")
 """Groups whose rows the headline names, in this order; those of the run come first."""

@@ -19,7 +19,7 @@ _SIZE, _PAD = 7.2, 4.0
 _USUAL, _CLOSE = (9.2, 1.6, 1.8), (8.6, 0.9, 1.1)
 """Points from line to line, above and below a row."""
 _FEWEST = 6
-"""Rows of a table on its last sheet."""
+"""Minimum number of rows of a table on its last sheet."""
 _INK, _LINE, _BAND = HexColor("#222222"), HexColor("#999999"), HexColor("#f6f6f6")
 
 

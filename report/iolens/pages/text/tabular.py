@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 
 _WIDTH = 110
 _LONGEST = 60
-"""Columns of a text that is no path."""
+"""Maximum width of a text that is no path, in characters."""
 _SHORTEST = 12
-"""Columns of the same where the terminal is narrow."""
+"""Smallest width to which such a text is narrowed on a terminal."""
 _NAME = 24
-"""Columns that a name gets before numbers to its left do; a longer one goes beyond the edge."""
+"""Width that a name gets before numbers on its left do; a longer name goes beyond the edge."""
 UNLIMITED = 100_000
-"""Columns of an output that is no terminal."""
+"""Width of an output that is no terminal."""
 _HEAD = 10
-"""Columns that a head may take before it is broken."""
+"""Maximum width of a column's head before it is broken."""
 
 
 def plain_table(table: Table, room: int = UNLIMITED) -> str:

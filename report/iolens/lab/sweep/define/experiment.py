@@ -43,7 +43,7 @@ from iolens.lab.values import (
 NEVER, _FAILED, ALWAYS = "never", "failed", "always"
 
 _WHEN = (NEVER, _FAILED, ALWAYS)
-"""Runs for which a part is kept: none, those that failed or must not be compared, or all."""
+"""Choices of the runs for which a part is kept: no run, those that failed or must not be compared, or all."""
 
 ROMIO = "romio321"
 """The ROMIO component of the usual MPI library, under Open MPI's name for it."""

@@ -147,7 +147,7 @@ MEMORY = Path("/dev/shm")
 """The file system in memory that Linux provides."""
 
 _SHARE = 0.5
-"""Largest part of the free memory that data may take."""
+"""Maximum share of the free memory that data may take."""
 
 
 def data_folder(experiment: Experiment, folder: Path, storage: Backend, needed: int) -> Path:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Chain = tuple[Frame, ...]
 
 _ROOTS = frozenset(("main", "MAIN__"))
-"""Functions at which a program begins; their callers mean nothing."""
+"""Functions at which a program begins; their callers are left out."""
 
 _NO_OBJECTS = ("rank", "object", "build_id", "path")
 

@@ -14,7 +14,7 @@ from iolens.metrics.processor.sampled.private import table_records
 _PAIR = ("rank", "peer", "messages", "bytes", "on_node")
 
 _CELLS = 128
-"""Rows and columns of the picture, at most: more ranks are drawn in groups."""
+"""Maximum number of rows and of columns of the picture; more ranks are drawn in groups."""
 
 
 @once_per_job

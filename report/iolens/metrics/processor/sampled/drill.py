@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from iolens.log import Job
 
 _SUMS_OF_OTHERS = ("total", "group")
-"""Levels whose imbalance says nothing, for their parts may be uneven in opposite ways."""
+"""Levels for which imbalance is not shown, because their parts may be uneven in opposite ways."""
 
 TOGETHER = "ranks known together, mean"
 """Name of the row of values that a log holds as one sum over several ranks."""

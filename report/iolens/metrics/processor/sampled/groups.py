@@ -25,8 +25,9 @@ _CALLS: Mapping[str, str] = {
     OMP: r"(GOMP|omp|gomp|__kmpc?|kmp)_\w+",
     BLAS: r"(scipy_)?(cblas_)?[sdcz](gemm|gemv|trsm|trmm|syrk|axpy|dotu?c?|scal|nrm2|copy|swap|ger)_?(64_)?",
 }
-"""Names of functions whose library says nothing, for the C library holds several groups and programs may link it
-statically."""
+"""Names of functions by group, for libraries whose name does not tell the group: the C library holds several groups,
+and programs may link it statically.
+"""
 
 _OBJECTS: Mapping[str, str] = {
     TOOL: r"libiolens.*|libost\.so.*",
@@ -40,7 +41,7 @@ _OBJECTS: Mapping[str, str] = {
     ETC: r"lib(c|dl|rt|pthread|gfortran|stdc\+\+|gcc_s|z|bz2|crypto|ssl|unwind|dw|elf)[-.].*"
     r"|lib(hdf5|netcdf|pnetcdf)[-_.].*|ld-.*|ld\.so.*|\[?(vdso|linux-).*",
 }
-"""Names of files of libraries."""
+"""Names of library files by group."""
 
 
 @lru_cache(maxsize=1 << 16)

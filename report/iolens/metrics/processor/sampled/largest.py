@@ -46,7 +46,7 @@ _KINDS = (
 )
 
 CROWDED = 0.2
-"""Ranks lack cores when they waited for one for this part of their time."""
+"""Minimum share of their time that ranks must have waited for a core for the node to count as short of cores."""
 
 _UNEVEN = 0.1
 """Threads are uneven when the busiest one exceeds their average by this part of the run."""

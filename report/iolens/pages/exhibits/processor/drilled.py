@@ -7,7 +7,7 @@ from iolens.pages import words
 from iolens.pages.exhibit import Column
 
 _SHORTEST = 1e-6
-"""Shortest time that is printed in seconds."""
+"""Minimum time that is printed in seconds."""
 
 INDENT = "\u00a0\u00a0"
 """Indent of one level, made of spaces that no layout removes."""
