@@ -2,6 +2,7 @@
 #include "../system/library.h"
 
 #include <dlfcn.h>
+#include <stdatomic.h>
 #include <string.h>
 
 static long missing(void)
@@ -14,6 +15,27 @@ static long missing(void)
 static const struct {
     const char *functions, *file;
 } API[] = {{"H5", "libhdf5"}, {"ncmpi_", "libpnetcdf"}, {"io_uring_", "liburing"}, {"io_", "libaio"}};
+
+enum { TABLES = 4 };
+static void (*waiting_tables[TABLES])(void);
+static atomic_bool handlers_expected;
+
+void wrap_resolve_for_handlers(void (*resolve)(void))
+{
+    for (int i = 0; i < TABLES && !handlers_expected; i++)
+        if (!waiting_tables[i]) {
+            waiting_tables[i] = resolve;
+            return;
+        }
+    resolve();
+}
+
+void wrap_expect_handlers(void)
+{
+    for (int i = 0; i < TABLES && waiting_tables[i] && !handlers_expected; i++)
+        waiting_tables[i]();
+    handlers_expected = true;
+}
 
 void wrap_resolve(const char *name, void *pointer)
 {

@@ -31,6 +31,13 @@ struct call {
  * function that fails with ENOSYS. */
 void wrap_resolve(const char *name, void *pointer);
 
+/* Has the functions of a table looked up before the program has a signal handler that may call them, for
+ * dlsym is not allowed there; at once where a handler may be installed already. */
+void wrap_resolve_for_handlers(void (*resolve)(void));
+
+/* Looks up the functions of these tables; is called before the program installs a signal handler. */
+void wrap_expect_handlers(void);
+
 /* Must be expanded in the wrapper itself, so that it finds the wrapper's caller. */
 #define WRAP_INSIDE __attribute__((always_inline)) static inline
 

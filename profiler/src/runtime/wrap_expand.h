@@ -1,5 +1,5 @@
 /* Expands the table named by WRAP_TABLE: prototypes (a wrong row is a compile error), pointers to the real
- * functions, their resolution when the library is loaded if WRAP_EARLY is defined, and the wrappers. Included
+ * functions, their resolution before signal handlers if WRAP_HANDLERS is defined, and the wrappers. Included
  * once per table. */
 #include "wrap.h"
 
@@ -23,11 +23,10 @@
 #undef FNV
 #undef FNZ
 
-/* Functions that a signal handler may call are looked up when the library is loaded, because dlsym is
- * not allowed there. All others are looked up at their first use, which saves every process some sixty
- * lookups. */
-#ifdef WRAP_EARLY
-__attribute__((constructor)) static void resolve_all(void)
+/* Functions are looked up at their first use, which saves every process some hundred lookups; those that a
+ * signal handler may call also before there is one. */
+#ifdef WRAP_HANDLERS
+static void resolve_all(void)
 {
 #define FN(ret_t, name, ...)  (void)&REAL(name);
 #define FNB(ret_t, name, ...) (void)&REAL(name);
@@ -39,6 +38,8 @@ __attribute__((constructor)) static void resolve_all(void)
 #undef FNV
 #undef FNZ
 }
+
+__attribute__((constructor)) static void await_handlers(void) { wrap_resolve_for_handlers(resolve_all); }
 #endif
 
 #define FN(ret_t, name, params, args, event)                                                                 \

@@ -39,6 +39,10 @@ int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec *time
 int epoll_pwait2(int epoll, struct epoll_event *events, int most, const struct timespec *timeout,
                  const sigset_t *mask);
 
+/* The headers declare these functions only for programs of some standards. */
+__sighandler_t bsd_signal(int number, __sighandler_t handler);
+int __sigaction(int number, const struct sigaction *action, struct sigaction *before);
+
 #define WAIT(ret_t, name, ...) static __typeof__(&name) real_##name;
 #include "waits.def"
 #include "masked_waits.def"
@@ -57,9 +61,7 @@ static atomic_bool
 
 enum { WHOLE_RANDOM = 256 }; /* a request up to this size is always returned whole (getrandom(2)) */
 
-/* Runs when the library is loaded: some of these functions are called from signal handlers, where dlsym must
- * not be used. */
-__attribute__((constructor)) static void resolve_all(void)
+static void resolve_all(void)
 {
 #define WAIT(ret_t, name, ...) (void)&REAL(name);
 #include "waits.def"
@@ -74,6 +76,8 @@ __attribute__((constructor)) static void resolve_all(void)
     (void)&REAL(setsockopt);
     (void)&REAL(sigaltstack);
 }
+
+__attribute__((constructor)) static void await_handlers(void) { wrap_resolve_for_handlers(resolve_all); }
 
 static const sigset_t *without_ours(const sigset_t *set, sigset_t *copy)
 {
@@ -156,8 +160,16 @@ IOLENS_EXPORT int sigpending(sigset_t *set)
     return ret;
 }
 
+static void expect_handler(__sighandler_t handler)
+{
+    if (handler != SIG_DFL && handler != SIG_IGN)
+        wrap_expect_handlers();
+}
+
 IOLENS_EXPORT int sigaction(int number, const struct sigaction *action, struct sigaction *before)
 {
+    if (action)
+        expect_handler(action->sa_handler);
     if (number != 0 && number == sampling_signal())
         return signals_share(action, before);
     return REAL(sigaction)(number, action, before);
@@ -166,11 +178,32 @@ IOLENS_EXPORT int sigaction(int number, const struct sigaction *action, struct s
 IOLENS_EXPORT __sighandler_t signal(int number, __sighandler_t handler)
 {
     struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART}, before;
+    expect_handler(handler);
     if (number == 0 || number != sampling_signal())
         return REAL(signal)(number, handler);
     signals_share(&action, &before);
     return before.sa_handler;
 }
+
+/* The C library's other names of functions that install a handler. */
+IOLENS_EXPORT int __sigaction(int number, const struct sigaction *action, struct sigaction *before)
+{
+    return sigaction(number, action, before);
+}
+
+#define INSTALL(name)                                                                                        \
+    IOLENS_EXPORT __sighandler_t name(int number, __sighandler_t handler)                                    \
+    {                                                                                                        \
+        static __sighandler_t (*real_##name)(int, __sighandler_t);                                           \
+        expect_handler(handler);                                                                             \
+        return REAL(name)(number, handler);                                                                  \
+    }
+INSTALL(__sysv_signal)
+INSTALL(sysv_signal)
+INSTALL(bsd_signal)
+INSTALL(ssignal)
+INSTALL(sigset)
+#undef INSTALL
 
 IOLENS_EXPORT int sigaltstack(const stack_t *wanted, stack_t *before)
 {

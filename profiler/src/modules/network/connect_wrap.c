@@ -4,9 +4,8 @@
 
 static __typeof__(&connect) real_connect;
 
-/* Runs when the library is loaded: connect is called from signal handlers too, where dlsym must not be used.
- */
-__attribute__((constructor)) static void resolve(void) { (void)&REAL(connect); }
+static void resolve(void) { (void)&REAL(connect); }
+__attribute__((constructor)) static void await_handlers(void) { wrap_resolve_for_handlers(resolve); }
 
 IOLENS_EXPORT int connect(int fd, const struct sockaddr *address, socklen_t length)
 {

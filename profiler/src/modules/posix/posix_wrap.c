@@ -17,7 +17,7 @@
 #include "posix.h"
 #include "posix_kinds.h"
 
-#define WRAP_EARLY
+#define WRAP_HANDLERS
 #define WRAP_TABLE "calls/posix.def"
 #include "../../runtime/wrap_expand.h"
 
