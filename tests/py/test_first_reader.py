@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from comparison_example import MIB, cautions, compared, write_sweep
 from iolens.advise import Finding, diagnosis, findings
+from iolens.lab.sweep.read.results import load_results
 from iolens.log import Job, read_log
 from iolens.log.records import as_records
 from iolens.metrics.job.mpiio import unseen
 from iolens.metrics.processor import steps, time
 from iolens.metrics.processor.sampled import parts
+from iolens.metrics.subjects.subject import Subject, Subjects, Trial
 from iolens.pages.blocks import Text
 from iolens.pages.exhibits.overview import GAUGES
+from iolens.pages.exhibits.subjects.tables import FINDINGS
+from iolens.pages.exhibits.sweep.comparison import POINTS
 from iolens.pages.job import advice as job_advice
 from iolens.pages.job.words import verdicts
+from iolens.pages.subjects import words as subject_words
 from processor_example import job, use
 
 TESTS = Path(__file__).parents[1]
@@ -116,3 +123,49 @@ def test_the_recipe_lists_waits_with_the_longest_first() -> None:
 
 def is_number(word: str) -> bool:
     return word.replace(".", "", 1).isdigit()
+
+
+def mpi_io_tests() -> Subjects:
+    """Returns two runs of one program: 4 ranks that moved 128 MiB, and 32 ranks that moved 4 GiB."""
+    paths = [DATA / "darshan/mpi-io-test-x86_64-3.5.0.darshan", *(DATA / "darshan").glob("treddy*.darshan")]
+    return Subjects(tuple(Subject(path.stem, path, (Trial(path, job=read_log(path)),)) for path in paths))
+
+
+def test_a_comparison_says_first_that_the_work_was_unlike() -> None:
+    said = subject_words.doubts(mpi_io_tests())
+    assert any("2 numbers of processes (4, 32)" in text for text in said)
+    assert any("unlike bytes (A 128 MiB, B 4 GiB)" in text for text in said)
+    alike = Subjects((mpi_io_tests().all[0],) * 2)
+    assert not any("unlike" in text for text in subject_words.doubts(alike))
+
+
+def test_a_comparison_bounds_a_finding_as_the_advice_does() -> None:
+    """On a clock of whole seconds the run may have been a second shorter, which makes the share larger."""
+    (job_of_seconds,) = mpi_io_tests().all[1].jobs
+    cells = {row[0]: row[2] for row in FINDINGS.table(mpi_io_tests()).rows}
+    for one in findings(job_of_seconds):
+        if one.gain is not None:
+            assert cells[one.title].removeprefix("≤ ") in one.gain_words
+
+
+def test_a_sweep_says_first_that_the_best_moved_other_bytes_than_the_baseline(tmp_path: Path) -> None:
+    folder = write_sweep(tmp_path / "sweep", {"stripe_count": [1, 4], "aggregators": [4]})
+    assert not any("not of the same work" in text for text in cautions(load_results(folder), compared(folder)))
+    for path in folder.glob("points/stripe_count4*/*/result.json"):
+        result = json.loads(path.read_text())
+        result["phases"][0]["bytes"] *= 2
+        path.write_text(json.dumps(result | {"ranks": 8}))
+    (said,) = [text for text in cautions(load_results(folder), compared(folder)) if "not of the same work" in text]
+    assert said.startswith("The baseline moved 100 MiB on 4 ranks and the best setting 200 MiB on 8 ranks")
+
+
+def test_a_sweep_without_a_baseline_shows_no_ratios_to_one(tmp_path: Path) -> None:
+    comparison = compared(write_sweep(tmp_path / "sweep", {"stripe_count": [1, 2], "cb_buffer_size": [MIB]}))
+    assert "× baseline" in POINTS.table(comparison).columns
+    without = POINTS.table(replace(comparison, baseline=None))
+    assert "× baseline" not in without.columns
+    assert "baseline" not in without.note
+
+
+def test_letters_of_subjects_go_on_in_the_next_figure() -> None:
+    assert Subjects(mpi_io_tests().all, before=6).letters == ["G", "H"]

@@ -79,7 +79,8 @@ def _draw_cells(
             ha="center",
             va="center",
             fontsize=6.5 if point["lost"] else 8,
-            color="black" if share < 0.4 or not known else "white",
+            color="black" if share < 0.4 or hatch or not known else "white",
+            bbox={"boxstyle": "square,pad=0.15", "facecolor": "white", "edgecolor": "none"} if hatch else None,
         )
         if index == best:
             frame = Rectangle((x - 0.47, y - 0.47), 0.94, 0.94, fill=False, edgecolor=BEST, linewidth=2.2)

@@ -115,7 +115,8 @@ def ratio_mark(axes: Axes, y: float, ratio: float, low: float, high: float, **lo
     """Draws a ratio as a diamond with its interval, and its number at the right edge."""
     axes.plot(ratio, y, marker="D", zorder=5, **look)
     error_bar(axes, y, low, high, horizontal=True)
-    axes.annotate(f"{ratio:.2f}×", (1.01, y), xycoords=("axes fraction", "data"), va="center", color=INK)
+    places = 2 if ratio < 9.995 else 1 if ratio < 99.95 else 0
+    axes.annotate(f"{ratio:.{places}f}×", (1.01, y), xycoords=("axes fraction", "data"), va="center", color=INK)
 
 
 def ratio_axes(axes: Axes, low: float, high: float, names: Sequence[str], label: str) -> None:

@@ -38,8 +38,8 @@ def time_bars(times: pd.DataFrame) -> Figure:
 
 
 def _spent(value: float) -> str:
-    """Returns seconds with three digits."""
-    return f"{value:.0f} s" if value >= 100 else f"{value:.3g} s" if value >= 0.1 else f"{1000 * value:.3g} ms"
+    """Returns seconds with two digits or more, all in one unit as on the axis."""
+    return f"{value:.0f} s" if value >= 100 else f"{value:.3g} s" if value >= 0.1 else f"{value:.3f} s"
 
 
 def _draw(axes: Axes, rows: pd.DataFrame) -> None:

@@ -29,7 +29,7 @@ def _base(evidence: Evidence) -> Finding:
     """Checks rule 1: every ratio names its base."""
     if evidence.base:
         return KEPT, f"Ratios are relative to {evidence.base}."
-    return BROKEN, "No ratios are shown."
+    return BROKEN, "No run is the baseline, so no setting has a ratio to one; effects name the level they start from."
 
 
 def _subset(evidence: Evidence) -> Finding:

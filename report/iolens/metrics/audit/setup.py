@@ -93,7 +93,7 @@ def load(evidence: Evidence) -> Finding:
         return UNKNOWN, said
     most = max(before / cpus for before, cpus in runs)
     own = " Earlier runs of the sweep contribute to the load." if evidence.swept else ""
-    return (KEPT if most <= _BUSY else BROKEN), f"Up to {most:.2g} for each processor before a run.{own}"
+    return (KEPT if most <= _BUSY else BROKEN), f"Before a run the load was up to {most:.2g} for each processor.{own}"
 
 
 def _order(evidence: Evidence) -> Finding:
@@ -133,7 +133,7 @@ def _caches(evidence: Evidence) -> Finding:
 
 
 _WRITTEN: Mapping[str, Finding] = {
-    "modelled": (KEPT, "the model of the storage gives their times, including write-behind of the clients"),
+    "modelled": (KEPT, "the model of the storage gives the times of writes, including the clients' write-behind"),
     "bypassed": (KEPT, "the page cache was bypassed (O_DIRECT)"),
     "synced": (KEPT, "data were synced inside the timed part"),
     "not synced": (BROKEN, "data were not synced inside the timed part, so some may have been only in memory"),
@@ -158,7 +158,8 @@ def _written_pages(evidence: Evidence) -> Finding:
     found = [_WRITTEN.get(word, (UNKNOWN, word)) for word in known]
     missing = evidence.unknown("pages_written")
     states = [state for state, _ in found] + [UNKNOWN] * bool(missing)
-    said = f"Of writes: {'; in other runs '.join(text for _, text in found)}"
+    said = "; in other runs ".join(text for _, text in found)
+    said = said[:1].upper() + said[1:]
     said += f"; {missing} of {len(evidence.runs)} runs do not report it" if missing else ""
     fresh = ". The sweep drops no pages; every run writes new files" if evidence.swept else ""
     return next(state for state in (BROKEN, UNKNOWN, KEPT) if state in states), f"{said}{fresh}."
@@ -170,7 +171,7 @@ def _repetitions(evidence: Evidence) -> Finding:
     if not counts:
         return UNKNOWN, "No measurement can be used."
     said = f"{min(counts)}" if min(counts) == max(counts) else f"{min(counts)} to {max(counts)}"
-    said += f" runs of each setting; the rule requires {_ENOUGH} or more."
+    said += f" run{'' if said == '1' else 's'} of each setting; the rule requires {_ENOUGH} or more."
     return (KEPT if min(counts) >= _ENOUGH else BROKEN), said
 
 

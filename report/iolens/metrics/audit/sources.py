@@ -66,7 +66,7 @@ def of_comparison(comparison: Comparison, program: str) -> Evidence:
         rate=not comparison.measure.less_is_better,
         base=base,
         left_out=[(str(point["name"]), str(point["left_out"])) for _, point in points.iterrows() if point["left_out"]],
-        bounded=int(points["bound"].notna().sum()),
+        bounded=int((points["bound"].notna() & (points["left_out"] == "")).sum()),
         joined=_joined_names(comparison),
         swept=True,
         from_logs=comparison.measure.less_is_better,

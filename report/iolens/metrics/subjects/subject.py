@@ -70,16 +70,19 @@ class Subject:
 class Subjects:
     """Two subjects or more; all others are held against the first. `letters` name them where there is little room.
 
-    `device_rate`: the most that their storage can take, bytes a second, where the reader gave it; else 0.
+    `device_rate`: the most that their storage can take, bytes a second, where the reader gave it; else 0. `before`: how
+    many letters belong to subjects of earlier figures of the same page.
     """
 
     all: tuple[Subject, ...]
     device_rate: float = 0.0
+    before: int = 0
 
     @property
     def letters(self) -> Sequence[str]:
         """Returns A, B, C … in the order of the subjects; A1, B1 … beyond Z."""
-        return [chr(65 + n % 26) + (str(n // 26) if n >= 26 else "") for n in range(len(self.all))]
+        numbers = range(self.before, self.before + len(self.all))
+        return [chr(65 + n % 26) + (str(n // 26) if n >= 26 else "") for n in numbers]
 
     @property
     def named(self) -> Sequence[tuple[str, Subject]]:

@@ -13,7 +13,7 @@ from iolens.metrics.comparison.drift import drift
 from iolens.metrics.comparison.points import measured
 from iolens.metrics.comparison.results import Comparison, base_level
 from iolens.metrics.comparison.scatter import split_runs
-from iolens.metrics.comparison.settings import describe, describe_one
+from iolens.metrics.comparison.settings import describe, describe_one, volume_text
 from iolens.missing import is_nan
 from iolens.pages.comparison.driver import driver_notes
 from iolens.pages.comparison.numbers import MOST_NAMED, name_list, ratio_text, three_digits, value_with_unit
@@ -48,6 +48,7 @@ def doubts(results: Results, comparison: Comparison) -> list[str]:
             f"Too few repetitions: the least repeated point has {plural(fewest, 'usable run')}. "
             "One run has no interval, two have a very wide one: repeat each point at least 3 times."
         )
+    words += _unlike_work(comparison)
     load, ranks = runs["load_before"].dropna().astype(float), runs["nprocs"].dropna().astype(float)
     if len(load) and len(ranks) and load.median() > _BUSY * ranks.median():
         words.append(
@@ -72,6 +73,22 @@ def doubts(results: Results, comparison: Comparison) -> list[str]:
             "compare requested with observed in the table of runs."
         )
     return words
+
+
+def _unlike_work(comparison: Comparison) -> list[str]:
+    """Returns a caution where the best setting's runs moved other bytes than the baseline's, or had other ranks."""
+    if comparison.baseline is None or comparison.best in (None, comparison.baseline):
+        return []
+    runs = comparison.runs[comparison.runs["usable"]]
+    base, best = (
+        runs.loc[runs["point"] == point, ["bytes", "nprocs"]].astype(float).mean()
+        for point in (comparison.baseline, comparison.best)
+    )
+    alike = [is_nan(base[name]) or is_nan(best[name]) or base[name] == best[name] for name in ("bytes", "nprocs")]
+    if all(alike):
+        return []
+    said = [f"{volume_text(each['bytes'])} on {plural(round(each['nprocs']), 'rank')}" for each in (base, best)]
+    return [f"The baseline moved {said[0]} and the best setting {said[1]}: their ratio is not of the same work."]
 
 
 def _split_points(comparison: Comparison) -> list[str]:

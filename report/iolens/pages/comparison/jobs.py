@@ -17,6 +17,7 @@ from iolens.pages.blocks import Block, Page, Text
 from iolens.pages.comparison.numbers import three_digits, value_with_unit
 from iolens.pages.exhibits.subjects.figures import SIZES, TIMES, activity_figure
 from iolens.pages.exhibits.subjects.tables import CALLS, FINDINGS
+from iolens.pages.subjects.words import unlike_bytes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,9 +46,11 @@ def job_pages(comparison: Comparison, read: Callable[[Path], Job]) -> list[Page]
     blocks: list[Block] = [Text(f"{note}{more}. `iolens report LOG` makes the full summary of any of them.", "note")]
     shown = chosen["point"].tolist()[:_MOST_JOBS]
     size = -(-len(shown) // -(-len(shown) // _TOGETHER))
+    before = 0
     for first in range(0, len(shown), size):
         names = comparison.points["name"].loc[shown[first : first + size]].to_dict()
-        subjects, said = _subjects_of(comparison, chosen, names, read)
+        subjects, said = _subjects_of(comparison, chosen, names, read, before)
+        before += len(subjects.all)
         blocks += [*said, *TIMES.figures(subjects), *CALLS.tables(subjects), *SIZES.figures(subjects)]
     return [*_side_pages(comparison, chosen, read), Page("One job per setting", blocks)]
 
@@ -65,18 +68,25 @@ def _side_pages(comparison: Comparison, chosen: pd.DataFrame, read: Callable[[Pa
         return []
     named = "; ".join(f"{letter}: {one.label}" for letter, one in subjects.named)
     intro = f"{named}. Each is shown by the job whose {comparison.measure.name} came nearest to the typical value."
-    blocks: list[Block] = [Text(intro, "note"), *FINDINGS.tables(subjects), *TIMES.figures(subjects)]
+    unlike = unlike_bytes(subjects)
+    caution = [Text(f"Caution: {unlike}", "small")] if unlike else []
+    blocks: list[Block] = [*caution, Text(intro, "note"), *FINDINGS.tables(subjects), *TIMES.figures(subjects)]
     blocks += [*activity_figure(subjects), *SIZES.figures(subjects)]
-    return [Page("Baseline, best and worst side by side", blocks)]
+    heads = " and ".join(name.partition(",")[0] for name in names.values())
+    return [Page(f"{heads[:1].upper()}{heads[1:]} side by side", blocks)]
 
 
 def _subjects_of(
-    comparison: Comparison, chosen: pd.DataFrame, names: Mapping[int, str], read: Callable[[Path], Job]
+    comparison: Comparison,
+    chosen: pd.DataFrame,
+    names: Mapping[int, str],
+    read: Callable[[Path], Job],
+    before: int = 0,
 ) -> tuple[Subjects, list[Block]]:
-    """Returns the chosen runs of the named points as subjects, and sentences on each, or on its log that cannot be
-    read.
+    """Returns the chosen runs of the named points as subjects, whose letters follow those of `before` subjects, and
+    sentences on each, or on its log that cannot be read.
     """
-    found, said, measure = Subjects(()), list[Block](), comparison.measure
+    found, said, measure = Subjects((), before=before), list[Block](), comparison.measure
     for index, name in names.items():
         (run,) = chosen[chosen["point"] == index].to_dict("records")
         path = Path(run["log"])
@@ -86,7 +96,7 @@ def _subjects_of(
         except (IolensError, OSError) as error:
             said.append(Text(f"{title}. The log cannot be read: {error}"))
             continue
-        found = Subjects((*found.all, Subject(name, path, (Trial(path, job=job),))))
+        found = Subjects((*found.all, Subject(name, path, (Trial(path, job=job),))), before=before)
         said.append(Text(f"{found.letters[-1]}: {title}. {_facts(job)}"))
     return found, said
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from statistics import fmean
 from typing import TYPE_CHECKING
 
+from iolens.metrics.job.cost import moved_once
 from iolens.metrics.statistics.intervals import CONFIDENCE, PAIRED, RATIO, claim
 from iolens.metrics.subjects.aligned import ABSENT, SAME, UNSURE, aligned, blocks_of
 from iolens.metrics.subjects.facts import facts_of
@@ -25,6 +27,9 @@ _LABEL = 48
 
 _MANY = 4
 """Minimum number of rows of a group that the headline sums up."""
+
+_ALIKE, _MUCH = 1.1, 1 << 20
+"""Ratio up to which bytes count as alike, and the bytes from which on unlike ones are said."""
 
 _HEADLINE = (RUN, "Bandwidth", "Time", "Computing", "Metadata")
 """Groups whose rows the headline names, in this order; those of the run come first."""
@@ -183,7 +188,13 @@ def notes(subjects: Subjects) -> list[str]:
 
 def doubts(subjects: Subjects) -> list[str]:
     """Returns what puts the numbers in doubt, which a reader needs before them, the most important first."""
-    said = [_single_runs(subjects), _unlike(subjects), _whole_seconds(subjects), cold_caches(subjects)]
+    said = [
+        _single_runs(subjects),
+        _unlike(subjects),
+        unlike_bytes(subjects),
+        _whole_seconds(subjects),
+        cold_caches(subjects),
+    ]
     for letter, subject in subjects.named:
         said += [f"Left out of {letter}: {reason}." for reason in subject.left_out]
         partial = next((reason for job in subject.jobs for reason in job.partial), "")
@@ -229,6 +240,20 @@ def _unlike(subjects: Subjects) -> str:
         if len(values) == len(facts) and len(found := list(dict.fromkeys(values))) > 1
     ]
     return f"These are runs of {' and '.join(parts)}: a ratio does not hold like against like." if parts else ""
+
+
+def unlike_bytes(subjects: Subjects) -> str:
+    """Returns a note if the subjects moved unlike numbers of bytes, so that their times are of different work."""
+    moved = {
+        letter: fmean(sum(moved_once(job).values()) for job in subject.jobs)
+        for letter, subject in subjects.named
+        if subject.jobs
+    }
+    if not moved or max(moved.values()) < _MUCH or max(moved.values()) <= _ALIKE * min(moved.values()):
+        return ""
+    named = [f"{letter} {words.size(round(each))}" for letter, each in moved.items()]
+    more = f" and {len(named) - _MANY} more" if len(named) > _MANY else ""
+    return f"The runs moved unlike bytes ({', '.join(named[:_MANY])}{more}): a ratio of times is not of the same work."
 
 
 def _whole_seconds(subjects: Subjects) -> str:

@@ -8,6 +8,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from iolens import advise
+from iolens.advise import say
+from iolens.advise.standing import upper_bound
 from iolens.metrics.once import once_per_job
 from iolens.metrics.subjects.aligned import ABSENT, SAME, aligned
 from iolens.metrics.subjects.facts import aligned_facts
@@ -182,11 +184,12 @@ def findings(subjects: Subjects) -> pd.DataFrame | None:
 
 
 def _by_id(jobs: Iterable[Job]) -> dict[str, list[advise.Finding]]:
-    """Returns the findings of some logs by their id."""
+    """Returns the findings of some logs by their id; their gains are upper bounds on clocks of whole seconds, too."""
     found: dict[str, list[advise.Finding]] = {}
     for job in jobs:
         for one in advise.diagnosis(job).findings:
-            found.setdefault(one.id, []).append(one)
+            bound = None if one.gain is None else upper_bound(job, one.gain)
+            found.setdefault(one.id, []).append(replace(one, gain=bound))
     return found
 
 
@@ -218,15 +221,15 @@ def _findings_columns(subjects: Subjects) -> list[Column]:
 def _said_in(total: int) -> Any:
     """Returns the format of a cell of findings for a subject with this number of logs."""
 
-    def say(count: int, gain: float, severity: str) -> str:
+    def said(count: int, gain: float, severity: str) -> str:
         if not total:
             return "no log"
         if not count:
             return _NOTHING
         runs = "" if total == 1 else f"{count} of {total} runs, "
-        return runs + (f"≤ {words.share(gain)}" if not is_nan(gain) else "a note" if severity == "note" else "seen")
+        return runs + (f"≤ {say.at_most(gain)}" if not is_nan(gain) else "a note" if severity == "note" else "seen")
 
-    return say
+    return said
 
 
 def _calls_columns(subjects: Subjects) -> list[Column]:

@@ -182,7 +182,8 @@ def _points_note(comparison: Comparison) -> str:
     extreme, lies = ("least", "low") if less else ("largest", "high")
     note += f"Each interval holds by itself; that of the best lies too {lies}, because it was picked as the {extreme}. "
     note += "Ratios are of speeds: 2 is twice as fast. " if less else ""
-    note += f"Ratios to the baseline hold together: {method(comparison.by_block)}. "
+    if comparison.baseline is not None:
+        note += f"Ratios to the baseline hold together: {method(comparison.by_block)}. "
     sure = f"{100 * CONFIDENCE:.0f} %"
     note += "Tied: cannot be told from the best. "
     return note + f"With {sure} confidence the truly best setting is the best here or tied with it."
@@ -211,13 +212,12 @@ def _levels(names: Sequence[str]) -> list[Column]:
 def _points_columns(comparison: Comparison) -> list[Column]:
     """Returns the columns: first the settings that vary, then the results."""
     io = [] if comparison.measure.less_is_better else [_TIMES]
-    against = Column(_against_head(comparison), _AGAINST, _against_baseline)
     return [
         *_levels(comparison.factors),
         _COUNT,
         _value_column(comparison),
         *io,
-        against,
+        *_against(comparison),
         Column("standing", "standing"),
     ]
 
@@ -225,8 +225,7 @@ def _points_columns(comparison: Comparison) -> list[Column]:
 def _brief_columns(comparison: Comparison) -> list[Column]:
     """Returns the columns of points for a terminal, which is narrow: the settings that vary, and the results."""
     reason = Column("standing", "standing", lambda text: text.partition(":")[0])
-    against = Column(_against_head(comparison), _AGAINST, _against_baseline)
-    return [*_levels(comparison.factors), _COUNT, _value_column(comparison), against, reason]
+    return [*_levels(comparison.factors), _COUNT, _value_column(comparison), *_against(comparison), reason]
 
 
 def _value_column(comparison: Comparison) -> Column:
@@ -235,9 +234,11 @@ def _value_column(comparison: Comparison) -> Column:
     return Column(measure.axis if measure.less_is_better else measure.unit, ("value", "low", "high"), _with_interval)
 
 
-def _against_head(comparison: Comparison) -> str:
-    """Returns the head of the column of ratios."""
-    return "× as fast" if comparison.measure.less_is_better else "× baseline"
+def _against(comparison: Comparison) -> list[Column]:
+    """Returns the column of ratios to the baseline; none where no run is the baseline."""
+    if comparison.baseline is None:
+        return []
+    return [Column("× as fast" if comparison.measure.less_is_better else "× baseline", _AGAINST, _against_baseline)]
 
 
 def _rate_name(comparison: Comparison) -> str:
