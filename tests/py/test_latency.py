@@ -105,6 +105,9 @@ def test_operations_without_sizes_speak_of_none() -> None:
     words += [block.caption for block in blocks if isinstance(block, FigureBlock)]
     assert not [text for text in words if "size" in text or "message" in text]
     assert "quick: faster than default at 2, slower at 0 of 2 operations" in verdict(found)
+    spoken = [block.says for block in blocks if isinstance(block, FigureBlock)]
+    assert all(text.startswith("most: ") and "least: " in text for text in spoken)
+    assert "quick" in spoken[0].partition(";")[0]
     figures = [block.figure for block in blocks if isinstance(block, FigureBlock)]
     assert len(figures) == 2
     for figure in figures:

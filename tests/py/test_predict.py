@@ -28,6 +28,7 @@ from iolens.lab.storage.layout import Layout
 from iolens.lab.storage.plain import PLAIN
 from iolens.log import read_log
 from iolens.log.job import Mount
+from iolens.pages.exhibits.sweep.what_if import WHAT_IF
 
 ROOT = Path(__file__).resolve().parents[2]
 MODEL = ROOT / "storage" / "ost.yaml"
@@ -318,6 +319,9 @@ def test_the_command_prints_what_was_measured_and_what_is_predicted(
     found = read_what_if(tmp_path)
     assert found is not None
     assert [dict(settings) for settings, _ in found.points] == [{"stripe_count": 1}, {"stripe_count": 12}]
+    (figure,) = WHAT_IF.figures(found)
+    assert figure.says.startswith("most: stripe count 1,")
+    assert "least: stripe count 12," in figure.says
     assert main([*words, "--stripes", "99"]) == 1
     assert "the model has 12 targets" in capsys.readouterr().err
 

@@ -19,6 +19,7 @@ from iolens.metrics.comparison.results import Comparison, compare
 from iolens.metrics.comparison.scaling import Measured
 from iolens.pages.comparison.document import write_comparison
 from iolens.pages.comparison.words import subtitle
+from iolens.pages.exhibits.sweep.scaling import SCALING
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 Speed = Callable[[int, int], float]
@@ -48,6 +49,13 @@ def test_settings_side_by_side_are_one(zipped: Comparison) -> None:
     assert list(zipped.points["label"])[:2] == ["1 rank, 1 aggregator, 1 stripe", "1 rank, 1 aggregator, 4 stripes"]
     assert list(zipped.points["aggregators"]) == [1, 1, 2, 2, 16, 16]
     assert set(zipped.effects["pairs"]) == {2, 3}
+
+
+def test_the_alternative_text_names_the_most_and_the_least_efficient(tmp_path: Path) -> None:
+    found = sweep(tmp_path, lambda ranks, stripes: 100.0 * stripes * ranks ** (1.0 if stripes == 1 else 0.5))
+    (figure,) = SCALING.figures(found)
+    assert "least: 4 stripes, 16 workers, 25.0 %" in figure.says
+    assert figure.says.startswith("most: ")
 
 
 def test_independent_settings_stay_apart(tmp_path: Path) -> None:

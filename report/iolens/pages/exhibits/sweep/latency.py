@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from iolens.pages import words
 from iolens.pages.blocks import FigureBlock
 from iolens.pages.comparison.numbers import interval, three_digits
 from iolens.pages.exhibit import Column, Exhibit
+from iolens.pages.exhibits import finding
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -77,7 +78,9 @@ def _improvement_figure(found: Latencies, every: pd.DataFrame) -> Iterable[Figur
     if (every["improvement"] < LOWEST).any():
         caption += f" Bars that end at {LOWEST:.0f} % are longer: they carry their number."
     draw = improvement_bars if found.comparison.by_size else operation_improvement
-    yield FigureBlock(draw(every, baseline), caption)
+    compared = every[every["variant"] != baseline]
+    says = _fastest_and_slowest(compared, "improvement", lambda value: f"{value:.0f} %")
+    yield FigureBlock(draw(every, baseline), caption, says=says)
 
 
 def _latency_figure(found: Latencies, table: pd.DataFrame) -> Iterable[FigureBlock]:
@@ -85,14 +88,29 @@ def _latency_figure(found: Latencies, table: pd.DataFrame) -> Iterable[FigureBlo
     from iolens.figures.comparison.latency_lines import latency_lines, operation_latencies
 
     caption = "Mean over iterations and ranks; typical value of the repetitions, with its interval"
+    says = _fastest_and_slowest(
+        found.comparison.cells, "seconds", lambda value: f"{three_digits(_MICRO * value)} microseconds"
+    )
     if not found.comparison.by_size:
-        yield FigureBlock(operation_latencies(found.comparison.cells), f"{caption}.")
+        yield FigureBlock(operation_latencies(found.comparison.cells), f"{caption}.", says=says)
         return
     eager = found.choices.set_index("variant")["eager_observed"].dropna().astype(float)
     caption += " as a band."
     caption += " Dotted: the largest message that was sent without a receiver waiting." if len(eager) else ""
     limits = {str(key): float(value) for key, value in eager.items()}
-    yield FigureBlock(latency_lines(found.comparison.cells, limits), caption)
+    yield FigureBlock(latency_lines(found.comparison.cells, limits), caption, says=says)
+
+
+def _fastest_and_slowest(cells: pd.DataFrame, column: str, say: Callable[[float], str]) -> str:
+    """Returns the largest and the smallest number in a column of `LatencyComparison.cells`, with operation, size and
+    variant.
+    """
+    known = cells.dropna(subset=[column])
+    names = (
+        f"{operation}{'' if is_nan(size) else f' of {size_text(int(size))}'}, {variant}"
+        for operation, size, variant in zip(known["operation"], known["bytes"], known["variant"], strict=True)
+    )
+    return finding.extremes(zip(names, known[column], strict=True), say)
 
 
 def _sizes_note(found: Latencies) -> str:

@@ -13,6 +13,7 @@ from iolens.pages import words
 from iolens.pages.blocks import FigureBlock
 from iolens.pages.comparison.numbers import interval
 from iolens.pages.exhibit import Column, Exhibit
+from iolens.pages.exhibits import finding
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,7 +31,9 @@ def _figure(_: object, found: pd.DataFrame) -> Iterable[FigureBlock]:
     from iolens.figures.comparison.scaling import efficiency_lines
 
     caption = "Efficiency against the fewest workers of each line; caps are intervals. The distance to 100 % is lost."
-    yield FigureBlock(efficiency_lines(found), caption)
+    names = (f"{rest + ', ' if rest else ''}{workers:,} workers" for rest, workers in found[["rest", "workers"]].values)
+    says = finding.extremes(zip(names, found["efficiency"], strict=True), words.share)
+    yield FigureBlock(efficiency_lines(found), caption, says=says)
 
 
 def _exhibit(metric: Callable[[S], pd.DataFrame | None]) -> Exhibit[S]:

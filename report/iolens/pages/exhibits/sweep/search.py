@@ -13,6 +13,7 @@ from iolens.pages import words
 from iolens.pages.blocks import FigureBlock
 from iolens.pages.comparison.numbers import interval, three_digits
 from iolens.pages.exhibit import Column, Exhibit
+from iolens.pages.exhibits import finding
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -65,7 +66,10 @@ def _path_figure(trail: Trail, found: pd.DataFrame) -> Iterable[FigureBlock]:
         "Each run of the search (dot; hollow: the default and the rule of thumb), the value that the model expected "
         "(bar: two standard deviations to either side), and the best so far (line). A failed run has no dot."
     )
-    yield FigureBlock(search_path(found), caption)
+    known = found.dropna(subset=["bandwidth"])
+    names = (f"run {number}, {setting}" for number, setting in zip(known["number"], known["setting"], strict=True))
+    says = finding.extremes(zip(names, known["bandwidth"], strict=True), lambda value: f"{three_digits(value)} MiB/s")
+    yield FigureBlock(search_path(found), caption, says=says)
 
 
 def _expected(value: float, low: float, high: float) -> str:

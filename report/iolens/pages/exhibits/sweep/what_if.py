@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 
 from iolens.lab.predict.what_if import WhatIf, smallest_of_fastest
 from iolens.metrics.comparison.settings import level_text, name_text
+from iolens.pages import words
 from iolens.pages.blocks import FigureBlock
 from iolens.pages.exhibit import Column, Exhibit
+from iolens.pages.exhibits import finding
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -82,6 +84,7 @@ def _strip(found: WhatIf, frame: pd.DataFrame) -> Iterable[FigureBlock]:
     yield FigureBlock(
         what_if_strip(frame, found.recorded.io, abs(found.own_error)),
         "I/O time predicted at other settings (hatched), with the error of the replay at the recorded ones.",
+        says=finding.extremes(zip(frame["settings"], frame["io"], strict=True), words.duration),
     )
 
 
