@@ -28,7 +28,7 @@ struct lives {
 /* Recording begins. Under ThreadSanitizer no thread is recorded: new threads cannot free memory there. */
 void lives_start(void);
 
-/* True where a thread that the calling one starts now is to be recorded. */
+/* True if a thread that the calling one starts now is to be recorded. */
 bool lives_wanted(void);
 
 /* The calling thread, which was just started, is recorded until it ends. */

@@ -14,8 +14,8 @@
  * folder). */
 bool path_absolute(char out[PATH_BYTES], int dirfd, const char *path);
 
-/* Write what the absolute path leads to, through all symbolic links, to `out`. False where it does not exist.
- * In place of realpath, which needs 3 KiB of stack. */
+/* Write what the absolute path leads to, through all symbolic links, to `out`. False if it does not exist. In
+ * place of realpath, which needs 3 KiB of stack. */
 bool path_real(char out[PATH_BYTES], const char *absolute);
 
 /* False for the system's own folders and for control files of MPI libraries; `include` is a colon-separated

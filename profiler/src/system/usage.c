@@ -14,7 +14,7 @@ enum { PATH_ROOM = 64, TEXT_ROOM = 96 };
 clockid_t usage_clock(int32_t kernel_id) { return (clockid_t)(~(unsigned)kernel_id << 3 | 6); }
 
 /* The file has three numbers: nanoseconds on a core (counted up to the last tick only), nanoseconds ready to
- * run without a core, and how often it was given a core. All are 0 where the kernel counts none of them. */
+ * run without a core, and how often it was given a core. All are 0 if the kernel counts none of them. */
 static double runnable(int32_t kernel_id)
 {
     char path[PATH_ROOM] = "/proc/self/schedstat", text[TEXT_ROOM], *behind;

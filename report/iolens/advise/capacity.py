@@ -24,10 +24,10 @@ def fitting_unit(unit: int, size: float, count: int) -> int:
 
 
 def useful_aggregators(job: Job, ids: np.ndarray) -> np.ndarray:
-    """Returns for each of these files how many aggregators can write it side by side; 0 where nothing tells.
+    """Returns for each of these files how many aggregators can write it side by side; 0 if nothing tells.
 
-    On Lustre these are the stripes that hold bytes of the file: a second client on one stripe waits for its lock.
-    Where the log knows no layout of the file, it is one aggregator for each node. Never more than the job has ranks.
+    On Lustre these are the stripes that hold bytes of the file: a second client on one stripe waits for its lock. Where
+    the log knows no layout of the file, it is one aggregator for each node. Never more than the job has ranks.
     """
     layout, posix, places = file_stripes(job), by_file(job, "POSIX"), host_ranks(job)
     nodes = 0 if places is None else len(places)

@@ -47,7 +47,7 @@ class Diagnosis:
     `gauges` has the columns of `metrics.gauges.gauges`; here `good` is False only if the verdict says that time can be
     gained, and `reason` then names the finding, or says that none explains it. `findings`: most gain first, notes last.
     `hints`: the `key value` lines of the findings that are worth it, each key only once. `unknown`: the facts that the
-    log cannot tell, with the reasons. `confidence` in the verdict is high, medium or low, and empty where nothing was
+    log cannot tell, with the reasons. `confidence` in the verdict is high, medium or low, and empty if nothing was
     judged; `doubts` are sentences on the facts missing from the log that could change the verdict, `gaps` those on the
     other missing facts.
     """
@@ -115,7 +115,7 @@ def diagnosed(job: Job, limits: Limits, notes: bool = True) -> Diagnosis:
 
 
 def _confidence(said: Verdict, doubts: set[str]) -> str:
-    """Returns the confidence in a verdict: high, medium or low; empty where nothing was judged."""
+    """Returns the confidence in a verdict: high, medium or low; empty if nothing was judged."""
     if said.share is None and said.kind == "nothing":
         return ""
     if NUMBERS in doubts:

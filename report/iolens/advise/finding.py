@@ -14,7 +14,7 @@ measurement.
 class Finding:
     """One thing that a rule saw.
 
-    `gain` is the largest part of the run time (0 to 1) that the remedy can take away, None where nothing bounds it;
+    `gain` is the largest part of the run time (0 to 1) that the remedy can take away, None if nothing bounds it;
     `derivation` says how it was found. `remedy` is text to paste, `hints` the `key value` lines of a hints file in it.
     """
 

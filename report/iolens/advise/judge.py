@@ -112,7 +112,7 @@ def _nothing_found(found: Sequence[Finding], outside: Sequence[str]) -> str:
 
 
 def _known_parts(job: Job) -> dict[str, float]:
-    """Returns the shares (0 to 1) of an average rank's time by part; empty where the log does not know them."""
+    """Returns the shares (0 to 1) of an average rank's time by part; empty if the log does not know them."""
     from iolens.metrics.processor.sampled.largest import shares
 
     return shares(job)

@@ -22,9 +22,9 @@ class Layout:
 class Seen:
     """The evidence of a rule in a job, and its remedy.
 
-    `seconds` is the most that the remedy can take from the run time, and `derivation` says why; None where nothing
-    bounds it. The places `{hints}` and `{layout}` in `remedy` are filled with the text for `hints` and `layout` once
-    `agreed` has compared them with those of the other rules.
+    `seconds` is the most that the remedy can take from the run time, and `derivation` says why; None if nothing bounds
+    it. The places `{hints}` and `{layout}` in `remedy` are filled with the text for `hints` and `layout` once `agreed`
+    has compared them with those of the other rules.
     """
 
     evidence: str

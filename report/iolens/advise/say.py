@@ -69,5 +69,5 @@ def files(job: Job, ids: Sequence[int] | Iterable[int]) -> str:
 
 
 def and_others(number: int) -> str:
-    """Returns what follows the numbers of one file when other files are like it; empty without any."""
+    """Returns what follows the numbers of one file when other files are like it; empty if there is none."""
     return f", and {count(number, 'other file')} like it" if number > 0 else ""

@@ -15,7 +15,7 @@ from iolens.metrics.files.use import among
 
 @dataclass(frozen=True)
 class Unaligned:
-    """Files with transfers that begin inside a stripe or block of `unit` bytes, most bytes first.
+    """Files with transfers that begin inside a stripe or block of `unit` bytes, those with most bytes first.
 
     `calls` transfers, of which `unaligned` begin inside; they took `spent` seconds on the slowest rank, of which
     alignment can save `seconds`; `derivation` says why.
@@ -31,7 +31,9 @@ class Unaligned:
 
 
 def seen(job: Job, found: Unaligned | None, remedy: str, who: str) -> Seen | None:
-    """Returns the evidence of such files, with the remedy for their unit; None without any. `who` took the time."""
+    """Returns the evidence of such files, with the remedy for their unit; None if there is none. `who` took the
+    time.
+    """
     if found is None:
         return None
     evidence = (

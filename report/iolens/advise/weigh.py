@@ -85,7 +85,7 @@ def _most_of_io(job: Job, seen: Seen) -> float:
 def _replayed(job: Job, seen: Seen) -> float | None:
     """Returns the seconds that a replay saves without the I/O that a finding is about: that on some files, or all.
 
-    None where the log does not have the events for it (`iolens run --why`).
+    None if the log does not have the events for it (`iolens run --why`).
     """
     bounds = [storage_bound(job), files_bound(job, seen.layout.files) if seen.layout else None]
     return min((bound for bound in bounds if bound is not None), default=None)

@@ -12,7 +12,7 @@ from iolens.cli.main import COMMANDS, command_parser
 
 @dataclass(frozen=True)
 class Option:
-    """An option, or a word without one (no `flags`). `value` is what its value is called, empty where it takes none."""
+    """An option, or a word without one (no `flags`). `value` is what its value is called, empty if it takes none."""
 
     flags: tuple[str, ...]
     value: str

@@ -31,8 +31,8 @@ def idle(forest: Forest) -> float:
 
 
 def is_one_job(forest: Forest) -> bool:
-    """Returns False where nothing ran for more than an hour, and for more than half of the time: then there
-    are several.
+    """Returns False if nothing ran for more than an hour, and for more than half of the time: then there are
+    several.
     """
     return idle(forest) <= max(_HOUR, end_of(forest) / 2)
 
@@ -48,7 +48,7 @@ def bytes_over_time(forest: Forest) -> tuple[np.ndarray, np.ndarray, float] | No
     """Returns bytes written and read, arrays (rows of neighbouring processes in the tree, bins), and the bins' width.
 
     A bin of a log that lies across several of these is spread evenly over them; sums stay what they are. A log without
-    bytes over time has no part in it. None where none has.
+    bytes over time has no part in it. None if none has.
     """
     count, length = len(forest.processes), end_of(forest)
     each = -(-count // _ROWS)
@@ -78,8 +78,8 @@ def _spread(line: np.ndarray, values: np.ndarray, begin: np.ndarray, end: np.nda
 
 
 def running(forest: Forest, most: int = 6) -> pd.DataFrame:
-    """Returns how many processes run over time: a row a bin, a column a group with its label (those with most time; the
-    rest together as `others`), the average number in the bin; the index is the bin's start in seconds.
+    """Returns how many processes run over time: a row per bin, a column per group with its label (those with most time;
+    the rest together as `others`), the average number in the bin; the index is the bin's start in seconds.
     """
     import pandas as pd
 

@@ -22,7 +22,7 @@ written; neither.
 
 @cache
 def file_rows(forest: Forest) -> pd.DataFrame:
-    """Returns a row a path, most bytes first, standard streams left out.
+    """Returns a row per path, those with most bytes first, standard streams left out.
 
     path, role (one of ROLES), size (highest offset that any process touched plus one; 0: not known), processes that
     used it, producers, consumers and both (processes that only wrote, only read, or did both), bytes_read,
@@ -82,7 +82,7 @@ def roles(forest: Forest) -> pd.DataFrame:
 
 @cache
 def handed_over(forest: Forest) -> pd.DataFrame | None:
-    """Returns which groups wrote files that other groups read, most bytes first; None without such files.
+    """Returns which groups wrote files that other groups read, those with most bytes first; None without such files.
 
     The columns are producer and consumer (groups' names), files, bytes_written by the producers and bytes_read by the
     consumers of these files, and wait: the longest time in seconds from the last call of a producer on a file to the

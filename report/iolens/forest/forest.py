@@ -54,7 +54,7 @@ class Forest:
 
     @cached_property
     def uses(self) -> pd.DataFrame:
-        """Returns a row a process and file: process, path (numbers) and the columns of USES."""
+        """Returns a row per process and file: process, path (numbers) and the columns of USES."""
         import pandas as pd
 
         lengths = [len(places) for places, _ in self.files]
@@ -117,7 +117,7 @@ def _newest(rows: list[Row]) -> list[Row]:
 def _rows_of(
     folder: Path, logs: Iterable[Path], damaged: list[Damaged], places: dict[str, int], kinds: dict[str, str]
 ) -> Iterator[Row]:
-    """Yields a row a log; `places` numbers the paths, `kinds` names the type of each mount point."""
+    """Yields a row per log; `places` numbers the paths, `kinds` names the type of each mount point."""
     for log in logs:
         name = printable(log.relative_to(folder))
         try:

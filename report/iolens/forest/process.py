@@ -23,10 +23,11 @@ JOB_FOLDER = re.compile(r"id\d+$")
 
 @dataclass(frozen=True)
 class Process:
-    """`start` is seconds since 1970 by the clock of `host`, `skew` what is to be added to it (see `clocks`); `ranks`
-    of an MPI job are counted, else 1; `rank` is the one that a launcher gave, named by `rank_from`, or empty. `above`
-    are the process ids of its ancestors, the parent first. `clock` is realtime minus monotonic time of the host, in
-    seconds, or None. Processor times are NaN where the log does not know them."""
+    """`start` is seconds since 1970 by the clock of `host`, `skew` what is to be added to it (see `clocks`); `ranks` of
+    an MPI job are counted, else 1; `rank` is the one that a launcher gave, named by `rank_from`, or empty. `above` are
+    the process ids of its ancestors, the parent first. `clock` is realtime minus monotonic time of the host, in
+    seconds, or None. Processor times are NaN if the log does not know them.
+    """
 
     log: str
     host: str

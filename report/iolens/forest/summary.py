@@ -18,7 +18,7 @@ _SUMS = ("bytes_read", "bytes_written", "opens", "reads", "writes", "read_second
 
 @cache
 def processes(forest: Forest) -> pd.DataFrame:
-    """Returns a row a log, in the order of their start: a process without MPI, or all ranks of an MPI job.
+    """Returns a row per log, in the order of their start: a process without MPI, or all ranks of an MPI job.
 
     number, parent (a number; -1: none that left a log), without_log (ancestors in between that left none), group,
     label, host, pid, rank (as a launcher gave it) and rank_from (the variable), ranks, start (seconds since the first
@@ -62,7 +62,7 @@ def processes(forest: Forest) -> pd.DataFrame:
 
 @cache
 def process_groups(forest: Forest) -> pd.DataFrame:
-    """Returns the tree of processes with equal ones folded, a row a group, in depth-first order.
+    """Returns the tree of processes with equal ones folded, a row per group, in depth-first order.
 
     Processes are equal that run the same program (or script) below equal parents. group, depth, name, processes (logs),
     ranks, first_rank and last_rank (as launchers gave them), hosts, start and end (of the first and the last process,
@@ -131,7 +131,7 @@ def heaviest(forest: Forest, limit: int = 10) -> pd.DataFrame | None:
 
 
 def process_hosts(forest: Forest) -> pd.DataFrame:
-    """Returns a row a host: host (empty: the logs do not name it), processes, ranks, bytes_read, bytes_written,
+    """Returns a row per host: host (empty: the logs do not name it), processes, ranks, bytes_read, bytes_written,
     io_seconds, and clock_step: the largest correction of a start, in seconds, by which its processes were given one
     clock.
     """

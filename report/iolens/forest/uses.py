@@ -27,7 +27,7 @@ _REDUCED: dict[str, np.ufunc] = {"size": np.maximum, "last": np.maximum, "first"
 
 @once_per_job
 def uses_of(job: Job) -> Records:
-    """Returns a row a file: record id, bytes and calls as whole numbers, `size` (the highest offset that was touched
+    """Returns a row per file: record id, bytes and calls as whole numbers, `size` (the highest offset that was touched
     plus one, 0: not known), seconds of reading, writing and metadata over all ranks, and the `first` and `last` moment
     of any call in seconds since the log's start (0: not known).
     """

@@ -96,7 +96,7 @@ def _name_entry(log: Container, key: int, name: bytes) -> bytes:
 
 
 def _job_lines(log: Container, data: bytes) -> list[bytes]:
-    """Returns the command line, and one line a mount."""
+    """Returns the command line, and one line per mount."""
     return data[8 * _numbers_of(log) + METADATA :].split(b"\0")[0].split(b"\n")
 
 

@@ -37,7 +37,7 @@ class Head:
 
 
 def read_dxt(log: Container, region: Region) -> Records:
-    """Returns one row a traced access: id, rank, host, op (`write` or `read`), offset, length, start, end.
+    """Returns one row per traced access: id, rank, host, op (`write` or `read`), offset, length, start, end.
 
     `host` and `op` are categories; the rows of a record follow one another. The first version of DXT_MPIIO and Open MPI
     know no offsets: -1. From DXT_POSIX 2 and DXT_MPIIO 3 on there is a column more, thread: the thread that made the

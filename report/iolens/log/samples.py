@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def held_samples(job: Job) -> pd.DataFrame | None:
-    """Returns the private table `samples` with a column `waits`, False where the thread ran; None if it is empty.
+    """Returns the private table `samples` with a column `waits`, False if the thread ran; None if it is empty.
 
     A thread that has just got a core is seen where it computes (kind 0), although it was waiting for a core for most of
     the period. Where a thread's running samples exceed its processor time, in periods, by more than the error of a

@@ -52,7 +52,7 @@ def words_of(log: Container, region: Region) -> tuple[bytes, np.ndarray]:
 
 
 def read_lustre(log: Container, region: Region) -> Records:
-    """Returns one row a layout component: id, rank, component (from 0), its fields, pool, and `osts`, a tuple.
+    """Returns one row per layout component: id, rank, component (from 0), its fields, pool, and `osts`, a tuple.
 
     Sizes and extents are bytes; an extent end of -1 is the end of the file; -1 elsewhere: not recorded.
     """
@@ -112,7 +112,7 @@ def unsigned(key: int) -> int:
 
 
 def read_heatmap(log: Container, region: Region) -> Records:
-    """Returns one row a time bin: id, module, rank, bin, width (seconds), written, read (bytes)."""
+    """Returns one row per time bin: id, module, rank, bin, width (seconds), written, read (bytes)."""
     _, words = words_of(log, region)
     parts: list[dict[str, Any]] = []
     at = 0
@@ -150,7 +150,7 @@ APMPI_HEAD, APMPI_RECORD, APMPI_NODE = 6, 654, 16
 
 
 def read_apmpi(log: Container, region: Region) -> Records:
-    """Returns one row a rank: id, rank, node, time in MPI (seconds), sync_time (of that, in timed barriers;
+    """Returns one row per rank: id, rank, node, time in MPI (seconds), sync_time (of that, in timed barriers;
     seconds).
     """
     data, words = words_of(log, region)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def _exact_sum(values: np.ndarray) -> float:
-    """Returns a sum without rounding in between; NaN where infinite values of a damaged log have none."""
+    """Returns a sum without rounding in between; NaN if infinite values of a damaged log have none."""
     try:
         return fsum(values)
     except (ValueError, OverflowError):

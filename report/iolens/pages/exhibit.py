@@ -189,7 +189,7 @@ def _in_words(columns: Sequence[Column], rows: Rows) -> list[list[str]]:
 def frames(exhibits: Iterable[Exhibit[S]], subject: S) -> Mapping[str, pd.DataFrame]:
     """Returns the full numbers of exhibits by name, without those that have nothing to show, and an `index` of them.
 
-    The index has a row a table: name, title, rows, columns (names, separated by blanks), definition (the metric's).
+    The index has a row per table: name, title, rows, columns (names, separated by blanks), definition (the metric's).
     """
     import pandas as pd
 

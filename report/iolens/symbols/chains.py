@@ -27,7 +27,7 @@ RECORDER = "[iolens]"
 
 @dataclass(frozen=True)
 class Frame:
-    """A function in a chain; `source` "" and `line` 0 where they are not known, `object` the path of its file.
+    """A function in a chain; `source` "" and `line` 0 if they are not known, `object` the path of its file.
 
     `symbol` is the linker's name of the code: of an inlined function, of the one that it is in; "" when not known.
     `is_split`: the compiler took the code out of the function, which jumps or calls there.

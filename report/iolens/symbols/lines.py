@@ -16,7 +16,7 @@ _ADDRESS = re.compile(r"0x[0-9a-f]{16}")
 
 @dataclass(frozen=True)
 class Line:
-    """A function and where in its source it was: "" and 0 where that is not known."""
+    """A function and where in its source it was: "" and 0 if that is not known."""
 
     function: str
     source: str = ""

@@ -124,7 +124,7 @@ def _remark_of(record: dict[str, Any], names: dict[str, str]) -> Remark | None:
 
 
 def _factor_of(text: str) -> int:
-    """Returns how many copies of a loop's body a message tells of; 0 where it is about something else."""
+    """Returns how many copies of a loop's body a message tells of; 0 if it is about something else."""
     told = _UNROLLED.match(text)
     if not told:
         return 0

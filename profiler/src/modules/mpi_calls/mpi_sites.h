@@ -53,8 +53,8 @@ void mpi_sites_start(void);
 /* Measures what recording a call takes, when recording has ended. */
 void mpi_sites_end(void);
 
-/* Returns the least time, in seconds, that recording this many calls took in this process; NaN where it was
- * not measured: the process was killed, several callers of each call are recorded, or all calls were in
+/* Returns the least time, in seconds, that recording this many calls took in this process; NaN if it was not
+ * measured: the process was killed, several callers of each call are recorded, or all calls were in
  * regions. */
 double mpi_sites_recording(int64_t calls);
 

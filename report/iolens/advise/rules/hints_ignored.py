@@ -90,7 +90,7 @@ def _contradiction(row: Hint, reported: bool, writers: int | None) -> str:
 def _most(row: Hint, writers: int | None, useful: int) -> tuple[float, str]:
     """Returns the share (0 to 1) of MPI-IO's time on a file that a hint can save at most, and how it was found.
 
-    `useful`: aggregators that can write the file side by side, 0 where nothing tells.
+    `useful`: aggregators that can write the file side by side, 0 if nothing tells.
     """
     wanted, now, what = row.given or row.requested, row.effective, "targets"
     if row.key == "cb_nodes":

@@ -25,8 +25,8 @@ def check(job: Job, limits: Limits) -> Seen | None:
 
 
 def unaligned(job: Job, limits: Limits, of_hdf5: bool) -> Unaligned | None:
-    """Returns the striped files of single ranks whose large transfers nearly all begin inside a stripe; None without
-    any.
+    """Returns the striped files of single ranks whose large transfers nearly all begin inside a stripe; None if there
+    is none.
     """
     table = striped_files(job)
     if table is None:

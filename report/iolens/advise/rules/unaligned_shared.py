@@ -34,8 +34,8 @@ def check(job: Job, limits: Limits) -> Seen | None:
 
 
 def unaligned(job: Job, limits: Limits, of_hdf5: bool) -> Unaligned | None:
-    """Returns the files of several independent writers whose large transfers mostly begin inside a block; None without
-    any.
+    """Returns the files of several independent writers whose large transfers mostly begin inside a block; None if there
+    is none.
     """
     table, upper = by_file(job, "POSIX"), by_file(job, "MPI-IO")
     if table is None or one_client(job):

@@ -107,7 +107,7 @@ def _job_labels(spool: Spool, job: Job) -> tuple[tuple[str, str], ...]:
 
 
 def _list_jobs(jobs: Sequence[list[Spool]]) -> None:
-    """Prints one row a job."""
+    """Prints one row per job."""
     from iolens.lab.recovery.places import default_folders
     from iolens.pages.job.live import jobs_table
     from iolens.pages.job.terminal import screen

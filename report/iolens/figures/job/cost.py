@@ -1,4 +1,4 @@
-"""Average I/O cost per process: one bar a layer, in per cent of the run time."""
+"""Average I/O cost per process: one bar per layer, in per cent of the run time."""
 
 from __future__ import annotations
 

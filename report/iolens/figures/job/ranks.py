@@ -1,4 +1,4 @@
-"""A bar a rank: the bytes that it moved, the memory and processor time that it took."""
+"""A bar per rank: the bytes that it moved, the memory and processor time that it took."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""I/O time of each subject stacked by operation, a panel a layer."""
+"""I/O time of each subject stacked by operation, a panel per layer."""
 
 from __future__ import annotations
 

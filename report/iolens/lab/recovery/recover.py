@@ -28,8 +28,9 @@ State = Literal["running", "ended", "unknown"]
 @dataclass(frozen=True)
 class Spool:
     """Facts that `iolens-recover list` prints about one file; `ranks` is 0 for a process without MPI; `replaced` is
-    true where the process went on as another program (exec); `log` names the log that was being written, or is "";
-    `run` is the name that `iolens run` gave to its run, or ""; `folder` is where the process would have put its log."""
+    true if the process went on as another program (exec); `log` names the log that was being written, or is ""; `run`
+    is the name that `iolens run` gave to its run, or ""; `folder` is where the process would have put its log.
+    """
 
     spool: str
     host: str

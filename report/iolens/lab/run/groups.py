@@ -91,7 +91,7 @@ def _state(group: Group) -> str:
 
 
 def listing() -> str:
-    """Returns a line a group, for a terminal."""
+    """Returns a line per group, for a terminal."""
     rows = [(group.name, group.about, _state(group)) for group in GROUPS]
     rows += [(name, f"the same as {group}", _state(_KNOWN[group])) for name, group in _STANDS_FOR.items()]
     rows += [(name, "", why) for name, why in _REFUSED.items()]

@@ -98,7 +98,7 @@ def head_of(program: Path, size: int) -> bytes:
 
 
 def is_static(path: Path) -> bool:
-    """Returns True for an executable that no preload library can reach; False where it cannot be read."""
+    """Returns True for an executable that no preload library can reach; False if it cannot be read."""
     head = head_of(path, HEAD)
     return (
         head[:4] == b"\x7fELF"

@@ -11,9 +11,10 @@ from iolens.lab.sizes import rounded_size
 
 @dataclass(frozen=True)
 class StorageTarget:
-    """One target. `size`, `used` and `available` in bytes, None where nobody tells; they need not add up, since some is
-    kept for the system. `trouble` is in the words of the file system, empty without any. `takes_files`: new files may
-    get a stripe on it."""
+    """One target. `size`, `used` and `available` in bytes, None if nobody tells; they need not add up, since some is
+    kept for the system. `trouble` is in the words of the file system, empty if there is none. `takes_files`: new files
+    may get a stripe on it.
+    """
 
     index: int
     name: str

@@ -27,7 +27,7 @@ _RECORDED = (
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """`runs` has a row a run with the columns RECORDED, missing where nothing was recorded: `group` is the setting or
+    """`runs` has a row per run with the columns RECORDED, missing if nothing was recorded: `group` is the setting or
     subject that it belongs to, `started` ISO 8601, memory and bytes in bytes, `hosts` names in a tuple,
     `cached_before_read` a part of the data, 0 to 1, `pages_written` and `pages_read` how the page cache stood, in the
     words of run.json.
@@ -37,7 +37,7 @@ class Evidence:
     are not compared, and why. `bounded`: groups whose bound is drawn. `joined`: a setting with names for levels whose
     points a figure joins by lines; empty without one. `swept`: the runs of a sweep, each in an empty folder of its own.
     `from_logs`: what was measured comes from the logs. `by_block`: ratios compare runs of the same block (`paired`), or
-    means of a sweep's points if False; None where each ratio has the spread of its own two sides (`statistics`).
+    means of a sweep's points if False; None if each ratio has the spread of its own two sides (`statistics`).
     """
 
     runs: pd.DataFrame
@@ -61,7 +61,7 @@ class Evidence:
 
 
 def frame_of(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
-    """Returns rows as `Evidence.runs`: all columns, None where a row has no value."""
+    """Returns rows as `Evidence.runs`: all columns, None if a row has no value."""
     import pandas as pd
 
     return pd.DataFrame({name: pd.Series([row.get(name) for row in rows], dtype=object) for name in _RECORDED})

@@ -47,7 +47,7 @@ RULES: tuple[Rule, ...] = (
 
 
 def audit(evidence: Evidence) -> pd.DataFrame:
-    """Returns one row a rule: source, number, rule, state (kept, not kept, cannot be known), evidence."""
+    """Returns one row per rule: source, number, rule, state (kept, not kept, cannot be known), evidence."""
     import pandas as pd
 
     rows = [(rule.source, rule.number, rule.says, *rule.check(evidence)) for rule in RULES]

@@ -29,7 +29,7 @@ _SAME = 0.01
 @dataclass(frozen=True)
 class Measured:
     """A point: what it shares with those it is compared with, its workers, its work in bytes (None: not known), its
-    rates (work a second, in any unit), and the seconds.
+    rates (work per second, in any unit), and the seconds.
     """
 
     rest: str
@@ -40,7 +40,7 @@ class Measured:
 
 
 def scaling(points: Sequence[Measured]) -> pd.DataFrame | None:
-    """Returns one row a point: rest, workers, seconds, kind, speedup, efficiency with low and high, runs.
+    """Returns one row per point: rest, workers, seconds, kind, speedup, efficiency with low and high, runs.
 
     With p workers, and the base p0 the point of the fewest workers among those of the same rest, and typical rates r
     (work over time): speed-up is r / r0, efficiency r p0 / (r0 p). For equal work (strong scaling) r / r0 is T0 / T;

@@ -44,8 +44,8 @@ def stripes_of_a_link(limits: Mapping[str, float]) -> float:
 
 
 def bounds(parts: Sequence[pd.DataFrame], limits: Mapping[str, float]) -> pd.DataFrame:
-    """Returns columns `bound` (MiB/s) and `bound_by` of points, from the runs of each; missing where `of_runs`
-    has none.
+    """Returns columns `bound` (MiB/s) and `bound_by` of points, from the runs of each; missing if `of_runs` has
+    none.
     """
     found = [of_runs(part, limits) or (float("nan"), "") for part in parts]
     return pd.DataFrame(found, columns=["bound", "bound_by"])

@@ -56,7 +56,7 @@ def file_families(job: Job) -> Records:
 
     `path` is the family's name, `id` that of a member, `files` their number. `seconds` are those of the slowest rank in
     files of its own, and those of the slowest rank of each shared file besides; `processes` used any of the files.
-    Bytes and `seconds_sum` are sums, `size` is the largest; stripes are 0 where members differ.
+    Bytes and `seconds_sum` are sums, `size` is the largest; stripes are 0 if members differ.
     """
     found, kin = every_file(job), _kin(job)
     same = Groups(kin.place)

@@ -35,8 +35,8 @@ _SENT = ["STDIO_BYTES_READ", "STDIO_BYTES_WRITTEN"]
 
 @dataclass(frozen=True)
 class TargetBytes:
-    """`table`: one row a target: ost, ranks, files, bytes_read, bytes_written, bytes, seconds (in reads and writes, all
-    ranks added up) and bytes_per_second of it, both NaN where not known; None for `reason`.
+    """`table`: one row per target: ost, ranks, files, bytes_read, bytes_written, bytes, seconds (in reads and writes,
+    all ranks added up) and bytes_per_second of it, both NaN if not known; None for `reason`.
 
     `unplaced`: bytes whose target is not known: mirrored files, a file's part on a metadata target.
     """
@@ -80,10 +80,10 @@ def target_rows(job: Job) -> Records | None:
 
 @once_per_job
 def stripe_ranks(job: Job, limit: int = 15) -> Records | None:
-    """Returns how many ranks share the number of stripes of a file; the files with most bytes first.
+    """Returns how many ranks share the number of stripes of a file; the files with those with most bytes first.
 
     Columns: path, stripes (that moved bytes), fewest_ranks, most_ranks (on one of them), ranks (of the file), bytes,
-    fullest (the largest stripe's share of the bytes over an even share). None where `target_bytes` has a reason.
+    fullest (the largest stripe's share of the bytes over an even share). None if `target_bytes` has a reason.
     """
     rows, _ = stripe_records(job)
     if rows is None or "seconds" in rows:  # Files of a single stripe cannot be uneven.
@@ -128,10 +128,10 @@ def clearly_slow(speed: np.ndarray, factor: float) -> np.ndarray:
 
 @once_per_job
 def slow_targets(job: Job) -> Records | None:
-    """Returns the targets that were slow: those of `target_bytes` that moved less than half as many bytes a second as
-    the median target, and clearly less than the next one, slowest first, with `median` (bytes a second of it). None
-    where times are not known; a target with less than half of the mean bytes of a target is left out, for its time may
-    be all latency.
+    """Returns the targets that were slow: those of `target_bytes` that moved less than half as many bytes per second as
+    the median target, and clearly less than the next one, slowest first, with `median` (bytes per second of it). None
+    if times are not known; a target with less than half of the mean bytes of a target is left out, for its time may be
+    all latency.
     """
     table = target_bytes(job).table
     if table is None or len(table) < _FEWEST_TARGETS or np.isnan(table["bytes_per_second"]).all():
@@ -293,7 +293,7 @@ def stripe_writers(job: Job) -> Records | None:
     """Returns how many ranks wrote to the stripes of each file that more than one rank wrote, by `id`.
 
     Columns: stripes (that were written), fewest and most (ranks on one of them), ranks (of the file), bytes (written).
-    None where `target_bytes` has a reason.
+    None if `target_bytes` has a reason.
     """
     rows, _ = stripe_records(job)
     if rows is None:

@@ -50,7 +50,7 @@ def lowest_of(layers: Collection[str]) -> list[str]:
 
 @once_per_job
 def files(job: Job, name: str) -> Records:
-    """Returns one row a file of a layer, its records added up.
+    """Returns one row per file of a layer, its records added up.
 
     Columns: id, path, processes (-1: all), bytes_read, bytes_written, seconds (of its slowest process: the slowest rank
     of a shared record, the largest record else), seconds_sum (over all processes), size (highest offset seen plus one;
@@ -141,14 +141,14 @@ def with_bytes(found: Records) -> Records:
 
 @once_per_job
 def file_systems(job: Job) -> Records:
-    """Returns bytes written and read and the number of files per mount point, over the `lowest` layers, most bytes
-    first.
+    """Returns bytes written and read and the number of files per mount point, over the `lowest` layers, those with most
+    bytes first.
 
-    Columns: mount, type, files, bytes_written, written_share (of all bytes written, NaN without any), bytes_read,
-    read_share, options (as mounted on the first rank's node, empty where the log has none). A path belongs to the
-    longest mount point that is one of its parents; standard streams and names without a path stand under `(no mount
-    point)`, objects of DAOS under `(DAOS)`. A file with a layout of Lustre is on Lustre, whatever the mount table of a
-    container says.
+    Columns: mount, type, files, bytes_written, written_share (of all bytes written, NaN if there is none), bytes_read,
+    read_share, options (as mounted on the first rank's node, empty if the log has none). A path belongs to the longest
+    mount point that is one of its parents; standard streams and names without a path stand under `(no mount point)`,
+    objects of DAOS under `(DAOS)`. A file with a layout of Lustre is on Lustre, whatever the mount table of a container
+    says.
     """
     found = all_files(job)
     kinds = {mount.point: mount.kind for mount in job.mounts}

@@ -14,11 +14,11 @@ from iolens.metrics.once import once_per_job
 
 @once_per_job
 def layouts(job: Job) -> Records | None:
-    """Returns one row a distinct layout: component, stripe_size, stripe_count, extent_end, pool, files, bytes, example
-    path.
+    """Returns one row per distinct layout: component, stripe_size, stripe_count, extent_end, pool, files, bytes,
+    example path.
 
-    `bytes` are those that POSIX and STDIO moved to and from the files of that layout; most bytes first. None without a
-    LUSTRE module.
+    `bytes` are those that POSIX and STDIO moved to and from the files of that layout; those with most bytes first. None
+    without a LUSTRE module.
     """
     rows = _known_layouts(job)
     if rows is None:
@@ -46,7 +46,7 @@ def layouts(job: Job) -> Records | None:
 
 @once_per_job
 def _known_layouts(job: Job) -> Records | None:
-    """Returns the LUSTRE module, each component of a file once; None without any."""
+    """Returns the LUSTRE module, each component of a file once; None if there is none."""
     layouts = job.records.get("LUSTRE")
     return None if layouts is None or not len(layouts) else without_repeats(layouts, "id", "component")
 
@@ -81,7 +81,8 @@ def file_layouts(job: Job, limit: int = 15) -> Records | None:
 
 @once_per_job
 def file_stripes(job: Job) -> Records | None:
-    """Returns one row a file with a layout, by `id`: stripe_size (of its last component), stripes (of its widest one).
+    """Returns one row per file with a layout, by `id`: stripe_size (of its last component), stripes (of its widest
+    one).
 
     None without a LUSTRE module.
     """
@@ -101,7 +102,7 @@ def file_stripes(job: Job) -> Records | None:
 
 @once_per_job
 def striped_files(job: Job) -> Records | None:
-    """Returns one row a file with a layout that POSIX calls used: the columns of `by_file` and of `file_stripes`;
+    """Returns one row per file with a layout that POSIX calls used: the columns of `by_file` and of `file_stripes`;
     `moved`, bytes read and written; `size`, bytes up to the highest one that was touched.
 
     None without a LUSTRE module or POSIX records.

@@ -56,9 +56,9 @@ def file_records(job: Job, name: str) -> FileRecords:
 
 @once_per_job
 def by_file(job: Job, name: str) -> Records | None:
-    """Returns one row a file of a layer, by `id`: its counters without their prefix, and `ranks`, how many used it.
+    """Returns one row per file of a layer, by `id`: its counters without their prefix, and `ranks`, how many used it.
 
-    All are floats, which no sum overflows. What was not recorded (-1) counts as 0. None where the log lacks the layer.
+    All are floats, which no sum overflows. What was not recorded (-1) counts as 0. None if the log lacks the layer.
     """
     records, prefix = job.records.get(name), f"{LAYERS[name].prefix}_"
     if records is None or not len(records):

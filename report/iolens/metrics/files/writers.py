@@ -21,7 +21,7 @@ def moved_by_rank(job: Job, what: str) -> np.ndarray | None:
     """Returns bytes `read` or `written` by each rank at the lowest layers: an array over ranks.
 
     From the heat maps, where the log has them; else from records of single ranks and, for files that all ranks share,
-    the private table `file_ranks` or a slowest rank that moved all bytes of its file. None where bytes of a shared file
+    the private table `file_ranks` or a slowest rank that moved all bytes of its file. None if bytes of a shared file
     cannot be given to ranks.
     """
     known = heat_bytes(job)

@@ -42,7 +42,7 @@ def job_facts(job: Job) -> Records:
 
 @once_per_job
 def modules(job: Job) -> Records | None:
-    """Returns one row a module: module, version (of its records), records (NaN where they were not read), bytes
+    """Returns one row per module: module, version (of its records), records (NaN if they were not read), bytes
     (compressed), remark. None for a log without modules.
     """
     rows = [(one.name, one.version, _counted(job, one.name), one.bytes, _remark(one)) for one in job.modules]
@@ -62,7 +62,7 @@ def _remark(module: ModuleInfo) -> str:
 
 @once_per_job
 def host_ranks(job: Job) -> list[tuple[str, list[int]]] | None:
-    """Returns the hosts, and which ranks ran on each. None where the log does not tell."""
+    """Returns the hosts, and which ranks ran on each. None if the log does not tell."""
     if not job.info.get("hosts") or not job.info.get("rank_host"):
         return None
     ranks: dict[int, list[int]] = {}

@@ -16,10 +16,10 @@ from iolens.metrics.once import once_per_job
 
 @once_per_job
 def io_cost(job: Job) -> Records:
-    """Returns seconds per process spent in read, write, meta and other, one row a layer (`module`).
+    """Returns seconds per process spent in read, write, meta and other, one row per layer (`module`).
 
     The sum over all records of F_READ_TIME (…WRITE, …META) divided by the number of processes, as darshan-job-summary
-    defines it; other is the rest of the run time, 0 where threads overlap so that nothing is left. Layers lie above one
+    defines it; other is the rest of the run time, 0 if threads overlap so that nothing is left. Layers lie above one
     another: MPI-IO time contains the POSIX time beneath it.
     """
     rows = []
@@ -80,7 +80,8 @@ def performance_rows(job: Job) -> Records:
 
 @once_per_job
 def moved_once(job: Job) -> dict[str, int]:
-    """Returns the bytes that the program moved, each of them once, by the layer that it called: most bytes first.
+    """Returns the bytes that the program moved, each of them once, by the layer that it called: those with most bytes
+    first.
 
     A file that MPI-IO moved bytes of counts there, any other at POSIX: so buffering and data sieving below MPI-IO are
     not counted, and what went past MPI-IO is. STDIO calls nothing that is recorded as POSIX. Bytes of DFS (or of DAOS,

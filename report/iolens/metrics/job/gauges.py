@@ -47,7 +47,7 @@ def is_without_io(job: Job) -> bool:
 
 @once_per_job
 def gauges(job: Job) -> Records:
-    """Returns one row a gauge: gauge, value, bound, good (value on the right side of the bound; None: not known),
+    """Returns one row per gauge: gauge, value, bound, good (value on the right side of the bound; None: not known),
     source (of the bound), reason (why the value is not known).
 
     share: `io_span_share`, good up to 0.2; not known of short runs on a clock of whole seconds. balance: mean over
@@ -102,7 +102,9 @@ def balance(job: Job) -> float | None:
 
 
 def _mean_size(job: Job) -> float | None:
-    """Returns mean bytes of a read or write at POSIX or DFS, or at MPI-IO where these saw none; None without any."""
+    """Returns mean bytes of a read or write at POSIX or DFS, or at MPI-IO where these saw none; None if there
+    is none.
+    """
     for names in (("POSIX", "DFS"), ("MPI-IO",)):
         moved = calls = 0
         for name in names:

@@ -23,7 +23,7 @@ _REASONS = {
 def gpu_storage(job: Job) -> Records:
     """Returns one row per rank and GPU: `rank`, `library`, `gpu`, `bytes_read`, `reads`, `posix_reads` (through memory
     of the processor), `bytes_written`, `writes`, `posix_writes`, and `read_seconds` and `write_seconds`, as the library
-    adds them up. NaN where the library told nothing; `lacks` says why.
+    adds them up. NaN if the library told nothing; `lacks` says why.
     """
     table = job.tables.get("gpu_storage", Records({}))
     if not len(table):

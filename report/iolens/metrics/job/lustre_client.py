@@ -12,11 +12,11 @@ _KEYS = ["node", "layer", "device", "counter"]
 
 @once_per_job
 def client_counters(job: Job) -> Records | None:
-    """Returns one row a counter: layer, counter, unit, nodes, samples and sum (differences over the job, all nodes
+    """Returns one row per counter: layer, counter, unit, nodes, samples and sum (differences over the job, all nodes
     together).
 
     `layer` llite counts the calls of programs, osc the requests to storage targets; every program of a node is in its
-    counters. Where several ranks of a node have read them, the lowest one is taken. None where nobody has.
+    counters. Where several ranks of a node have read them, the lowest one is taken. None if nobody has.
     """
     table = job.tables.get("lustre_client")
     if table is None or not len(table):

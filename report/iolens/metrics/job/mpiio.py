@@ -220,10 +220,10 @@ def collective_time(job: Job) -> Records | None:
 
 @once_per_job
 def exchange_times(job: Job) -> Records | None:
-    """Returns mean seconds of the aggregators in collective calls, one row a file, by `id`: seconds, waiting, access,
+    """Returns mean seconds of the aggregators in collective calls, one row per file, by `id`: seconds, waiting, access,
     exchange.
 
-    Aggregators are the ranks with POSIX accesses meanwhile. None where the log does not record it.
+    Aggregators are the ranks with POSIX accesses meanwhile. None if the log does not record it.
     """
     found = job.tables.get("mpiio_collectives")
     if found is None or not len(found):

@@ -31,10 +31,10 @@ def rank_usage(job: Job) -> Records | None:
 
 @once_per_job
 def usage(job: Job) -> Records | None:
-    """Returns one row a measure: what, unit, total (NaN for sizes), mean of a rank, most and most_rank (of one rank).
+    """Returns one row per measure: what, unit, total (NaN for sizes), mean of a rank, most and most_rank (of one rank).
 
     Where the log keeps some ranks as a sum only (a row of rank -1), mean sizes and the most of all measures but the
-    resident set are not known (NaN). None where the log does not have the region.
+    resident set are not known (NaN). None if the log does not have the region.
     """
     apart = rank_usage(job)
     if apart is None:

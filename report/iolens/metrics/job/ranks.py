@@ -25,9 +25,10 @@ _TOGETHER = 0.25
 
 @once_per_job
 def rank_times(job: Job) -> Records | None:
-    """Returns one row a rank that moved bytes: rank, seconds (read, write and metadata) and bytes at the lowest layers.
+    """Returns one row per rank that moved bytes: rank, seconds (read, write and metadata) and bytes at the lowest
+    layers.
 
-    From records of single ranks and, for files that several share, the private table `file_ranks`. None where ranks of
+    From records of single ranks and, for files that several share, the private table `file_ranks`. None if ranks of
     shared files are not known apart and these files took more time than all others.
     """
     seconds, moved = np.zeros(max(job.nprocs, 1)), np.zeros(max(job.nprocs, 1), "i8")
@@ -64,7 +65,7 @@ def target_speed(job: Job) -> Records | None:
 
     Columns: ost, speed (bytes per second of reads and writes, the median over its files), fastest (of its files).
     Alike: with bytes within a fifth of the median. Targets with a single such file are left out: their speed may be its
-    rank's. None where fewer than two targets are left.
+    rank's. None if fewer than two targets are left.
     """
     layout, posix = job.records.get("LUSTRE"), job.records.get("POSIX")
     if layout is None or posix is None or not len(layout):
@@ -93,7 +94,7 @@ def target_speed(job: Job) -> Records | None:
 
 @once_per_job
 def slow_targets(job: Job, factor: float) -> Records | None:
-    """Returns the rows of `target_speed` that are `ost.clearly_slow`; None without any.
+    """Returns the rows of `target_speed` that are `ost.clearly_slow`; None if there is none.
 
     None, too, where more than a quarter of the targets are so slow: then it is not for the targets.
     """
@@ -151,7 +152,7 @@ class Turns:
 
 @once_per_job
 def write_turns(job: Job) -> Turns | None:
-    """Returns the turns in which ranks write; None where they write side by side or the log does not tell.
+    """Returns the turns in which ranks write; None if they write side by side or the log does not tell.
 
     Each rank writes from its first write's start to its last one's end, and is busy writing for at least half of that.
     Either these times hardly overlap (their sum is at most 1.2 times what they cover), and each rank is a group, or
@@ -201,7 +202,7 @@ def io_span_seconds(job: Job) -> float | None:
 
 @once_per_job
 def io_span_share(job: Job) -> float | None:
-    """Returns `io_span_seconds` as a part of the run time; None where either is unknown."""
+    """Returns `io_span_seconds` as a part of the run time; None if either is unknown."""
     spent = io_span_seconds(job)
     return spent / job.run_time if spent is not None and job.run_time > 0 else None
 

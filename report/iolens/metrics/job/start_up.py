@@ -45,7 +45,9 @@ def searched_in_vain(job: Job) -> tuple[int, int, int]:
 
 
 def _first_open(job: Job) -> np.ndarray:
-    """Returns the first open of a file that is no library's, in seconds, as an array of one time; empty without any."""
+    """Returns the first open of a file that is no library's, in seconds, as an array of one time; empty if there is
+    none.
+    """
     times = [np.zeros(0)]
     for module in ("POSIX", "STDIO"):
         records = job.records.get(module)

@@ -24,8 +24,8 @@ RECORDS, TRANSFERS, REMARKS = "some records", "some transfers", "some numbers"
 
 @once_per_job
 def unknown(job: Job) -> Records | None:
-    """Returns one row a gap, those that matter most first: what, why, doubt (the part of a verdict that the gap puts
-    in doubt). None where there is none.
+    """Returns one row per gap, those that matter most first: what, why, doubt (the part of a verdict that the gap puts
+    in doubt). None if there is none.
 
     Records that are missing, wrong or not read; bytes that no layer saw; times of computation and MPI; hints, targets
     and places in files where the log does not record them.
@@ -58,7 +58,7 @@ def _no_heatmap(job: Job) -> tuple[str, bool]:
 
 
 def _computes_or_communicates(job: Job) -> bool:
-    """Returns True where some time is known as computing or MPI alone."""
+    """Returns True if some time is known as computing or MPI alone."""
     times = rank_time(job)
     return times is not None and bool(times[UNTRACED].any())
 

@@ -231,7 +231,7 @@ def counters(job: Job, ask: Ask = DEFAULT) -> Records | None:
     Columns: region, event, value (mean of the ranks that counted it, of which those that were never in the region have
     0; scaled up where the kernel took turns with it), unit, rate (per second; of the processor's events, of user time),
     imbalance_percent, ran (per cent of the time that it counted), unavailable (why there is no value; said of the whole
-    run alone). None where nothing was counted.
+    run alone). None if nothing was counted.
     """
     rows, visits = table_records(job, "counters"), table_records(job, "regions")
     if rows is None:
@@ -320,7 +320,7 @@ def _row_of(asked: Asked, region: str, event: str, there: Records, each: Across)
 
 def _visited(asked: Asked, region: str, each: Across) -> tuple[float, float]:
     """Returns seconds of an average one of these ranks in a region with those inside it, and its visits (0: not known);
-    of the whole run, its time. NaN where the log does not have them of the same ranks.
+    of the whole run, its time. NaN if the log does not have them of the same ranks.
     """
     if region == WHOLE:
         return asked.job.run_time, 0.0

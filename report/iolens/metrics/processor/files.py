@@ -24,7 +24,8 @@ _COLUMNS = ["name", "seconds", "mib", "rate", "ranks", "calls", "bytes_per_call"
 
 @once_per_job
 def file_input(job: Job, ask: Ask = DEFAULT) -> pd.DataFrame | None:
-    """Returns files that were read: a row for all, then one a file, most bytes first; none of /proc and /sys.
+    """Returns files that were read: a row for all, then one a file, those with most bytes first; none of /proc and
+    /sys.
 
     Columns: name, ranks (that read from it), means of such a rank (seconds, mib in 2^20 bytes, calls), rate (all bytes
     over all time, MiB/s), bytes_per_call, bytes (of all ranks). All layers but MPI-IO. NaN: which ranks read is not
@@ -41,7 +42,7 @@ def file_output(job: Job, ask: Ask = DEFAULT) -> pd.DataFrame | None:
 
 
 def _file_rows(job: Job, kind: str, ask: Ask) -> pd.DataFrame | None:
-    """Returns the rows of one kind; None without any."""
+    """Returns the rows of one kind; None if there is none."""
     moved = rank_io(job)
     if moved is None:
         return None

@@ -51,8 +51,8 @@ def rank_io(job: Job) -> Records | None:
     (seconds), bytes. A file that all ranks used is known by rank where the private table `file_ranks` has it; else its
     rows are of rank -1, all ranks together. The groups do not overlap: MPI-IO is what its calls took beyond the POSIX
     time in them; of a file that all ranks used, collective transfers are known by rank, and all other calls of all
-    ranks together. POSIX metadata contains calls that Darshan has no counter for, such as rmdir and unlink. None where
-    no layer recorded anything.
+    ranks together. POSIX metadata contains calls that Darshan has no counter for, such as rmdir and unlink. None if no
+    layer recorded anything.
     """
     parts = [part for name in lowest(job) for part in _layer_rows(name, job)]
     parts += _exchange_rows(job)

@@ -29,7 +29,7 @@ def regions(job: Job, ask: Ask = DEFAULT) -> Records | None:
     `exclusive_time` (seconds, without the regions inside) decides order, share and imbalance; `time` is with them, and
     NaN in sums over several regions, for one may be in another; `calls`, of which `unended` had no end; `min_time` and
     `max_time` of a single visit. Threads of a rank are added. A region is left out by its time with those inside, so
-    that one that holds large ones is there. None where the program marked none.
+    that one that holds large ones is there. None if the program marked none.
     """
     rows = table_records(job, "regions")
     if rows is None:

@@ -49,7 +49,7 @@ def steps(job: Job) -> Records | None:
     """Returns the recipe in its order: step, evidence, look (a table's name), share (per cent of the time; NaN: not
     known).
 
-    None where the log does not know where the time went.
+    None if the log does not know where the time went.
     """
     if time.rank_time(job) is None:
         return None

@@ -34,7 +34,7 @@ def thread_balance(job: Job, limit: int = 10) -> Records | None:
     the average), imbalance_percent (100 (max - avg) / max N / (N - 1)), busiest (seconds) and busiest_thread, runnable
     and asleep (seconds in which an average one waited for a core, and was asleep or blocked), openmp and openmp_share
     (seconds and per cent of an average thread's life in OpenMP's library, from samples: barriers, locks and idle
-    workers; NaN: not sampled). None where no rank had two threads that worked.
+    workers; NaN: not sampled). None if no rank had two threads that worked.
     """
     rows = threads(job)
     if rows is None:
@@ -78,7 +78,7 @@ class UnevenThreads:
 
 
 def working_threads(job: Job) -> UnevenThreads | None:
-    """Returns the most uneven rank's threads, helpers left out; None where no rank has two that work."""
+    """Returns the most uneven rank's threads, helpers left out; None if no rank has two that work."""
     rows = thread_balance(job)
     if rows is None:
         return None

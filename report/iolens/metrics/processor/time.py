@@ -88,19 +88,19 @@ def rank_time(job: Job) -> Records | None:
 
 @once_per_job
 def is_traced(job: Job) -> bool:
-    """Returns True where MPI calls were timed."""
+    """Returns True if MPI calls were timed."""
     return mpi_rows(job) is not None
 
 
 @once_per_job
 def has_timed_barriers(job: Job) -> bool:
-    """Returns True where the run timed a barrier before its collectives (`iolens run --mpi-sync`)."""
+    """Returns True if the run timed a barrier before its collectives (`iolens run --mpi-sync`)."""
     mpi = mpi_rows(job)
     return mpi is not None and "sync_time" in mpi and bool((mpi["sync_time"] > 0).any())
 
 
 def _has_untraced_mpi(job: Job, use: CoreUse | None) -> bool:
-    """Returns True where the program may have spent time in MPI calls that nobody timed."""
+    """Returns True if the program may have spent time in MPI calls that nobody timed."""
     return not is_traced(job) and (job.nprocs > 1 or (use is not None and bool((use.init > 0).any())))
 
 
@@ -137,7 +137,7 @@ def _called_io(moved: Records | None, ranks: int) -> Parts:
 
 
 def _sampled_openmp(job: Job, ranks: int) -> np.ndarray:
-    """Returns the seconds of each rank's busiest thread in OpenMP's library, from samples; 0 where none were taken."""
+    """Returns the seconds of each rank's busiest thread in OpenMP's library, from samples; 0 if none were taken."""
     rows = sample_rows(job) if is_sampled(job) else None
     if rows is None:
         return np.zeros(ranks)
@@ -364,10 +364,10 @@ _PRODUCT = "avg(c) / T; the product of the next four"
 
 
 def _known(value: float, why_not: str) -> float:
-    """Returns the value; NaN where there is a reason why it is not known."""
+    """Returns the value; NaN if there is a reason why it is not known."""
     return float("nan") if why_not else value
 
 
 def _quotient(part: float, whole: float) -> float:
-    """Returns part / whole; NaN where the whole is 0."""
+    """Returns part / whole; NaN if the whole is 0."""
     return part / whole if whole else float("nan")

@@ -22,7 +22,7 @@ BUSIER = 1.2
 
 @dataclass(frozen=True)
 class CoreUse:
-    """Seconds of each rank, of the thread that stands for it; NaN where the log does not know them.
+    """Seconds of each rank, of the thread that stands for it; NaN if the log does not know them.
 
     `on_core`: processor time; `runnable`: ready to run without a core. Both are without MPI_Init. `init`: the time in
     MPI_Init. `recorded`: how long the process was recorded. `user`: processor time of all threads outside the kernel
@@ -46,10 +46,10 @@ class CoreUse:
 
 @once_per_job
 def core_use(job: Job) -> CoreUse | None:
-    """Returns what the busiest thread of each rank used of the cores; None where the log has no processor time.
+    """Returns what the busiest thread of each rank used of the cores; None if the log has no processor time.
 
-    Logs of versions that recorded no threads have the processor time of all threads together: it stands for that of
-    one thread, and waiting for a core is not known.
+    Logs of versions that recorded no threads have the processor time of all threads together: it stands for that of one
+    thread, and waiting for a core is not known.
     """
     used = rank_usage(job)
     if used is None:

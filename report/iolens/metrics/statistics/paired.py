@@ -43,7 +43,7 @@ _LEAST_VARIANCE, _LEAST_FREEDOM = 1e-14, 1e-3
 
 @dataclass(frozen=True)
 class Design:
-    """The logarithms of the points' rates, up to a constant, and draws of their errors (rows), None without any
+    """The logarithms of the points' rates, up to a constant, and draws of their errors (rows), None if there is none
     repetition. `counts` are the points' runs; `by_block` says whether runs were compared within their blocks.
     """
 

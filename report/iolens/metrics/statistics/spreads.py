@@ -57,7 +57,7 @@ class Spreads:
         return np.asarray(1 / (self.chances[:, :, None] * inverse).sum((0, 1)))
 
     def drawn(self, count: int, random: np.random.Generator) -> Array:
-        """Returns `count` rows of variances, one column a point, as likely as the data make them."""
+        """Returns `count` rows of variances, one column per point, as likely as the data make them."""
         import numpy as np
 
         places = random.choice(self.chances.size, count, p=self.chances.ravel())

@@ -29,7 +29,7 @@ much is chance; `no ratio`: zeros among the repetitions.
 
 @once_per_job
 def aligned(subjects: Subjects) -> pd.DataFrame:
-    """Returns one row a number: group, name, unit, better, then columns for each subject, named by its letter.
+    """Returns one row per number: group, name, unit, better, then columns for each subject, named by its letter.
 
     `value A`: the typical value (of repeated positive values `statistics.Family.typical`, else their mean), `low A` and
     `high A` its interval, `count A` the measurements. Of each subject but the first, against the first: `change B`

@@ -109,8 +109,8 @@ def _date(seconds: float) -> str:
 
 @once_per_job
 def aligned_facts(subjects: Subjects) -> pd.DataFrame:
-    """Returns one row a fact: `fact`, a column of text for each subject, named by its letter (empty: not known; several
-    values where its repetitions differ), `differs`: whether the subjects that know it differ.
+    """Returns one row per fact: `fact`, a column of text for each subject, named by its letter (empty: not known;
+    several values where its repetitions differ), `differs`: whether the subjects that know it differ.
     """
     import pandas as pd
 

@@ -21,10 +21,10 @@ _COLUMNS = ("bytes_read", "bytes_written", "seconds")
 
 @once_per_job
 def aligned_files(subjects: Subjects) -> pd.DataFrame:
-    """Returns one row a file: `file`, and for each subject, named by its letter, `bytes_read A`, `bytes_written A` and
-    `seconds A` (of its slowest process), averaged over its runs; NaN if it has no such file. `standing B`: the same
-    (bytes read and written are), changed, appeared, vanished, or empty where neither has it. Files that differ come
-    first, those with most bytes or time foremost.
+    """Returns one row per file: `file`, and for each subject, named by its letter, `bytes_read A`, `bytes_written A`
+    and `seconds A` (of its slowest process), averaged over its runs; NaN if it has no such file. `standing B`: the same
+    (bytes read and written are), changed, appeared, vanished, or empty if neither has it. Files that differ come first,
+    those with most bytes or time foremost.
 
     Files are the same when their paths are. Different paths with the same last part are, too, where no subject has two
     of them.

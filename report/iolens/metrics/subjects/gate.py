@@ -41,7 +41,7 @@ class Verdict:
     """A limit, BROKEN, HELD or OPEN, and why.
 
     `base` and `new` are the typical values of both subjects in `unit`. `ratio` is new over base, with one end of a
-    one-sided interval on either side; None where it cannot be had.
+    one-sided interval on either side; None if it cannot be had.
     """
 
     limit: Limit

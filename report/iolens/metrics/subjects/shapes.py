@@ -24,9 +24,9 @@ _WORTH = 0.01
 
 @once_per_job
 def operation_seconds(subjects: Subjects) -> pd.DataFrame:
-    """Returns seconds of an average process by operation, a row a layer and subject: module, letter, read, write, meta
-    (means over the logs), smallest and largest (their sum in a single log), run_time (mean), logs. Layers in which no
-    subject spent WORTH of the longest time are left out; layers lie above one another, so that a row contains those
+    """Returns seconds of an average process by operation, a row per layer and subject: module, letter, read, write,
+    meta (means over the logs), smallest and largest (their sum in a single log), run_time (mean), logs. Layers in which
+    no subject spent WORTH of the longest time are left out; layers lie above one another, so that a row contains those
     below it.
     """
     import pandas as pd
@@ -54,8 +54,8 @@ def operation_seconds(subjects: Subjects) -> pd.DataFrame:
 
 @once_per_job
 def operation_calls(subjects: Subjects) -> pd.DataFrame:
-    """Returns the calls of all ranks, a row an operation that any subject did: name, then for each subject a column
-    named by its letter with the mean over its logs (NaN where no log records them).
+    """Returns the calls of all ranks, a row per operation that any subject did: name, then for each subject a column
+    named by its letter with the mean over its logs (NaN if no log records them).
     """
     import pandas as pd
 
@@ -104,7 +104,7 @@ def sizes(subjects: Subjects) -> pd.DataFrame:
 
 @dataclass(frozen=True, eq=False)
 class Activity:
-    """Bytes over time of one subject: `rates` (rows of ranks from 0 on, bins) in bytes a second of one rank, the
+    """Bytes over time of one subject: `rates` (rows of ranks from 0 on, bins) in bytes per second of one rank, the
     `width` of a bin in seconds, and the number of ranks.
     """
 

@@ -14,7 +14,7 @@ from iolens.log import Job
 class Value:
     """One number of a run, in its `unit`: s, µs, B, MiB/s, share (0 to 1), or what is counted.
 
-    `better`: 1 where more is better, -1 where less is, 0 where neither is.
+    `better`: 1 where more is better, -1 where less is, 0 if neither is.
     """
 
     group: str

@@ -25,7 +25,7 @@ class CommonClock(NamedTuple):
 def clocks(job: Job) -> Records | None:
     """Returns the clocks of a job whose ranks read several, one row each: rank (the first with it), host, begin_offset,
     begin_uncertainty, end_offset, end_uncertainty (seconds; against rank 0's clock; NaN: not measured) and uncertainty
-    (the larger one: of any time of these ranks on the job's axis). None where all read one, or it is not known.
+    (the larger one: of any time of these ranks on the job's axis). None if all read one, or it is not known.
     """
     found = job.tables.get("clocks")
     if found is None or not len(found):

@@ -73,8 +73,8 @@ class Timeline:
     (that began there), busy (seconds that ranks spent in calls).
 
     `width` is that of a bin, `end` where the last one ends. A row is of `each` neighbouring ranks. `files` names the
-    files; it is empty where the log does not tell them apart, and then neither calls nor busy are known. `single` are
-    the calls that took longest, out of `traced`; `made` are those that the layer's own records count.
+    files; it is empty if the log does not tell them apart, and then neither calls nor busy are known. `single` are the
+    calls that took longest, out of `traced`; `made` are those that the layer's own records count.
     """
 
     layer: str

@@ -66,7 +66,7 @@ def shared_spans(job: Job, limit: int = 20) -> Records:
 
 @once_per_job
 def heatmap(job: Job) -> Records | None:
-    """Returns bytes over time as the log has them, one row a rank and bin: module, rank, start and end (of the bin),
+    """Returns bytes over time as the log has them, one row per rank and bin: module, rank, start and end (of the bin),
     written, read. None without a HEATMAP.
     """
     heat = job.records.get("HEATMAP")
@@ -101,7 +101,7 @@ def activity(job: Job, module: str, rows: int = 64, columns: int = 200) -> tuple
 
     Ranks and bins are added up in groups so that there are at most `rows` and `columns`; bins after the end of the job
     are left out. From the layer's HEATMAP; without one from its traced calls (DXT), the bytes of each spread evenly
-    over its time. None with neither.
+    over its time. None if the log has neither.
     """
     if not has_heatmap(job, module):
         cells = traced(job, module)

@@ -311,8 +311,8 @@ def storage_saving(job: Job) -> StorageSaving | None:
 
 @once_per_job
 def storage_bound(job: Job) -> float | None:
-    """Returns the most seconds that a remedy of I/O can save, by replay; None where the log's events leave out a part
-    of the job: its end, other threads, the partners of some calls, or waits for pages of mapped files.
+    """Returns the most seconds that a remedy of I/O can save, by replay; None if the log's events leave out a part of
+    the job: its end, other threads, the partners of some calls, or waits for pages of mapped files.
     """
     found, saving = why(job), storage_saving(job)
     if found is None or saving is None:
@@ -322,8 +322,8 @@ def storage_bound(job: Job) -> float | None:
 
 
 def files_bound(job: Job, files: Collection[int]) -> float | None:
-    """Returns the most seconds that a remedy for these files (record ids) can save, by replay; None where
-    `storage_bound` is, or where calls without a known partner may have waited for them.
+    """Returns the most seconds that a remedy for these files (record ids) can save, by replay; None if `storage_bound`
+    is, or where calls without a known partner may have waited for them.
     """
     found = why(job)
     if found is None or storage_bound(job) is None or found.unknown.seconds > 0:

@@ -40,7 +40,7 @@ class Change(NamedTuple):
 class Answer(NamedTuple):
     """The run time of a replay in seconds, and by how much it is less than the replay without any change. least, most:
     the interval of the saved seconds. Its width is the error of the unchanged replay, and what calls may have waited
-    for that the events do not tell. run_time and saved are NaN where only a bound is known.
+    for that the events do not tell. run_time and saved are NaN if only a bound is known.
     """
 
     change: Change

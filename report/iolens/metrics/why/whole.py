@@ -27,8 +27,8 @@ def whole_part(events: Records, ranks: int) -> tuple[Records, float | None]:
     """Returns rows of the table `why_events` up to the last collective call that all ranks recorded, and when that call
     ended on the last rank (seconds).
 
-    All rows and None where each rank recorded its MPI_Finalize; no rows and 0 where no collective call is in the events
-    of all ranks. Behind the cut calls of one rank would be joined with other calls than theirs, or with none.
+    All rows and None if each rank recorded its MPI_Finalize; no rows and 0 if no collective call is in the events of
+    all ranks. Behind the cut calls of one rank would be joined with other calls than theirs, or with none.
     """
     if len(np.unique(events["rank"][events["function"] == "MPI_Finalize"])) == ranks:
         return events, None

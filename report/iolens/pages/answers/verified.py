@@ -57,7 +57,7 @@ _NUMBER = re.compile(
 @dataclass(frozen=True)
 class Number:
     """A number of a text as it stands there, and where the log has it: `source` names a table with row and column, or
-    the sentence; it is empty where the log has no such number.
+    the sentence; it is empty if the log has no such number.
     """
 
     text: str

@@ -217,7 +217,7 @@ def _lost_runs(comparison: Comparison) -> list[str]:
 
 
 def retried(results: Results) -> list[str]:
-    """Returns runs that failed and were done again on request; empty without any."""
+    """Returns runs that failed and were done again on request; empty if there is none."""
     reasons = Counter(reason for reasons in results.runs["failed_attempts"] for reason in reasons)
     if not reasons:
         return []

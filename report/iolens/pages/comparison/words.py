@@ -233,7 +233,7 @@ def complete_run(results: Results) -> str | None:
 
 
 def _ranks_text(ranks: pd.Series[Any]) -> str:
-    """Returns the ranks of the runs: '4 ranks', '1 to 8 ranks', or nothing where no run tells."""
+    """Returns the ranks of the runs: '4 ranks', '1 to 8 ranks', or nothing if no run tells."""
     if ranks.empty:
         return ""
     least, most = int(ranks.min()), int(ranks.max())

@@ -289,9 +289,9 @@ def _running_figure(forest: Forest, counts: pd.DataFrame) -> Iterable[FigureBloc
 
 
 def _running_counts(forest: Forest) -> pd.DataFrame | None:
-    """Returns the average number of processes that ran, a row a bin of time, a column a program (those with most time;
-    the rest as `others`); start: of the bin, in seconds since the first process began. None where nothing ran most of
-    the time.
+    """Returns the average number of processes that ran, a row per bin of time, a column per program (those with most
+    time; the rest as `others`); start: of the bin, in seconds since the first process began. None if nothing ran most
+    of the time.
     """
     return activity.running(forest).reset_index() if activity.is_one_job(forest) else None
 
@@ -303,8 +303,8 @@ RUNNING: Exhibit[Forest] = Exhibit(
 
 def _activity_rows(forest: Forest) -> pd.DataFrame | None:
     """Returns bytes over time and processes: row (of neighbouring processes in the tree), start and end of the bin in
-    seconds since the first process began, written, read; bins without bytes are left out. None where no log has them,
-    or nothing ran most of the time.
+    seconds since the first process began, written, read; bins without bytes are left out. None if no log has them, or
+    nothing ran most of the time.
     """
     import numpy as np
     import pandas as pd

@@ -36,7 +36,7 @@ _LARGEST = 24
 
 
 def _diagnosed_gauges(job: Job) -> Records:
-    """Returns one row a gauge: gauge, value, bound, good (value on the right side of the bound; None: not judged),
+    """Returns one row per gauge: gauge, value, bound, good (value on the right side of the bound; None: not judged),
     source (of the bound), reason (why it is not known or not judged, or the finding that explains a value outside its
     bound).
 
@@ -47,9 +47,9 @@ def _diagnosed_gauges(job: Job) -> Records:
 
 @once_per_job
 def findings(job: Job) -> pd.DataFrame | None:
-    """Returns one row a finding of iolens.advise, those that can gain most first; None if there is none.
+    """Returns one row per finding of iolens.advise, those that can gain most first; None if there is none.
 
-    Columns: id, severity, title, evidence, why, gain (part of the run time, NaN where nothing bounds it), gain_words,
+    Columns: id, severity, title, evidence, why, gain (part of the run time, NaN if nothing bounds it), gain_words,
     derivation (of the gain), remedy, read_more.
     """
     import pandas as pd
@@ -75,7 +75,7 @@ def _bound_said(gauge: str, bound: float) -> str:
 
 
 def _bounded(gauge: str, bound: float, reason: str) -> str:
-    """Returns a gauge's bound, and why it judges nothing where it does not."""
+    """Returns a gauge's bound, and why it judges nothing if it does not."""
     said = f"bound {_bound_said(gauge, bound)}"
     return f"{said}, {reason}" if reason == ALL_IN_USE else said
 

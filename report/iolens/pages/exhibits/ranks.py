@@ -23,7 +23,7 @@ FEW_RANKS = 8
 
 
 def _rank_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """Yields a bar a rank."""
+    """Yields a bar per rank."""
     from iolens.figures.job.ranks import rank_bars
     from iolens.figures.style import FULL_WIDTH, HALF_WIDTH
 

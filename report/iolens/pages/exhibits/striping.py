@@ -51,7 +51,7 @@ def _by_target(found: pd.DataFrame, column: str) -> list[tuple[str, float]]:
 
 
 def _slowest_target(job: Job) -> tuple[int, float, float] | None:
-    """Returns the slowest target that is clearly slow, its speed and the median one's; None without any.
+    """Returns the slowest target that is clearly slow, its speed and the median one's; None if there is none.
 
     It is the target that the advice names, where it names one.
     """

@@ -26,7 +26,7 @@ _LEAST_PART = 0.001
 
 
 def _activity_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """Yields a map a layer."""
+    """Yields a map per layer."""
     yield from (activity_figure(job, module) for module in mapped_layers(job))
 
 
@@ -84,13 +84,13 @@ def _clock_words(job: Job) -> str:
 
 
 def activity_maps(job: Job) -> list[Block]:
-    """Returns a map of bytes over time for each layer, that which moved most bytes first."""
+    """Returns a map of bytes over time for each layer, that which moved those with most bytes first."""
     return [activity_figure(job, module) for module in mapped_layers(job)]
 
 
 @once_per_job
 def mapped_layers(job: Job) -> list[str]:
-    """Returns the layers whose bytes over time are worth a map, that which moved most bytes first.
+    """Returns the layers whose bytes over time are worth a map, that which moved those with most bytes first.
 
     Standard streams alone are not worth one, nor are a few bins or none with bytes, nor is a layer that moved next to
     none of what another did.
@@ -111,7 +111,7 @@ def mapped_layers(job: Job) -> list[str]:
 
 
 def _place_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """Yields a map a traced layer."""
+    """Yields a map per traced layer."""
     from iolens.figures.job.places import place_map
 
     for module, layer in zip(found["module"], found["layer"], strict=True):

@@ -33,7 +33,7 @@ def _rank(value: int) -> str:
 
 
 def _saved(seconds: float) -> str:
-    """Returns seconds in words: 0 where a change makes the job longer, n/a where only a bound is known."""
+    """Returns seconds in words: 0 if a change makes the job longer, n/a if only a bound is known."""
     return words.NONE if is_nan(seconds) else words.seconds(max(seconds, 0.0))
 
 

@@ -56,7 +56,7 @@ def notice(interactive: bool, has_timelines: bool) -> str:
 
 
 def data_of(block: FigureBlock) -> str:
-    """Returns the attribute with the timelines of a figure; empty without any."""
+    """Returns the attribute with the timelines of a figure; empty if there is none."""
     found = block.timelines() if block.timelines and is_installed() else []
     return f' data-timelines="{escape(json.dumps([_packed(one) for one in found]))}"' if found else ""
 

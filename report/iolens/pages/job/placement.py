@@ -8,7 +8,7 @@ from iolens.metrics.processor.mpi.rank_order import rank_list
 
 
 def mpich_order(nodes: Sequence[int], remark: str) -> str:
-    """Returns the ranks node by node (intro_mpi(3), MPICH_RANK_REORDER_METHOD=3), a line a node."""
+    """Returns the ranks node by node (intro_mpi(3), MPICH_RANK_REORDER_METHOD=3), a line per node."""
     lines = [f"# {remark}"]
     ranks = rank_list(nodes)
     for node in range(1 + max(nodes)):

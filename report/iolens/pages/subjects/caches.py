@@ -16,7 +16,7 @@ _MUCH_FASTER = 4.0
 
 
 def cold_caches(subjects: Subjects) -> str:
-    """Returns a note on the file whose reads differ most in time, of those that nobody wrote; empty without any."""
+    """Returns a note on the file, of those that nobody wrote, whose reads differ most in time; empty if none does."""
     found, first = aligned_files(subjects), subjects.letters[0]
     worst = (_MUCH_FASTER, "")
     for letter in subjects.letters[1:]:

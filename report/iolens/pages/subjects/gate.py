@@ -12,7 +12,7 @@ from iolens.pages.subjects.words import value_text
 
 
 def verdict_table(verdicts: Sequence[Verdict]) -> Table:
-    """Returns a row a limit."""
+    """Returns a row per limit."""
     rows = [
         [one.limit.text, value_text(one.base, one.unit), value_text(one.new, one.unit), _change(one), _outcome(one)]
         for one in verdicts

@@ -27,7 +27,7 @@ _HEAD = 10
 
 
 def plain_table(table: Table, room: int = UNLIMITED) -> str:
-    """Returns one line a row, more for long texts; numbers flush right. A table that is wider than `room` columns has
+    """Returns one line per row, more for long texts; numbers flush right. A table that is wider than `room` columns has
     its texts in more lines.
     """
     for longest in range(_LONGEST, _SHORTEST - 1, -4):
@@ -61,7 +61,7 @@ def _wrapped(cell: str, longest: int) -> list[str]:
 
 
 def drilled(table: Table, depths: Sequence[int], levels: Sequence[str], room: int = UNLIMITED) -> str:
-    """Returns one line a row, the first column last; `levels` are the names of the depths below the total. What finds
+    """Returns one line per row, the first column last; `levels` are the names of the depths below the total. What finds
     no place in `room` columns is left out by its name, the last columns first.
     """
     deepest = max(depths, default=0)

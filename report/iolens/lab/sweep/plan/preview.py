@@ -32,8 +32,8 @@ class Plan:
 
     `kept` is the size in bytes of data that is kept at the end, `volume` the most that one run writes; both are None if
     the workload does not tell. `free` is the free space below `data`. `seconds` is the estimated time of the whole
-    sweep from runs of the matrix that are finished; None without any. `confirming` is the largest number of runs that
-    follow to confirm the best setting.
+    sweep from runs of the matrix that are finished; None if there is none. `confirming` is the largest number of runs
+    that follow to confirm the best setting.
     """
 
     runs: tuple[str, ...]

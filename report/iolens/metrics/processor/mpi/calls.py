@@ -100,7 +100,7 @@ def _site_rows(job: Job) -> pd.DataFrame | None:
 @once_per_job
 def late_receives(job: Job) -> Records | None:
     """Returns columns function, calls, late (receives that began after their message had arrived) and share (per cent
-    of the calls), of all ranks; None where that was not counted, or none was late.
+    of the calls), of all ranks; None if that was not counted, or none was late.
     """
     rows = mpi_rows(job)
     if rows is None or "late_receives" not in rows or not rows["late_receives"].any():

@@ -46,8 +46,8 @@ def rank_orders(job: Job, ranks_per_node: int = 0) -> Records | None:
 
     Columns: order, method, on_node (bytes of an average rank that stay on its node), share (per cent of the bytes sent
     point-to-point and one-sided), with_collectives (per cent; those of collectives taken as spread evenly over all
-    pairs of ranks, which no order can change much), nodes. `ranks_per_node`: 0 is as in the job. None where pairs are
-    not known; bytes of pairs that the log holds together only are left out.
+    pairs of ranks, which no order can change much), nodes. `ranks_per_node`: 0 is as in the job. None if pairs are not
+    known; bytes of pairs that the log holds together only are left out.
     """
     traffic = traffic_of(job)
     if traffic is None:
@@ -128,7 +128,7 @@ _USUAL = (("SMP", 1, _smp), ("round-robin", 0, _round_robin), ("folded", 2, _fol
 
 @once_per_job
 def traffic_of(job: Job) -> Traffic | None:
-    """Returns the bytes between different ranks that the log holds apart; None without any."""
+    """Returns the bytes between different ranks that the log holds apart; None if there is none."""
     rows = sent(job)
     if rows is None:
         return None

@@ -21,7 +21,7 @@ def mpi_settings(job: Job) -> Records | None:
     (how many have it so; NaN: not known) and first (the lowest of them, -1: not known).
 
     A row of rank 0 is that of all ranks that have no row of the same kind and name. The level of threads of rank 0 is
-    one of the rows. None where MPI was not traced.
+    one of the rows. None if MPI was not traced.
     """
     from iolens.metrics.processor.mpi.rank_places import rank_places
 

@@ -76,7 +76,7 @@ class Largest:
 
 @once_per_job
 def shares(job: Job) -> dict[str, float]:
-    """Returns the share (0 to 1) of each part in an average rank's time; empty where the log does not know them."""
+    """Returns the share (0 to 1) of each part in an average rank's time; empty if the log does not know them."""
     each = rank_time(job)
     if each is None or job.run_time <= 0:
         return {}
@@ -85,7 +85,7 @@ def shares(job: Job) -> dict[str, float]:
 
 @once_per_job
 def largest_part(job: Job) -> Largest | None:
-    """Returns the largest part of an average rank's time; None where the log does not know where the time went."""
+    """Returns the largest part of an average rank's time; None if the log does not know where the time went."""
     each, part = rank_time(job), shares(job)
     if each is None or not part:
         return None
@@ -120,7 +120,7 @@ def core_waits(job: Job, each: Records) -> np.ndarray | None:
     """Returns the seconds in which each rank of `each` was ready to run and had no core.
 
     0 for a rank that can have waited inside calls mostly: one that polls in MPI for a message needs no core for it.
-    None where the kernel did not count the waiting.
+    None if the kernel did not count the waiting.
     """
     use = core_use(job)
     if use is None or not np.isfinite(use.runnable).any():

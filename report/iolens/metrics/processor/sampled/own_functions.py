@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @once_per_job
 def own_functions(job: Job) -> pd.DataFrame | None:
     """Returns symbol (the linker's name), object (path of its file), share (per cent of the program's own samples),
-    bytes (its size in the object file; 0: not known), the busiest first; None where nothing was sampled.
+    bytes (its size in the object file; 0: not known), the busiest first; None if nothing was sampled.
 
     An inlined function is a part of the one that it is in. Functions that the program generated are left out, Python
     functions too.
@@ -37,7 +37,7 @@ def own_functions(job: Job) -> pd.DataFrame | None:
 
 
 def _own_samples(job: Job) -> pd.DataFrame | None:
-    """Returns the samples in the program's own functions; None where nothing was sampled."""
+    """Returns the samples in the program's own functions; None if nothing was sampled."""
     rows = sample_rows(job)
     return None if rows is None else rows[rows["group"] == USER]
 

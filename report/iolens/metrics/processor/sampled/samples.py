@@ -91,7 +91,7 @@ def calltree(job: Job, ask: Ask = DEFAULT) -> Records | None:
 @once_per_job
 def hot_lines(job: Job, limit: int = 15) -> pd.DataFrame | None:
     """Returns the program's own lines with the most samples: function, source, line, samples (of an average rank),
-    share (per cent of all samples), most and most_rank. None where no line is known.
+    share (per cent of all samples), most and most_rank. None if no line is known.
     """
     rows = sample_rows(job)
     if rows is None or not (rows["line"] != "").any():
@@ -212,7 +212,7 @@ def library_threads(job: Job) -> frozenset[tuple[int, int]]:
 
 @once_per_job
 def is_sampled(job: Job) -> bool:
-    """Returns True where samples tell of all time: those by the processor's clock know no waiting."""
+    """Returns True if samples tell of all time: those by the processor's clock know no waiting."""
     rows = table_records(job, "sampling")
     return sample_rows(job) is not None and not (rows is not None and bool((rows["timer"] == "cpu").any()))
 

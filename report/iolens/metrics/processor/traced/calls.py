@@ -79,7 +79,7 @@ def tracing_cost(job: Job) -> Records | None:
 
     group, calls and seconds (of an average rank), per_call (seconds of a call), share (per cent of the run time). Lower
     bounds: each process measured how long recording a call takes at least, when it ended; reading counters is not in
-    it. NaN where a process was killed. The group mpi: calls of MPI. Returns None for a log that does not know it.
+    it. NaN if a process was killed. The group mpi: calls of MPI. Returns None for a log that does not know it.
     """
     messages = mpi_rows(job)
     of_mpi = None if messages is None else labelled(messages, "group", "mpi")

@@ -34,7 +34,7 @@ _NOTHING = "—"
 
 
 def _who(subjects: Subjects) -> pd.DataFrame:
-    """Returns one row a subject: letter, name, path, runs, logs, outputs, left_out (runs that could not be used)."""
+    """Returns one row per subject: letter, name, path, runs, logs, outputs, left_out (runs that could not be used)."""
     import pandas as pd
 
     rows = [
@@ -156,10 +156,10 @@ def _files_note(subjects: Subjects) -> str:
 
 @once_per_job
 def findings(subjects: Subjects) -> pd.DataFrame | None:
-    """Returns one row a finding of `iolens advise` in any log: id, severity, title, and of each subject, named by its
-    letter: `logs A` (with the finding), `gain A` (the largest part of the run that it can gain, NaN where nothing
-    bounds it), `evidence A` of the first log; of each but the first `standing B`: in both, appeared, vanished, or in
-    some runs. None where no subject has logs.
+    """Returns one row per finding of `iolens advise` in any log: id, severity, title, and of each subject, named by its
+    letter: `logs A` (with the finding), `gain A` (the largest part of the run that it can gain, NaN if nothing bounds
+    it), `evidence A` of the first log; of each but the first `standing B`: in both, appeared, vanished, or in some
+    runs. None if no subject has logs.
     """
     import pandas as pd
 

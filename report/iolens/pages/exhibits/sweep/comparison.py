@@ -288,12 +288,12 @@ def _change(setting: str, base: Any, level: Any) -> str:
 
 
 def _slashed(*values: Any) -> str:
-    """Returns values separated by slashes, n/a where one is missing."""
+    """Returns values separated by slashes, n/a if one is missing."""
     return " / ".join(words.NONE if value is None or is_nan(value) else plain(value) for value in values)
 
 
 def _slashed_sizes(*values: Any) -> str:
-    """Returns sizes in bytes separated by slashes, n/a where one is missing."""
+    """Returns sizes in bytes separated by slashes, n/a if one is missing."""
     return " / ".join(words.NONE if value is None or is_nan(value) else size_text(float(value)) for value in values)
 
 

@@ -24,7 +24,7 @@ _FAR = 5.0
 
 
 def _steps(trail: Trail) -> pd.DataFrame:
-    """Returns one row a run of the search: its number, setting, why it was chosen, what the model expected with two
+    """Returns one row per run of the search: its number, setting, why it was chosen, what the model expected with two
     standard deviations to either side, what was measured, and the best until then; MiB/s.
     """
     import pandas as pd
