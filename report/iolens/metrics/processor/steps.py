@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass, fields
+from collections.abc import Iterator
+from dataclasses import astuple, dataclass, fields, replace
+from pathlib import PurePosixPath
+from typing import Any
 
 import numpy as np
 
@@ -21,6 +24,7 @@ from iolens.metrics.processor.mpi.peers import mpi_nodes
 from iolens.metrics.processor.sampled import parts
 from iolens.metrics.processor.sampled.samples import hot_lines, profile, why_no_lines
 from iolens.metrics.processor.threads import working_threads
+from iolens.metrics.why.answers import path_by_activity, storage_saving, wait_states, waits_by_cause
 
 _ALL = 0.0
 """Threshold that keeps every row."""
@@ -54,7 +58,49 @@ def steps(job: Job) -> Records | None:
     if time.rank_time(job) is None:
         return None
     found = (imbalance_step(job), _hot_step(job), communication_step(job), computation_step(job), _io_step(job))
-    return Records.of([one.name for one in fields(Step)], map(astuple, found))
+    further = _said_by_waits(job)
+    told = (_with_waits(one, *further[one.look]) if one.look in further else one for one in found)
+    return Records.of([one.name for one in fields(Step)], map(astuple, told))
+
+
+def _with_waits(step: Step, said: str, look: str) -> Step:
+    """Returns a step with what the events of waits say of it, and their table."""
+    return replace(step, evidence=f"{step.evidence}; {said}", look=look)
+
+
+def _said_by_waits(job: Job) -> dict[str, tuple[str, str]]:
+    """Returns a sentence and a table by the table of the step that it belongs to; empty if the log has no events of
+    waits (`iolens run --why`).
+    """
+    found: dict[str, tuple[str, str]] = {}
+    causes, waits, path = waits_by_cause(job), wait_states(job), path_by_activity(job)
+    for rank, kind, function, file, waited in () if causes is None else list(_rows(causes, "rank", *_WORK))[:1]:
+        work = f"{function or kind}{f' of {PurePosixPath(file).name}' if file else ''}"
+        found["load_balance"] = f"others waited {seconds_text(waited)} for {work} on rank {rank}", "waits_by_cause"
+    for pattern, waited in () if waits is None else list(_rows(waits, "pattern", "seconds"))[:1]:
+        found["mpi_calls"] = f"most waits: {pattern}, {seconds_text(waited)} over all ranks", "wait_states"
+    on_path = {} if path is None else _shares_of_path(path)
+    if "computing" in on_path:
+        found["hot_lines"] = f"{on_path['computing']:.1f} % of the critical path", "critical_path"
+    saving = storage_saving(job)
+    if saving is not None:
+        share = f"{on_path.get('I/O', 0.0):.1f} % of the critical path; "
+        found["file_output"] = f"{share}infinitely fast storage saves at most {seconds_text(saving.seconds)}", "what_if"
+    return found
+
+
+_WORK = ("kind", "function", "file", "seconds")
+
+
+def _rows(table: Records, *names: str) -> Iterator[tuple[Any, ...]]:
+    """Returns the rows of a table of waits; those of 0 s are no waits."""
+    return table.where(table["seconds"] > 0).rows(*names)
+
+
+def _shares_of_path(path: Records) -> dict[str, float]:
+    """Returns the share of each kind of work in the critical path, in per cent."""
+    kinds = np.unique(path["kind"].astype(str)).tolist()
+    return {kind: 100 * float(path["share"][path["kind"] == kind].sum()) for kind in kinds}
 
 
 def _parts_of(job: Job) -> dict[str, float]:
