@@ -14,7 +14,7 @@ struct dependencies {
     int64_t ranks, calls, groups;
     const int64_t *first; /* first call of each rank, and the number of calls behind the last one */
     const double *start;  /* measured begin of each call */
-    const int32_t *rank, *leads_first, *leads_to; /* calls that a call must have begun for */
+    const int32_t *rank, *leads_first, *leads_to; /* calls that cannot end before a call has begun */
     const int32_t *member;                        /* group that a call's start is a part of; -1: none */
     const int32_t *frees_first, *frees;           /* calls that wait until all of a group have begun */
     const int32_t *missing;                       /* number of calls and groups that a call waits for */
@@ -28,9 +28,9 @@ struct state {
     double *time;   /* by rank: begin of that call, or end of the one before */
     int64_t *ready; /* stack of the ranks that can go on, each once at most */
     int64_t ready_count;
-    int32_t *missing; /* by call, and `absent` by group, like `missing` and `members`, so far */
+    int32_t *missing; /* by call, and `absent` by group: the rest of `missing` and of `members` */
     int32_t *absent;
-    double *earliest; /* by call: when all that it waits for has begun */
+    double *earliest; /* by call: the latest begin of the calls that it waits for */
     double *latest;   /* by group: latest begin */
 };
 
@@ -72,7 +72,7 @@ static bool prepare(struct state *state, const struct dependencies *on)
     return true;
 }
 
-/* Counts one thing less that these calls wait for, which began at `time`. */
+/* Takes a call that began at `time` off the list of those that these calls wait for. */
 static void release_calls(struct state *state, const int32_t *calls, int64_t count, double time)
 {
     for (int64_t i = 0; i < count; i++) {

@@ -165,7 +165,7 @@ static void reset(void)
     chain_numbers_forget();
 }
 
-/* Returns which chains are missing: in this process, over all processes, or both. */
+/* Returns a text on the chains that are missing: in this process, over all processes, or both. */
 static const char *left_out(void)
 {
     char *at = iolens_nodes_lacking, *end = at + LACKING_BYTES;

@@ -96,7 +96,8 @@ static inline void put(struct packer *packer, struct pack_code code)
     packer->bit_count += code.count;
     if (packer->bit_count >= 32) {
         uint32_t word = htole32((uint32_t)packer->bits);
-        __builtin_memcpy(packer->next, &word, sizeof word); /* memcpy is a call: built without builtins */
+        /* Built without builtins, where a plain memcpy would be a call. */
+        __builtin_memcpy(packer->next, &word, sizeof word);
         packer->next += 4;
         packer->bits >>= 32;
         packer->bit_count -= 32;

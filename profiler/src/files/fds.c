@@ -15,7 +15,8 @@
 
 struct fds iolens_fds;
 
-/* Returns whether the kernel must be asked for the position of a new open file at every transfer. */
+/* Returns FDS_ALWAYS if the kernel must be asked for the position of a new open file after each transfer,
+ * else 0. */
 static uint8_t asks_of(int fd, bool append)
 {
     bool streamed = fd < (int)(8 * sizeof iolens_fds.streamed) && iolens_fds.streamed >> fd & 1;
@@ -72,8 +73,7 @@ struct open_file *fds_open(int fd, struct file *file, bool append)
     return open;
 }
 
-/* Returns a bit for each of the 64 descriptors from `first` on that is open. One poll tells all of them; it
- * is refused where the process may have fewer than 64 descriptors open. */
+/* Returns 64 bits, one for each descriptor from `first` on: 1 if it is open. */
 static uint64_t open_from(int first)
 {
     struct pollfd asked[64];

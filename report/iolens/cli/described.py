@@ -1,4 +1,6 @@
-"""Every command with its options as plain data, read from the parsers: what manual pages and shell completions say."""
+"""Every command with its options as plain data, read from the parsers: the source of manual pages and shell
+completions.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ from iolens.cli.main import COMMANDS, command_parser
 
 @dataclass(frozen=True)
 class Option:
-    """An option, or a word without one (no `flags`). `value` is what its value is called, empty if it takes none."""
+    """An option, or an argument without a name (`flags` is empty). `value` is the name of its value in help texts,
+    empty if it takes none.
+    """
 
     flags: tuple[str, ...]
     value: str

@@ -30,10 +30,11 @@ class Heedless(io.FileIO):
 
 
 def secure_streams() -> None:
-    """Gives this process its three standard streams, whatever it was started with.
+    """Gives this process its three standard streams, even if it was started without them.
 
-    A closed descriptor would be taken by the next file that is opened, and messages would go into that file. In its
-    place stands /dev/null, which a started program does not inherit: it finds the descriptor closed as it was.
+    The next file that is opened would otherwise take a closed descriptor, and messages would go into that file. A
+    closed descriptor is replaced by /dev/null, which a started program does not inherit: it finds the descriptor closed
+    as it was.
     """
     for descriptor, flags in _STANDARD_STREAMS:
         if _is_closed(descriptor):
@@ -85,9 +86,7 @@ def _flushed(name: str, code: int) -> int:
 
 
 def _failed(name: str, error: OSError) -> int:
-    """Prints the system's error, unless the reader of the output has gone; returns exit code 1. An error without a file
-    name concerns standard output.
-    """
+    """Prints the system's error, unless the reader of the output has closed it; returns exit code 1."""
     if error.filename is None:
         _give_up_output()
     if not isinstance(error, BrokenPipeError):
@@ -97,6 +96,6 @@ def _failed(name: str, error: OSError) -> int:
 
 
 def _give_up_output() -> None:
-    """Keeps Python from trying once more, as it ends, to write what could not be written."""
+    """Keeps Python from trying again at its end to write the output that could not be written."""
     with suppress(OSError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

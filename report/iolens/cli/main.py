@@ -82,7 +82,9 @@ _DRAWING = {"activity", "compare", "fleet", "predict", "report", "sweep", "tune"
 """Commands that may draw figures."""
 
 _OBJECTS = 50_000
-"""New objects between two searches for garbage: Python's 700 cost a tenth of a command, most of it during imports."""
+"""Number of new objects between two garbage collections. With Python's default of 700, a tenth of a command's time went
+into them, mostly during imports.
+"""
 
 
 def _front_parser() -> argparse.ArgumentParser:

@@ -10,8 +10,8 @@ _Value = TypeVar("_Value")
 
 
 def whole_number(least: int, most: int | None = None, hint: str = "") -> Callable[[str], int]:
-    """Returns the function that converts a word to a whole number from `least` to `most`, if there is a limit; it
-    raises what argparse says of a wrong value, and then `hint`.
+    """Returns the function that converts a word to a whole number from `least` to `most`, if there is a limit. The
+    function raises argparse's error for a wrong value, followed by `hint`.
     """
 
     def convert(text: str) -> int:
@@ -28,7 +28,7 @@ positive = whole_number(1)
 
 
 def explained(convert: Callable[[str], _Value]) -> Callable[[str], _Value]:
-    """Returns the conversion in a form whose ValueError argparse prints as it is."""
+    """Returns the conversion with ValueErrors in a form that argparse prints unchanged."""
 
     def converted(text: str) -> _Value:
         try:

@@ -1,1 +1,1 @@
-"""The course: what it says of an activity's runs, and whether these runs say the same."""
+"""The course: its claims about the runs of an activity, and the check of these claims against own runs."""

@@ -1,4 +1,5 @@
-"""activity.yaml: what the course says of the runs of the experiment.yaml beside it, in two languages.
+"""activity.yaml: the claims of the course about the runs of the experiment.yaml beside it, in two languages. Every
+error names the file, the claim and the correct form.
 
 Every error names the file, the claim and what to write instead.
 """

@@ -78,7 +78,7 @@ def _outcome_of(claim: Claim, results: Results, advice: Advice, risk: float) -> 
 
 
 def _runs_at(runs: pd.DataFrame, levels: Levels) -> pd.DataFrame:
-    """Returns the runs of a point; none where a changed experiment has it no more."""
+    """Returns the runs of a point; none if a changed experiment no longer has the point."""
     names = list(levels)
     if not set(names) <= set(runs.columns):
         return runs[:0]
@@ -119,7 +119,9 @@ def _reaching(claim: Claim, runs: pd.DataFrame, speeds: list[float], results: Re
 
 
 def _looked_up(claim: Claim, runs: pd.DataFrame, advice: Advice) -> JudgedClaim:
-    """Returns whether the logs of a point have a finding, or every run left as many logs as it had processes."""
+    """Returns the answer to a claim about logs: the logs of a point have a finding, or every run left as many logs as
+    it had processes.
+    """
     logs = [Path(log) for log in runs.loc[runs["usable"], "log"].dropna()]
     if claim.kind == "finds":
         having = sum(claim.rule in advice(log) for log in logs)

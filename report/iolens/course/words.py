@@ -59,14 +59,14 @@ SAID: Mapping[str, Mapping[str, str]] = {
 
 
 def language_of_user() -> str:
-    """Returns the language that the environment asks for, where the course has it; else English."""
+    """Returns the language of the environment if the course has it, else English."""
     asked = next((value for name in ("LC_ALL", "LC_MESSAGES", "LANG") if (value := os.environ.get(name))), "")
     return asked[:2] if asked[:2] in LANGUAGES else LANGUAGES[0]
 
 
 def paragraphs(outcome: JudgedClaim, language: str) -> list[str]:
-    """Returns the claim with its answer first; then what came out where the course was first given, and here;
-    then why.
+    """Returns the claim, preceded by its answer; then the results of the course's slides and of these runs; then the
+    reason.
     """
     said, claim = SAID[language], outcome.claim
     lines = [f"{claim.says[language]}: {said[outcome.answer]}"]

@@ -1,4 +1,4 @@
-"""Collapsed stacks, a line per chain: what flamegraph.pl, inferno and speedscope read."""
+"""Collapsed stacks, one line per chain: the format that flamegraph.pl, inferno and speedscope read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""pprof's format (google/pprof, proto/profile.proto), compressed by gzip: what `go tool pprof` reads."""
+"""pprof's format (google/pprof, proto/profile.proto), compressed by gzip: the format that `go tool pprof` reads."""
 
 from __future__ import annotations
 

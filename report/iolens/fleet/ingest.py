@@ -53,8 +53,8 @@ class Taken:
 def ingest(
     folders: Sequence[Path], store: Path, processes: int = 1, advice: bool = True, scheduler: str | None = None
 ) -> Taken:
-    """Reads what is new into the store, which is made when it is not there; `scheduler`: a Dask scheduler's address, or
-    the file that it wrote.
+    """Reads new and changed logs into the store, which is made if it does not exist. `scheduler` is the address of a
+    Dask scheduler, or the file that it wrote.
     """
     for folder in folders:
         if not folder.is_dir():
@@ -93,7 +93,7 @@ def _logs_in(folder: str) -> Iterator[Met]:
 
 
 def _met(entry: os.DirEntry[str]) -> Met:
-    """Returns a log as it is now; a link that leads nowhere has no size."""
+    """Returns the present state of a log; a link to nothing has no size."""
     try:
         state = entry.stat()
     except OSError:
@@ -131,8 +131,8 @@ def _batches_of(logs: Iterable[Met], store: Path, advice: bool) -> Iterator[Batc
 
 
 def _take(batch: Batch) -> Taken:
-    """Reads the logs of a batch into a part. A damaged log is listed; one that may not be opened is tried
-    again later.
+    """Reads the logs of a batch into a part. A damaged log is listed; a log that may not be opened is tried again by
+    the next ingest.
     """
     read = damaged = 0
     with Part(Path(batch.store), batch.part) as part:

@@ -32,7 +32,7 @@ _BESIDE_IO = {"mpi_calls", "samples"}
 
 @dataclass(frozen=True)
 class Met:
-    """A log as it was met: its path, size in bytes, and time of change."""
+    """The state of a log when ingest found it: its path, size in bytes, and time of change."""
 
     log: str
     bytes: int
@@ -86,7 +86,9 @@ def read_rows(met: Met, advice: bool) -> Rows:
 
 
 def _needs_whole_log(job: Job) -> bool:
-    """Returns whether a log may hold time that its records alone do not tell: of other calls, or waiting for pipes."""
+    """Returns True if a log may hold time that its records alone do not show: time in other calls, or waiting for
+    pipes.
+    """
     meta = (job.records[name][f"{LAYERS[name].prefix}_F_META_TIME"] for name, _ in highest_records(job))
     return "posix_extra" in job.regions or sum(float(each.clip(min=0).sum()) for each in meta) >= WAITED
 

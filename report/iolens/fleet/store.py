@@ -40,7 +40,9 @@ def make_store(folder: Path) -> None:
 
 
 def is_store(folder: Path) -> bool:
-    """Returns whether it is one that this version can read; raises IolensError if it is one of another version."""
+    """Returns True if the folder is a store that this version can read; raises IolensError if it is a store of another
+    version.
+    """
     try:
         found = json.loads((folder / _MARK).read_text())
         version = found["iolens_store"]
@@ -60,9 +62,7 @@ def parts_of(folder: Path) -> list[str]:
 
 
 def known_logs(folder: Path) -> dict[str, tuple[int, int]]:
-    """Returns size and time of change of every log, as it was last taken in. One that could not be opened is
-    not known.
-    """
+    """Returns size and time of change of every log when it was last read. A log that could not be opened is missing."""
     import pyarrow.parquet as pq
 
     found: dict[str, tuple[int, int]] = {}

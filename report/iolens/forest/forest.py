@@ -1,4 +1,4 @@
-"""A folder of logs as one job: its processes and their files, and what could not be read."""
+"""A folder of logs as one job: its processes and their files, and the logs that could not be read."""
 
 from __future__ import annotations
 
@@ -103,7 +103,8 @@ Row = tuple[Process, tuple[np.ndarray, Records], Records]
 
 
 def _newest(rows: list[Row]) -> list[Row]:
-    """Returns rows in the order of their start, each process once.
+    """Returns rows in the order of their start, one for each process. If a process has several logs, as one with
+    snapshots has, the log that lasts longest counts.
 
     Of a process with several logs, as one that snapshots were taken of, the one that lasts longest counts.
     """

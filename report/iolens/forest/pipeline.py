@@ -137,7 +137,7 @@ def _limit(main_waits: float, workers_wait: float, reading: float, decoding: flo
 
 
 def _spent(forest: Forest, rows: pd.DataFrame, number: int) -> _Spent:
-    """Returns the time of a process's first thread by what it did."""
+    """Returns the time of a process's first thread by activity."""
     log = rows.loc[number, "log"]
     try:
         job = read_log(forest.folder / log, _SAMPLES)

@@ -1,4 +1,4 @@
-"""One process of a forest, or one MPI job: what its log says of it, without its files."""
+"""One process of a forest, or one MPI job: the facts in its log, without its files."""
 
 from __future__ import annotations
 

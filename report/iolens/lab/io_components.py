@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 LUSTRE = "lustre"
-"""ROMIO's Lustre driver, in whichever MPI has it."""
+"""Name of ROMIO's Lustre driver, in every MPI library that has it."""
 
 _OF_OPEN_MPI = ("romio321", "ompio")
 """Open MPI's own component, by the names of Open MPI 4."""
 
 ROMIO = "romio"
-"""The component of MPICH and of the libraries made of it, as a log names it: they have no other."""
+"""Name, in a log, of the only component of MPICH and of libraries derived from it."""
 
 TWO_PHASE = "two-phase"
 """Name, in results, of the bundled programs' own two-phase transfers, which use no MPI-IO."""

@@ -1,4 +1,4 @@
-"""Rows with equal values put together and in order, on arrays: what most metrics do with a table."""
+"""Groups and sorts rows by their values, on arrays: the operations that most metrics need."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def _exact_sum(values: np.ndarray) -> float:
-    """Returns a sum without rounding in between; NaN if infinite values of a damaged log have none."""
+    """Returns a sum that is rounded only once; NaN if infinite values of a damaged log have no sum."""
     try:
         return fsum(values)
     except (ValueError, OverflowError):
@@ -81,7 +81,7 @@ class Groups:
         return found
 
     def distinct(self, values: np.ndarray) -> np.ndarray:
-        """Returns how many different values there are."""
+        """Returns the number of different values."""
         pairs = Groups(self.place, values)
         return np.bincount(self.place[pairs.first], minlength=len(self))
 

@@ -1,4 +1,6 @@
-"""`iolens predict LOG --stripes 16`: what a traced run would take at other settings, by the model of storage."""
+"""`iolens predict LOG --stripes 16`: predicts the duration of a traced run at other settings, by the model of
+storage.
+"""
 
 from __future__ import annotations
 

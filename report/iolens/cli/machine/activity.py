@@ -90,7 +90,7 @@ def _with_driver(experiment: Experiment) -> Experiment:
 
 
 def _answer(claims: Sequence[Claim], folder: Path, language: str) -> None:
-    """Prints what came out of every claim."""
+    """Prints the answer to every claim."""
     from iolens.course.judge import judge_claims
     from iolens.course.words import SAID, paragraphs
     from iolens.lab.sweep.read.results import load_results

@@ -1,4 +1,4 @@
-"""`iolens selfbench`: what the profiler costs on this machine, and what it cost a job at most."""
+"""`iolens selfbench`: measures the cost of the profiler on this machine, and the most that it cost a job."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`iolens advise LOG …`: what would make this run's I/O faster, and by how much at most."""
+"""`iolens advise LOG …`: names changes that would make this run's I/O faster, and the most that each can gain."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`iolens apa LOG > app.apa`: from a sampled run, the file that says what the next run is to trace."""
+"""`iolens apa LOG > app.apa`: writes, from a sampled run, the list of functions that the next run traces."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`iolens diff A B …`: what differs between logs, outputs, or folders of repetitions, in the terminal."""
+"""`iolens diff A B …`: prints the differences between logs, outputs, or folders of repetitions, in the terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`iolens listing LOG --source DIR`: the busiest lines in their loop nests, with what GCC did to them."""
+"""`iolens listing LOG --source DIR`: prints the busiest lines in their loop nests, with GCC's remarks on them."""
 
 from __future__ import annotations
 

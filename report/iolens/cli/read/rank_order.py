@@ -81,8 +81,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def cores_of(job: Job, order: Order) -> int:
-    """Returns a core a rank, where the job's nodes had as many processors: mpirun refuses a rankfile that
-    names others.
+    """Returns a core per rank if the job's nodes had as many processors: mpirun refuses a rankfile that names
+    others.
     """
     from iolens.metrics.processor.mpi.rank_places import node_places
 
@@ -92,7 +92,8 @@ def cores_of(job: Job, order: Order) -> int:
 
 
 def write_order(job: Job, order: Order, args: argparse.Namespace) -> None:
-    """Writes MPICH_RANK_ORDER, and the rankfile where enough hosts are known; says why where it is not written.
+    """Writes MPICH_RANK_ORDER and, if enough hosts are known, the rankfile; otherwise says why it is missing. Raises
+    UsageError before any file is written if hosts were given but are too few.
 
     Raises UsageError, before any file is written, where hosts were given and are too few.
     """

@@ -1,4 +1,4 @@
-"""`iolens live [JOB]`: what running jobs do, from their spools on this node."""
+"""`iolens live [JOB]`: shows the activity of running jobs, from their spools on this node."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`iolens recover [FOLDER …]`: make logs of what processes recorded that ended without writing one."""
+"""`iolens recover [FOLDER …]`: makes logs from the spools of processes that ended without writing a log."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def _choice(args: argparse.Namespace) -> Choice:
 
 
 def _settle_unusable(unusable: Sequence[Unusable], clean: bool) -> None:
-    """Prints each file that is no spool for this version, and removes it if that was asked for and nobody uses it."""
+    """Prints each file that is no spool for this version; removes it if that was requested and no process uses it."""
     from iolens.lab.recovery import recover
 
     for one in unusable:
@@ -145,7 +145,7 @@ def _label(job: Sequence[Spool]) -> str:
 
 
 def _announce(jobs: Sequence[Sequence[Spool]], clean: bool) -> None:
-    """Prints the ended jobs that will be taken, before the first of them is."""
+    """Prints the ended jobs that will be recovered or removed, before the first of them is."""
     ended = [job for job in jobs if _state(job) == "ended without its log"]
     if ended:
         print("The spools of these jobs will be removed:" if clean else "Logs of these jobs will be made:")

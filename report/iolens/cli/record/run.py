@@ -296,7 +296,7 @@ def _setup_of(args: argparse.Namespace, words: list[str], logs: Path, settings: 
         if args.io_component == LUSTRE:
             application |= storage.as_lustre or {}
     command = take_apart(words)
-    # A launcher is asked for its version where that decides what MPI-IO is told; any other program never is.
+    # A launcher is asked for its version if the settings of MPI-IO depend on it; other programs are never asked.
     starter = words[0] if command.launcher and (args.io_component or args.hints) else None
     if args.hints and starter and mpi.has_romio_of_5(starter):
         say(
@@ -308,7 +308,7 @@ def _setup_of(args: argparse.Namespace, words: list[str], logs: Path, settings: 
 
 
 def _recording(args: argparse.Namespace) -> dict[str, str]:
-    """Returns the variables of the options that decide what is recorded."""
+    """Returns the environment variables for the options that choose the recorded data."""
     values = {variable: getattr(args, option) for variable, option in _VARIABLES.items()}
     values |= {"IOLENS_SAMPLE_TIMER": args.timer if args.sample else None}
     found = {variable: value for variable, value in values.items() if value is not None and value is not False}
@@ -316,7 +316,7 @@ def _recording(args: argparse.Namespace) -> dict[str, str]:
 
 
 def _why_settings(mib: int, settings: Mapping[str, str]) -> dict[str, str]:
-    """Returns the variables of --why: events come from the trace of MPI, which is added to what is traced."""
+    """Returns the environment variables for --why: its events come from the trace of MPI, so MPI is traced as well."""
     groups = (settings.get("IOLENS_TRACE") or os.environ.get("IOLENS_TRACE", "")).split(",")
     return {"IOLENS_WHY": str(mib), "IOLENS_TRACE": ",".join([*filter(None, groups), *({"mpi"} - {*groups})])}
 

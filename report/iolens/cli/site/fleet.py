@@ -1,4 +1,6 @@
-"""`iolens fleet STORE`: who, which application, which file system, what could be saved, and how that changes."""
+"""`iolens fleet STORE`: reports the I/O of a site by user, application and file system, the possible savings, and their
+changes over time.
+"""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ def launchers() -> Iterator[CheckResult]:
 
 
 def version_said(said: str) -> str:
-    """Returns the name and version in what `mpirun --version` says: MPICH's Hydra has them behind a heading."""
+    """Returns name and version from the output of `mpirun --version`; MPICH's Hydra prints them behind a heading."""
     lines = [" ".join(line.split()) for line in said.splitlines() if line.strip()]
     if not lines:
         return "which says no version"

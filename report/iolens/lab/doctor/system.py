@@ -1,4 +1,4 @@
-"""The machine: system, limits, file systems, what the kernel lets a program do, other tools."""
+"""The machine: system, limits, file systems, permissions that the kernel gives a program, other tools."""
 
 from __future__ import annotations
 

@@ -70,7 +70,9 @@ def _starter_of(command: str) -> Starter | None:
 
 
 def options_for(command: str, mapping: str | None, per_node: int | None) -> tuple[str, ...]:
-    """Returns the options with which `command` places ranks so; raises UsageError for what it cannot do."""
+    """Returns the options with which `command` places ranks as requested; raises UsageError for a request that it
+    cannot fulfil.
+    """
     if mapping is None and per_node is None:
         return ()
     starter = _starter_of(command)

@@ -1,4 +1,4 @@
-"""Slurm: runs as batch jobs, one after the other, which go on when nobody watches."""
+"""Slurm: runs as batch jobs, one after another, which continue when the user's session ends."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def _name_of(folder: Path) -> str:
 
 
 def _handed_before(task: RunSpec) -> Handed | None:
-    """Returns the job that this task was handed to, now or by a sweep that has gone; None if it was not."""
+    """Returns the job to which this task was given, now or by an earlier sweep; None if it was not."""
     try:
         known = json.loads((task.folder / _JOB).read_text(encoding="utf-8"))
         return Handed(task, int(known["job"]), float(known["submitted"]), str(known["output"]))

@@ -18,7 +18,7 @@ _ENDED = frozenset(
 REQUEUED or PENDING soon after."""
 
 _GONE = "GONE"
-"""Our word for a job that nobody knows any more."""
+"""State of a job that Slurm no longer knows."""
 
 PATIENCE = 30.0
 """Maximum time in seconds that a command of Slurm may take."""
@@ -56,7 +56,7 @@ def states(jobs: Iterable[int]) -> Mapping[int, QueuedJob] | None:
 
 
 def _listed_job(line: str) -> tuple[int, QueuedJob]:
-    """Returns a line of squeue as number and state; 0 for one that is no job of ours."""
+    """Returns number and state from a line of squeue; the number is 0 for a job that is not ours."""
     number, state, reason = [*line.split("|", 2), "", ""][:3]
     return (int(number) if number.isdecimal() else 0), QueuedJob(state, reason)
 

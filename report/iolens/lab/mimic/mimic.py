@@ -46,7 +46,7 @@ class MiniApp:
 
 def mimic(job: Job, names: bool = False) -> MiniApp:
     """Returns the mini-app of a traced run; `names` gives its files their own names. Raises IolensError with the reason
-    if the log does not hold what it takes.
+    if the log lacks data that a mini-app needs.
     """
     trace = read_trace(job)
     programs = [(group, _steps_of(trace, group)) for group in groups_of(trace.calls, _waits(trace))]

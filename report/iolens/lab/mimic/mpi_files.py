@@ -55,7 +55,7 @@ class MpiFiles:
 
 
 def read_mpi_files(job: Job, ids: Mapping[int, int]) -> MpiFiles:
-    """Returns the MPI-IO calls of a log; raises IolensError where the log does not tell what they were."""
+    """Returns the MPI-IO calls of a log; raises IolensError if the log does not identify them."""
     views, numbers = _read_views(job)
     counters = _counters(job, ids)
     moved = transfers_of(job, ids, "DXT_MPIIO", Kind.MPI_WRITE, Kind.MPI_READ)

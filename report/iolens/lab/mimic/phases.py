@@ -1,4 +1,4 @@
-"""Find phases: ranks that call alike, and loops in what they call. Pure functions over arrays."""
+"""Find phases: ranks with the same calls, and loops in their calls. Pure functions over arrays."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ def _volume(trace: Trace) -> int:
 
 
 def readme_of(trace: Trace, steps: int, names: bool) -> str:
-    """Returns the README: how to run the program, what it keeps, and what it does not."""
+    """Returns the README: how to run the program, in what it agrees with the recorded run, and in what it differs."""
     counts = {kind: int((trace.calls.kind == kind).sum()) for kind in Kind}
     made = "\n".join(f"| {kind.name} | {count} |" for kind, count in counts.items() if count)
     moved = int(trace.calls.length[np.isin(trace.calls.kind, (*_WRITES, *_READS))].sum())

@@ -1,4 +1,4 @@
-"""Calls that the counters tell and the traces do not: seeks, stats, mappings, renames, unlinks, streams."""
+"""Calls that appear in the counters but not in the traces: seeks, stats, mappings, renames, unlinks, streams."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _STATS_OF_OPEN = {"ompio": 1, "romio321": 0, "romio341": 0}
 
 
 class Counted:
-    """The counters of a log by file and rank. A record of all ranks is shared out evenly among those that used the
-    file, the remainder to the first of them.
+    """The counters of a log by file and rank. A record of all ranks is divided evenly among those that used the file,
+    with the remainder for the first of them.
     """
 
     def __init__(self, job: Job, ids: dict[int, int], mpi: Calls) -> None:
@@ -250,7 +250,7 @@ def _renames(counted: Counted, spans: dict[tuple[int, int], tuple[float, float]]
     for place, (rank, file, target, _) in enumerate(rows):
         made = [row[3] for row in rows if row[2] == file and row[0] == rank]
         if made and (file, rank) not in spans:
-            rows[place] = (rank, file, target, max(made) + 1e-9)  # the file became this one by a rename
+            rows[place] = (rank, file, target, max(made) + 1e-9)  # the file got this name by a rename
     table = np.array(rows, np.float64).reshape(-1, 4)
     return calls_of(
         len(rows),

@@ -100,5 +100,5 @@ def _as_text(options: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _facts_among(said: Mapping[str, str]) -> dict[str, str]:
-    """Returns the facts that comparisons show, under the names of the tables in this file."""
+    """Returns the facts that comparisons show, under their names in this file's tables."""
     return {name: said[key] for key, name in _FACTS.items() if key in said}

@@ -59,8 +59,8 @@ class Trial:
 
 @dataclass(frozen=True)
 class Fit:
-    """A fitted model, its error for each run by name (predicted over measured, minus 1), and the parameters on which no
-    run depended and which kept their values.
+    """A fitted model, its error for each run by name (predicted over measured, minus 1), and the parameters that kept
+    their values because no run depended on them.
     """
 
     model: Model

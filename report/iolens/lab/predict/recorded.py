@@ -220,7 +220,7 @@ def _closes(job: Job, *traces: pd.DataFrame) -> pd.DataFrame:
 
 def _whether_collective(job: Job, mpiio: pd.DataFrame, events: pd.DataFrame) -> np.ndarray:
     """Returns for each traced MPI-IO transfer whether it was collective; raises if the log mixes both kinds and does
-    not tell them apart.
+    not mark them.
     """
     table = events[events["event"] == "collective"]
     if len(table):

@@ -16,8 +16,8 @@ def default_folders() -> list[Path]:
 
 
 def spool_files(folder: Path) -> list[str]:
-    """Returns the sorted paths in or below a folder that are named like spools, without those that vanish
-    meanwhile.
+    """Returns the sorted paths in or below a folder that have names of spools; files that vanish during the search are
+    left out.
     """
     found = (os.path.join(place, name) for place, _, names in os.walk(folder) for name in names)
     return sorted(path for path in found if path.endswith(".spool"))

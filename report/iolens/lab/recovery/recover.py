@@ -1,4 +1,6 @@
-"""Spools that processes left behind: find them, tell which have ended, and make one log of each job."""
+"""Spools that processes left behind: finds them, determines which processes have ended, and makes one log of
+each job.
+"""
 
 from __future__ import annotations
 
@@ -114,7 +116,9 @@ def state(spool: Spool | Unusable) -> State:
 
 
 def is_abandoned(spool: Unusable) -> bool:
-    """Returns True if nobody will write to a file any more. If its process is not known, the file must be a day old."""
+    """Returns True if no process will write to a file any more. If the file's process is unknown, the file must be a
+    day old.
+    """
     how = state(spool)
     try:
         return how == "ended" or (how == "unknown" and time.time() - Path(spool.spool).stat().st_mtime > _DAY)
@@ -172,7 +176,7 @@ def _unfinished(job: Iterable[Spool]) -> list[Path]:
 
 
 def is_own(spool: Spool) -> bool:
-    """Tells whether a spool belongs to this user; one that has vanished does."""
+    """Returns True if a spool belongs to this user, or if it has vanished."""
     try:
         return Path(spool.spool).stat().st_uid == os.geteuid()
     except FileNotFoundError:

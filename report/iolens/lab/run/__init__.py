@@ -1,1 +1,1 @@
-"""One run: a command under the profiler, its log and record, and what recording costs."""
+"""One run: a command under the profiler, its log and record, and the cost of recording."""

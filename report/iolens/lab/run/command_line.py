@@ -65,7 +65,7 @@ class Command(NamedTuple):
 
     @property
     def application(self) -> str | None:
-        """Returns the first application, as it was written; None if the launcher was given none."""
+        """Returns the first application as the user wrote it; None if the launcher was given none."""
         return self.words[self.applications[0]] if self.applications else None
 
 

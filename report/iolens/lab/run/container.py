@@ -33,7 +33,7 @@ class Contained:
 
     @property
     def program(self) -> str:
-        """Returns the program inside; "" where the image says what runs."""
+        """Returns the program inside the container; "" if the image decides which program runs."""
         return (self.inner.application or "") if self.inner else ""
 
     @property
@@ -103,8 +103,8 @@ def contained(
 def assembled(
     parts: Contained, binds: Sequence[str], surroundings: Mapping[str, str], preload: Mapping[str, str]
 ) -> list[str]:
-    """Returns the command line. A launcher inside and what else starts there stay without the preload; else the runtime
-    sets it too, which needs no `env` in the image.
+    """Returns the command line. If a launcher runs inside, it is not preloaded; otherwise the runtime sets the preload,
+    which needs no `env` in the image.
     """
     started, inside = parts.started, list(parts.started.inside)
     if parts.inner and parts.inner.launcher:

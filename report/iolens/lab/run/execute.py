@@ -1,4 +1,4 @@
-"""Run one command under the profiler: the preload on the application, the log collected, the output kept."""
+"""Runs one command under the profiler: preloads the application, collects the log, and keeps the output."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from iolens.lab.storage.backend import Backend
 
 _APART = "each rank writes its own log without MPI, because one common log would need all ranks of the job"
-"""Message if ranks get no adapter of their MPI because some of them cannot be recorded."""
+"""Message for ranks that get no adapter for their MPI because some of them cannot be recorded."""
 
 
 _ENDING = (signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM)

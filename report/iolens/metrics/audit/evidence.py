@@ -52,7 +52,7 @@ class Evidence:
     by_block: bool | None = None
 
     def known(self, column: str) -> list[Any]:
-        """Returns the values of a column, without those that are missing or empty."""
+        """Returns the values of a column that are neither missing nor empty."""
         return [value for value in self.runs[column] if value not in (None, "", ()) and not is_nan(value)]
 
     def unknown(self, column: str) -> int:

@@ -23,7 +23,7 @@ SOURCES = {
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule in a few words, where it is from, and how it is checked."""
+    """A rule in a few words, its source, and its check."""
 
     source: str
     number: str

@@ -66,7 +66,7 @@ def _dates(evidence: Evidence) -> Finding:
 
 
 def _moments(evidence: Evidence) -> list[datetime]:
-    """Returns the times at which the runs began, if known, without time zones, so that they can be sorted."""
+    """Returns the times at which the runs began, if known, in UTC without time zones so that they can be sorted."""
     found = []
     for text in evidence.known("started"):
         try:
@@ -77,7 +77,7 @@ def _moments(evidence: Evidence) -> list[datetime]:
 
 
 def load(evidence: Evidence) -> Finding:
-    """Returns whether others were at work before a run; what a sweep's own runs before it left counts too."""
+    """Returns whether other work ran before a run; load that the sweep's own earlier runs left counts too."""
     runs = [
         (float(before), int(cpus))
         for before, cpus in zip(evidence.runs["load_before"], evidence.runs["cpus"], strict=True)
@@ -97,7 +97,7 @@ def load(evidence: Evidence) -> Finding:
 
 
 def _order(evidence: Evidence) -> Finding:
-    """Returns whether the runs of what is compared alternate, so that drift meets all alike."""
+    """Returns whether the runs of the compared settings alternate, so that drift affects all of them equally."""
     known = list(zip(evidence.runs["started"], evidence.runs["group"], strict=True))
     if not known or any(not moment for moment, _ in known):
         return UNKNOWN, "Not all runs report when they began."
@@ -166,7 +166,7 @@ def _written_pages(evidence: Evidence) -> Finding:
 
 
 def _repetitions(evidence: Evidence) -> Finding:
-    """Returns whether there are enough runs of each."""
+    """Returns whether each setting has enough runs."""
     counts = [len(each) for each in evidence.groups.values()]
     if not counts:
         return UNKNOWN, "No measurement can be used."

@@ -29,8 +29,8 @@ _MEASURED = (
     (RUN, "run time"),
     ("Time", "run time"),
 )
-"""The measures on which a comparison of subjects is based: the first one that all have, else the first with a
-better side.
+"""The measures by which subjects are compared: the first measure that all subjects have, else the first that says which
+value is better.
 """
 
 
@@ -75,7 +75,7 @@ def of_comparison(comparison: Comparison, program: str) -> Evidence:
 
 
 def _joined_names(comparison: Comparison) -> str:
-    """Returns the setting along the axis of the figure of interactions, where its levels are names."""
+    """Returns the setting along the axis of the figure of interactions if its levels are names."""
     if comparison.interaction is None:
         return ""
     name = comparison.interaction.names[1]

@@ -171,8 +171,8 @@ def _interaction_cells(
 
 
 def _frame_of(rows: Sequence[tuple[Any, ...]], columns: Sequence[str], levels: Sequence[str]) -> pd.DataFrame:
-    """Returns rows as a frame whose columns of `levels` keep their types, of which a frame of rows may make
-    plain text.
+    """Returns rows as a frame whose columns of `levels` keep their types, which pandas might otherwise turn into plain
+    text.
     """
     kinds = {name: object if name in levels else None for name in columns}
     return pd.DataFrame(

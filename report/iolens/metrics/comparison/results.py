@@ -61,7 +61,9 @@ class Comparison:
 
     @property
     def proven(self) -> bool:
-        """Returns whether the best is proven better than the baseline, by confirming runs of both if there are any."""
+        """Returns True if the best is proven better than the baseline; runs that confirm both decide it if there are
+        any.
+        """
         if self.fresh is not None and self.fresh.ratio is not None:
             return self.fresh.ratio.is_clear and self.fresh.ratio.value > 1
         return self.best is not None and bool(self.points.loc[self.best, "ratio_low"] > 1)

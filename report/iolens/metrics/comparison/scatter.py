@@ -1,4 +1,6 @@
-"""Repetitions whose geometric mean describes none of them: a run far from all others, or two groups of runs."""
+"""Repetitions whose geometric mean is typical of none of them: one run is far from all others, or the runs form two
+groups.
+"""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ Levels = tuple[Any, ...]
 
 @dataclass(frozen=True)
 class Joint:
-    """Settings that change together: their names, the name of all, and the level for each combination that there is."""
+    """Settings that change together: their names, their joint name, and the level for each existing combination."""
 
     names: tuple[str, ...]
     name: str

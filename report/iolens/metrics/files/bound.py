@@ -1,4 +1,4 @@
-"""The most that storage could give: what its targets take, what the writers' links carry, what memory copies."""
+"""The largest bandwidth that storage could give: by its targets, by the writers' links, and by copies in memory."""
 
 from __future__ import annotations
 

@@ -112,7 +112,7 @@ def _common(shapes: set[_Shape]) -> str:
 
 
 def _mark(numbers: set[str]) -> str:
-    """Returns what stands for these numbers."""
+    """Returns the mark that stands for these numbers in a name."""
     if len(numbers) == 1:
         return next(iter(numbers))
     lengths = {len(number) for number in numbers}

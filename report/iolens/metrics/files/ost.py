@@ -261,7 +261,7 @@ def _from_traces(traced: Records, layouts: Records) -> Records:
 
 
 def _add_rows(parts: list[list[Any]], values: tuple[Any, ...]) -> None:
-    """Adds a row for each stripe, of which the fourth value is the number, to each of COLUMNS."""
+    """Adds a row for each stripe to each of COLUMNS; the fourth value is the number of stripes."""
     for part, value, kind in zip(parts, values, _KINDS, strict=True):
         part.append(np.broadcast_to(np.asarray(value, kind), len(values[3])))
 
@@ -327,6 +327,8 @@ def _begins(values: np.ndarray) -> np.ndarray:
 
 @once_per_job
 def apart(job: Job) -> np.ndarray:
-    """Returns files that several ranks wrote of which each stripe is known to have been written by one rank alone."""
+    """Returns the files that several ranks wrote although each stripe is known to have been written by a single
+    rank.
+    """
     found = stripe_writers(job)
     return np.zeros(0, "u8") if found is None else found["id"][found["most"] == 1]

@@ -1,4 +1,4 @@
-"""Files: how they were used, where they lie."""
+"""Files: their use and their places."""
 
 from __future__ import annotations
 
@@ -13,10 +13,14 @@ from iolens.metrics.job.layers import LAYERS, io_time
 from iolens.metrics.once import once_per_job
 
 LOWEST = ("POSIX", "STDIO", "DFS", "DAOS")
-"""The layers at which bytes reach a file; none contains another's calls, but DAOS those of DFS."""
+"""The layers at which bytes reach a file. None of them contains another's calls, except that DAOS contains those of
+DFS.
+"""
 
 _LOCAL = ("", "overlay", "rootfs", "tmpfs", "ext2", "ext3", "ext4", "xfs", "btrfs", "zfs", "squashfs")
-"""Types of mount points whose files have no stripes: where one has, the log's mount table is that of a container."""
+"""Types of mount points whose files have no stripes. If such a file has stripes, the mount table is that of a
+container.
+"""
 
 UNMOUNTED = "(no mount point)"
 """Mount point shown for standard streams and for files below no mount point of the log."""

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from iolens.log import Job
 
 _LARGEST = ("MAX_BYTE_READ", "MAX_BYTE_WRITTEN", "FILE_ALIGNMENT")
-"""Counters of which the largest is kept; all others are added up, but for times of a rank and timestamps."""
+"""Counters of which the largest value is kept. All other counters are added up, except the times of single ranks and
+the timestamps.
+"""
 
 _LIMITS = (100, 1 << 10, 10 << 10, 100 << 10, 1 << 20, 4 << 20, 10 << 20, 100 << 20, 1 << 30, float("inf"))
 """The upper limit of each range of access sizes, in bytes; it belongs to the range."""

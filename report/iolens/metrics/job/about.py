@@ -62,7 +62,7 @@ def _remark(module: ModuleInfo) -> str:
 
 @once_per_job
 def host_ranks(job: Job) -> list[tuple[str, list[int]]] | None:
-    """Returns the hosts, and which ranks ran on each. None if the log does not tell."""
+    """Returns the hosts, each with the ranks that ran on it. None if the log does not know them."""
     if not job.info.get("hosts") or not job.info.get("rank_host"):
         return None
     ranks: dict[int, list[int]] = {}
@@ -93,8 +93,8 @@ def programs(job: Job) -> Records | None:
 
 @once_per_job
 def one_client(job: Job) -> bool:
-    """Returns whether all ranks are known to reach the file system through one node, so that none waits for another's
-    locks.
+    """Returns True if all ranks are known to reach the file system through one node, so that no rank waits for locks of
+    another node.
     """
     found = host_ranks(job)
     return found is not None and len(found) == 1 and not job.emulated

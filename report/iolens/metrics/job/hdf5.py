@@ -64,7 +64,7 @@ def _places(job: Job, rows: Records) -> np.ndarray:
 
 
 def _said(frame: Frame | None = None) -> str:
-    """Returns a function with its line, where that is known."""
+    """Returns a function with its line, if the line is known."""
     if frame is None:
         return ""
     return f"{frame.function} ({frame.source}:{frame.line})" if frame.line else frame.function

@@ -1,4 +1,4 @@
-"""The layers of I/O that are reported on, and which of Darshan's counters mean the same thing in each."""
+"""The reported layers of I/O, and the counters of Darshan that mean the same in each of them."""
 
 from __future__ import annotations
 

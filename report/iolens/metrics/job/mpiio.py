@@ -1,4 +1,6 @@
-"""MPI-IO: hints requested and effective, who really wrote, and what collective buffering did to the bytes."""
+"""MPI-IO: requested and effective hints, the ranks that really wrote, and the effect of collective buffering on the
+bytes.
+"""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ def rank_times(job: Job) -> Records | None:
 
 
 def _merged_files(job: Job) -> np.ndarray:
-    """Returns the files of POSIX whose record is one of all ranks together."""
+    """Returns the files of POSIX that have one record for all ranks together."""
     return job.records["POSIX"]["id"][job.records["POSIX"]["rank"] < 0]
 
 
@@ -109,7 +109,9 @@ def slow_targets(job: Job, factor: float) -> Records | None:
 
 @dataclass(frozen=True)
 class SlowHost:
-    """A host, how many of its ranks did I/O, the median of their seconds, and that of all other ranks'."""
+    """A host, the number of its ranks that did I/O, the median of their seconds, and the median over all other
+    ranks.
+    """
 
     host: str
     ranks: int

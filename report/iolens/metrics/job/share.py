@@ -26,7 +26,7 @@ for another process.
 """
 
 ABOVE = {"POSIX": "MPI-IO", "STDIO": "MPI-IO", "DAOS": "DFS"}
-"""A layer, and the one whose times contain it in the files that both know."""
+"""For a layer, the layer above it, whose times contain its times for files that both know."""
 
 
 @once_per_job

@@ -143,8 +143,8 @@ static void make_communicators(void)
     free(those);
 }
 
-/* Make the files that the recorded program found, and remove those that it did not; each rank some of them.
- */
+/* Makes the files that the recorded program found, and removes those that it did not find. Each rank handles
+ * some of the files. */
 static void prepare(int size)
 {
     (void)mkdir(directory, 0755);
