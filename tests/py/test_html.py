@@ -12,7 +12,7 @@ from iolens.advise.table import RULES
 from iolens.cli.main import main
 from iolens.errors import IolensError
 from iolens.log import read_log
-from iolens.pages.blocks import FigureBlock, Page, Row, Table, Text
+from iolens.pages.blocks import About, FigureBlock, Page, Row, Table, Text
 from iolens.pages.document import write_document
 from iolens.pages.exhibits.job import JOB_EXHIBITS
 from iolens.pages.exhibits.timeline import SHARED_SPANS
@@ -106,7 +106,14 @@ def test_findings_and_numbers_link_to_each_other(tmp_path: Path) -> None:
 
 def test_every_rule_has_its_numbers() -> None:
     assert set(EVIDENCE) == {rule.id for rule in RULES}
-    assert set(EVIDENCE.values()) <= {exhibit.name for exhibit in JOB_EXHIBITS}
+    assert set(" ".join(EVIDENCE.values()).split()) <= {exhibit.name for exhibit in JOB_EXHIBITS}
+
+
+def test_a_finding_links_to_each_of_its_exhibits_that_the_page_has() -> None:
+    tables = [Table(title, ["a"], [["1"]], about=About(title.lower(), title, "")) for title in ("Opens", "Starts")]
+    text = document("t", "s", [Page("P", [Text("Slow: 1 s", "finding", "opens none starts"), *tables])], [])
+    assert 'Numbers: <a href="#exhibit_opens">Opens</a>, <a href="#exhibit_starts">Starts</a></p>' in text
+    assert text.count('Advice: <a href="#finding_1">Slow</a>') == 2
 
 
 def test_a_page_has_more_rows_than_a_sheet() -> None:

@@ -22,7 +22,7 @@ Style: TypeAlias = Literal["body", "lead", "code", "heading", "note", "finding",
 class Text:
     """A paragraph; `code` keeps its lines and is set in a fixed-width font.
 
-    `see` is the name of the exhibit with the numbers that it is about.
+    `see` names the exhibits with the numbers that it is about, separated by spaces.
     """
 
     text: str

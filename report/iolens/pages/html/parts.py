@@ -62,12 +62,14 @@ def _prose(words: str) -> str:
 
 
 def _finding(block: Text, places: Places) -> str:
-    """Returns a finding with a link to the numbers that it is about, if the page has them."""
+    """Returns a finding with links to the numbers that it is about, if the page has them."""
     head = f'<h3 class="finding" id="{places.next_finding()}">{escape(block.text)}</h3>'
-    title = places.titles.get(block.see)
-    if title is None:
-        return head
-    return head + f'<p class="see">Numbers: <a href="#{places.exhibit(block.see)}">{escape(title)}</a></p>'
+    links = [
+        f'<a href="#{places.exhibit(name)}">{escape(places.titles[name])}</a>'
+        for name in block.see.split()
+        if name in places.titles
+    ]
+    return head + (f'<p class="see">Numbers: {", ".join(links)}</p>' if links else "")
 
 
 def _figure(block: FigureBlock, places: Places) -> str:

@@ -46,7 +46,7 @@ class Places:
 
     def findings_in(self, about: About) -> list[tuple[str, str]]:
         """Returns findings about these numbers, each where it is said last: what it says, and its name."""
-        return [(said, f"finding_{n}") for said, (n, see) in self.findings.items() if see == about.name]
+        return [(said, f"finding_{n}") for said, (n, see) in self.findings.items() if about.name in see.split()]
 
 
 def flat_blocks(blocks: Iterable[Block]) -> Iterator[Block]:

@@ -1,4 +1,4 @@
-"""The exhibit with the numbers behind each rule of the advice, by the rule's id."""
+"""The exhibits with the numbers behind each rule of the advice, by the rule's id."""
 
 from __future__ import annotations
 
@@ -73,8 +73,8 @@ EVIDENCE: Mapping[str, str] = {
     "lock-waits": "file_locks",
     "gpu-fallback": "gpu_storage",
     "mapped-random": "mapped_files",
-    "missing-paths": "failed_calls",
+    "missing-paths": "failed_calls start_up",
 }
-"""The exhibits that hold the evidence of each rule; every rule has at least one. A page does not refer to an exhibit
-that the log leaves empty.
+"""The exhibits that hold the evidence of each rule, separated by spaces; every rule has at least one. A page does not
+refer to an exhibit that the log leaves empty.
 """
