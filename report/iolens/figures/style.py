@@ -1,6 +1,6 @@
 """Sizes, fonts and one colour for each kind of I/O, which all figures share.
 
-The colours are Okabe and Ito's (2008), which colour-blind readers can tell apart.
+The colours are Okabe and Ito's (2008), which colour-blind readers can distinguish.
 """
 
 from __future__ import annotations

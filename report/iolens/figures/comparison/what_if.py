@@ -1,4 +1,4 @@
-"""Predicted I/O times at settings that nobody ran, against the measured one."""
+"""Predicted I/O times at settings without a run, beside the measured time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _MOST = 24
-"""Largest number of bars that a reader can still tell apart."""
+"""Maximum number of bars that a reader can distinguish."""
 _ROW_NAME = 60
 """Maximum width of a line of a bar's name, in characters."""
 _LINE, _GAP, _AXIS = 0.125, 0.07, 0.55

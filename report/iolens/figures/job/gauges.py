@@ -1,4 +1,4 @@
-"""Gauges side by side: a number, where it lies on a labelled scale, and its bound."""
+"""Gauges side by side: a number, its place on a labelled scale, and its bound."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Gauge:
 
 @styled
 def gauge_row(gauges: Sequence[Gauge], width: float = FULL_WIDTH) -> Figure:
-    """Returns the gauges in columns of equal width. Length, number and a word tell what colour tells."""
+    """Returns the gauges in columns of equal width. Length, number and a word repeat the meaning of the colour."""
     from matplotlib.figure import Figure
     from matplotlib.patches import Rectangle
 

@@ -77,5 +77,5 @@ def shared_spans(spans: pd.DataFrame, run_time: float, width: float = FULL_WIDTH
 
 
 def _shortened(name: str, most: int = 34) -> str:
-    """Returns a file name without its middle where it is long."""
+    """Returns a file name; a long name loses its middle."""
     return name if len(name) <= most else f"{name[: most // 2 - 1]}…{name[-most // 2 :]}"

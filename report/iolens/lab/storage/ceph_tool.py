@@ -81,7 +81,7 @@ def targets_of_objects(pool: str, names: Sequence[str]) -> tuple[int, ...]:
 
 
 def _answer(*words: str) -> Any:
-    """Returns what a command of the tool prints, from JSON."""
+    """Returns the JSON that a command of the tool prints."""
     return _parsed(run_tool(("ceph", *words, "--format", "json"), _CLIENT))
 
 

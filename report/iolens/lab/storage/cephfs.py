@@ -146,9 +146,7 @@ def parse_layout(text: str) -> Layout:
 
 
 def _layout_command(count: int, size: int | None, pool: str | None, object_size: int | None = None) -> str:
-    """Returns the line with which a person sets these stripes; None leaves a size or the pool as the directory has
-    it.
-    """
+    """Returns the command line that sets these stripes; None keeps a size or the pool of the directory."""
     given = {"stripe_unit": size, "stripe_count": count, "object_size": object_size, "pool": pool}
     value = " ".join(f"{key}={value}" for key, value in given.items() if value)
     return f'setfattr -n {_OF_DIRECTORY} -v "{value}" DIRECTORY'

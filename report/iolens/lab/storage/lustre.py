@@ -40,7 +40,7 @@ def _get_stripes(path: Path) -> Layout:
 
 
 def _targets(path: Path, pool: str | None) -> tuple[StorageTarget, ...]:
-    """Returns the object storage targets below a path, deactivated ones with them, or those of a pool."""
+    """Returns the object storage targets below a path, or those of a pool, including deactivated ones."""
     return parse_df(_lfs("df", "-v", *(["-p", pool] if pool else []), str(path.absolute())))
 
 

@@ -18,7 +18,9 @@ def health_with(
     get_stripes: Callable[[Path], Layout],
     targets: Callable[[Path, str | None], tuple[StorageTarget, ...]] | None = None,
 ) -> Callable[[Path, str], Health]:
-    """Returns a back end's `health`: layout and targets as its tools tell them after the job, or why they do not."""
+    """Returns a back end's `health`: layout and targets as its tools report them after the job, or the reason why they
+    do not.
+    """
 
     def health(directory: Path, job: str) -> Health:
         counts: dict[str, Any] = {"layout": _told(lambda: asdict(get_stripes(_sample(directory / job))))}
@@ -30,7 +32,9 @@ def health_with(
 
 
 def _told(question: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """Returns an answer, or the reason why there is none: a run is not lost because a tool failed afterwards."""
+    """Returns an answer, or the reason why there is none: a tool that fails after the run does not invalidate
+    the run.
+    """
     try:
         return question()
     except IolensError as error:
@@ -38,5 +42,5 @@ def _told(question: Callable[[], dict[str, Any]]) -> dict[str, Any]:
 
 
 def _sample(folder: Path) -> Path:
-    """Returns the first data file of a job, which has the layout of all; the folder if there is none."""
+    """Returns the first data file of a job, whose layout all its files have; the folder if there is none."""
     return min((path for path in folder.rglob("*") if path.is_file()), default=folder)

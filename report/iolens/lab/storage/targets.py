@@ -38,7 +38,7 @@ def usable(targets: Sequence[StorageTarget]) -> int:
 
 
 def without_files(targets: Sequence[StorageTarget]) -> str:
-    """Returns those that take no new files, and why: `3 (inactive device), 5 (read-only)`."""
+    """Returns the targets that take no new files, with the reasons: `3 (inactive device), 5 (read-only)`."""
     return ", ".join(f"{target.index} ({target.trouble})" for target in targets if not target.takes_files)
 
 

@@ -30,8 +30,8 @@ _OTHER_LEVEL = 0.3
 """Correlation of departures between two levels of an own factor."""
 
 _ANY_SCALE = 3.0
-"""Standard deviation of the logarithm of the bandwidth that all settings share; large because nothing is known
-of it.
+"""Standard deviation of the logarithm of the bandwidth that all settings share; it is large because nothing is known of
+this bandwidth beforehand.
 """
 
 

@@ -48,7 +48,7 @@ class IorRow:
 
 @dataclass(frozen=True)
 class IorOutput:
-    """Version, the option block as it stands, and the rows of all tests."""
+    """Version, the option block as IOR printed it, and the rows of all tests."""
 
     version: str
     facts: dict[str, str]

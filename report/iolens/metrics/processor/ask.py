@@ -26,7 +26,7 @@ PE, EVERY_PE = "pe", "pe=all"
 """The level of single ranks: its rows with the largest, the median and the smallest value, or all of them."""
 
 THREAD = "thread"
-"""The level of single threads: where it is the last one, imbalance is among the threads of all ranks."""
+"""The level of single threads. If it is the last level, imbalance is computed among the threads of all ranks."""
 
 _COMPARE: dict[str, Callable[[Any, Any], Any]] = {
     "<=": operator.le,
@@ -128,9 +128,7 @@ def matching_ranks(where: Sequence[Condition], ranks: int) -> int:
 
 
 def kept(rows: Records, where: Sequence[Condition]) -> Records:
-    """Returns the rows that meet all conditions. What is known of several ranks together (rank -1) meets none
-    on `pe`.
-    """
+    """Returns the rows that meet all conditions. Rows of several ranks together (rank -1) meet no condition on `pe`."""
     for one in where:
         if one.name == PE:
             rows = rows.where(one.holds(rows["rank"]) & (rows["rank"] >= 0))

@@ -36,5 +36,5 @@ def load_balance(job: Job, ask: Ask = DEFAULT) -> Records | None:
 
 @once_per_job
 def exclusive_balance(job: Job, ask: Ask = DEFAULT) -> Records | None:
-    """Returns `load_balance` without the functions whose time includes what they called."""
+    """Returns `load_balance` without the functions whose time includes that of functions which they called."""
     return answer(job, timed_rows(job), LEVELS, _MEASURES, ask)

@@ -1,4 +1,4 @@
-"""Hardware and software counters: their values and rates, and what follows from several of them together."""
+"""Hardware and software counters: their values and rates, and metrics that follow from several counters."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Counts:
 
 @dataclass(frozen=True)
 class Derived:
-    """A metric of several counters; `needs` are those without which it is left out."""
+    """A metric of several counters; it is left out without those in `needs`."""
 
     name: str
     unit: str
@@ -172,7 +172,7 @@ def derive(counts: Counts) -> list[tuple[str, str, float]]:
 
 
 SCALES = {"task-clock": (1e-9, "s"), "peak-memory": (2.0**-20, "MiB")}
-"""Events that are no plain counts: what to multiply them with, and the unit; they have no rate."""
+"""Events whose values are no plain counts: the factor to multiply them with, and the unit. They have no rate."""
 
 _SOFTWARE = frozenset(
     {"task-clock", "minor-faults", "major-faults", "voluntary-switches", "involuntary-switches", "peak-memory"}
@@ -347,6 +347,6 @@ def _of_same_ranks(rows: Records, each: Across) -> Records | None:
 
 def _peak(job: Job) -> float:
     """Returns the nominal number of floating-point operations (double precision) that a core can perform in a cycle; 0
-    if the log does not tell.
+    if the log does not know it.
     """
     return float(job.info.get("processor", {}).get("peak", 0))

@@ -1,4 +1,4 @@
-"""The I/O of single ranks: time, calls and bytes by layer, kind and file, as far as the log knows ranks apart."""
+"""The I/O of single ranks: time, calls and bytes by layer, kind and file, for ranks that the log lists separately."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def _apart_rows(apart: Records, kind: str) -> Records:
 
 
 def _folder_rows(job: Job) -> list[Records]:
-    """Returns calls of POSIX that move no bytes and stand in no record of it: those on folders, names and sizes."""
+    """Returns the POSIX calls that move no bytes and are in no record of a file: calls on folders, names and sizes."""
     extra = table_records(job, "posix_extra")
     if extra is None:
         return []

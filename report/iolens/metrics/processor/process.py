@@ -41,7 +41,9 @@ def program_time(job: Job, ask: Ask = DEFAULT) -> Records | None:
 
 @once_per_job
 def _process_rows(job: Job) -> pd.DataFrame | None:
-    """Returns the region with `time`; of single ranks alone where it has others together."""
+    """Returns the region with `time`. If it has rows of several ranks together, only the rows of single ranks
+    are kept.
+    """
     usage = rank_usage(job)
     if usage is None or not len(usage):
         return None

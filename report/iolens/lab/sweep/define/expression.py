@@ -33,7 +33,7 @@ _UNARY: Mapping[type[ast.unaryop], Callable[[Any], Any]] = {ast.Not: operator.no
 
 
 _KINDS = (ast.BoolOp, ast.UnaryOp, ast.BinOp, ast.Compare, ast.Name, ast.Constant)
-"""Node types that an expression may have; the operators are those of the tables, `and` and `or`."""
+"""Node types that an expression may contain. The operators are those of the tables above, `and` and `or`."""
 
 
 def parse(text: str) -> ast.expr:

@@ -58,7 +58,7 @@ def _experiment_of(log: Path, folder: Path) -> Experiment:
 
 
 def _make(log: Path, place: Path) -> None:
-    """Makes the mini-app; raises IolensError for a log that does not tell its calls, or without a compiler."""
+    """Makes the mini-app; raises IolensError if the log does not hold its calls, or if there is no compiler."""
     from iolens.lab.mimic.mimic import mimic
     from iolens.log import read_log
 

@@ -1,4 +1,4 @@
-"""Specify the runs of a sweep: what each does, where its data goes, and whether that can work."""
+"""Specify the runs of a sweep: the work of each, the place of its data, and the checks that it can run."""
 
 from __future__ import annotations
 

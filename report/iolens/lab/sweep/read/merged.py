@@ -14,7 +14,7 @@ APART = (CONFIRM, "first")
 """Folders of a sweep whose runs are no repetitions of its matrix."""
 
 _EXPERIMENT = "experiment"
-"""Name of the setting that tells the sweeps apart."""
+"""Name of the setting that distinguishes the sweeps."""
 
 
 def is_sweep(path: Path) -> bool:

@@ -19,8 +19,8 @@ _CELLS = 128
 
 @once_per_job
 def mpi_peers(job: Job, ask: Ask = DEFAULT) -> Records | None:
-    """Returns pairs of ranks, the those with most bytes first: `rank` sent `messages` with `bytes` to `peer`;
-    `on_node`: they share one.
+    """Returns pairs of ranks, those with most bytes first: `rank` sent `messages` with `bytes` to `peer`; `on_node`:
+    they share one.
 
     Point-to-point and one-sided, in world ranks; what `peer` fetched from a window of `rank` counts as sent by `rank`.
     `share` in per cent of all bytes. A rank of -1 is all those that the log has no row of their own for. Pairs with

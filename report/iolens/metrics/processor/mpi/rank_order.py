@@ -85,7 +85,7 @@ def orders(job: Job, ranks_per_node: int = 0) -> tuple[Order, ...]:
 
 
 def _placement(job: Job) -> tuple[int, ...]:
-    """Returns the node of each rank, as the job ran; empty if the log does not tell."""
+    """Returns the node of each rank in this job; empty if the log does not know it."""
     found = job.info.get("rank_host", [])
     return tuple(int(node) for node in found) if len(found) == job.nprocs else ()
 
@@ -128,7 +128,7 @@ _USUAL = (("SMP", 1, _smp), ("round-robin", 0, _round_robin), ("folded", 2, _fol
 
 @once_per_job
 def traffic_of(job: Job) -> Traffic | None:
-    """Returns the bytes between different ranks that the log holds apart; None if there is none."""
+    """Returns the bytes between pairs of different ranks; None if the log does not list pairs."""
     rows = sent(job)
     if rows is None:
         return None
@@ -152,8 +152,8 @@ def _collective_bytes(job: Job) -> float:
 
 
 def _on_node_bytes(traffic: Traffic, nodes: Sequence[int]) -> float:
-    """Returns bytes between ranks on the same node, where `nodes` has the node of each rank; each message
-    counts once.
+    """Returns the bytes between ranks on the same node, counting each message once; `nodes` has the node of
+    each rank.
     """
     both = sum(
         moved for rank, row in traffic.weight.items() for peer, moved in row.items() if nodes[rank] == nodes[peer]
@@ -198,7 +198,7 @@ def _grown(traffic: Traffic, ranks: int, room: Sequence[int]) -> tuple[int, ...]
 
 
 def nearest(heap: list[tuple[float, int, int]], tie: Mapping[int, float], free: set[int]) -> int:
-    """Returns the free rank with the strongest tie; -1 when there is none. Entries that are out of date are dropped."""
+    """Returns the free rank with the strongest tie; -1 if there is none. Outdated entries are dropped."""
     while heap:
         weight, _, rank = heapq.heappop(heap)
         if rank in free and -weight == tie[rank]:
@@ -233,7 +233,7 @@ def _exchange(traffic: Traffic, nodes: list[int], members: Mapping[int, set[int]
         return
 
     def gain(other: int) -> float:
-        """Returns bytes that stay on a node afterwards, less those that do now."""
+        """Returns by how many bytes an exchange with `other` raises the traffic within nodes."""
         theirs = _tied(traffic.weight.get(other, {}), nodes)
         mine = ties[there] - ties.get(here, 0.0)
         return mine + theirs.get(here, 0.0) - theirs.get(there, 0.0) - 2 * row.get(other, 0.0)
@@ -255,5 +255,5 @@ def _tied(row: Mapping[int, float], nodes: Sequence[int]) -> dict[int, float]:
 
 
 def rank_list(nodes: Sequence[int]) -> list[int]:
-    """Returns the ranks node by node: what MPICH_RANK_ORDER lists."""
+    """Returns the ranks node by node, as MPICH_RANK_ORDER lists them."""
     return sorted(range(len(nodes)), key=lambda rank: (nodes[rank], rank))

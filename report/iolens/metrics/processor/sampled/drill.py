@@ -49,7 +49,7 @@ class Measures:
 
 @dataclass(frozen=True)
 class Levels:
-    """`known`: the levels that a table may be asked by; `default`: those that it has when it is not."""
+    """`known`: the levels by which a table may be grouped; `default`: the levels of a table without a request."""
 
     known: tuple[str, ...]
     default: tuple[str, ...]
@@ -177,7 +177,7 @@ class Tree:
         return 100.0 * value / self.whole if self.whole else NOT_KNOWN
 
     def children(self, path: tuple[str, ...]) -> list[tuple[str, ...]]:
-        """Returns the paths below, the largest first, without those under the threshold."""
+        """Returns the paths below a path, the largest first, without those under the threshold."""
         found = sorted(self.below.get(path, ()), key=lambda one: (-self.mean(one), one))
         return [one for one in found if not self.share(self.weight(one)) < self.threshold]
 
@@ -212,7 +212,7 @@ class Tree:
         }
 
     def unevenness(self, node: Records, units: int) -> dict[str, float]:
-        """Returns the imbalance over so many ranks or threads; those without a row count as 0."""
+        """Returns the imbalance over all ranks or threads, `units` in number; those without a row count as 0."""
         values, ranks = node[self.measures.first], node["rank"]
         if (ranks < 0).any() or not len(values):
             return _UNKNOWN

@@ -93,13 +93,15 @@ def best(reasons: Sequence[str]) -> str:
 
 
 def loop_tags(remarks: Iterable[Remark], source: str, loops: Iterable[Loop]) -> Mapping[int, str]:
-    """Returns what the compiler did to each loop of a source file, by the loop's first line."""
+    """Returns the compiler's treatment of each loop of a source file, by the loop's first line."""
     known = _by_line(remarks)
     return {loop.begin: _tag_of(known.get((source, loop.begin), ())) for loop in loops}
 
 
 def _tag_of(remarks: Sequence[Remark]) -> str:
-    """Returns what the compiler did to a loop: its letters, with the largest factor of unrolling; `+` for nothing."""
+    """Returns the compiler's treatment of a loop: its letters, with the largest factor of unrolling; `+` if the
+    compiler did nothing.
+    """
     letters = {remark.letter for remark in remarks if remark.begins_loop}
     if "V" in letters:
         letters.discard(MISSED)

@@ -52,10 +52,12 @@ _UNEVEN = 0.1
 """Threads are uneven when the busiest one exceeds their average by this part of the run."""
 
 _MOSTLY = 0.5
-"""A part of something is most of it from here on."""
+"""Minimum share that counts as most of something."""
 
 _CHILDREN = 0.25
-"""Processor time of child processes explains a wait from this part of it on: they may lack cores or do I/O, too."""
+"""Minimum share of the processor time of child processes in a wait for which the children explain it: they may lack
+cores or do I/O, too.
+"""
 
 
 @dataclass(frozen=True)
@@ -111,7 +113,9 @@ def largest_part(job: Job) -> Largest | None:
 
 
 def _waiting_for_cores(job: Job, each: Records) -> float:
-    """Returns the share of the time in which an average rank wanted a core and had none; 0 if nobody counted that."""
+    """Returns the share of the time in which an average rank was ready to run and had no core; 0 if the kernel did not
+    count it.
+    """
     waits = core_waits(job, each)
     return float(waits.mean()) / job.run_time if waits is not None else 0.0
 

@@ -1,4 +1,4 @@
-"""Loops in a source text, in C, C++ and Fortran: where each begins and ends, as far as a simple scanner can tell."""
+"""Loops in a source text, in C, C++ and Fortran: the first and last line of each that a simple scanner finds."""
 
 from __future__ import annotations
 
