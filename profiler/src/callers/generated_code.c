@@ -233,7 +233,7 @@ const struct process_table table_generated_code = {
                "which an interpreter or just-in-time compiler writes on request. Addresses in `call_nodes` "
                "without an object lie in such functions",
     TABLE_ROWS(COLUMNS),
-    .on_demand = true,
-    .state_of = TABLE_call_nodes,
-    .collect = collect,
+    .merging.on_demand = true,
+    .merging.state_of = TABLE_call_nodes,
+    .merging.collect = collect,
 };

@@ -40,7 +40,8 @@ uint64_t recording_layout(void)
     for (int m = 0; m < MODULE_COUNT; m++)
         layout = mixed(layout, modules[m]->state_bytes);
     for (int t = 0; t < TABLE_COUNT; t++)
-        layout = mixed(mixed(layout, process_tables[t]->state_bytes), process_tables[t]->file_bytes);
+        layout = mixed(mixed(layout, process_tables[t]->recording.state_bytes),
+                       process_tables[t]->recording.file_bytes);
     for (const char *c = IOLENS_VERSION; *c; c++)
         layout = mixed(layout, (uint64_t)*c);
     return layout;

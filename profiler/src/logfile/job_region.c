@@ -130,7 +130,8 @@ static void add_partial(struct buffer *out)
         comma = ", ";
     }
     for (int t = 0; t < TABLE_COUNT; t++) {
-        const char *lacks = process_tables[t]->left_out ? process_tables[t]->left_out() : NULL;
+        const char *lacks =
+            process_tables[t]->remarks.left_out ? process_tables[t]->remarks.left_out() : NULL;
         if (!lacks)
             continue;
         buffer_format(out, "%s", comma);
@@ -145,7 +146,7 @@ static void add_remarks(struct buffer *out)
     const char *comma = "";
     buffer_format(out, "\"remarks\": [");
     for (int t = 0; t < TABLE_COUNT; t++) {
-        const char *remark = process_tables[t]->remark ? process_tables[t]->remark() : NULL;
+        const char *remark = process_tables[t]->remarks.remark ? process_tables[t]->remarks.remark() : NULL;
         if (!remark)
             continue;
         buffer_format(out, "%s", comma);
@@ -219,8 +220,8 @@ static void write_job(const struct iolens_transport *transport, struct buffer *o
 const struct process_table table_job = {
     .name = "job",
     .meaning = "One JSON object about the run, written by rank 0; LOG.md explains its keys",
-    .count = count,
-    .sums = iolens_registry.ranks_partial,
-    .sum_count = MODULE_COUNT + 1,
-    .write = write_job,
+    .merging.count = count,
+    .merging.sums = iolens_registry.ranks_partial,
+    .merging.sum_count = MODULE_COUNT + 1,
+    .merging.write = write_job,
 };

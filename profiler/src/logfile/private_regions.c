@@ -30,8 +30,8 @@ static void enter(struct buffer *directory, const struct process_table *table, s
                   const char *comma)
 {
     buffer_format(directory, "%s{\"name\": \"%s\", \"kind\": \"%s\", \"offset\": %llu, \"bytes\": %llu}",
-                  comma, table->name, table->write ? "json" : "table", (unsigned long long)span.offset,
-                  (unsigned long long)span.bytes);
+                  comma, table->name, table->merging.write ? "json" : "table",
+                  (unsigned long long)span.offset, (unsigned long long)span.bytes);
 }
 
 void private_finish(struct writer *writer, int first)

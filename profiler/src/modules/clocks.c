@@ -48,5 +48,5 @@ const struct process_table table_clocks = {
                "clocks. All times in the log are on rank 0's clock: times of another clock are corrected by "
                "its offset, which is interpolated between begin and end",
     TABLE_ROWS(COLUMNS),
-    .collect = collect,
+    .merging.collect = collect,
 };

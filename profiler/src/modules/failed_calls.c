@@ -66,6 +66,6 @@ const struct process_table table_failed_calls = {
         "Calls of a rank on files that failed, by operation and error; a call that would have had to wait "
         "(EAGAIN) is one of them",
     TABLE_ROWS(COLUMNS),
-    .state_bytes = sizeof(struct failed_calls),
-    .collect = collect,
+    .recording.state_bytes = sizeof(struct failed_calls),
+    .merging.collect = collect,
 };

@@ -127,5 +127,5 @@ const struct process_table table_start_up = {
     .meaning = "The start of a process: time before it was recorded, its libraries, and the folders that its "
                "loader searches. A child of fork and a killed process have no row",
     TABLE_ROWS(COLUMNS),
-    .collect = collect,
+    .merging.collect = collect,
 };

@@ -32,7 +32,7 @@ void *table_state_known(enum process_table_index table) { return iolens_tables.s
 void *table_state(enum process_table_index table)
 {
     void *state = iolens_tables.state[table];
-    void *fresh = state ? NULL : arena_alloc(&iolens.arena, process_tables[table]->state_bytes);
+    void *fresh = state ? NULL : arena_alloc(&iolens.arena, process_tables[table]->recording.state_bytes);
     if (state || !fresh)
         return state;
     if (!atomic_compare_exchange_strong(&iolens_tables.state[table], &state, fresh))
@@ -61,7 +61,8 @@ void *table_file_state(enum process_table_index table, struct file *file)
     struct file_entry *entry = find_entry(file, table);
     if (entry)
         return entry->state;
-    struct file_entry *fresh = arena_alloc(&iolens.arena, sizeof *fresh + process_tables[table]->file_bytes);
+    struct file_entry *fresh =
+        arena_alloc(&iolens.arena, sizeof *fresh + process_tables[table]->recording.file_bytes);
     if (!fresh)
         return NULL;
     void *before = file->tables;
@@ -77,37 +78,37 @@ void *table_file_state(enum process_table_index table, struct file *file)
 void tables_start(void)
 {
     for (int t = 0; t < TABLE_COUNT; t++)
-        if (process_tables[t]->start)
-            process_tables[t]->start();
+        if (process_tables[t]->recording.start)
+            process_tables[t]->recording.start();
 }
 
 void tables_begin(void)
 {
     for (int t = 0; t < TABLE_COUNT; t++)
-        if (process_tables[t]->begin)
-            process_tables[t]->begin();
+        if (process_tables[t]->recording.begin)
+            process_tables[t]->recording.begin();
 }
 
 void tables_initialize(bool begins)
 {
     for (int t = 0; t < TABLE_COUNT; t++)
-        if (process_tables[t]->initialize)
-            process_tables[t]->initialize(begins);
+        if (process_tables[t]->recording.initialize)
+            process_tables[t]->recording.initialize(begins);
 }
 
 void tables_end(void)
 {
     for (int t = 0; t < TABLE_COUNT; t++)
-        if (process_tables[t]->end)
-            process_tables[t]->end();
+        if (process_tables[t]->recording.end)
+            process_tables[t]->recording.end();
 }
 
 void tables_beat(void)
 {
     for (int t = 0; t < TABLE_COUNT; t++) {
-        void *state = process_tables[t]->beat ? table_state(t) : NULL;
+        void *state = process_tables[t]->recording.beat ? table_state(t) : NULL;
         if (state)
-            process_tables[t]->beat(state);
+            process_tables[t]->recording.beat(state);
     }
 }
 
@@ -115,15 +116,15 @@ void tables_reset(void)
 {
     for (int t = 0; t < TABLE_COUNT; t++) {
         iolens_tables.state[t] = NULL;
-        if (process_tables[t]->reset)
-            process_tables[t]->reset();
+        if (process_tables[t]->recording.reset)
+            process_tables[t]->recording.reset();
     }
 }
 
 bool tables_matter(void)
 {
     for (int t = 0; t < TABLE_COUNT; t++)
-        if (process_tables[t]->matters && process_tables[t]->matters())
+        if (process_tables[t]->recording.matters && process_tables[t]->recording.matters())
             return true;
     return false;
 }
@@ -131,9 +132,9 @@ bool tables_matter(void)
 /* Returns false if the state points outside the spool. */
 static bool validate(const struct process_table *type, void *state, const struct area *area)
 {
-    if (type->keyed)
-        keyed_validate(state, type->keyed, area, type->sound);
-    return !type->validate || type->validate(state, area);
+    if (type->recording.keyed)
+        keyed_validate(state, type->recording.keyed, area, type->recording.sound);
+    return !type->recording.validate || type->recording.validate(state, area);
 }
 
 double tables_load(const struct spool_header *header, const struct area *area)
@@ -142,10 +143,10 @@ double tables_load(const struct spool_header *header, const struct area *area)
     for (int t = 0; t < TABLE_COUNT; t++) {
         const struct process_table *type = process_tables[t];
         void *state = header->tables[t];
-        bool whole = state && type->state_bytes > 0 && area_holds(area, state, type->state_bytes, 1) &&
-                     validate(type, state, area);
+        bool whole = state && type->recording.state_bytes > 0 &&
+                     area_holds(area, state, type->recording.state_bytes, 1) && validate(type, state, area);
         iolens_tables.state[t] = whole ? state : NULL;
-        double known = whole && type->latest ? type->latest(state) : 0;
+        double known = whole && type->recording.latest ? type->recording.latest(state) : 0;
         if (latest < known)
             latest = known;
     }
@@ -158,8 +159,8 @@ void tables_load_file(struct file *file, const struct area *area)
     struct file_entry *last = NULL;
     for (struct file_entry *entry = file->tables; entry; last = entry, entry = entry->next) {
         bool whole = area_holds(area, entry, sizeof *entry, 1) && entry->table >= 0 &&
-                     entry->table < TABLE_COUNT && process_tables[entry->table]->file_bytes > 0 &&
-                     area_holds(area, entry->state, process_tables[entry->table]->file_bytes, 1);
+                     entry->table < TABLE_COUNT && process_tables[entry->table]->recording.file_bytes > 0 &&
+                     area_holds(area, entry->state, process_tables[entry->table]->recording.file_bytes, 1);
         if (whole)
             continue;
         if (last)
@@ -193,16 +194,16 @@ static bool have_room_for_sums(void)
 {
     size_t sums = 0;
     for (int t = 0; t < TABLE_COUNT; t++)
-        sums += process_tables[t]->sum_count;
+        sums += process_tables[t]->merging.sum_count;
     return sums <= MOST_SUMS;
 }
 
 static int64_t most_rows(enum process_table_index table)
 {
     const struct process_table *type = process_tables[table];
-    if (type->most_rows)
-        return type->most_rows();
-    return type->keyed ? keyed_made(table_state_known(table)) : 0;
+    if (type->merging.most_rows)
+        return type->merging.most_rows();
+    return type->recording.keyed ? keyed_made(table_state_known(table)) : 0;
 }
 
 static void count_own(struct numbers *numbers, int rank)
@@ -210,11 +211,11 @@ static void count_own(struct numbers *numbers, int rank)
     int64_t *at = numbers->sums;
     for (int t = 0; t < TABLE_COUNT; t++) {
         const struct process_table *type = process_tables[t];
-        if (type->count)
-            type->count(rank);
-        for (size_t i = 0; i < type->sum_count; i++)
-            *at++ = type->sums[i];
-        numbers->used[t] = !type->on_demand || table_state_known(type->state_of);
+        if (type->merging.count)
+            type->merging.count(rank);
+        for (size_t i = 0; i < type->merging.sum_count; i++)
+            *at++ = type->merging.sums[i];
+        numbers->used[t] = !type->merging.on_demand || table_state_known(type->merging.state_of);
         numbers->most[t] = most_rows(t);
     }
 }
@@ -223,8 +224,8 @@ static void take_sums(const struct numbers *numbers)
 {
     const int64_t *at = numbers->sums;
     for (int t = 0; t < TABLE_COUNT; t++)
-        for (size_t i = 0; i < process_tables[t]->sum_count; i++)
-            process_tables[t]->sums[i] = *at++;
+        for (size_t i = 0; i < process_tables[t]->merging.sum_count; i++)
+            process_tables[t]->merging.sums[i] = *at++;
 }
 
 void tables_collect(const struct iolens_transport *transport, struct buffer rows[TABLE_COUNT],
@@ -241,8 +242,8 @@ void tables_collect(const struct iolens_transport *transport, struct buffer rows
     memcpy(most, numbers.most, sizeof numbers.most);
     for (int t = 0; t < TABLE_COUNT; t++) {
         rows[t].failed = !known;
-        if (known && process_tables[t]->collect && numbers.used[t] > 0)
-            process_tables[t]->collect(transport, &rows[t]);
+        if (known && process_tables[t]->merging.collect && numbers.used[t] > 0)
+            process_tables[t]->merging.collect(transport, &rows[t]);
     }
 }
 
@@ -250,8 +251,8 @@ void table_put(enum process_table_index table, const struct iolens_transport *tr
                const struct buffer *rows, struct buffer *out)
 {
     const struct process_table *type = process_tables[table];
-    if (type->write) {
-        type->write(transport, out);
+    if (type->merging.write) {
+        type->merging.write(transport, out);
         return;
     }
     out->failed |= rows->failed;

@@ -28,11 +28,8 @@ struct file;
 struct keyed_shape;
 struct spool_header;
 
-struct process_table {
-    const char *name;    /* name of the private region */
-    const char *meaning; /* the meaning of a row */
-    const struct column *columns;
-    size_t column_count, row_bytes;
+/* How a process keeps the contents of a table until the log is written. */
+struct table_recording {
     /* Sizes of the states per process and per file, zeroed and in the spool; 0 if there is none. */
     size_t state_bytes, file_bytes;
     /* Checks that a process's state from a spool points into the spool only; NULL if it has no pointers. */
@@ -57,6 +54,10 @@ struct process_table {
     /* Returns true if the contents are worth a log even for a process without I/O; NULL if they never
      * are. */
     bool (*matters)(void);
+};
+
+/* How the ranks' contents of a table become a region of one log. */
+struct table_merging {
     /* `collect` is skipped if no rank has a state of the table `state_of`. */
     bool on_demand;
     enum process_table_index state_of;
@@ -70,12 +71,6 @@ struct process_table {
     /* Collective, after all other tables. Writes the text of a region of kind json, which has no
      * columns. */
     void (*write)(const struct iolens_transport *transport, struct buffer *out);
-    /* Returns a sentence about the rows that `collect` left out on all ranks together; NULL if there are
-     * none. May be NULL. */
-    const char *(*left_out)(void);
-    /* Returns a sentence about actions of the program that make the rows incomplete; NULL if there are
-     * none. May be NULL. */
-    const char *(*remark)(void);
     /* For tables that keep the rows of largest weight (table_largest.h, table_merge.h): the columns whose
      * sum is the weight of a row, with times in nanoseconds; NULL if there are fewer. `weight` replaces them
      * if no columns say it. */
@@ -89,6 +84,23 @@ struct process_table {
     /* Returns an upper bound of the rows that this rank's `collect` appends; NULL if it is the number of
      * rows of the `keyed` state. */
     int64_t (*most_rows)(void);
+};
+
+/* Functions that return a sentence for the log about a table that is incomplete; NULL if it is complete.
+ * Either may be NULL. */
+struct table_remarks {
+    const char *(*left_out)(void); /* about rows that `collect` left out on all ranks together */
+    const char *(*remark)(void);   /* about actions of the program */
+};
+
+struct process_table {
+    const char *name;    /* name of the private region */
+    const char *meaning; /* the meaning of a row */
+    const struct column *columns;
+    size_t column_count, row_bytes;
+    struct table_recording recording;
+    struct table_merging merging;
+    struct table_remarks remarks;
 };
 
 /* Declares the columns of a table whose rows are the file's `struct row`. */

@@ -127,7 +127,7 @@ static void stage_rest(const struct process_table *type, const bool *chosen, cha
             rows->used += bytes;
             continue;
         }
-        struct staged_row *slot = (struct staged_row *)(stage + type->rest(row) * stride);
+        struct staged_row *slot = (struct staged_row *)(stage + type->merging.rest(row) * stride);
         if (slot->rows++ == 0)
             memcpy(slot->row, row, bytes);
         else
@@ -149,8 +149,8 @@ static int64_t weight_in(const struct column *column, const char *row)
 
 static bool is_weighed_by(const struct process_table *type, const struct column *column)
 {
-    for (size_t i = 0; i < WEIGHING_COLUMNS && type->weighed_by[i]; i++)
-        if (strcmp(type->weighed_by[i], column->name) == 0)
+    for (size_t i = 0; i < WEIGHING_COLUMNS && type->merging.weighed_by[i]; i++)
+        if (strcmp(type->merging.weighed_by[i], column->name) == 0)
             return true;
     return false;
 }
@@ -158,7 +158,7 @@ static bool is_weighed_by(const struct process_table *type, const struct column 
 static void weigh(const struct process_table *type, const char *rows, size_t count, int64_t *weight)
 {
     for (size_t i = 0; i < count; i++)
-        weight[i] = type->weight ? type->weight(rows + i * type->row_bytes) : 0;
+        weight[i] = type->merging.weight ? type->merging.weight(rows + i * type->row_bytes) : 0;
     for (size_t c = 0; c < type->column_count; c++)
         for (size_t i = 0; is_weighed_by(type, &type->columns[c]) && i < count; i++)
             weight[i] += weight_in(&type->columns[c], rows + i * type->row_bytes);
@@ -187,15 +187,15 @@ static int keep_largest(enum process_table_index table, const struct iolens_tran
     const struct process_table *type = process_tables[table];
     size_t stride = sizeof(struct staged_row) + type->row_bytes;
     struct buffer choices = {0}, stage = {0};
-    char *slots = buffer_add(&stage, type->rest_slots * stride);
+    char *slots = buffer_add(&stage, type->merging.rest_slots * stride);
     int result = slots ? table_choose(type, top_rows_choose, transport, most, rows, &choices) : -1;
-    for (size_t i = 0; slots && i < type->rest_slots; i++)
+    for (size_t i = 0; slots && i < type->merging.rest_slots; i++)
         ((struct staged_row *)(slots + i * stride))->table = table;
     if (result == 0)
         stage_rest(type, (const bool *)choices.data, slots, rows);
     if (result == 0)
-        result = transport->reduce_records(slots, stride, type->rest_slots, table_combine);
-    for (size_t i = 0; result == 0 && transport->rank == 0 && i < type->rest_slots; i++) {
+        result = transport->reduce_records(slots, stride, type->merging.rest_slots, table_combine);
+    for (size_t i = 0; result == 0 && transport->rank == 0 && i < type->merging.rest_slots; i++) {
         const struct staged_row *slot = (const struct staged_row *)(slots + i * stride);
         if (slot->rows > 0)
             buffer_put(rows, slot->row, type->row_bytes);
@@ -208,7 +208,7 @@ static int keep_largest(enum process_table_index table, const struct iolens_tran
 static bool may_be_too_many(const int64_t at_most[TABLE_COUNT], int64_t most)
 {
     for (int i = 0; i < TABLE_COUNT; i++)
-        if (process_tables[i]->rest && at_most[i] > most)
+        if (process_tables[i]->merging.rest && at_most[i] > most)
             return true;
     return false;
 }
@@ -220,7 +220,7 @@ void tables_bound(const struct iolens_transport *transport, int64_t most, const 
     if (!may_be_too_many(at_most, most))
         return;
     for (int i = 0; i < TABLE_COUNT; i++)
-        if (process_tables[i]->rest)
+        if (process_tables[i]->merging.rest)
             all[i] = (int64_t)(rows[i].used / process_tables[i]->row_bytes);
     bool known = transport->allreduce(all, TABLE_COUNT, IOLENS_INT64, IOLENS_SUM) == 0;
     for (int i = 0; i < TABLE_COUNT; i++)

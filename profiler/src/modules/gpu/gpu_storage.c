@@ -249,9 +249,9 @@ const struct process_table table_gpu_storage = {
         "Transfers between storage and GPUs, as cuFile and hipFile counted them; one row without a GPU "
         "where the library was loaded and told nothing",
     TABLE_ROWS(COLUMNS),
-    .state_bytes = sizeof(struct gpu_libraries),
-    .start = start,
-    .end = end,
-    .matters = matters,
-    .collect = collect,
+    .recording.state_bytes = sizeof(struct gpu_libraries),
+    .recording.start = start,
+    .recording.end = end,
+    .recording.matters = matters,
+    .merging.collect = collect,
 };

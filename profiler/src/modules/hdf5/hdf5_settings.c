@@ -319,8 +319,8 @@ const struct process_table table_hdf5_settings = {
     .name = "hdf5_settings",
     .meaning = "A setting that IOLENS_HDF5 gives to an HDF5 file, from each process that opened the file",
     TABLE_ROWS(COLUMNS),
-    .file_bytes = sizeof(struct file_settings),
-    .start = start,
-    .begin = agree,
-    .collect = collect,
+    .recording.file_bytes = sizeof(struct file_settings),
+    .recording.start = start,
+    .recording.begin = agree,
+    .merging.collect = collect,
 };

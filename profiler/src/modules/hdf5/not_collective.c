@@ -134,6 +134,6 @@ const struct process_table table_hdf5_not_collective = {
                "HDF5 carried "
                "out independently",
     TABLE_ROWS(COLUMNS),
-    .file_bytes = sizeof(struct dataset_counts),
-    .collect = collect,
+    .recording.file_bytes = sizeof(struct dataset_counts),
+    .merging.collect = collect,
 };

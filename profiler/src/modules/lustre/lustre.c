@@ -240,7 +240,7 @@ const struct process_table table_ost_bytes = {
     .meaning =
         "Bytes that a rank moved to and from a stripe of a file with a layout, counted at each transfer",
     TABLE_ROWS(COLUMNS),
-    .collect = collect_rows,
+    .merging.collect = collect_rows,
 };
 
 const struct module module_LUSTRE = {

@@ -187,7 +187,7 @@ const struct process_table table_lustre_client = {
                "It counts all programs of the node. The table is absent without Lustre, where the counters "
                "cannot be read, and in recovered logs",
     TABLE_ROWS(COLUMNS),
-    .begin = lustre_client_begin,
-    .reset = reset,
-    .collect = collect,
+    .recording.begin = lustre_client_begin,
+    .recording.reset = reset,
+    .merging.collect = collect,
 };

@@ -33,9 +33,9 @@ const struct process_table table_mpi_calls = {
                "all ranks together have more rows than IOLENS_FILE_RANKS, the rows with the least time are "
                "summed in one row for each function",
     TABLE_ROWS(COLUMNS),
-    .collect = collect,
-    .weighed_by = {"time"},
-    .rest = mpi_site_rest,
-    .rest_slots = IOLENS_MPI_FUNCTIONS,
-    .most_rows = most_rows,
+    .merging.collect = collect,
+    .merging.weighed_by = {"time"},
+    .merging.rest = mpi_site_rest,
+    .merging.rest_slots = IOLENS_MPI_FUNCTIONS,
+    .merging.most_rows = most_rows,
 };

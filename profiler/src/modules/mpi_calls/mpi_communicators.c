@@ -61,10 +61,10 @@ const struct process_table table_mpi_communicators = {
     .meaning = "Sizes of the communicators in which a rank sent, received or made collective calls, where "
                "MPI is traced. A row of rank -1 has size 0, which stands for any size",
     TABLE_ROWS(COLUMNS),
-    .state_bytes = sizeof(struct keyed),
-    .keyed = &shape,
-    .collect = collect,
-    .weighed_by = {"size"},
-    .rest = rest,
-    .rest_slots = 1,
+    .recording.state_bytes = sizeof(struct keyed),
+    .recording.keyed = &shape,
+    .merging.collect = collect,
+    .merging.weighed_by = {"size"},
+    .merging.rest = rest,
+    .merging.rest_slots = 1,
 };

@@ -97,7 +97,7 @@ const struct process_table table_rank_places = {
     .name = "rank_places",
     .meaning = "The node and the processors of each rank, where MPI is traced",
     TABLE_ROWS(COLUMNS),
-    .state_bytes = sizeof(struct place),
-    .validate = validate,
-    .collect = collect,
+    .recording.state_bytes = sizeof(struct place),
+    .recording.validate = validate,
+    .merging.collect = collect,
 };

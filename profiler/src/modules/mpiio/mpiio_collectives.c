@@ -134,5 +134,5 @@ const struct process_table table_mpiio_collectives = {
     .name = "mpiio_collectives",
     .meaning = "Blocking collective reads and writes of a rank in a file, and where their time went",
     TABLE_ROWS(COLUMNS),
-    .collect = collect,
+    .merging.collect = collect,
 };

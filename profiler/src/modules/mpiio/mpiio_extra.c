@@ -86,6 +86,6 @@ const struct process_table table_mpiio_extra = {
     .name = "mpiio_extra",
     .meaning = "MPI-IO calls of a rank on a file that Darshan's record has no slot for, and the time in them",
     TABLE_ROWS(COLUMNS),
-    .file_bytes = sizeof(struct mpiio_extra),
-    .collect = collect,
+    .recording.file_bytes = sizeof(struct mpiio_extra),
+    .merging.collect = collect,
 };

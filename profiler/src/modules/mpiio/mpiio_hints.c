@@ -50,5 +50,5 @@ const struct process_table table_mpiio_hints = {
     .meaning = "An MPI-IO hint of a file, from rank 0 of its communicator: the value that the program asked "
                "for, and the value that the MPI library reported",
     TABLE_ROWS(COLUMNS),
-    .collect = collect,
+    .merging.collect = collect,
 };

@@ -116,9 +116,9 @@ const struct process_table table_mpiio_views = {
     .meaning = "Equal pieces of a file at regular distances, which an MPI-IO view of a traced file makes "
                "visible. Pieces form groups, at up to three levels",
     TABLE_ROWS(COLUMNS),
-    .state_bytes = sizeof(struct mpiio_views),
-    .validate = validate,
-    .on_demand = true,
-    .state_of = TABLE_mpiio_views,
-    .collect = collect,
+    .recording.state_bytes = sizeof(struct mpiio_views),
+    .recording.validate = validate,
+    .merging.on_demand = true,
+    .merging.state_of = TABLE_mpiio_views,
+    .merging.collect = collect,
 };

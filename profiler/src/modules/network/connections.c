@@ -227,9 +227,9 @@ const struct process_table table_connections = {
     .meaning = "TCP connections that a rank made, by the other end; those of a process that was killed are "
                "complete only as far as they were closed",
     TABLE_ROWS(COLUMNS),
-    .state_bytes = sizeof(struct connections),
-    .keyed = &shape,
-    .end = end,
-    .matters = matters,
-    .collect = collect,
+    .recording.state_bytes = sizeof(struct connections),
+    .recording.keyed = &shape,
+    .recording.end = end,
+    .recording.matters = matters,
+    .merging.collect = collect,
 };

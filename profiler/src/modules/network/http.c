@@ -125,8 +125,8 @@ const struct process_table table_http_requests = {
         "Requests of a rank through libcurl, by address; bytes that arrived over a connection stand in "
         "`connections` too",
     TABLE_ROWS(COLUMNS),
-    .state_bytes = sizeof(struct keyed),
-    .keyed = &shape,
-    .matters = matters,
-    .collect = collect,
+    .recording.state_bytes = sizeof(struct keyed),
+    .recording.keyed = &shape,
+    .recording.matters = matters,
+    .merging.collect = collect,
 };

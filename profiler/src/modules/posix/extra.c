@@ -132,6 +132,6 @@ const struct process_table table_posix_extra = {
                "bytes that sendfile, copy_file_range and splice move are counted in the POSIX record, as a "
                "read of one file and a write of the other",
     TABLE_ROWS(COLUMNS),
-    .file_bytes = sizeof(struct extra_counts),
-    .collect = collect,
+    .recording.file_bytes = sizeof(struct extra_counts),
+    .merging.collect = collect,
 };

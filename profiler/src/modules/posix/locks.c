@@ -127,7 +127,7 @@ const struct process_table table_file_locks = {
     .name = "file_locks",
     .meaning = "Locks of a rank on a file: by fcntl (POSIX and open file description locks), flock and lockf",
     TABLE_ROWS(COLUMNS),
-    .file_bytes = sizeof(struct lock_counts),
-    .matters = matters,
-    .collect = collect,
+    .recording.file_bytes = sizeof(struct lock_counts),
+    .recording.matters = matters,
+    .merging.collect = collect,
 };

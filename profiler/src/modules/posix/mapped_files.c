@@ -352,8 +352,8 @@ const struct process_table table_mapped_files = {
         "the program ends, for at most 2 % of its time; mappings of a killed process, further ones than "
         "256 at a time and those of bytes that are mapped already are not among those told",
     TABLE_ROWS(COLUMNS),
-    .file_bytes = sizeof(struct mapped_counts),
-    .end = end,
-    .reset = reset,
-    .collect = collect,
+    .recording.file_bytes = sizeof(struct mapped_counts),
+    .recording.end = end,
+    .recording.reset = reset,
+    .merging.collect = collect,
 };

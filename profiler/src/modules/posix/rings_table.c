@@ -30,8 +30,8 @@ const struct process_table table_io_uring = {
         "the records of the files, with the time from the submission until the profiler saw the "
         "completion; and what of them it could not see",
     TABLE_ROWS(COLUMNS),
-    .state_bytes = sizeof(struct ring_counts),
-    .end = rings_end,
-    .reset = rings_reset,
-    .collect = collect,
+    .recording.state_bytes = sizeof(struct ring_counts),
+    .recording.end = rings_end,
+    .recording.reset = rings_reset,
+    .merging.collect = collect,
 };

@@ -39,6 +39,6 @@ const struct process_table table_unfollowed = {
     .name = "unfollowed",
     .meaning = "A rank that used asynchronous I/O whose transfers the profiler notices but cannot count",
     TABLE_ROWS(COLUMNS),
-    .state_bytes = sizeof(struct unfollowed_calls),
-    .collect = collect,
+    .recording.state_bytes = sizeof(struct unfollowed_calls),
+    .merging.collect = collect,
 };

@@ -78,11 +78,11 @@ const struct process_table table_samples = {
     .meaning = "Number of timer periods in which a thread was seen in a call chain (IOLENS_SAMPLE). A thread "
                "that cannot be interrupted for some periods is seen once, and counted for all of them",
     TABLE_ROWS(COLUMNS),
-    .state_bytes = sizeof(struct keyed),
-    .keyed = &sample_shape,
-    .sound = is_sound,
-    .collect = collect,
-    .weighed_by = {"count"},
-    .rest = rest,
-    .rest_slots = 2,
+    .recording.state_bytes = sizeof(struct keyed),
+    .recording.keyed = &sample_shape,
+    .recording.sound = is_sound,
+    .merging.collect = collect,
+    .merging.weighed_by = {"count"},
+    .merging.rest = rest,
+    .merging.rest_slots = 2,
 };
