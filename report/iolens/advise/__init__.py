@@ -18,5 +18,5 @@ def findings(job: Job, limits: Limits = DEFAULTS) -> list[Finding]:
 
 
 def verdict(job: Job, limits: Limits = DEFAULTS) -> Verdict:
-    """Returns what bounds a run: where its time went, as far as the log knows, and the finding that can gain most."""
+    """Returns the limit of a run: where its time went, if the log knows that, and the finding that can gain most."""
     return (diagnosis(job) if limits is DEFAULTS else diagnosed(job, limits)).verdict

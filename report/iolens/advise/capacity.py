@@ -14,7 +14,7 @@ from iolens.metrics.job.about import host_ranks
 
 
 def reached_stripes(stripes: int, unit: int, size: float) -> int:
-    """Returns how many of a file's stripes hold any of its `size` bytes, at least 1."""
+    """Returns the number of a file's stripes that hold any of its `size` bytes, at least 1."""
     return max(1, min(stripes, int(np.ceil(size / max(1, unit)))))
 
 

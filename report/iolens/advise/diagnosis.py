@@ -77,7 +77,7 @@ class Diagnosis:
 
     @property
     def gain(self) -> float:
-        """Returns the largest part of the run (0 to 1) that one remedy that is worth it can take away."""
+        """Returns the largest part of the run (0 to 1) that a single worthwhile remedy can take away."""
         return max((one.gain for one in self.worth if one.gain is not None), default=0.0)
 
     @property
@@ -129,7 +129,7 @@ def _gap_sentence(what: str, why: str) -> str:
 
 
 def _judged_gauges(job: Job, limits: Limits, found: Sequence[Finding]) -> Records:
-    """Returns the gauges with what the findings say of those outside their bounds."""
+    """Returns the gauges; for those outside their bounds `reason` has the statement of the findings."""
     stands = standing(job, limits)
     rows = []
     for name, value, bound, good, reason, source in gauges(job).rows(

@@ -1,4 +1,4 @@
-"""Says what bounds a run: where its time went, as far as the log knows, and the finding that can gain most."""
+"""Says what limits a run: where its time went, if the log knows that, and the finding that can gain most."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def _no_records(job: Job) -> str:
 
 
 def _part_of_run(job: Job, share: float, spent: float) -> str:
-    """Returns how much of the run was I/O: an upper bound, unless records are missing."""
+    """Returns the share of I/O in the run: an upper bound, unless records are missing."""
     said = (
         f"Recorded I/O took {say.percent(max(share, _LEAST))}"
         if job.partial
@@ -100,7 +100,7 @@ def _part_of_run(job: Job, share: float, spent: float) -> str:
 
 
 def _nothing_found(found: Sequence[Finding], outside: Sequence[str]) -> str:
-    """Returns what to say where time went to I/O and no rule says why."""
+    """Returns the sentence for a run that spent time on I/O without a rule that explains it."""
     if any(one.id == "log-blind" for one in found):
         return "rules could not judge it, because the log does not show how some of its bytes moved"
     if outside:
@@ -119,7 +119,7 @@ def _known_parts(job: Job) -> dict[str, float]:
 
 
 def _all_parts(job: Job) -> str:
-    """Returns where the time went, the largest part first, as far as the log knows; parts below LEAST are left out."""
+    """Returns the parts of the time that the log knows, the largest first; parts below `_LEAST` are left out."""
     parts = {part: share for part, share in _known_parts(job).items() if share >= _LEAST}
     largest = sorted(parts, key=lambda part: -parts[part])
     said = ", ".join(f"{part} {say.percent(parts[part])}" for part in largest)

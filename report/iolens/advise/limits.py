@@ -15,7 +15,7 @@ Limits = Mapping[str, float]
 
 @dataclass(frozen=True)
 class Limit:
-    """A threshold: its default, unit, and what is said on its other side."""
+    """A threshold: its default, its unit, and the statement about values on its other side."""
 
     key: str
     default: float

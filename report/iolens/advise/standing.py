@@ -11,7 +11,7 @@ UNKNOWN = "unknown"
 WHOLE_SECONDS = "whole seconds"
 """The run was short and its clock counts whole seconds: no share of the run is known."""
 INCOMPLETE = "incomplete"
-"""The file was cut short, and what is left of it shows little I/O."""
+"""The file was cut short, and the rest of it shows little I/O."""
 NOTHING = "nothing"
 """I/O took too little of the run for any gain."""
 HARDLY = "hardly"
@@ -25,7 +25,7 @@ _CLOSE = 1.25
 
 
 def standing(job: Job, limits: Limits) -> str:
-    """Returns how far the I/O of this job can be judged: one of the words above."""
+    """Returns one of the words above: how well the log allows a judgement of the job's I/O."""
     share, spent = io_span_share(job), io_span_seconds(job)
     if share is None or spent is None:
         return UNKNOWN
@@ -37,7 +37,7 @@ def standing(job: Job, limits: Limits) -> str:
 
 
 def is_close(part: float, limits: Limits) -> bool:
-    """Returns whether a share of the run is so close to `worth_gain` that another run may lie on its other side."""
+    """Returns True if a share of the run is so close to `worth_gain` that another run may lie on its other side."""
     return limits["worth_gain"] / _CLOSE <= part <= limits["worth_gain"] * _CLOSE
 
 

@@ -1,4 +1,4 @@
-"""Files whose transfers begin inside stripes: what the rules about alignment have in common."""
+"""Files whose transfers begin inside stripes: the common parts of the rules about alignment."""
 
 from __future__ import annotations
 

@@ -122,7 +122,7 @@ def _finding(one: _Weighed, seen: Seen, job: Job, limits: Limits) -> Finding:
 
 
 def _derivation(one: _Weighed, job: Job) -> str:
-    """Returns how the gain was found."""
+    """Returns a sentence on the derivation of the gain."""
     if one.gain is None and one.note:
         return ""
     bound = None if one.rule.beside_io else _replayed(job, one.seen)

@@ -96,7 +96,7 @@ class FigureBlock:
 
 
 def described(figure: FigureBlock) -> str:
-    """Returns a figure's alternative text: its title, and what it shows."""
+    """Returns a figure's alternative text: its title, and a description of its contents."""
     title = figure.title or (figure.about.title if figure.about else "")
     return ": ".join(part for part in (title, figure.says) if part) or "figure"
 

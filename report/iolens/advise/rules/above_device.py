@@ -21,7 +21,7 @@ Measure the storage instead of memory:
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Reads or writes above what a process, or the device that `device_rate` names, can take."""
+    """Returns reads or writes that are faster than a process, or than the device of `device_rate`, can be."""
     table = by_file(job, "POSIX")
     if table is None or job.emulated:
         return None

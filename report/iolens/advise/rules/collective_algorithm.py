@@ -114,7 +114,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
 
 
 def _communicators(job: Job) -> str:
-    """Returns their sizes, in words; the job's own where the log does not tell."""
+    """Returns the sizes of the communicators in words; the size of the job if the log does not know them."""
     table = job.private.get("mpi_communicators")
     sizes = sorted({job.nprocs, *([] if table is None else map(int, table["size"]))}, reverse=True)
     return ", ".join(map(str, (size for size in sizes[:4] if size > 1)))

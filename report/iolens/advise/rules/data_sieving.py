@@ -1,4 +1,4 @@
-"""MPI-IO that reads more than it was asked for, to read or to write with holes."""
+"""MPI-IO that reads more than the program requested, for reads or for writes with holes."""
 
 from __future__ import annotations
 

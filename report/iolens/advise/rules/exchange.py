@@ -86,7 +86,7 @@ def _part_of_a_call(table: Records) -> np.ndarray:
 
 
 def _more_aggregators(job: Job, ids: np.ndarray) -> tuple[str, ...]:
-    """Returns hints for a larger buffer and, where a file can use more aggregators than it has, for these."""
+    """Returns hints for a larger buffer and, if a file can use more aggregators than it has, for more aggregators."""
     useful = int(useful_aggregators(job, ids)[0])
     writing, reading = (posix_users(job, way).get(int(ids[0]), 0) for way in ("written", "read"))
     active = max(writing, reading)

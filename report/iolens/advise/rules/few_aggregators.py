@@ -49,7 +49,9 @@ def check(job: Job, limits: Limits) -> Seen | None:
 
 
 def _whole(layout: Records | None, key: int, wanted: int) -> str:
-    """Returns what the aggregators are counted against: the file's stripes, or the nodes where these are not known."""
+    """Returns the number that the aggregators are compared with, in words: the file's stripes or, if these are unknown,
+    the nodes.
+    """
     if layout is None or not (layout["id"] == key).any():
         return say.count(wanted, "node")
     stripes = int(layout["stripes"][layout["id"] == key][0])

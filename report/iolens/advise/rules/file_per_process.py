@@ -26,7 +26,7 @@ Until then use a folder for each thousand files, and one stripe per file:
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Looks for as many written files of one rank each as there are ranks."""
+    """Looks for at least as many files, each written by one rank alone, as there are ranks."""
     table = by_file(job, "POSIX")
     if table is None or job.nprocs < limits["many_ranks"]:
         return None

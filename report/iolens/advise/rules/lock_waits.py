@@ -29,7 +29,7 @@ all (MPI_Gather), or give each rank a file of its own."""
 
 
 def _remedy(job: Job) -> str:
-    """Returns what helps, by the library that opened files."""
+    """Returns the remedy, which depends on the library that opened the files."""
     known = [text for module, text in (("MPI-IO", _MPIIO), ("H5F", _HDF5)) if module in job.records]
     return "\n\n".join(known or [_OTHER])
 

@@ -21,7 +21,7 @@ For attributes that come later, write values of a fixed length at the start."""
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Returns the evidence of redefined files with far more transfers below them than their variables had."""
+    """Returns the evidence of redefined files with far more transfers at the layer below than their variables had."""
     files, variables, posix = job.records.get("PNETCDF_FILE"), by_file(job, "PNETCDF_VAR"), by_file(job, "POSIX")
     if files is None or variables is None or posix is None:
         return None

@@ -17,7 +17,7 @@ Collect data in memory, and write blocks of 1 MiB and more:
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Returns files that one rank each wrote, in small pieces."""
+    """Returns files that a single rank each wrote in small pieces."""
     return small(job, limits, "WRITE", lambda table: table["ranks"] == 1, REMEDY)
 
 

@@ -35,7 +35,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
 
 
 def _too_large(job: Job, files: Records) -> Seen:
-    """Returns the evidence for stripes so large that the file ends before it has reached them all."""
+    """Returns the evidence for stripes so large that the file ends before its last stripe begins."""
     files = files.where(most_first(files["moved"]))
     first = {name: files[name][0] for name in files.single}
     used, stripes = int(np.ceil(first["size"] / first["stripe_size"])), int(first["stripes"])

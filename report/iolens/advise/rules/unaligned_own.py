@@ -20,7 +20,7 @@ Begin large transfers on a multiple of the stripe size ({unit}):
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Returns the evidence of large transfers none of which keeps to stripes, of files that one rank uses."""
+    """Returns the evidence of files that one rank uses, with large transfers of which none keeps to the stripes."""
     return seen(job, unaligned(job, limits, of_hdf5=False), REMEDY, "they")
 
 

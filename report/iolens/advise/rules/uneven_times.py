@@ -24,7 +24,7 @@ time (aggregators, or files for groups of ranks) make the times more equal."""
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Returns the evidence that time differs widely between ranks that moved as much."""
+    """Returns the evidence that time differs widely between ranks that moved the same number of bytes."""
     times, upper = rank_times(job), by_file(job, "MPI-IO")
     if times is None or len(times) < limits["crowd"]:
         return None

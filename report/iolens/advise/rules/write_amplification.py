@@ -54,7 +54,7 @@ def _of_hdf5(job: Job, limits: Limits) -> Seen | None:
 
 
 def _said(job: Job, files: Records, layer: str, given: float) -> Seen:
-    """Returns the ratio, and what it costs, of some files of POSIX."""
+    """Returns the ratio of written bytes for some files of POSIX, and its cost."""
     written = float(files["BYTES_WRITTEN"].sum())
     spent = slowest_seconds(job, "POSIX", files["id"], ("WRITE",))
     evidence = (

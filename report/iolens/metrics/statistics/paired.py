@@ -32,7 +32,7 @@ _TREND_FROM = 8
 """Degrees of freedom from which one is spent on a trend within blocks."""
 
 _ENOUGH = 500
-"""Draws that tell the usual size of an error, by which the intervals of a family are made alike."""
+"""Number of draws by which the usual size of an error is estimated, which makes the intervals of a family alike."""
 
 _BY_BLOCK = "each run is compared with the runs of its block, one repetition of every setting, so that drift cancels"
 _BY_MEANS = "settings are compared by the means of their runs, because the blocks of runs are broken"
@@ -111,7 +111,7 @@ class Design:
 
 
 def method(by_block: bool) -> str:
-    """Returns how ratios were made, and how often their intervals hold."""
+    """Returns how the ratios were computed, and how often their intervals hold."""
     return (
         f"{_BY_BLOCK if by_block else _BY_MEANS}; a setting's spread is estimated from its own and the others' runs, "
         f"and intervals hold in {100 * CONFIDENCE:.0f} % of sweeps (simulated: report/STATISTICS.md)"

@@ -21,7 +21,9 @@ else:
     Array = Any
 
 _ALIKE = (1.0, 4.0, 16.0)
-"""Degrees of freedom with which the usual points may tell of one another's variance, equally likely beforehand."""
+"""Degrees of freedom with which the usual points may inform about one another's variance; all are equally likely
+beforehand.
+"""
 
 _ODD = 0.08
 """Minimum share of outlying points that is expected in advance; it is one point if the points are few."""

@@ -1,4 +1,4 @@
-"""The numbers of several subjects side by side, and how each differs from the first subject's."""
+"""The numbers of several subjects side by side, and the difference of each from the first subject's."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def _largest_first(rows: list[dict[str, Any]], letters: Sequence[str]) -> list[d
 
 
 def numbers(subject: Subject) -> Mapping[Key, Sequence[float]]:
-    """Returns all measurements of a subject by what they are of, over its runs."""
+    """Returns all measurements of a subject over its runs, by the measured quantity."""
     found: dict[Key, list[float]] = {}
     for trial in subject.trials:
         for value in values_of(trial):

@@ -222,7 +222,9 @@ def _line_places(frame: pd.DataFrame, file: np.ndarray, part: slice, each: int, 
 
 
 def _used_lines(frame: pd.DataFrame, file: np.ndarray, names: tuple[str, ...], each: int, rows: int) -> np.ndarray:
-    """Returns which kinds of operation, files and rows moved anything: an array (kind, file, row) of bool."""
+    """Returns an array (kind, file, row) of bool: True if this kind of operation moved any bytes of this file by this
+    row.
+    """
     used = np.zeros((len(KINDS), len(names), rows), dtype=bool)
     for part in _pieces(len(frame)):
         used.ravel()[_line_places(frame, file, part, each, used.shape)] = True

@@ -236,7 +236,7 @@ def waiting(job: Job) -> Waiting | None:
 
 @once_per_job
 def limits(job: Job) -> list[str]:
-    """Returns sentences about what the events of the job cannot tell; none if the log has no events."""
+    """Returns sentences on the questions that the events of the job cannot answer; none if the log has no events."""
     found = why(job)
     if found is None:
         return []
@@ -296,7 +296,7 @@ class StorageSaving:
 
 @once_per_job
 def storage_saving(job: Job) -> StorageSaving | None:
-    """Returns what infinitely fast storage would save; None if the log has no events or the job no I/O."""
+    """Returns the saving by infinitely fast storage; None if the log has no events or the job no I/O."""
     found, given = why(job), answers(job)
     free = next((each for each in given or () if each.change.question == STORAGE), None)
     if found is None or given is None or free is None:

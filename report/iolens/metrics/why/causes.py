@@ -105,7 +105,7 @@ class _Groups:
         self.earlier: dict[tuple[int, ...], list[int]] = {}
 
     def pass_by(self, group: int) -> None:
-        """Counts a group as earlier than what is asked for from now on."""
+        """Counts a group as earlier than the groups of later questions."""
         self.earlier.setdefault(tuple(self.left[group]), []).append(group)
 
     def last_of(self, ours: int, theirs: int, begin: float, time: float) -> tuple[float, float, float]:

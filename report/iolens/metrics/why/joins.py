@@ -36,7 +36,9 @@ _CERTAIN = {"Barrier", "Allreduce", "Allgather", "Allgatherv", "Alltoall", "Redu
 """Functions in which each rank needs all others; of the rest it is taken from the times."""
 
 _CERTAINLY_HELD = 100e-6
-"""A rank waited inside a collective call for another one that came at least so many seconds later."""
+"""Minimum lateness in seconds of a rank for which another rank counts as having waited for it inside a
+collective call.
+"""
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,9 @@ def joins_of(program: Program) -> Joins:
 
 
 def _done_call(call: np.ndarray, completion: np.ndarray, rows: np.ndarray, kind: np.ndarray) -> np.ndarray:
-    """Returns the calls that completed what these rows posted: the same call where it blocks, -1 where none did."""
+    """Returns the calls that completed the operations that these rows posted: the same call if it blocks, -1 if none
+    did.
+    """
     found = completion[rows]
     posted = np.isin(kind[rows], ("isend", "irecv", "iall"))
     done: np.ndarray = np.where(posted, np.where(found >= 0, call[np.maximum(found, 0)], -1), call[rows])

@@ -1,4 +1,4 @@
-"""The events of a job as calls: what each rank did one after the other, and what joins the calls of different ranks."""
+"""The events of a job as calls: the sequence of each rank, and the links between the calls of different ranks."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from iolens.metrics.why.joins import Joins
 from iolens.metrics.why.program import Program
 
 _CERTAINLY_BLOCKED = 100e-6
-"""A send counts as one that waits for its receive if it was held up for this long, in seconds."""
+"""Minimum delay in seconds of a send that counts as waiting for its receive."""
 
 
 def calls_of_one(program: Program) -> np.ndarray:

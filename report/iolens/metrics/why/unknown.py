@@ -40,7 +40,9 @@ class Unknown:
 
 
 def unknown_of(program: Program, joins: Joins, graph: Graph, other_threads: Records | None = None) -> Unknown:
-    """Returns what the events do not explain. other_threads: rows of `why_events` of threads that are not followed."""
+    """Returns the time that the events do not explain. other_threads: rows of `why_events` of threads that are not
+    followed.
+    """
     alone = (program.kind == MPI) & _may_wait(program)
     windows = joins.windows
     for calls in (joins.send, joins.send_done, joins.receive, joins.receive_done, joins.entered, joins.completed):
@@ -62,7 +64,7 @@ def _most(program: Program, seconds: np.ndarray) -> float:
 
 
 def _may_wait(program: Program) -> np.ndarray:
-    """Returns True for calls that wait for another rank, or for what a thread or the file system does meanwhile."""
+    """Returns True for calls that wait for another rank, or for the work of a thread or of the file system."""
     found = np.array([bool(_WAITS_ALONE.match(name)) for name in program.functions] or [False])[program.function]
     links = program.links
     by_itself = np.isin(links["kind"], ("all", "iall")) & (links["communicator"] != 0) & (links["size"] == 1)

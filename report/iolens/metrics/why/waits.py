@@ -52,7 +52,9 @@ PATTERNS = (
     FINALIZE,
 ) = range(len(PATTERNS))
 _NEXT_RECEIVES = 100
-"""A wait for a message is in the wrong order if one of so many next messages of the rank was sent before that one."""
+"""Maximum number of later messages of a rank in which a message that was sent earlier is looked for: then the wait is
+in the wrong order.
+"""
 _BLOCKING_SENDS = ("MPI_Send", "MPI_Ssend", "MPI_Sendrecv", "MPI_Sendrecv_replace")
 
 

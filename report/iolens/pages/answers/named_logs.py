@@ -1,4 +1,4 @@
-"""Logs by name, and the questions that a program may ask of them; each docstring is what the program reads."""
+"""Logs by name, and the questions that a program may ask about them. The program reads the docstrings."""
 
 from __future__ import annotations
 

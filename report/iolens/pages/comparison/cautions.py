@@ -27,13 +27,15 @@ _LITTLE = 0.02
 
 
 def origins(results: Results, comparison: Comparison) -> list[str]:
-    """Returns where the numbers come from: storage, driver, caches, runs done again, files that were not read."""
+    """Returns the sources of the numbers: storage, driver, caches, repeated runs, files that were not read."""
     words = _storage_notes(results) if comparison.measure.of_storage else _compute_notes()
     return [*words, *retried(results), *(f"Not read: {skip.path} ({skip.reason})." for skip in results.skipped)]
 
 
 def doubts(results: Results, comparison: Comparison) -> list[str]:
-    """Returns what puts the numbers in doubt, which a reader needs before them, the most important first."""
+    """Returns the reasons for doubt about the numbers, which a reader needs before the numbers, the most important
+    first.
+    """
     runs, points = comparison.runs, comparison.points
     words: list[str] = []
     compared = points.loc[points["left_out"] == "", "count"]
@@ -199,7 +201,7 @@ def _reads_came_from(results: Results) -> list[str]:
 
 
 def _lost_runs(comparison: Comparison) -> list[str]:
-    """Returns how many runs were thrown away, why, and what that does to the numbers; empty if none was."""
+    """Returns the number of discarded runs, the reasons, and the effect on the numbers; empty if none was discarded."""
     runs, lost = comparison.runs, int(comparison.points["lost"].sum())
     if not lost:
         return []

@@ -106,8 +106,8 @@ def _what_if_pages(results: Results) -> list[Page]:
 
 
 def _answer_page(results: Results, comparison: Comparison) -> Page:
-    """Returns the first page: what puts the numbers in doubt, the gain, text to paste, the map of the sweep, and where
-    the numbers come from.
+    """Returns the first page: the reasons for doubt about the numbers, the gain, text to paste, the map of the sweep,
+    and the sources of the numbers.
     """
     blocks: list[Block] = [Text(f"Caution: {doubt}", "small") for doubt in doubts(results, comparison)]
     blocks.append(Text(lead(comparison), "lead"))

@@ -47,7 +47,7 @@ def ratio_text(found: Ratio) -> str:
 
 
 def difference(value: float) -> str:
-    """Returns a relative difference: '1 part in 17 million', '0' of equal numbers, n/a if nobody can tell."""
+    """Returns a relative difference: '1 part in 17 million', '0' for equal numbers, n/a if it is unknown."""
     return "n/a" if is_nan(value) else part_text(value)
 
 

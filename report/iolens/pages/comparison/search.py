@@ -21,7 +21,7 @@ def search_page(trail: Trail) -> Page:
 
 
 def _summary(trail: Trail) -> str:
-    """Returns how much was run of how much, and why no more."""
+    """Returns how many of the settings were run, and why the search stopped."""
     text = f"{len(trail.steps)} of {trail.settings} settings were run by the search"
     text += f", after {len(trail.known)} that were known before" if trail.known else ""
     why = f"; it ended because {trail.stopped}" if trail.stopped else "; it has not ended yet"

@@ -1,4 +1,4 @@
-"""The comparison in sentences: the verdict, and what the settings do together."""
+"""The comparison in sentences: the verdict, and the joint effect of the settings."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def _smallest_rival(comparison: Comparison) -> str:
 
 
 def _spared(comparison: Comparison) -> str:
-    """Returns how many runs were saved at points that could no longer be the best; empty if none was."""
+    """Returns how many runs were saved at points that could no longer be the best; empty if no run was saved."""
     points = comparison.points
     most = int(points["planned"].max())
     early = points.loc[
@@ -233,7 +233,7 @@ def complete_run(results: Results) -> str | None:
 
 
 def _ranks_text(ranks: pd.Series[Any]) -> str:
-    """Returns the ranks of the runs: '4 ranks', '1 to 8 ranks', or nothing if no run tells."""
+    """Returns the ranks of the runs: '4 ranks', '1 to 8 ranks', or nothing if no run reports them."""
     if ranks.empty:
         return ""
     least, most = int(ranks.min()), int(ranks.max())

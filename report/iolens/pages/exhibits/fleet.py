@@ -18,7 +18,7 @@ _MOST = 20
 """Maximum number of rows on a page."""
 
 _LEAST = 0.001
-"""Hours below which nobody cares how many."""
+"""Minimum number of hours that is printed as a number."""
 
 
 def hours(value: float) -> str:

@@ -42,7 +42,7 @@ def _time_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
 
 
 def time_note(job: Job) -> str:
-    """Returns where the numbers come from, and what each part holds."""
+    """Returns the source of the numbers, and the contents of each part."""
     each = time.rank_time(job)
     if each is None:
         return ""

@@ -145,7 +145,7 @@ def _moved(read: float, written: float) -> str:
 
 
 def _files_note(subjects: Subjects) -> str:
-    """Returns how many files there are that the table does not show."""
+    """Returns the number of files that the table does not show, in words."""
     found = aligned_files(subjects)
     alike = int(found[[f"standing {letter}" for letter in subjects.letters[1:]]].isin(["same", ""]).all(axis=1).sum())
     more = len(found) - alike - len(_changed_files(subjects))

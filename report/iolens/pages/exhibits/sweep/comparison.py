@@ -57,7 +57,7 @@ def _effects(comparison: Comparison) -> pd.DataFrame:
 
 
 def _interaction(comparison: Comparison) -> pd.DataFrame | None:
-    """Returns the cells of `Comparison.interaction`: what two settings give together."""
+    """Returns the cells of `Comparison.interaction`: the result of each pair of levels of two settings."""
     return None if comparison.interaction is None else comparison.interaction.cells
 
 
