@@ -61,7 +61,7 @@ def test_what_other_threads_do_may_be_what_a_rank_waited_for() -> None:
     threads = np.where(job.private["why_events"]["kind"] == "file", 1, 0)
     job = with_events(job, thread=threads)
     assert interval(job) == (0.0, 0.0, pytest.approx(4.0))
-    assert limits(job)[0].startswith("2 calls of other threads are left out")
+    assert limits(job)[0].startswith("Calls of other threads are left out: 2.")
 
 
 def test_mapped_files_are_named_beside_what_is_saved() -> None:
@@ -101,6 +101,20 @@ def test_events_that_end_early_say_why(reason: str, said: str) -> None:
     private = {"why_events": events[events["function"] == "MPI_Barrier"], "job": {"partial": [reason]}}
     job = replace(job, private=private)
     assert said in limits(job)[0]
+
+
+def test_clocks_that_were_not_compared_are_named() -> None:
+    job = job_with(*(Line().together("MPI_Barrier", 1 + at, 2, 2) for at in range(2)))
+    job = replace(job, private={**job.private, "job": {"hosts": ["a", "b"]}})
+    assert limits(job)[0].startswith("The clocks of the nodes were not compared")
+
+
+def test_messages_before_they_were_sent_are_counted() -> None:
+    job = job_with(Line().send(6.0, 6.1, 1), Line().receive(2.0, 5.2, 0))
+    assert limits(job) == [
+        "Messages that arrived before they were sent, by the clocks of their nodes: 1, by up to 800,000 µs. Their "
+        "waits end with the call."
+    ]
 
 
 def test_a_job_of_one_rank_has_no_waits(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ import pytest
 from iolens.exports.chrome import chrome
 from iolens.log import Job, read_log
 from iolens.metrics.times.clocks import clocks, common_clock
+from iolens.metrics.why.answers import limits, replays, why
 from mpi_libraries import ROOT, library, need_several_programs
 from patience import PATIENCE
 
@@ -24,15 +25,17 @@ ROUNDING = 2e-6  # In seconds: a job begins at a whole microsecond, and the TSC 
 pytestmark = pytest.mark.mpi
 
 
-def ran(folder: Path, *nodes: list[str], left_out: int | None = None) -> tuple[Job, pd.DataFrame]:
-    """Runs one rank behind each command. Returns the log, and the times of the recorded ranks' writes by one clock
-    (ns).
+def ran(
+    folder: Path, *nodes: list[str], left_out: int | None = None, also: tuple[str, ...] = ()
+) -> tuple[Job, pd.DataFrame]:
+    """Runs one rank behind each command, with these settings also. Returns the log, and the times of the recorded
+    ranks' writes by one clock (ns).
     """
     its, shim = library("usual"), folder / "shim.so"
     need_several_programs(str(its.mpirun))
     program = its.compile(ROOT / "tests/c/mpi_clocks.c", folder / "program")
     subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", shim, ROOT / "tests/c/clock_shim.c"], check=True)
-    settings = [f"LD_PRELOAD={shim}:{its.preload}", f"IOLENS_LOGPATH={folder}", f"IOLENS_INCLUDE={folder}"]
+    settings = [f"LD_PRELOAD={shim}:{its.preload}", f"IOLENS_LOGPATH={folder}", f"IOLENS_INCLUDE={folder}", *also]
     ranks: list[str | Path] = []
     for node in nodes:
         ranks += [":"] * bool(ranks) + ["-np", "1", *node, "env", *settings, "IOLENS_DXT=1", program]
@@ -112,6 +115,23 @@ def test_times_are_on_one_axis(apart: tuple[Job, pd.DataFrame, tuple[float, floa
     assert on_one_axis(job, written) <= 2 * uncertainty + ROUNDING
     clock = json.loads(chrome(job)[0])["otherData"]
     assert [row["rank"] for row in clock["clocks"]] == [0, 1, 2, 3]
+
+
+def test_waits_between_skewed_clocks_say_how_sure_they_are(tmp_path: Path) -> None:
+    space = ["unshare", "--time", "--monotonic"]
+    if not can(*space, "1"):
+        pytest.skip("time namespaces cannot be made here")
+    nodes = ["env"], [*space, str(AHEAD)], [*space, str(BEHIND)]
+    job, _ = ran(tmp_path, *nodes, also=("IOLENS_TRACE=mpi", "IOLENS_WHY=16"))
+    found, clock, times = why(job), common_clock(job), replays(job)
+    assert found is not None
+    assert times is not None
+    assert clock.uncertainty is not None
+    assert found.joins.not_joined == 0
+    assert found.program.run_time < min(PATIENCE, AHEAD - 1)
+    assert found.waits.largest_violation <= 2 * clock.uncertainty + ROUNDING
+    assert times["run_time"][0] == pytest.approx(found.program.run_time, abs=10 * clock.uncertainty + 1e-3)
+    assert limits(job)[0] == f"{clock.said} So uncertain are waits between nodes."
 
 
 def test_ranks_of_one_node_need_no_comparison(tmp_path: Path) -> None:

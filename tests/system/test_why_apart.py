@@ -22,7 +22,7 @@ pytestmark = pytest.mark.mpi
     [
         ("usual", "intercommunicator", "In MPI_Barrier"),
         ("mpich", "partitioned", "In MPI_Wait"),
-        ("usual", "thread", "calls of other threads are left out"),
+        ("usual", "thread", "Calls of other threads are left out"),
     ],
 )
 def test_the_most_that_is_saved_holds_without_partners(tmp_path: Path, name: str, way: str, said: str) -> None:

@@ -13,6 +13,7 @@ from iolens.metrics.once import once_per_job
 from iolens.metrics.processor.sampled.parts import RUNNABLE
 from iolens.metrics.processor.time import rank_time
 from iolens.metrics.processor.usage import core_use
+from iolens.metrics.times.clocks import CommonClock, common_clock
 from iolens.metrics.why.activities import Activities, Activity, activities_of
 from iolens.metrics.why.causes import Causes, causes_of
 from iolens.metrics.why.joins import Joins, joins_of
@@ -240,7 +241,8 @@ def limits(job: Job) -> list[str]:
     found = why(job)
     if found is None:
         return []
-    said = []
+    clock = common_clock(job)
+    said = [f"{clock.said} So uncertain are waits between nodes."] if _of_several_nodes(job, clock) else []
     if found.until is not None:
         memory = any("IOLENS_WHY" in reason for reason in job.partial)
         reason = "iolens run --why MIB gives them more memory" if memory else "the job did not end as it should"
@@ -256,17 +258,23 @@ def limits(job: Job) -> list[str]:
         )
     if found.program.left_out:
         said.append(
-            f"{found.program.left_out:,} calls of other threads are left out, and what they did counts as computing: "
-            f"up to {found.unknown.in_gaps:.2g} s of a rank."
+            f"Calls of other threads are left out: {found.program.left_out:,}. What they did counts as computing: up "
+            f"to {found.unknown.in_gaps:.2g} s of a rank."
         )
     if found.joins.not_joined:
-        said.append(f"{found.joins.not_joined:,} parts of messages and collective calls have no partner in the log.")
+        lone = found.joins.not_joined
+        said.append(f"Parts of messages and collective calls without a partner in the log: {lone:,}.")
     if found.waits.violations:
         said.append(
-            f"{found.waits.violations:,} messages arrived before they were sent by the clocks of their nodes, by up to "
-            f"{1e6 * found.waits.largest_violation:,.0f} µs; their waits end with the call."
+            f"Messages that arrived before they were sent, by the clocks of their nodes: {found.waits.violations:,}, "
+            f"by up to {1e6 * found.waits.largest_violation:,.0f} µs. Their waits end with the call."
         )
     return said
+
+
+def _of_several_nodes(job: Job, clock: CommonClock) -> bool:
+    """Returns True if the ranks read several clocks, compared or not."""
+    return bool(clock.uncertainty) or (clock.uncertainty is None and len(job.info.get("hosts", [])) > 1)
 
 
 @dataclass(frozen=True)
