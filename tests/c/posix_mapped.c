@@ -65,6 +65,8 @@ int main(int count, char **words)
         MUST(msync(map, bytes, MS_SYNC) == 0);
     if (strcmp(words[1], "moved") == 0)
         map = mremap(map, bytes, 2 * bytes, MREMAP_MAYMOVE), bytes *= 2;
+    if (strcmp(words[1], "shrunk") == 0)
+        map = mremap(map, bytes, bytes / 2, 0), bytes /= 2;
     read = counted("read_bytes") - read;
     written = counted("write_bytes") - written;
     if (strcmp(words[1], "left") != 0)

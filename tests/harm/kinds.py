@@ -183,6 +183,16 @@ SINGLE = (
         "close_from close_by_range close_on_exec memory_file executed_memory unnamed_file watched "
         "events faults posix_aio moved_in_kernel handed_over streams other_output",
     ),
+    *parts(
+        "harm_mapped",
+        "sparse replaced moved in_parts many in_handler cut forked odd_files errors scarce by_number in_threads "
+        "confined",
+    ),
+    *parts(
+        "harm_rings",
+        "closed closed_by_number closed_by_range closed_by_dup closed_by_dup3 copied shared left_to_child garbage "
+        "wrong_positions in_handler changing_table many_rings kinds_of_rings left_running",
+    ),
     # Three of its programs leave no room for a log, and are told so: tests/py/test_profiler_odd.py.
     *parts(
         "harm_odd",

@@ -21,6 +21,12 @@ QUICK = [
     "perl forks",
     "alternate stacks",
     "processes: many_threads",
+    "mapped: in_handler",
+    "mapped: moved",
+    "rings: closed_by_dup",
+    "rings: closed_by_number",
+    "rings: garbage",
+    "rings: wrong_positions",
 ]
 CHOSEN = [way for way in WAYS if way.name in ("plain", "sample", "together")]
 

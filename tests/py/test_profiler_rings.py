@@ -113,6 +113,12 @@ def test_uses_that_are_hard_to_follow(way: str, tmp_path: Path) -> None:
     assert counts(job).get("polled", 0) == (way == "kernel")
 
 
+def test_a_ring_used_by_a_copy_of_its_descriptor_is_said_to_be_unfollowed(tmp_path: Path) -> None:
+    job, _ = recorded(harness.build_program("harm_rings"), "copied", folder=tmp_path)
+    (sentence,) = job.unfollowed
+    assert sentence.startswith("io_uring was used")
+
+
 def test_requests_past_the_profiler_are_counted(tmp_path: Path) -> None:
     job, said = recorded(harness.build_program("ring_cases"), "unseen", folder=tmp_path)
     reads = int(said.split()[1])

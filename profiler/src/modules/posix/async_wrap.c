@@ -106,11 +106,12 @@ struct __kernel_timespec;
 
 #if defined(__x86_64__)
 
-/* Jumps to the real function for all system calls but these seven. A wrapper in C would have a frame, to
+/* Jumps to the real function for all system calls but these eight. A wrapper in C would have a frame, to
  * which a call that makes a thread or a process may not return. */
 enum { IO_URING_SETUP = 425, IO_URING_ENTER = 426, IO_URING_REGISTER = 427, OPENAT2 = 437 };
 
-_Static_assert(SYS_io_submit == 209 && SYS_prctl == 157 && SYS_seccomp == 317, "the numbers below");
+_Static_assert(SYS_close == 3 && SYS_io_submit == 209 && SYS_prctl == 157 && SYS_seccomp == 317,
+               "the numbers below");
 
 #define HIDDEN __attribute__((used, visibility("hidden")))
 
@@ -178,6 +179,8 @@ HIDDEN long iolens_noted_syscall(long number, long first, long second, long thir
         confined_seccomp(first, third);
     if (number == IO_URING_ENTER)
         return enter_ring(first, second, third, fourth, fifth, sixth);
+    if (number == SYS_close && iolens_active())
+        RECORDER(rings_leave((int)first));
     long ret = iolens_real_syscall(number, first, second, third, fourth, fifth);
     if (ret < 0 || !iolens_active())
         return ret;
@@ -201,6 +204,8 @@ __asm__(".pushsection .text\n"
         "    cmpq $427, %rdi\n" /* io_uring_register */
         "    je iolens_noted_syscall\n"
         "    cmpq $209, %rdi\n" /* io_submit */
+        "    je iolens_noted_syscall\n"
+        "    cmpq $3, %rdi\n" /* close */
         "    je iolens_noted_syscall\n"
         "    cmpq $157, %rdi\n" /* prctl */
         "    je iolens_noted_syscall\n"

@@ -216,20 +216,29 @@ void mapped_before_munmap(const void *address, size_t bytes)
         finish(&taken);
 }
 
+void mapped_before_mremap(const void *old, size_t old_bytes, const void *target, size_t bytes)
+{
+    if (target)
+        mapped_before_munmap(target, bytes);
+    if (bytes < old_bytes)
+        mapped_before_munmap((const char *)old + bytes, old_bytes - bytes);
+}
+
 /* Pages of the new part are counted as fetched only if they were not in the page cache before. */
-void mapped_on_mremap(const void *old, const void *address, size_t bytes)
+void mapped_on_mremap(const void *old, size_t old_bytes, const void *address, size_t bytes)
 {
     struct mapping m;
-    if (mapped.live == 0 || !take((uintptr_t)old, 1, &m))
+    if (old_bytes == 0 || mapped.live == 0 || !take((uintptr_t)old, 1, &m))
         return;
-    bool grows = bytes > m.bytes;
-    int64_t more = grows && m.cached >= 0
+    bool whole = m.address == (uintptr_t)old && m.bytes <= old_bytes, grows = bytes > m.bytes;
+    int64_t more = whole && grows && m.cached >= 0
                        ? page_cache_of_mapping((const char *)address + m.bytes, bytes - m.bytes, NULL)
                        : 0;
-    m.cached = m.cached < 0 || more < 0 ? NOT_ASKED : m.cached + more;
+    m.cached = !whole || m.cached < 0 || more < 0 ? NOT_ASKED : m.cached + more;
     m.bytes = bytes;
     m.address = (uintptr_t)address;
-    follow(&m);
+    if (!whole || !follow(&m))
+        finish(&m);
 }
 
 /* Returns the counts of the followed mapping at an address; NULL if there is none. */

@@ -27,8 +27,13 @@ void mapped_on_mmap(const struct call *c, const struct map_call *map);
  * not followed any more, also if only a part is unmapped. */
 void mapped_before_munmap(const void *address, size_t bytes);
 
-/* Follows a mapping to its new place and size. */
-void mapped_on_mremap(const void *old, const void *address, size_t bytes);
+/* Counts mappings whose pages mremap is about to unmap: those at `target`, NULL for none, and those in a part
+ * that is cut off. */
+void mapped_before_mremap(const void *old, size_t old_bytes, const void *target, size_t bytes);
+
+/* Follows a mapping to its new place and size; not one of which only a part moved. An old size of 0 made a
+ * second mapping and left the first one. */
+void mapped_on_mremap(const void *old, size_t old_bytes, const void *address, size_t bytes);
 
 void mapped_on_msync(const struct call *c, const void *address);
 void mapped_on_madvise(const struct call *c, const void *address, int advice);

@@ -77,7 +77,8 @@
         if (ret != MAP_FAILED && !(flags & MAP_ANONYMOUS)) posix_on_mmap(&c, MAP_CALL(ret)))
 #define ON_MUNMAP(...) FNB(__VA_ARGS__, mapped_before_munmap(address, bytes), (void)0)
 #define ON_MREMAP(...)                                                                                       \
-    FNV(__VA_ARGS__, (void)0, if (ret != MAP_FAILED) mapped_on_mremap(address, ret, new_bytes))
+    FNV(__VA_ARGS__, mapped_before_mremap(address, bytes, new_address, new_bytes),                           \
+        if (ret != MAP_FAILED) mapped_on_mremap(address, bytes, ret, new_bytes))
 #define ON_MADVISE(...) FN(__VA_ARGS__, if (ret == 0) mapped_on_madvise(&c, address, advice))
 #define ON_MSYNC(...)   FN(__VA_ARGS__, if (ret == 0) mapped_on_msync(&c, address))
 

@@ -1,6 +1,7 @@
 #include "ring_requests.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/uio.h>
 
@@ -74,6 +75,8 @@ static bool is_fixed(const struct ring_request *request) { return request->asked
 static void read_vector(struct ring_request *request)
 {
     struct iovec vector[8];
+    if (request->asked.length > IOV_MAX)
+        return;
     for (uint32_t i = 0; i < request->asked.length; i += 8) {
         uint32_t count = request->asked.length - i < 8 ? request->asked.length - i : 8;
         if (!memory_copied(request->asked.address + i * sizeof *vector, vector, count * sizeof *vector))
@@ -155,6 +158,8 @@ static void begin_close(struct ring_request *request)
 static void begin_files_update(struct ring *ring, const struct ring_submission *asked)
 {
     int fd;
+    if (asked->length > ring->files.count) /* The kernel refuses such a request. */
+        return;
     for (uint32_t i = 0; (uint32_t)asked->offset != RING_ANY_SLOT && i < asked->length; i++)
         if (memory_copied(asked->address + i * sizeof fd, &fd, sizeof fd))
             ring_files_set(ring, (uint32_t)asked->offset + i, &fd, 1);

@@ -316,6 +316,8 @@ static void before(int fd, uint32_t most, const uint32_t *prepared, uint32_t cal
         bool alone = calls == 0 || ring->calls == 1;
         limit = polled || !alone || tail - head < most ? tail : head + most;
         limit = prepared ? *prepared : limit;
+        if (limit - head > ring->submissions) /* The kernel takes no more than the ring has room for. */
+            limit = head + ring->submissions;
     }
     spin_unlock(&ring->lock);
     if (here)
@@ -413,6 +415,15 @@ void rings_leave_range(unsigned first, unsigned last)
         if (ring && ring->fd >= 0 && (unsigned)ring->fd >= first && (unsigned)ring->fd <= last)
             rings_leave(ring->fd);
     }
+}
+
+void rings_on_dup(int copy, int fd)
+{
+    if (copy == fd)
+        return;
+    rings_leave(copy);
+    if (find(fd))
+        unfollowed_add(UNFOLLOWED_io_uring);
 }
 
 void rings_on_register(int fd, unsigned operation, const void *argument, unsigned count)

@@ -21,6 +21,10 @@ void rings_follow_library(const struct liburing *library);
 void rings_leave(int fd);
 void rings_leave_range(unsigned first, unsigned last);
 
+/* Gives up the ring whose descriptor has just become a copy of `fd`. Counts a ring that is used by a copy of
+ * its descriptor, which is not followed. */
+void rings_on_dup(int copy, int fd);
+
 /* Called before a call that may submit up to `submitted` requests of the ring, and after it. */
 void rings_before(int fd, uint32_t submitted);
 void rings_after(int fd);
