@@ -272,6 +272,25 @@ static int many_rings(void)
     return 0;
 }
 
+/* Tens of thousands of requests with one key are under way at once; main allows a minute of processor time.
+ */
+static int deep(void)
+{
+    enum { MOST = 1 << 15, ROUNDS = 12 };
+    long sum = 0;
+    if (!raw_ring_open(&ring, MOST, 0))
+        return 0;
+    for (int round = 0; round < ROUNDS; round++) {
+        for (int i = 0; i < MOST; i++)
+            raw_ring_prepare(&ring, IORING_OP_NOP, -1, NULL, 0, 0, 7);
+        MUST(raw_ring_enter(&ring, MOST, MOST) == MOST);
+        for (int i = 0; i < MOST; i++)
+            sum += take() == 0;
+    }
+    printf("%ld\n", sum);
+    return 0;
+}
+
 /* Rings of other kinds, each of which may be unknown to the kernel. */
 static int kinds_of_rings(void)
 {
@@ -345,6 +364,7 @@ static const struct harm_kind KINDS[] = {
     {"in_handler", in_handler},
     {"changing_table", changing_table},
     {"many_rings", many_rings},
+    {"deep", deep},
     {"kinds_of_rings", kinds_of_rings},
     {"left_running", left_running},
 };

@@ -191,7 +191,7 @@ SINGLE = (
     *parts(
         "harm_rings",
         "closed closed_by_number closed_by_range closed_by_dup closed_by_dup3 copied shared left_to_child garbage "
-        "wrong_positions in_handler changing_table many_rings kinds_of_rings left_running",
+        "wrong_positions in_handler changing_table many_rings deep kinds_of_rings left_running",
     ),
     # Three of its programs leave no room for a log, and are told so: tests/py/test_profiler_odd.py.
     *parts(

@@ -25,6 +25,7 @@ QUICK = [
     "mapped: moved",
     "rings: closed_by_dup",
     "rings: closed_by_number",
+    "rings: deep",
     "rings: garbage",
     "rings: wrong_positions",
 ]

@@ -49,7 +49,10 @@ struct ring {
     uint32_t submitted, answered; /* Positions up to which submissions and completions were seen. */
     uint32_t calls;               /* Calls of the program on this ring that have not returned. */
     uint32_t noted;               /* Requests that are seen but not yet in `pending`. */
-    struct ring_request *pending[RING_BUCKETS], *free;
+    struct ring_bucket {
+        struct ring_request *first, *last;
+    } pending[RING_BUCKETS];
+    struct ring_request *free;
     struct ring_files files;
 };
 

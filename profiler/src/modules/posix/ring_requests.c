@@ -15,32 +15,45 @@
 #include "ring_counts.h"
 #include "ring_files.h"
 
-static struct ring_request **bucket_of(struct ring *ring, uint64_t key)
+/* Number of requests behind the oldest one that are looked at for another file with the same key. */
+enum { LOOKS_AHEAD = 64 };
+
+static struct ring_bucket *bucket_of(struct ring *ring, uint64_t key)
 {
     return &ring->pending[(key ^ key >> 6 ^ key >> 12) % RING_BUCKETS];
 }
 
 void ring_requests_add(struct ring *ring, struct ring_request *request)
 {
-    struct ring_request **link = bucket_of(ring, request->asked.key);
-    while (*link)
-        link = &(*link)->next;
+    struct ring_bucket *bucket = bucket_of(ring, request->asked.key);
     request->next = NULL;
-    *link = request;
+    *(bucket->first ? &bucket->last->next : &bucket->first) = request;
+    bucket->last = request;
 }
 
 struct ring_request *ring_requests_take(struct ring *ring, uint64_t key, bool newest, bool *several)
 {
-    struct ring_request **found = NULL;
-    for (struct ring_request **link = bucket_of(ring, key); *link; link = &(*link)->next)
-        if ((*link)->asked.key == key) {
-            *several |= found && (*found)->file != (*link)->file;
-            found = found && !newest ? found : link;
+    struct ring_bucket *bucket = bucket_of(ring, key);
+    struct ring_request *before = NULL, *found = NULL, *last = NULL;
+    int ahead = 0;
+    for (struct ring_request *each = bucket->first; each && (newest || ahead < LOOKS_AHEAD);
+         each = each->next) {
+        ahead += found != NULL;
+        if (each->asked.key == key) {
+            *several |= found && found->file != each->file;
+            if (!found || newest) {
+                before = last;
+                found = each;
+            }
         }
-    struct ring_request *request = found ? *found : NULL;
-    if (request)
-        *found = request->next;
-    return request;
+        last = each;
+    }
+    if (!found)
+        return NULL;
+    *(before ? &before->next : &bucket->first) = found->next;
+    if (bucket->last == found)
+        bucket->last = before;
+    return found;
 }
 
 static enum posix_direction direction_of(const struct ring_request *request)

@@ -8,7 +8,7 @@
 void ring_requests_add(struct ring *ring, struct ring_request *request);
 
 /* Removes and returns the oldest request with this key, or the newest; NULL if there is none. `several` is
- * set if requests with the same key for other files remain. The caller holds the ring's lock. */
+ * set if the next requests with the same key are for other files. The caller holds the ring's lock. */
 struct ring_request *ring_requests_take(struct ring *ring, uint64_t key, bool newest, bool *several);
 
 /* Reads the arguments of a request before it is submitted, because the program may change its memory

@@ -379,9 +379,9 @@ static void finish(struct ring *ring, int fd)
     for (int i = 0; i < RING_BUCKETS; i++)
         for (;;) {
             spin_lock(&ring->lock);
-            struct ring_request *request = ring->fd == fd ? ring->pending[i] : NULL;
+            struct ring_request *request = ring->fd == fd ? ring->pending[i].first : NULL;
             if (request)
-                ring->pending[i] = request->next;
+                ring->pending[i].first = request->next;
             spin_unlock(&ring->lock);
             if (!request)
                 break;
