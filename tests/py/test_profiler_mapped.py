@@ -85,7 +85,9 @@ def mapping(job: Job) -> dict[str, float]:
     return dict(zip(table.names, row, strict=True))
 
 
-@pytest.mark.parametrize("pattern", ["sequential", "random", "strided", "written", "populated", "left", "moved", "shrunk"])
+@pytest.mark.parametrize(
+    "pattern", ["sequential", "random", "strided", "written", "populated", "left", "moved", "shrunk"]
+)
 def test_fetched_bytes_are_those_that_the_kernel_counted(pattern: str, tmp_path: Path) -> None:
     if file_system(tmp_path) in MEMORY:
         pytest.skip("the folder of this test lies in memory")
