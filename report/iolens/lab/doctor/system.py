@@ -87,6 +87,7 @@ def tools() -> Iterator[CheckResult]:
         "darshan-parser": "a second reader",
         "make": "`iolens workloads build`",
         "cc": "`iolens workloads build`",
+        "reframe": "ReFrame's tests with the mixin IolensCheck",
     }.items():
         path = shutil.which(name)
         yield CheckResult(name, path or "not there", True if path else None, "" if path else f"for {what}")
