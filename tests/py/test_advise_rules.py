@@ -16,6 +16,7 @@ import pandas as pd
 import pytest
 from iolens.advise import Finding, findings, judge, remedies, rules, verdict
 from iolens.advise.limits import DEFAULTS, changed, from_file
+from iolens.advise.rules import narrow_stripes
 from iolens.cli.main import main
 from iolens.errors import UsageError
 from iolens.log import Job, read_log
@@ -180,6 +181,23 @@ def test_one_stripe_bounds_the_gain_by_the_ranks() -> None:
     assert verdict(made).kind == "too few targets"
     assert said(job(8, {"POSIX": posix, "LUSTRE": layouts({1: [0, 1, 2, 3]})}))["narrow-stripes"].gain == 0.1
     assert "narrow-stripes" not in said(job(8, {"POSIX": posix, "LUSTRE": layouts({1: [0, 1, 2, 3, 4]})}))
+
+
+@pytest.mark.parametrize("much", [1.0, 2.0**20, 2.0**26])
+def test_no_layout_is_advised_that_leaves_a_file_with_empty_stripes(much: float) -> None:
+    sizes = {1: 3 * MIB, 2: 2 * MIB, 3: 3 * MIB - 1}
+    rows = [
+        {"id": key, "rank": -1, "WRITES": 64, "BYTES_WRITTEN": size, "MAX_BYTE_WRITTEN": size - 1}
+        | {"F_WRITE_TIME": 80.0, "F_SLOWEST_RANK_TIME": 20.0}
+        for key, size in sizes.items()
+    ]
+    made = job(8, {"POSIX": frame("POSIX", rows), "LUSTRE": layouts({key: [key] for key in sizes})})
+    seen = narrow_stripes.check(made, {**DEFAULTS, "much_bytes": much})
+    assert (seen is None) == (much > MIB)
+    for key in seen.layout.files if seen is not None and seen.layout is not None else ():
+        assert seen is not None
+        assert seen.layout is not None
+        assert sizes[key] > (seen.layout.count - 1) * (seen.layout.size or 0)
 
 
 def test_times_beyond_the_run_are_noted() -> None:

@@ -123,7 +123,11 @@ def test_a_run_that_wrote_several_files_says_how_the_bytes_lie() -> None:
     }
     one = observed(read_log(ADVICE / "one-aggregator.darshan"))
     assert (one["aggregators"], one["file_share"], one["writers"], one["mpi_io"]) == (1, 1.0, 1, True)
-    assert observed(read_log(ADVICE / "healthy-own-of-8.darshan")) == {"mpi_io": False, "compute_seconds": 1.365678}
+    assert observed(read_log(ADVICE / "healthy-own-of-8.darshan")) == {
+        "mpi_io": False,
+        "compute_seconds": 1.365678,
+        "file_bytes": 160 * MIB,
+    }
 
 
 def test_numbers_that_are_nothing_anywhere_are_no_difference() -> None:

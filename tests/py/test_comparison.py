@@ -139,6 +139,14 @@ def test_the_smallest_of_equal_settings_is_named(tmp_path: Path) -> None:
     comparison = compared(write_sweep(tmp_path / "sweep", matrix, model=one_stripe_is_slow))
     place = {(row.stripe_count, row.aggregators): row.Index for row in comparison.points.itertuples()}
     assert comparison.points["tied"].sum() == 4
+    assert comparison.best == place[2, 1]
+    fastest = comparison.points["value"].idxmax()
+    assert fastest != comparison.best
+    label, best = comparison.points.loc[fastest, "label"], comparison.points.loc[place[2, 1], "label"]
+    text = words.verdict(comparison)
+    assert f"Best: {best}" in text
+    assert f"{label} gave" in text
+    assert f"the smallest of these {len(comparison.equals)} settings is recommended" in text
     assert "The smallest of them is 2 stripes, 1 aggregator: more runs" in words.verdict(
         replace(comparison, best=place[8, 2])
     )

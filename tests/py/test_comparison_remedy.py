@@ -198,3 +198,21 @@ def test_no_bound_without_the_storages_numbers(tmp_path: Path) -> None:
     comparison = compared(write_sweep(tmp_path / "sweep", {"stripe_count": [1, 4]}))
     assert comparison.points["bound"].isna().all()
     assert words.bound_sentences(comparison) == []
+
+
+def test_stripes_that_stay_empty_are_not_recommended(tmp_path: Path) -> None:
+    folder = write_sweep(tmp_path / "sweep", {"stripe_count": [1, 12]}, model=lambda p: 100.0 * p["stripe_count"])
+    for path in folder.rglob("run.json"):
+        change(path, observed={"file_bytes": 4 * MIB})
+    results = load_results(folder)
+    found = remedy(results, compare(results.runs, results.settings))
+    assert found is not None
+    assert found.stripes == "lfs setstripe -c 4 -S 1M DIRECTORY"
+    assert "12 stripes, of which 4 hold data of the largest file (4 MiB)" in found.holds_for
+    for path in folder.rglob("run.json"):
+        change(path, observed={"file_bytes": 11 * MIB + 1})
+    results = load_results(folder)
+    found = remedy(results, compare(results.runs, results.settings))
+    assert found is not None
+    assert found.stripes == "lfs setstripe -c 12 -S 1M DIRECTORY"
+    assert "hold data" not in found.holds_for

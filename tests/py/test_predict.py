@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import subprocess
 from collections.abc import Iterable
 from dataclasses import replace
@@ -17,7 +18,7 @@ from iolens.lab.predict.fit import Trial, fit, seconds
 from iolens.lab.predict.links import Links
 from iolens.lab.predict.model import model_of, model_text, read_model
 from iolens.lab.predict.predict import predict, recorded_times
-from iolens.lab.predict.recorded import read_recorded
+from iolens.lab.predict.recorded import largest_file, read_recorded
 from iolens.lab.predict.settings import Settings
 from iolens.lab.predict.steps import Program, play
 from iolens.lab.predict.turns import ahead
@@ -342,6 +343,21 @@ def test_a_best_setting_says_for_which_machines_it_holds(tmp_path: Path, capsys:
     quick = {**read_model(RECORDED / "model.yaml").values, "ost_mb_per_s": 2e5, "link_mb_per_s": 3e5}
     (tmp_path / "quick.yaml").write_text(model_text(quick))
     assert main([*words[:3], str(tmp_path / "quick.yaml"), "--stripes", "4,12"]) == 0, "links that a model may have"
+
+
+def test_a_prediction_proposes_no_stripes_that_stay_empty(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["predict", str(RECORDED / "ior-4-stripes.darshan"), "--model", str(RECORDED / "model.yaml")]
+    size = largest_file(read_recorded(read_log(RECORDED / "ior-4-stripes.darshan")))
+    unit = size // 3
+    assert main([*words, "--stripes", "1,12", "--stripe-size", str(unit), "-o", str(tmp_path / "what-if.json")]) == 0
+    filled = math.ceil(size / unit)
+    said = " ".join(capsys.readouterr().out.split())
+    assert f"The largest file fills {filled} of these stripes only, so take {filled}." in said
+    found = read_what_if(tmp_path)
+    assert found is not None
+    assert found.filled == [None, filled]
+    assert main([*words, "--stripes", "1,12", "--stripe-size", str(size // 40)]) == 0
+    assert "of these stripes only" not in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -8,19 +8,24 @@ from iolens.advise.limits import Limits
 from iolens.advise.rule import Layout
 from iolens.log import Job
 from iolens.log.records import Records
-from iolens.metrics.files.striping import file_stripes, striped_files
+from iolens.metrics.files.striping import file_stripes, reached_stripes, striped_files
 from iolens.metrics.files.use import by_file, id_rows, most_first
 from iolens.metrics.job.about import host_ranks
 
+_SMALLEST_UNIT = 1 << 20
+"""Smallest stripe size, in bytes, that is advised."""
 
-def reached_stripes(stripes: int, unit: int, size: float) -> int:
-    """Returns the number of a file's stripes that hold any of its `size` bytes, at least 1."""
-    return max(1, min(stripes, int(np.ceil(size / max(1, unit)))))
+
+def filled_stripes(sizes: np.ndarray, limits: Limits) -> np.ndarray:
+    """Returns how many stripes files of these `sizes` fill with `much_bytes` each, and with 1 MiB at least, which is
+    the smallest stripe that is advised.
+    """
+    return np.asarray(sizes // max(_SMALLEST_UNIT, limits["much_bytes"]))
 
 
 def fitting_unit(unit: int, size: float, count: int) -> int:
     """Returns a stripe size with which `size` bytes reach `count` stripes: `unit`, or less in whole MiB, at least 1."""
-    return max(1 << 20, min(unit, int(size / max(1, count)) >> 20 << 20))
+    return max(_SMALLEST_UNIT, min(unit, int(size / max(1, count)) >> 20 << 20))
 
 
 def useful_aggregators(job: Job, ids: np.ndarray) -> np.ndarray:
@@ -59,8 +64,8 @@ def wider_layout(job: Job, limits: Limits) -> Layout | None:
     if table is None or not len(table):
         return None
     first = most_first(table["BYTES_WRITTEN"])[0]
-    size, fed = float(table["size"][first]), int(float(table["size"][first]) // max(1, limits["much_bytes"]))
-    count = min(job.nprocs, int(limits["enough_stripes"]), fed)
+    size = float(table["size"][first])
+    count = min(job.nprocs, int(limits["enough_stripes"]), int(filled_stripes(table["size"], limits)[first]))
     if count <= max(1, int(table["stripes"][first])):
         return None
     return Layout(count, fitting_unit(int(table["stripe_size"][first]), size, count), (int(table["id"][first]),))

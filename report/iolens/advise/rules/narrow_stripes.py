@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from iolens.advise import say
-from iolens.advise.capacity import fitting_unit
+from iolens.advise.capacity import filled_stripes, fitting_unit
 from iolens.advise.limits import Limits
 from iolens.advise.rule import Layout, Rule, Seen
 from iolens.log import Job
@@ -20,14 +20,16 @@ def check(job: Job, limits: Limits) -> Seen | None:
     table = striped_files(job)
     if table is None:
         return None
-    moved, fed = table["moved"], table["size"] // max(1, limits["much_bytes"])
-    wanted = np.minimum(np.minimum(table["ranks"], limits["enough_stripes"]), fed)
+    moved = table["moved"]
+    wanted = np.minimum(np.minimum(table["ranks"], limits["enough_stripes"]), filled_stripes(table["size"], limits))
     chosen = (table["ranks"] > 1) & (2 * table["stripes"] <= wanted)
     if not chosen.any():
         return None
-    rows = most_first(moved, chosen)
-    ids, first = table["id"][rows], rows[0]
+    first = most_first(moved, chosen)[0]
     ranks, stripes, more = int(table["ranks"][first]), int(table["stripes"][first]), int(wanted[first])
+    unit = fitting_unit(int(table["stripe_size"][first]), float(table["size"][first]), more)
+    rows = most_first(moved, chosen & (wanted >= more) & (table["size"] > (more - 1) * unit))
+    ids = table["id"][rows]
     share = float((table["stripes"][rows] / wanted[rows]).min())
     spent = slowest_seconds(job, "POSIX", ids, ("READ", "WRITE"))
     whole = float(moved[rows].sum())
@@ -40,7 +42,6 @@ def check(job: Job, limits: Limits) -> Seen | None:
         f"({say.size(whole)}, {say.rate(whole, spent)})."
     )
     bound = f"It assumes the same transfers to {more} targets instead of {stripes}: 1 − {stripes}/{more} of their time."
-    unit = fitting_unit(int(table["stripe_size"][first]), float(table["size"][first]), more)
     layout = Layout(more, unit, tuple(ids.tolist()))
     return Seen(evidence, spent * (1 - share), bound, "{layout}", layout=layout)
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from iolens.advise import say
-from iolens.advise.capacity import reached_stripes
 from iolens.advise.limits import Limits
 from iolens.advise.rule import Layout, Rule, Seen
 from iolens.log import Job
 from iolens.log.records import Records
-from iolens.metrics.files.striping import striped_files
+from iolens.metrics.files.striping import reached_stripes, striped_files
 from iolens.metrics.files.use import most_first
 from iolens.metrics.files.writers import writer_counts
 from iolens.metrics.job.share import slowest_seconds
@@ -41,6 +40,7 @@ def _too_large(job: Job, files: Records) -> Seen:
     used, stripes = int(np.ceil(first["size"] / first["stripe_size"])), int(first["stripes"])
     unit = max(1 << 20, int(first["size"] / stripes) >> 20 << 20)
     count = reached_stripes(stripes, unit, float(first["size"]))
+    files = files.where(files["size"] > (count - 1) * unit)
     spent = slowest_seconds(job, "POSIX", files["id"], ("READ", "WRITE"))
     evidence = (
         f"{say.files(job, files['id'][:1])}: {say.size(first['size'])} reach {used} of {stripes} stripes of "
@@ -60,6 +60,7 @@ def _too_small(job: Job, files: Records) -> Seen:
     each = first["moved"] / first["calls"]
     unit = max(1 << 20, 1 << int(np.log2(each)))
     count = reached_stripes(int(first["stripes"]), unit, float(first["size"]))
+    files = files.where(files["size"] > (count - 1) * unit)
     spent = slowest_seconds(job, "POSIX", files["id"], ("READ", "WRITE"))
     evidence = (
         f"{say.files(job, files['id'][:1])}: transfers of {say.size(each)} on average cross stripes of "

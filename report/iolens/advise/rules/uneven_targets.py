@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from iolens.advise import say
-from iolens.advise.capacity import reached_stripes
+from iolens.advise.capacity import filled_stripes
 from iolens.advise.limits import Limits
 from iolens.advise.rule import Layout, Rule, Seen
 from iolens.advise.rules import narrow_stripes
 from iolens.log import Job
 from iolens.metrics.files.ost import moved_by_target
-from iolens.metrics.files.striping import striped_files
+from iolens.metrics.files.striping import reached_stripes, striped_files
 from iolens.metrics.files.use import most_first
 from iolens.metrics.job.share import slowest_seconds
 
@@ -46,8 +46,9 @@ def _even_layout(job: Job, targets: int, limits: Limits) -> Layout | None:
         return None
     first = most_first(table["moved"])[0]
     size, unit = float(table["size"][first]), max(1 << 20, int(table["stripe_size"][first]))
-    fed = max(1, int(size // max(1, limits["much_bytes"])))
-    return Layout(min(targets, fed, reached_stripes(targets, unit, size)), unit, tuple(table["id"].tolist()))
+    fed = max(1, int(filled_stripes(table["size"], limits)[first]))
+    count = min(targets, fed, reached_stripes(targets, unit, size))
+    return Layout(count, unit, tuple(table["id"][table["size"] > (count - 1) * unit].tolist()))
 
 
 def _both(job: Job) -> bool:

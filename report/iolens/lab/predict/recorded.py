@@ -85,6 +85,12 @@ class Recorded:
         return found
 
 
+def largest_file(recorded: Recorded) -> int:
+    """Returns the bytes of the largest striped file, up to the last one that an access reached; 0 without accesses."""
+    calls = (call for each in recorded.ranks.values() for call in each)
+    return max((access.offset + access.length for call in calls for access in call.inner), default=0)
+
+
 def read_recorded(job: Job, layout: Layout | None = None) -> Recorded:
     """Returns the contents of a traced run's log that a replay needs; raises IolensError with the reason if they are
     insufficient. `layout` is used for all traced files if the log has no stripes of any file.

@@ -12,7 +12,9 @@ from iolens.errors import IolensError
 from iolens.lab.predict.links import Links, vary_links
 from iolens.lab.predict.model import Model
 from iolens.lab.predict.predict import Prediction, Times
-from iolens.lab.predict.recorded import Recorded
+from iolens.lab.predict.recorded import Recorded, largest_file
+from iolens.lab.predict.settings import Settings
+from iolens.metrics.files.striping import reached_stripes
 
 _TIMES = tuple(each.name for each in fields(Times))
 """Keys of a point that are no setting."""
@@ -33,7 +35,8 @@ _NAME = "what-if.json"
 class WhatIf:
     """Predictions from one traced run, in seconds and shares. `points` are changed settings with their predicted times;
     `own_error` is the error of the replay at the recorded settings, `model_errors` the median and the largest error of
-    a fitted model, and `links` the times of `points` on machines with other links.
+    a fitted model, and `links` the times of `points` on machines with other links. `filled` says for each point how
+    many of its stripes hold data of the largest file; None if the point does not set the stripes, or fills them all.
     """
 
     log: str
@@ -45,6 +48,7 @@ class WhatIf:
     exchange: float | None
     points: Sequence[tuple[Mapping[str, int | str], Times]]
     links: Links | None = None
+    filled: Sequence[int | None] = ()
 
     @property
     def own_error(self) -> float:
@@ -86,8 +90,19 @@ def what_if(predictions: Sequence[Prediction], recorded: Recorded, log: Path, mo
         replayed=first.replayed,
         exchange=first.exchange,
         points=[(one.settings.changed, one.predicted) for one in changed],
+        filled=[_filled_stripes(one.settings, recorded) for one in changed],
         links=vary_links(recorded, model, [one.settings for one in changed], first.exchange),
     )
+
+
+def _filled_stripes(settings: Settings, recorded: Recorded) -> int | None:
+    """Returns how many stripes the largest file fills at these settings; None if it fills all, or if they set none."""
+    size, count = largest_file(recorded), settings.stripe_count
+    if not size or count is None:
+        return None
+    unit = settings.stripe_size or max(layout.stripe_size for layout in recorded.layouts.values())
+    filled = reached_stripes(count, unit, size)
+    return filled if filled < count else None
 
 
 def prediction_json(found: WhatIf) -> str:
@@ -120,6 +135,7 @@ def read_what_if(folder: Path) -> WhatIf | None:
             replayed=Times(**content["replayed"]),
             exchange=content["exchange"],
             points=points,
+            filled=content.get("filled", ()),
             links=Links(links["here"], [(ratio, times) for ratio, times in links["machines"]]) if links else None,
         )
     except (OSError, ValueError, KeyError, TypeError, IndexError) as error:

@@ -8,7 +8,7 @@ above 1 is better (`measure.Measure`).
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,7 +19,7 @@ from iolens.metrics.comparison.effects import Groups, Interaction, Point, effect
 from iolens.metrics.comparison.fresh_runs import Fresh, fresh_runs
 from iolens.metrics.comparison.measure import BANDWIDTH, Measure
 from iolens.metrics.comparison.points import measured, point_row
-from iolens.metrics.comparison.settings import SETTINGS, sorted_levels
+from iolens.metrics.comparison.settings import COSTLY, SETTINGS, sorted_levels
 from iolens.metrics.comparison.together import joints, names_with, with_joints
 from iolens.metrics.files.bound import bounds
 from iolens.metrics.statistics.intervals import Ratio, family
@@ -42,6 +42,8 @@ class Comparison:
     `runs`: the input and `point`, the row label in `points`. `measure`: what is compared; values are in its unit.
     `fresh`: what runs made after the best was picked say. `by_block`: whether ratios compare runs of the same block.
     `to_best`: the ratio to the best of every other point that can be compared, each interval by itself.
+    `equals`: the points, in rows of `points` and with the best, that were hardly slower than the fastest and cannot be
+    told from it; the best is the smallest of them.
     """
 
     measure: Measure
@@ -58,6 +60,7 @@ class Comparison:
     limits: Mapping[str, float]
     by_block: bool
     to_best: Mapping[int, Ratio]
+    equals: tuple[int, ...] = ()
 
     @property
     def proven(self) -> bool:
@@ -68,6 +71,10 @@ class Comparison:
             return self.fresh.ratio.is_clear and self.fresh.ratio.value > 1
         return self.best is not None and bool(self.points.loc[self.best, "ratio_low"] > 1)
 
+
+HARDLY = 0.02
+"""Largest share by which a point may be slower than the fastest one and still be recommended for its smaller settings.
+"""
 
 _NUMBERS = ["value", "low", "high", "coverage", "seconds", "seconds_low", "seconds_high"]
 _NUMBERS += ["ratio", "ratio_low", "ratio_high"]
@@ -105,16 +112,19 @@ def compare(
     kept = [i for i in range(len(order)) if not points.loc[i, "left_out"]]
     ranked = points.loc[kept, "value"].astype(float)
     first, last = (ranked.idxmin, ranked.idxmax) if measure.less_is_better else (ranked.idxmax, ranked.idxmin)
-    best = int(first()) if kept else None
     groups = _groups_of([order[i] for i in kept], [parts[i] for i in kept], measure)
+    tied = [i for i, is_tied in zip(kept, groups.design.can_be_best(), strict=True) if is_tied] if groups.design else []
+    equals = _equals(points, settings, tied, int(first())) if kept else []
+    best = equals[0] if equals else None
     factors = tuple(name for i, name in enumerate(names) if len({key[i] for key in order}) > 1)
     base = tuple(base_level(name, [key[i] for key in groups.at or order]) for i, name in enumerate(names))
-    points = points.join(_standing(order, groups, base, None if best is None else order[best]))
+    points = points.join(_standing(order, groups, base, {*tied, *equals}))
     points[_NUMBERS] = points[_NUMBERS].astype(float)
     baseline = order.index(base) if base in groups.at else None
     picked = (order[best], base) if best is not None and baseline not in (None, best) else None
     return Comparison(
         measure=measure,
+        equals=tuple(equals),
         settings=tuple(settings),
         factors=factors,
         runs=runs,
@@ -180,15 +190,29 @@ def base_level(name: str, levels: Sequence[Any]) -> Any:
     return usual if usual in levels else sorted_levels(levels)[0]
 
 
-def _standing(order: Sequence[Point], groups: Groups, base: Point, best: Point | None) -> pd.DataFrame:
-    """Returns columns `tied` (with `best`) and `ratio`, `ratio_low`, `ratio_high` (to `base`) of each point."""
-    tied = groups.design.can_be_best() if groups.design is not None else []
+def _equals(points: pd.DataFrame, names: Sequence[str], tied: Sequence[int], fastest: int) -> list[int]:
+    """Returns the points that are hardly slower than the fastest one and cannot be told from it, the one with the
+    fewest stripes, then aggregators, then the smallest buffer first. Points that differ from the fastest in another
+    setting are left out.
+    """
+    costly = [name for name in COSTLY if name in names]
+    others = [name for name in names if name not in costly]
+    near = [
+        i
+        for i in tied
+        if abs(math.log(points.loc[i, "value"] / points.loc[fastest, "value"])) <= math.log1p(HARDLY)
+        and all(points.loc[i, name] == points.loc[fastest, name] for name in others)
+    ]
+    return sorted({fastest, *near}, key=lambda i: [*(points.loc[i, name] for name in costly), i != fastest])
+
+
+def _standing(order: Sequence[Point], groups: Groups, base: Point, tied: Collection[int]) -> pd.DataFrame:
+    """Returns columns `tied` (with the best) and `ratio`, `ratio_low`, `ratio_high` (to `base`) of each point."""
     ratios = groups.design.against(groups.at[base]) if groups.design is not None and base in groups.at else []
     rows = []
-    for point in order:
+    for index, point in enumerate(order):
         place, found = groups.at.get(point), Ratio(math.nan, None, None)
         if place is not None and base in groups.at and point != base:
             found = ratios[place]
-        is_tied = place is not None and (point == best or tied[place])
-        rows.append((is_tied, found.value, found.low, found.high))
+        rows.append((index in tied, found.value, found.low, found.high))
     return pd.DataFrame(rows, columns=["tied", "ratio", "ratio_low", "ratio_high"])

@@ -43,6 +43,10 @@ SETTINGS: dict[str, Setting] = {
 """The settings a sweep varies; `usual` are Lustre's and ROMIO's defaults on one node."""
 
 
+COSTLY = ("stripe_count", "aggregators", "cb_buffer_size")
+"""Settings of which the smaller level is recommended among tied points, the most expensive setting first."""
+
+
 class NamedLevel(str):
     """A level of an experiment's own factor: a name that knows its place among the levels."""
 

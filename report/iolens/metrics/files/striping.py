@@ -115,6 +115,11 @@ def striped_files(job: Job) -> Records | None:
     return table.beside({"moved": moved, "size": np.maximum(table["MAX_BYTE_READ"], table["MAX_BYTE_WRITTEN"]) + 1})
 
 
+def reached_stripes(stripes: int, unit: int, size: float) -> int:
+    """Returns how many of a file's stripes hold any of its `size` bytes, at least 1."""
+    return max(1, min(stripes, int(np.ceil(size / max(1, unit)))))
+
+
 def block_size(job: Job, table: Records) -> np.ndarray:
     """Returns the unit that writers of a file should keep to, for the rows of `use.by_file` of POSIX: its stripe or its
     block.

@@ -12,9 +12,12 @@ from iolens.lab.storage.lustre import LUSTRE, STRIPE_UNIT
 from iolens.lab.sweep.plan.builds import build_commands
 from iolens.lab.sweep.read.results import Results
 from iolens.metrics.comparison.results import Comparison
+from iolens.metrics.comparison.settings import level_text
+from iolens.metrics.files.striping import reached_stripes
 from iolens.missing import is_nan
 from iolens.pages.comparison.driver import DRIVERS
 from iolens.pages.comparison.links import machines_sentence
+from iolens.pages.words import plural
 
 _LINE = 100
 """Maximum length of a line that can be pasted from a page, in characters."""
@@ -70,6 +73,13 @@ def remedy(results: Results, comparison: Comparison) -> Remedy | None:
         return Remedy(lead, None, (), _holds_for_build(run), own) if own else None
     holds += machines_sentence(results, asked, comparison.factors, run["driver"])
     pool = (results.experiment.get("storage") or {}).get("pool")
+    filled = _filled_stripes(run, asked)
+    if filled is not None:
+        holds += (
+            f" The runs asked for {plural(int(asked['stripe_count']), 'stripe')}, of which {filled} hold data of the "
+            f"largest file ({level_text('stripe_size', int(run['observed.file_bytes']))}); {filled} do the same."
+        )
+        asked["stripe_count"] = filled
     stripes = _stripe_line(run, asked, str(pool) if pool else None)
     return Remedy(lead, stripes, lines, holds, own) if stripes or lines or own else None
 
@@ -122,6 +132,18 @@ def _holds_for_build(run: Mapping[str, Any]) -> str:
 def _known(value: Any) -> bool:
     """Returns True if a run has this fact: a text that is not empty."""
     return isinstance(value, str) and value != ""
+
+
+def _filled_stripes(run: Mapping[str, Any], asked: Mapping[str, Any]) -> int | None:
+    """Returns how many of the requested stripes hold data of the largest file, if that leaves some of them empty; else
+    None.
+    """
+    count, size = asked.get("stripe_count"), run.get("observed.file_bytes")
+    unit = asked.get("stripe_size") or run.get("effective.stripe_size")
+    if not (count and size and unit) or is_nan(size) or is_nan(unit):
+        return None
+    filled = reached_stripes(int(count), int(unit), float(size))
+    return filled if filled < int(count) else None
 
 
 def _stripe_line(run: Mapping[str, Any], asked: Mapping[str, Any], pool: str | None) -> str | None:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from iolens.lab.sweep.read.results import Results
 from iolens.metrics.comparison.effects import Interaction
-from iolens.metrics.comparison.results import Comparison
-from iolens.metrics.comparison.settings import describe_one, level_text, name_text
+from iolens.metrics.comparison.results import HARDLY, Comparison
+from iolens.metrics.comparison.settings import COSTLY, describe_one, level_text, name_text
 from iolens.metrics.files.bound import known, stripes_of_a_link
 from iolens.pages.comparison.cautions import left_out
 from iolens.pages.comparison.driver import driver_names
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 _ENOUGH = 5
 """Repetitions from which another one narrows the intervals only little."""
-_COSTS = ["stripe_count", "aggregators", "cb_buffer_size"]
-"""Settings of which less is better where nothing else decides, the dearest first."""
 
 
 def verdict(comparison: Comparison) -> str:
@@ -41,7 +39,8 @@ def lead(comparison: Comparison) -> str:
     head = f"Best: {best['name']}, {value_with_unit(measure, best['value'])}"
     if comparison.baseline == comparison.best:
         more = "was faster" if measure.less_is_better else "gave more"
-        return head + f"; this is the baseline, no other setting that can be compared {more}."
+        less = f" by more than {HARDLY:.0%}" if len(comparison.equals) > 1 else ""
+        return head + f"; this is the baseline, no other setting that can be compared {more}{less}."
     if comparison.baseline is None:
         worst = comparison.points.loc[comparison.worst]
         return head + f"; the worst, {worst['name']}, gave {value_with_unit(measure, worst['value'])}."
@@ -76,8 +75,29 @@ def details(comparison: Comparison) -> list[str]:
     if comparison.best is None:
         return []
     return [
-        text for text in (_in_sweep(comparison), _rivals(comparison), _spared(comparison), _outside(comparison)) if text
+        text
+        for text in (
+            _in_sweep(comparison),
+            _smallest_equal(comparison),
+            _rivals(comparison),
+            _spared(comparison),
+            _outside(comparison),
+        )
+        if text
     ]
+
+
+def _smallest_equal(comparison: Comparison) -> str:
+    """Returns why the best setting is not the fastest one; empty if it is."""
+    points, measure = comparison.points, comparison.measure
+    top = min(comparison.equals, key=lambda i: points.loc[i, "value"] * (1 if measure.less_is_better else -1))
+    if top == comparison.best:
+        return ""
+    return (
+        f"{points.loc[top, 'label']} gave {value_with_unit(measure, points.loc[top, 'value'])}. That is at most "
+        f"{HARDLY:.0%} better and may be chance, so the smallest of these {len(comparison.equals)} settings is "
+        "recommended: fewest stripes, then aggregators, then buffer."
+    )
 
 
 def _in_sweep(comparison: Comparison) -> str:
@@ -116,7 +136,7 @@ def _smallest_rival(comparison: Comparison) -> str:
     other settings are those of the best; empty if the best itself does.
     """
     points, best = comparison.points, comparison.points.loc[comparison.best]
-    costs = [name for name in _COSTS if name in comparison.settings]
+    costs = [name for name in COSTLY if name in comparison.settings]
     rivals = points[points["tied"].astype(bool)]
     for name in comparison.settings:
         rivals = rivals if name in costs else rivals[rivals[name] == best[name]]

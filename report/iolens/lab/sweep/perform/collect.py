@@ -221,10 +221,10 @@ def observed(job: Job) -> dict[str, Any]:
     level.
 
     The keys are those of run.json: `aggregators`, `aggregator_ranks`, `largest_write` and `common_write` (bytes), those
-    of `spread`, and `syncs`, the number of calls that flushed data to the storage. Only the keys of `through_mpiio` and
-    `compute_seconds` are returned if the log has no such table for all ranks (another profiler, or one rank).
+    of `spread`, and `syncs`, the number of calls that flushed data to the storage. Only `mpi_io`, `compute_seconds` and
+    `file_bytes` are returned if the log has no such table for all ranks (another profiler, or one rank).
     """
-    moved, ranks = {**_through_mpiio(job), **_compute_seconds(job)}, file_ranks(job)
+    moved, ranks = {**_through_mpiio(job), **_compute_seconds(job), **_file_bytes(job)}, file_ranks(job)
     if ranks is None or (ranks["rank"] < 0).any():
         return moved
     totals = ranks.groupby("file")["bytes_written"].sum()
@@ -269,6 +269,13 @@ def _compute_seconds(job: Job) -> dict[str, float]:
     """
     spent = job.run_time - (io_mean_seconds(job) or 0.0)
     return {"compute_seconds": round(spent, 6)} if spent > 0 else {}
+
+
+def _file_bytes(job: Job) -> dict[str, int]:
+    """Returns `file_bytes`: the size of the largest file that was written; empty if POSIX recorded no write."""
+    posix = job.frames.get("POSIX")
+    last = [] if posix is None else posix.loc[posix["POSIX_BYTES_WRITTEN"] > 0, "POSIX_MAX_BYTE_WRITTEN"]
+    return {"file_bytes": int(max(last)) + 1} if len(last) else {}
 
 
 def _through_mpiio(job: Job) -> dict[str, bool]:

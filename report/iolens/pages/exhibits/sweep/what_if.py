@@ -74,7 +74,13 @@ def _best_text(found: WhatIf) -> str:
         return ""
     tied = len(found.links.fastest)
     among = f", the smallest of {tied} that are hardly slower" if tied > 1 else ""
-    return f"Best: {_settings_text(found.points[best][0])}{among}. {found.links.words(best)} "
+    return f"Best: {_settings_text(found.points[best][0])}{among}. {_empty_text(found, best)}{found.links.words(best)} "
+
+
+def _empty_text(found: WhatIf, place: int) -> str:
+    """Returns that some stripes of a point stay empty, and how many to take; empty if the largest file fills them."""
+    filled = found.filled[place] if place < len(found.filled) else None
+    return f"The largest file fills {filled} of these stripes only, so take {filled}. " if filled else ""
 
 
 def _strip(found: WhatIf, frame: pd.DataFrame) -> Iterable[FigureBlock]:
