@@ -18,7 +18,7 @@ from pathlib import Path
 from iolens.lab.io_components import LUSTRE
 from iolens.lab.predict.model import Model, read_model
 from iolens.lab.predict.predict import replay
-from iolens.lab.predict.recorded import Recorded, read_recorded
+from iolens.lab.predict.recorded import Recorded, largest_file, read_recorded
 from iolens.lab.predict.settings import Settings
 from iolens.lab.sweep.define.experiment import ROMIO, Experiment
 from iolens.lab.tune.budget import usual_budget
@@ -74,14 +74,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("logs", nargs="+", type=Path, metavar="LOG")
     parser.add_argument("--experiments", type=int, default=24, metavar="N", help="machines to draw [24]")
+    parser.add_argument("--seed", type=int, default=1000, metavar="N", help="number of the first machine [1000]")
     args = parser.parse_args()
     runs = [read_recorded(read_log(path)) for path in args.logs]
     away, made = list[float](), list[int]()
     print("experiment  driver   settings  runs  from the best")
     for number in range(args.experiments):
-        recorded, model = runs[number % len(runs)], machine(1000 + number)
+        recorded, model = runs[number % len(runs)], machine(args.seed + number)
         component, driver = ((LUSTRE, "lustre"), (ROMIO, "generic"))[number // len(runs) % 2]
-        search = search_of(experiment_on(model, component, recorded.nprocs))
+        experiment = experiment_on(model, component, recorded.nprocs)
+        search = search_of(experiment, largest_file(recorded))
         seconds = truth(recorded, model, search, driver)
         measured = searched(search, seconds, number)
         chosen = max(measured, key=lambda place: measured[place])

@@ -22,7 +22,7 @@ from iolens.lab.tune import tune
 from iolens.lab.tune.budget import Budget, parse_budget, usual_budget
 from iolens.lab.tune.features import writers_of_lustre
 from iolens.lab.tune.refused import refused_points
-from iolens.lab.tune.search import DEFAULT, MODEL, RULE, search_of
+from iolens.lab.tune.search import DEFAULT, MODEL, OTHER_SIZE, RULE, search_of
 from iolens.lab.tune.trail import Step, Trail
 from iolens.lab.tune.tune import Tuning, repetitions_due
 from iolens.lab.values import Change
@@ -72,7 +72,33 @@ def test_a_search_begins_with_the_default_and_the_rule_of_thumb_and_then_asks_th
     assert second.low < 100.0 < (second.high or 0)
     third = search.next({first.place: 100.0, second.place: 300.0})
     assert third is not None
-    assert third.why == MODEL
+    assert third.why == OTHER_SIZE
+    fourth = search.next({first.place: 100.0, second.place: 300.0, third.place: 200.0})
+    assert fourth is not None
+    assert fourth.why == MODEL
+
+
+def test_a_search_tries_the_rule_of_thumb_with_both_extreme_stripe_sizes() -> None:
+    """Several writers may pay with small stripes alone: one point with large ones does not rule them out."""
+    matrix = {"stripe_count": (1, 4, 8), "aggregators": (1, 4), "stripe_size": (2**18, 2**20, 2**21)}
+    search = search_of(grid(matrix=matrix))
+    assert [(search.points[place].id, why) for place, why in search.begin] == [
+        ("sc1_ag1_ss1M", DEFAULT),
+        ("sc8_ag4_ss1M", RULE),
+        ("sc8_ag4_ss256k", OTHER_SIZE),
+    ]
+
+
+def test_a_search_counts_only_stripes_that_hold_data() -> None:
+    """In a file of 4 MiB, 4, 8 and 12 stripes of 1 MiB are one layout, and one run says what all of them give."""
+    experiment = grid(matrix={"stripe_count": (1, 4, 8, 12), "aggregators": (1, 2)}, io_component="lustre")
+    search = search_of(experiment, 4 * 2**20)
+    assert {one.stripes for one in search.features} == {1, 4}
+    first = next(i for i, point in enumerate(search.points) if point.id == "sc12_ag1")
+    belief = search.belief({first: 100.0})
+    same = [i for i, point in enumerate(search.points) if point.id in ("sc4_ag1", "sc8_ag1")]
+    assert belief.expected[same].tolist() == pytest.approx([belief.expected[first]] * 2)
+    assert len({one.stripes for one in search_of(experiment).features}) == 4
 
 
 def test_the_fitted_machine_has_the_speeds_of_a_machine_that_is_nothing_but_targets_and_links() -> None:
@@ -299,7 +325,7 @@ def test_a_search_does_not_ask_for_a_refused_level_again(tmp_path: Path, monkeyp
         for spec in specs:
             asked.append(spec.id)
             wanted = spec.requested["cb_nodes"]
-            record = _record({"cb_nodes": wanted}, {"cb_nodes": min(wanted, 2)})
+            record = _record({"cb_nodes": wanted}, {"cb_nodes": min(wanted, 2)}, file_bytes=2**20)
             took = wanted <= 2
             yield replace(record, status="ok" if took else "invalid", took_effect={"cb_nodes": took}, id=spec.id)
 
@@ -323,4 +349,6 @@ def test_a_search_does_not_ask_for_a_refused_level_again(tmp_path: Path, monkeyp
     over = [name for name in asked if "ag4" in name or "ag8" in name]
     assert len(over) <= 1, asked
     assert done.measured
+    assert done.file_bytes == 2**20
+    assert {one.stripes for one in done.search.features} == {1}
     assert not done.failed

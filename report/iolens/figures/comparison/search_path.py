@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _HEIGHT = 2.4
 """Size of the figure in inches."""
 
-_BEGIN = ("default", "rule of thumb")
+_BEGIN = ("default", "rule of thumb", "rule of thumb, other stripe size")
 """Reasons for the first runs of a search, which no model chose."""
 
 

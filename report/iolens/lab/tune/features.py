@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from iolens.lab.io_components import LUSTRE
 from iolens.lab.sweep.define.experiment import Experiment
 from iolens.lab.sweep.define.matrix import Point
+from iolens.metrics.files.striping import reached_stripes
 
 _USUAL_BUFFER = 16 * 2**20
 """ROMIO's default cb_buffer_size in bytes."""
@@ -24,18 +25,21 @@ class Features:
     own: tuple[tuple[str, str], ...] = ()
 
 
-def features_of(experiment: Experiment, point: Point) -> Features:
+def features_of(experiment: Experiment, point: Point, file_bytes: int = 0) -> Features:
     """Returns the features of a point. A feature that the matrix does not vary gets a default value, since it is the
-    same for all points.
+    same for all points. If the size of the largest file is known, only stripes that hold data count.
     """
     given = point.numbers
     stripes = given.get("stripe_count", 1)
+    stripe_size = given.get("stripe_size", experiment.stripe_size)
+    if file_bytes:
+        stripes = reached_stripes(stripes, stripe_size, file_bytes)
     writers = min(given.get("aggregators", given.get("ranks", 1)), given.get("ranks", experiment.ranks))
     if experiment.io_component == LUSTRE:
         writers = writers_of_lustre(stripes, writers)
     return Features(
         stripes=stripes,
-        stripe_size=given.get("stripe_size", experiment.stripe_size),
+        stripe_size=stripe_size,
         writers=writers,
         buffer=given.get("cb_buffer_size", _USUAL_BUFFER),
         own=tuple(

@@ -1,5 +1,5 @@
-"""Choose the next setting: first the default, then the rule of thumb, then the setting of which the model
-expects most.
+"""Choose the next setting: first the default, then the rule of thumb, with two sizes of stripes if the matrix has them,
+then the setting of which the model expects most.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ _MOST_SETTINGS = 5000
 """Maximum number of settings, limited by the memory for the covariance of their departures."""
 
 DEFAULT, RULE, MODEL = "default", "rule of thumb", "model"
+OTHER_SIZE = "rule of thumb, other stripe size"
 
 
 @dataclass(frozen=True)
@@ -91,9 +92,9 @@ class Search:
         return Choice(place, why, math.exp(middle), math.exp(middle - two), math.exp(middle + two), gain)
 
 
-def search_of(experiment: Experiment) -> Search:
+def search_of(experiment: Experiment, file_bytes: int = 0) -> Search:
     """Returns the search of an experiment's matrix, in which a hint that the driver ignores keeps one level; raises
-    UsageError if it is too large.
+    UsageError if it is too large. `file_bytes` is the size of the largest file, 0 as long as no run has shown it.
     """
     fixed = {name: _usual_level(experiment, name) for name in ignored_factors(experiment)}
     found = [point for point in points(experiment) if all(point.settings[name] == fixed[name] for name in fixed)]
@@ -101,13 +102,13 @@ def search_of(experiment: Experiment) -> Search:
         raise UsageError(
             f"the matrix has {len(found)} settings, but a search takes at most {_MOST_SETTINGS}; remove some"
         )
-    settings = tuple(features_of(experiment, point) for point in found)
+    settings = tuple(features_of(experiment, point, file_bytes) for point in found)
     machines = draw(settings, _SEED)
     return Search(
         points=tuple(found),
         features=settings,
         machines=machines,
-        begin=((_usual(experiment, found), DEFAULT), (_rule_of_thumb(experiment, found), RULE)),
+        begin=((_usual(experiment, found), DEFAULT), *_rules_of_thumb(experiment, found)),
         logs=log_bandwidth(machines, settings),
         covariance=kernel(settings),
     )
@@ -120,9 +121,10 @@ def _usual(experiment: Experiment, found: Sequence[Point]) -> int:
     return nearest(found, {name: _usual_level(experiment, name) for name in experiment.matrix})
 
 
-def _rule_of_thumb(experiment: Experiment, found: Sequence[Point]) -> int:
+def _rules_of_thumb(experiment: Experiment, found: Sequence[Point]) -> list[tuple[int, str]]:
     """Returns the point that courses and manuals advise for one large shared file: stripes over all targets,
-    aggregators that divide the stripes evenly, on all nodes; all other settings at their defaults.
+    aggregators that divide the stripes evenly, on all nodes; all other settings at their defaults. A second point has
+    the stripe size that differs most from the default: several writers may pay with one of the two sizes alone.
     """
     wanted = {name: _usual_level(experiment, name) for name in experiment.matrix}
     wanted |= {name: max(experiment.matrix[name]) for name in ("stripe_count", "nodes") if name in experiment.matrix}
@@ -130,7 +132,12 @@ def _rule_of_thumb(experiment: Experiment, found: Sequence[Point]) -> int:
         most = min(int(wanted.get("stripe_count", experiment.ranks)), experiment.ranks)
         levels = sorted(int(level) for level in experiment.matrix["aggregators"])
         wanted["aggregators"] = max((level for level in levels if level <= most), default=levels[0])
-    return nearest(found, wanted)
+    rules = [(nearest(found, wanted), RULE)]
+    sizes = experiment.matrix.get("stripe_size", ())
+    if len(sizes) > 1:
+        other = max(sizes, key=lambda size: abs(math.log(size / wanted["stripe_size"])))
+        rules.append((nearest(found, {**wanted, "stripe_size": other}), OTHER_SIZE))
+    return rules
 
 
 def _usual_level(experiment: Experiment, name: str) -> Any:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
 
@@ -28,15 +28,15 @@ from iolens.lab.sweep.read.running_table import write_runs
 from iolens.lab.sweep.sweep import leave, lost_text, run_fresh, run_more
 from iolens.lab.tune.budget import Budget
 from iolens.lab.tune.refused import refused_points
-from iolens.lab.tune.search import Choice, Search
+from iolens.lab.tune.search import Choice, Search, search_of
 from iolens.lab.tune.trail import Step, Trail, write_trail
 
 
 @dataclass(frozen=True)
 class Tuning:
     """A search that is set up: the sweep that provides its runs, the points, the budget, and its results: the bandwidth
-    by the number of the point (MiB/s), points with a failed run, the trail so far, and points that were `refused`: a
-    run showed that their settings do not take effect.
+    by the number of the point (MiB/s), points with a failed run, the trail so far, points that were `refused` because a
+    run showed that their settings do not take effect, and the size of the largest file that a run wrote (0: unknown).
     """
 
     sweep: Sweep
@@ -46,6 +46,7 @@ class Tuning:
     failed: frozenset[int]
     trail: Trail
     refused: frozenset[int] = frozenset()
+    file_bytes: int = 0
 
     @property
     def reserved(self) -> int:
@@ -67,13 +68,23 @@ def begin(sweep: Sweep, search: Search, budget: Budget, before: Trail | None = N
         for name, values in finished.items()
         if name in places
     }
-    records = [record for name in missing if (record := read_record(sweep.folder / POINTS / name))]
+    runs = {run.id: read_record(sweep.folder / POINTS / run.id) for run in schedule(sweep.experiment)}
+    records = [record for name in missing if (record := runs[name])]
+    sizes = [record.observed.get("file_bytes") for record in runs.values() if record]
     refused = frozenset[int]().union(*(refused_points(search.points, record) for record in records))
     steps = tuple(step for step in before.steps if step.run not in missing) if before else ()
     own = {step.run for step in steps}
     known = tuple(f"{name}/rep-1" for name in finished if f"{name}/rep-1" not in own)
     trail = Trail(len(search.points), str(budget), known, steps)
-    return Tuning(sweep, search, budget, measured, frozenset(), trail, refused)
+    return _with_size(Tuning(sweep, search, budget, measured, frozenset(), trail, refused), sizes)
+
+
+def _with_size(tuning: Tuning, sizes: Iterable[int | None]) -> Tuning:
+    """Returns the search with the largest of these file sizes; stripes that stay empty in such a file do not count."""
+    largest = max((size for size in sizes if size), default=0)
+    if largest <= tuning.file_bytes:
+        return tuning
+    return replace(tuning, file_bytes=largest, search=search_of(tuning.sweep.experiment, largest))
 
 
 def _bandwidth_of(sweep: Sweep, run: Run) -> float | None:
@@ -137,7 +148,7 @@ def _why_stop(tuning: Tuning, choice: Choice | None) -> str:
     if choice is None:
         left = len(tuning.search.points) - len({*tuning.measured, *tuning.failed, *tuning.refused})
         return "no setting is expected to save more than another run costs" if left else "every setting was run"
-    if not tuning.measured and tuning.failed >= {place for place, _ in tuning.search.begin}:
+    if not tuning.measured and tuning.failed >= {place for place, _ in tuning.search.begin[:2]}:
         return "every run failed, so the search has no results to use"
     spent = math.fsum(step.seconds for step in steps)
     return "" if tuning.budget.allows(len(steps), spent, tuning.reserved) else f"the budget of {tuning.budget} is spent"
@@ -164,7 +175,9 @@ def _take(tuning: Tuning, choice: Choice, progress: Progress) -> Tuning:
     progress(len(trail.steps), max(total, len(trail.steps)) if total else 0, _told(record, step), 0)
     measured = {**tuning.measured, **({choice.place: value} if value is not None else {})}
     failed = tuning.failed | ({choice.place} if value is None and not refused else set())
-    return replace(tuning, measured=measured, failed=failed, trail=trail, refused=tuning.refused | refused)
+    refused |= tuning.refused
+    taken = replace(tuning, measured=measured, failed=failed, trail=trail, refused=refused)
+    return _with_size(taken, [record.observed.get("file_bytes")])
 
 
 def _told(record: RunRecord, step: Step) -> str:
