@@ -1,6 +1,6 @@
-"""Write a log of many files, or time its report: python tests/bench/large_log.py LOG [RECORDS].
+"""Write a log of many files: python tests/bench/large_log.py LOG [RECORDS [RANKS]].
 
-The log is a Darshan 3.41 log with one POSIX record per file, each file written by one of 64 ranks.
+The log is a Darshan 3.41 log with one POSIX record per file, each file written by one of 64 ranks, or of RANKS.
 """
 
 from __future__ import annotations
@@ -17,16 +17,19 @@ from iolens.log.container import MODULE_NAMES
 from iolens.log.layouts import MODULES, dtype_of, stored
 
 HEADER, RANKS, SIZE = 1328, 64, 1 << 20
+PIECE = 100_000  # Number of records that are made at a time.
 
 
-def records(count: int) -> np.ndarray:
-    """Makes POSIX records, version 4: every file is written once in 1 MiB pieces, and every tenth file is also read."""
+def records(count: int, ranks: int = RANKS, first: int = 0) -> np.ndarray:
+    """Makes POSIX records, version 4, of the files from number `first` on: every file is written once in 1 MiB pieces,
+    and every tenth file is also read.
+    """
     module = MODULES["POSIX"]
     names = [name.removeprefix("POSIX_") for name in stored(module, 4)]
     whole, doubles = ([n for n in names if n.startswith("F_") == kind] for kind in (False, True))
     out = np.zeros(count, dtype_of(module, 4, "<"))
-    number = np.arange(count)
-    out["id"], out["rank"] = number + 1, number % RANKS
+    number = np.arange(first, first + count)
+    out["id"], out["rank"] = number + 1, number % ranks
     writes, reads = 1 + number % 7, np.where(number % 10 == 0, 2, 0)
     values = {
         "OPENS": 1,
@@ -52,10 +55,11 @@ def records(count: int) -> np.ndarray:
     return out
 
 
-def write_log(path: Path, count: int) -> None:
+def write_log(path: Path, count: int, ranks: int = RANKS) -> None:
     """Writes the job region, the names and the POSIX module."""
     names = {i + 1: f"/scratch/run/{i % 500:03d}/file.{i:06d}" for i in range(count)}
-    write_regions(path, "many files", RANKS, names, {"POSIX": (4, [records(count).tobytes()])})
+    pieces = (records(min(PIECE, count - i), ranks, i).tobytes() for i in range(0, count, PIECE))
+    write_regions(path, "many files", ranks, names, {"POSIX": (4, pieces)})
 
 
 def write_regions(
@@ -91,4 +95,4 @@ def write_region(out: BinaryIO, pieces: Iterable[bytes]) -> tuple[int, int]:
 
 
 if __name__ == "__main__":
-    write_log(Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 100_000)
+    write_log(Path(sys.argv[1]), *(int(word) for word in sys.argv[2:] or ["100000"]))

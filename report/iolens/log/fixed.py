@@ -7,9 +7,12 @@ from functools import cache
 
 import numpy as np
 
-from iolens.log.container import Container, LogError, Region, inflate
+from iolens.log.container import Container, LogError, Region, inflate, inflated_pieces
 from iolens.log.layouts import MODULES, dtype_of, stored
 from iolens.log.records import Records, numbered
+
+_SMALL = 1 << 20
+"""Largest size in the file, in bytes, of a region that is inflated as a whole."""
 
 
 def read_fixed(log: Container, region: Region) -> tuple[Records, str]:
@@ -19,25 +22,25 @@ def read_fixed(log: Container, region: Region) -> tuple[Records, str]:
     """
     module = MODULES[region.name]
     layout, whole, doubles = _layout_of(region.name, region.version, log.order)
-    rows = records_of(log, region, layout)
-    times, note = _numbers(_across(rows["f"]))
-    counts = _across(rows["i"])
+    columns = _columns(log, region, layout)
+    times, note = _numbers(columns["f"])
+    counts = columns["i"]
     note = " ".join(part for part in (note, overflowed(counts, whole)) if part)
-    kept = np.ones(len(rows), bool)
+    kept = np.ones(len(columns["id"]), bool)
     if "POSIX_FOPENS" in whole:
         kept = counts[whole.index("POSIX_FOPENS")] <= 0
         note = " ".join(part for part in (note, _left_out(int((~kept).sum()))) if part)
-    ids = {"id": _native(rows["id"][kept]), "rank": _native(rows["rank"][kept])}
+    ids = {"id": columns["id"][kept], "rank": columns["rank"][kept]}
     for name in module.head:
-        ids[name] = _native(rows[name]) if name in (rows.dtype.names or ()) else np.zeros(len(rows), "u8")
+        ids[name] = columns.get(name, np.zeros(len(kept), "u8"))
     if not module.versions[region.version]:
         return Records(ids, [(numbered(whole), counts), (numbered(doubles), times)]), note
     known = dict(zip((*whole, *doubles), (*counts, *times), strict=True))
     if module.prefix == "PNETCDF_FILE":
         known["PNETCDF_FILE_OPENS"] = known["PNETCDF_FILE_INDEP_OPENS"] + known["PNETCDF_FILE_COLL_OPENS"]
     if module.prefix == "POSIX":
-        known["POSIX_RENAMED_FROM"] = np.zeros(len(rows), "i8")
-    missing = np.full(len(rows), -1)
+        known["POSIX_RENAMED_FROM"] = np.zeros(len(kept), "i8")
+    missing = np.full(len(kept), -1)
     newest = [[name for name in module.names if ("_F_" in name) == timed] for timed in (False, True)]
     return Records(
         ids,
@@ -64,28 +67,29 @@ def _left_out(records: int) -> str:
     return f"{records} records of stdio files, which this old version of Darshan mixed in, are left out."
 
 
-def records_of(log: Container, region: Region, layout: np.dtype[np.void]) -> np.ndarray:
-    """Returns the region as an array of records."""
-    data = inflate(log, region)
-    if region.cut:
-        data = data[: len(data) - len(data) % layout.itemsize]
-    if len(data) % layout.itemsize:
+def _columns(log: Container, region: Region, layout: np.dtype[np.void]) -> dict[str, np.ndarray]:
+    """Returns the fields of a region's records, in this machine's byte order; `i` and `f` have a row for each counter,
+    whose values lie side by side. A large region is inflated twice, first to count its records, so that its content is
+    in memory once.
+    """
+    known = [inflate(log, region)] if region.length <= _SMALL else None
+    count, rest = divmod(sum(map(len, known or inflated_pieces(log, region))), layout.itemsize)
+    if rest and not region.cut:
         raise LogError(
             log.path,
-            f"is damaged: its {region.name} region has {len(data)} bytes, which is not a multiple of the "
-            f"{layout.itemsize} bytes of a record",
+            f"is damaged: its {region.name} region has {count * layout.itemsize + rest} bytes, which is not a multiple "
+            f"of the {layout.itemsize} bytes of a record",
         )
-    return np.frombuffer(data, layout)
-
-
-def _native(values: np.ndarray) -> np.ndarray:
-    """Returns a contiguous copy in this machine's byte order."""
-    return np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("="))
-
-
-def _across(values: np.ndarray) -> np.ndarray:
-    """Returns values of records as a contiguous copy with a row for each counter, whose values lie side by side."""
-    return _native(values.T)
+    kinds = {name: layout[name] for name in layout.names or ()}
+    columns = {name: np.empty((*kind.shape, count), kind.base.newbyteorder("=")) for name, kind in kinds.items()}
+    at, left = 0, b""
+    for piece in known or inflated_pieces(log, region):
+        data = left + piece
+        rows = np.frombuffer(data[: len(data) // layout.itemsize * layout.itemsize], layout)
+        for name, values in columns.items():
+            values[..., at : at + len(rows)] = rows[name].T
+        at, left = at + len(rows), data[len(rows) * layout.itemsize :]
+    return columns
 
 
 def _numbers(values: np.ndarray) -> tuple[np.ndarray, str]:

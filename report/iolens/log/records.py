@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
 
-    Block = tuple[Mapping[str, int], np.ndarray]
+    Block = tuple[Mapping[str, int], np.ndarray | "LazyRows"]
+
+
+class LazyRows:
+    """Rows of numbers that are computed when they are first asked for: `rows[3]`."""
+
+    def __init__(self, compute: Callable[[int], np.ndarray]) -> None:
+        self.compute = compute
+        self.known: dict[int, np.ndarray] = {}
+
+    def __getitem__(self, place: int) -> np.ndarray:
+        if place not in self.known:
+            self.known[place] = self.compute(place)
+        return self.known[place]
 
 
 class Records:
     """A table whose columns are arrays of one length: `records["POSIX_READS"]`; nobody changes them in place.
 
     `single` are columns of their own, by name; `blocks` many of one type: their names, and an array with a row for
-    each. Of a column in `coded` the values are places in a list of texts. `left_out` says how many rows are not there
-    for being small. `count` is the number of rows, where it is known without asking a column.
+    each, or LazyRows. Of a column in `coded` the values are places in a list of texts. `left_out` says how many rows
+    are not there for being small. `count` is the number of rows, where it is known without asking a column.
     """
 
     def __init__(
@@ -80,7 +93,7 @@ class Records:
         """Returns some rows, selected by a mask, by their numbers in the given order, or by a slice."""
         return Records(
             {name: values[rows] for name, values in self.single.items()},
-            [(names, values[:, rows]) for names, values in self.blocks],
+            [(names, _chosen(values, rows)) for names, values in self.blocks],
             self.coded,
         )
 
@@ -110,8 +123,15 @@ class Records:
         for name, texts in self.coded.items():
             single[name] = pd.Categorical.from_codes(self.single[name], categories=list(texts))
         parts = [pd.DataFrame(single, copy=False)] if single or not self.blocks else []
-        parts += [pd.DataFrame(values.T, columns=list(names), copy=False) for names, values in self.blocks]
+        for names, values in self.blocks:
+            rows = {name: values[place] for name, place in names.items()} if isinstance(values, LazyRows) else values.T
+            parts.append(pd.DataFrame(rows, columns=list(names), copy=False))
         return parts[0] if len(parts) == 1 else pd.concat(parts, axis=1)
+
+
+def _chosen(rows: np.ndarray | LazyRows, chosen: np.ndarray | slice) -> LazyRows:
+    """Returns the rows with some of their values. A large table has a hundred rows, of which few are asked for."""
+    return LazyRows(lambda place: rows[place][chosen])
 
 
 def _column(values: Sequence[Any]) -> np.ndarray:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import PurePosixPath
-
 import numpy as np
 
 from iolens.advise import say
@@ -25,7 +23,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
     table = by_file(job, "POSIX")
     if table is None:
         return None
-    names = [PurePosixPath(job.names.get(key, "")).name for key in table["id"].tolist()]
+    names = [job.names.get(key, "").rpartition("/")[2] for key in table["id"].tolist()]
     locks = np.array([name.endswith((".lock", ".lck", "~lock")) or name.startswith(".nfs") for name in names], bool)
     chosen = locks & (table["OPENS"] > 0) & ((table["ranks"] > 1) | (table["OPENS"] >= limits["few_syncs"]))
     if not chosen.any():

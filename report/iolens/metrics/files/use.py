@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from iolens.log.counters import BUCKETS
-from iolens.log.records import Records, numbered
+from iolens.log.records import LazyRows, Records, numbered
 from iolens.metrics.job.layers import LAYERS
 from iolens.metrics.once import once_per_job
 
@@ -66,32 +66,22 @@ def by_file(job: Job, name: str) -> Records | None:
     if records is None or not len(records):
         return None
     files = file_records(job, name)
-    places, each = _counters_of(records, prefix)
-    # With one row per counter, one call sums all counters, and each sum equals that of the counter by itself.
-    each = each[:, files.order]
-    np.maximum(each, 0.0, out=each)
-    values = np.add.reduceat(each, files.first, axis=1)
-    largest = [places[name] for name in _LARGEST if name in places]
-    if largest:
-        values[largest] = np.maximum.reduceat(each[largest], files.first, axis=1)
+    columns = [column for column in records.names if column.startswith(prefix)]
+
+    def summed(place: int) -> np.ndarray:
+        each = np.maximum(records[columns[place]][files.order], 0.0, dtype=float)
+        add = np.maximum if columns[place].removeprefix(prefix) in _LARGEST else np.add
+        return np.asarray(add.reduceat(each, files.first)) if len(files.first) < len(each) else each
+
     ranks = np.where(records["rank"][files.order] < 0, max(job.nprocs, 1), 1)
     used = np.minimum(np.add.reduceat(ranks, files.first), max(job.nprocs, 1)).astype(float)
-    return Records({"id": files.id, "ranks": used}, [(places, values)])
-
-
-def _counters_of(records: Records, prefix: str) -> tuple[Mapping[str, int], np.ndarray]:
-    """Returns the columns with a prefix: the row of each, named without it, and the rows, as floats."""
-    columns = tuple(name for name in records.single if name.startswith(prefix))
-    parts = [np.reshape([records[name] for name in columns], (len(columns), len(records)))] if columns else []
-    parts += [values for _, values in records.blocks]
-    names = (columns, *(tuple(block) for block, _ in records.blocks))
-    return _rows_named(prefix, *names), np.concatenate(parts, dtype=float)
+    return Records({"id": files.id, "ranks": used}, [(_places(prefix, tuple(columns)), LazyRows(summed))])
 
 
 @cache
-def _rows_named(prefix: str, *names: tuple[str, ...]) -> Mapping[str, int]:
-    """Returns the place of each name, which loses its prefix."""
-    return numbered(name.removeprefix(prefix) for each in names for name in each)
+def _places(prefix: str, columns: tuple[str, ...]) -> Mapping[str, int]:
+    """Returns the place of each column, by its name without the prefix."""
+    return numbered(name.removeprefix(prefix) for name in columns)
 
 
 def small_calls(table: Records, kind: str, most: float) -> np.ndarray:
