@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -61,6 +60,8 @@ def _files_of(subject: Subject) -> pd.DataFrame:
     parts = [all_files(job).frame()[["path", *_COLUMNS]].groupby("path").sum() for job in subject.jobs]
     if not parts:
         return pd.DataFrame(columns=list(_COLUMNS), index=pd.Index([], name="path"), dtype=float)
+    if len(parts) == 1:
+        return parts[0]
     names = keys_of([list(part.index) for part in parts])
     renamed = [part.rename(index=dict(each)) for part, each in zip(parts, names, strict=True)]
     return pd.concat(renamed).groupby(level=0).sum() / len(parts)
@@ -78,4 +79,4 @@ def keys_of(paths: Sequence[Sequence[str]]) -> list[Mapping[str, str]]:
 
 def _last(path: str) -> str:
     """Returns the last part of a path."""
-    return PurePosixPath(path).name or path
+    return path.rstrip("/").rpartition("/")[2] or path
