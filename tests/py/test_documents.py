@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
 import iolens
 import pytest
+
+if shutil.which("git") is None:
+    pytest.skip("git is not installed", allow_module_level=True)
 
 ROOT = Path(__file__).resolve().parents[2]
 TRACKED = subprocess.run(

@@ -58,6 +58,11 @@ def file_system(path: Path) -> str:
     return subprocess.run(["stat", "-f", "-c", "%T", path], capture_output=True, text=True, check=True).stdout.strip()
 
 
+def on_overlay(path: Path) -> bool:
+    """Returns True if the path lies on overlayfs."""
+    return file_system(path) in ("overlayfs", "overlay", "UNKNOWN (0x794c7630)")
+
+
 def cold_file(folder: Path, size: int = BYTES) -> Path:
     """Writes a file to storage, so that its pages can be dropped from the page cache."""
     path = folder / "mapped.dat"
@@ -95,6 +100,9 @@ def test_fetched_bytes_are_those_that_the_kernel_counted(pattern: str, tmp_path:
     if not read:
         pytest.skip("the kernel counts no bytes read from this file system")
     row = mapping(job)
+    if pattern == "populated" and on_overlay(tmp_path):
+        assert (row["mappings"], row["told"], row["bytes"]) == (1, 0, BYTES)
+        pytest.skip("the pages of overlayfs cannot be asked for before they are mapped")
     assert (row["mappings"], row["told"], row["bytes"]) == (1, 1, BYTES)
     assert row["fetched"] == pytest.approx(read, rel=0.05)
     assert row["storage_read"] == pytest.approx(read, rel=0.05)

@@ -38,6 +38,8 @@ def git(folder: Path, *words: str) -> str:
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
     """Makes a repository with the files that a release changes, and an unreleased change."""
+    if shutil.which("git") is None:
+        pytest.skip("git is not installed")
     folder = tmp_path / "a clone"
     for name in CHANGED:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)

@@ -6,6 +6,7 @@ The subject names a part and says in the imperative what the commit does, in 72 
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 import sys
 
@@ -30,7 +31,9 @@ def faults(name: str, message: str) -> list[str]:
 
 
 def git(*words: str) -> str | None:
-    """Returns what git prints, or None if it fails, as it does without a history."""
+    """Returns what git prints, or None if it fails, as it does without a history, and if it is missing."""
+    if shutil.which("git") is None:
+        return None
     done = subprocess.run(["git", *words], capture_output=True, text=True, check=False)
     return done.stdout if done.returncode == 0 else None
 

@@ -148,8 +148,12 @@ def test_a_signal_while_the_program_starts_ends_the_program(
         execute, "subprocess", SimpleNamespace(Popen=Signalled, TimeoutExpired=subprocess.TimeoutExpired)
     )
     monkeypatch.setenv("IOLENS_SPOOL", str(tmp_path))
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    with execute.interruptible(), pytest.raises(KeyboardInterrupt) as caught:
-        execute.execute(["sleep", "600"], execute.Setup(logs=tmp_path))
+    # A signal that nohup or a shell's background job ignores stays ignored.
+    before = signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
+    try:
+        with execute.interruptible(), pytest.raises(KeyboardInterrupt) as caught:
+            execute.execute(["sleep", "600"], execute.Setup(logs=tmp_path))
+    finally:
+        signal.signal(number, before)
     assert caught.value.args == (number,)
     assert [process.returncode for process in started] == [-signal.SIGTERM]
