@@ -74,7 +74,7 @@ def samples_per_second(job: Job) -> float:
     """Periods per second, as asked for; IolensError in a log that does not say."""
     threads: pd.DataFrame | None = job.private.get("sampling")
     if threads is None or threads.empty or not threads["asked_hz"].max() > 0:
-        raise IolensError(f"{job.path}: the sampling rate is missing in this log")
+        raise IolensError(f"{job.path}: the sampling rate is missing in this log; record the run again with iolens")
     return float(threads["asked_hz"].max())
 
 

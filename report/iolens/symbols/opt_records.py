@@ -86,7 +86,9 @@ def _remarks_of(file: Path) -> list[Remark]:
         names = dict(_passes_of(passes))
         return [remark for record in _flat(records) if (remark := _remark_of(record, names)) is not None]
     except (OSError, EOFError, ValueError, KeyError, TypeError) as error:
-        raise IolensError(f"{file}: is not an optimization record of GCC ({error})") from error
+        raise IolensError(
+            f"{file}: is not an optimization record of GCC ({error}); build with -fsave-optimization-record"
+        ) from error
 
 
 def _passes_of(passes: Iterable[dict[str, Any]]) -> Iterator[tuple[str, str]]:

@@ -61,7 +61,9 @@ def read_mpi_files(job: Job, ids: Mapping[int, int]) -> MpiFiles:
     moved = transfers_of(job, ids, "DXT_MPIIO", Kind.MPI_WRITE, Kind.MPI_READ)
     calls = in_order(joined([moved, events_of(job, ids, _EVENTS, numbers)]))
     if len(calls) and "MPI-IO" not in job.records:
-        raise IolensError(f"{job.path}: the log traces MPI-IO, and has no counters of it")
+        raise IolensError(
+            f"{job.path}: the log traces MPI-IO, and has no counters of it; record the run again without exclusions"
+        )
     calls, notes = _with_kinds(calls, _collective_starts(job, ids), counters)
     _refuse_unknown(job, calls, views)
     calls = _in_view(calls, views)

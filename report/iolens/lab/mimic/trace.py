@@ -83,7 +83,7 @@ def _refuse(job: Job) -> None:
         )
     if not len(job.tables.get("traced_events", Records({}))):
         raise IolensError(
-            f"{job.path}: this log does not say when files were opened and closed, as logs of iolens run --dxt do"
+            f"{job.path}: this log does not say when files were opened and closed; record with iolens run --dxt"
             if traces
             else f"{job.path}: this log has no single calls on files; record the run with iolens run --dxt"
         )

@@ -81,7 +81,7 @@ def fit(trials: Sequence[Trial], start: Model) -> Fit:
     Levenberg and Marquardt over the logarithms of the parameters.
     """
     if not trials or any(trial.measured <= 0 for trial in trials):
-        raise IolensError("the model cannot be fitted, because no run spent time in I/O")
+        raise IolensError("the model cannot be fitted, because no run spent time in I/O; give runs with more data")
     values = dict(start.values)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

@@ -53,11 +53,11 @@ def read_model(path: Path | None = None) -> Model:
         if not key:
             continue
         if not colon or (usual and key not in usual.values and key not in ERRORS):
-            raise UsageError(f"{source}, line {number}: {key} is not a key of a model")
+            raise UsageError(f"{source}, line {number}: {key} is not a key of a model; remove the line")
         values[key] = _number_of(value, f"{source}, line {number}: {key}")
     for key in (key for key in (usual.values if usual else ()) if key not in values):
         if usual and key not in effects(usual):
-            raise UsageError(f"{source}: the key {key} is missing")
+            raise UsageError(f"{source}: the key {key} is missing; add it")
         values[key] = 0.0
     errors = (values.pop(ERRORS[0], -1.0), values.pop(ERRORS[1], -1.0))
     return Model(values, str(source), errors if min(errors) >= 0 else None)

@@ -149,7 +149,10 @@ def _read_layouts(job: Job, layout: Layout | None) -> dict[int, Layout]:
         if layout is not None:
             traces = [job.frames[name] for name in ("DXT_POSIX", "DXT_MPIIO") if name in job.frames]
             return {int(file): layout for trace in traces for file in trace["id"].unique()}
-        raise IolensError(f"{job.path}: the log has no stripes of any file, so other stripes cannot be predicted")
+        raise IolensError(
+            f"{job.path}: the log has no stripes of any file, so other stripes cannot be predicted; "
+            "record it on striped storage"
+        )
     frame = frame.drop_duplicates(["id", "component"])
     several = frame["id"].duplicated(keep=False)
     if several.any():
@@ -191,7 +194,9 @@ def _refuse_unknown(job: Job, layouts: Mapping[int, Layout]) -> None:
         mine = frame[frame["id"].isin(list(layouts))] if frame is not None else None
         if mine is not None and mine[list(counters)].to_numpy().clip(0).sum():
             what = "streams (stdio)" if module == "STDIO" else "memory mappings"
-            raise IolensError(f"{job.path}: n/a: the transfers through {what} were not traced")
+            raise IolensError(
+                f"{job.path}: n/a: the transfers through {what} were not traced; record with iolens run --dxt"
+            )
 
 
 def _read_events(job: Job, layouts: Mapping[int, Layout]) -> pd.DataFrame | None:
@@ -242,7 +247,7 @@ def _whether_collective(job: Job, mpiio: pd.DataFrame, events: pd.DataFrame) -> 
     if ((together > 0) & (alone > 0)).any():
         raise IolensError(
             f"{job.path}: n/a: a file was used both by collective and by other calls, and the log does "
-            f"not record which came when"
+            f"not record their order"
         )
     found: np.ndarray = mpiio["id"].map(together > 0).to_numpy(dtype=bool)
     return found

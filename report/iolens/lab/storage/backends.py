@@ -42,7 +42,9 @@ def backend_for(kind: str, directory: Path) -> Backend:
     backend = BACKENDS[kind]
     if backend.make is None and not backend.holds(existing(directory)):
         there, mount = file_system(existing(directory))
-        raise UsageError(f"{directory} is on {there} (mounted at {mount}), but storage.kind is {kind}")
+        raise UsageError(
+            f"{directory} is on {there} (mounted at {mount}), but storage.kind is {kind}; change one of them"
+        )
     return backend
 
 

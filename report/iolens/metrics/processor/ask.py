@@ -113,9 +113,9 @@ def check_levels(asked: Sequence[str], known: Sequence[str]) -> None:
         )
     twice = [name for name in dict.fromkeys(asked) if asked.count(name) > 1]
     if twice:
-        raise UsageError(f"the level {', '.join(twice)} is given twice")
+        raise UsageError(f"the level {', '.join(twice)} is given twice; name each level once")
     if EVERY_PE in asked[:-1]:
-        raise UsageError(f"{EVERY_PE} can only be the last level")
+        raise UsageError(f"{EVERY_PE} can only be the last level; move it to the end")
 
 
 def matching_ranks(where: Sequence[Condition], ranks: int) -> int:

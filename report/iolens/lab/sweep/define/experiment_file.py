@@ -53,12 +53,12 @@ def load_experiment(path: Path, changes: Sequence[str] = ()) -> Experiment:
         elif section in LAUNCHERS:
             options.setdefault(section, {})[option] = value
         elif target in fields:
-            raise UsageError(f"{where}: {key}: another key already sets this")
+            raise UsageError(f"{where}: {key}: another key already sets this; remove one of the two")
         else:
             fields[target] = value
     for key in REQUIRED:
         if KEYS[key].field not in fields and not ("log" in fields and key.startswith("workload.")):
-            raise UsageError(f"{path}: the key {key} is missing")
+            raise UsageError(f"{path}: the key {key} is missing; add it")
     if not matrix:
         raise UsageError(f"{path}: the matrix is missing; vary at least one of {', '.join(FACTORS)}")
     _check_groups(matrix, fields, {key: where for key, (where, _) in given.items()})
@@ -97,13 +97,15 @@ def _with_points(experiment: Experiment, path: Path) -> Experiment:
     """Returns the experiment; raises if its matrix has no point left, or more points than a sweep can run."""
     many = math.prod(map(len, steps(experiment)))
     if many > _MOST_POINTS:
-        raise UsageError(f"{path}: matrix: {many} points exceed the limit of {_MOST_POINTS} points for a sweep")
+        raise UsageError(
+            f"{path}: matrix: {many} points exceed the limit of {_MOST_POINTS} points for a sweep; give fewer"
+        )
     try:
         left = points(experiment)
     except ValueError as error:
         raise UsageError(f"{path}: exclude: {error}") from error
     if not left:
-        raise UsageError(f"{path}: exclude: these conditions exclude every point of the matrix")
+        raise UsageError(f"{path}: exclude: these conditions exclude every point of the matrix; remove one")
     return experiment
 
 
@@ -189,7 +191,7 @@ def _flatten(node: yaml.MappingNode, prefix: str, path: str) -> list[tuple[str, 
         key = f"{prefix}{key_node.value}"
         where = f"{path}:{key_node.start_mark.line + 1}"
         if key in seen:
-            raise UsageError(f"{where}: the key {key} occurs twice")
+            raise UsageError(f"{where}: the key {key} occurs twice; remove one of them")
         seen.add(key)
         if key in KEYS or _is_own_factor(key, value):
             found.append((key, f"{path}:{value.start_mark.line + 1}", value))

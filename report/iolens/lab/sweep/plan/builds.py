@@ -107,7 +107,9 @@ def check_recipes(program: str, recipes: Iterable[Recipe]) -> None:
     """Raises if a program cannot be rebuilt, or if a compiler is missing or unusable with an MPI."""
     asked = [recipe for recipe in recipes if not recipe.is_usual]
     if asked and (workload_of(program) is FOREIGN or "/" in program):
-        raise UsageError(f"compiler and flags: only bundled workloads are built, but {program} is not one of them")
+        raise UsageError(
+            f"compiler and flags: only bundled workloads are built, but {program} is not one of them; leave both out"
+        )
     for name in dict.fromkeys(recipe.compiler for recipe in asked if recipe.compiler):
         path = shutil.which(name)
         if path is None:

@@ -40,7 +40,7 @@ def experiment_of_log(log: Path, results: Path) -> Experiment:
     """Returns an experiment named after the log, with the matrix that suits its mini-app."""
     name = slug(log.stem)
     if not name:
-        raise UsageError(f"{log} is not the path of a log")
+        raise UsageError(f"{log} is not the path of a log; name a file that ends in .darshan")
     return replace(_experiment_of(log, results / name), name=name)
 
 

@@ -38,7 +38,9 @@ def specify(
     runs = [spec_of(experiment, run, storage) for run in wanted]
     first = [spec_of_first(experiment)] if with_first and experiment.first is not None else []
     if not runs and not first:
-        raise UsageError("first.arguments: this experiment has no complete run, so there is nothing to do")
+        raise UsageError(
+            "first.arguments: this experiment has no complete run, so there is nothing to do; leave --no-sweep out"
+        )
     mounts = [data_folder(experiment, folder, storage, needed_bytes(some)).resolve() for some in (runs, first)]
     _check(experiment, storage, [*first, *runs], mounts[0])
     runs, first = (
@@ -140,7 +142,7 @@ def check_configuration(configuration: Path | None, storage: Backend) -> None:
             f"storage.configuration: {storage.name} storage has no configuration file; only emulated storage has one"
         )
     if not configuration.is_file():
-        raise UsageError(f"storage.configuration: {configuration} is not a file")
+        raise UsageError(f"storage.configuration: {configuration} is not a file; name a file such as storage/ost.yaml")
 
 
 MEMORY = Path("/dev/shm")
