@@ -349,7 +349,8 @@ def test_calls_that_took_longer_than_the_run_are_explained() -> None:
     for name, explained in (("dxt", True), ("narrow", False)):
         (drawn,) = IO_COST.figures(read_log(logs / f"{name}.darshan"))
         assert isinstance(drawn, FigureBlock)
-        assert ("Calls of several threads overlap" in drawn.caption) is explained
+        assert ("Calls overlapped, or waited for another process" in drawn.caption) is explained
+        assert ("POSIX: longer than the run" in drawn.says) is explained
 
 
 def test_time_that_posix_did_not_see_is_no_exchange() -> None:

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
+import subprocess
+import sys
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 
 import pandas as pd
 import pytest
 from comparison_example import MIB, cautions, compared, write_sweep
 from iolens.advise import Finding, diagnosis, findings
+from iolens.advise.limits import DEFAULTS
+from iolens.cli.main import main
 from iolens.lab.sweep.read.results import load_results
 from iolens.log import Job, read_log
 from iolens.log.records import as_records
@@ -22,10 +28,13 @@ from iolens.pages.exhibits.overview import GAUGES
 from iolens.pages.exhibits.subjects.tables import FINDINGS
 from iolens.pages.exhibits.sweep.comparison import POINTS
 from iolens.pages.job import advice as job_advice
+from iolens.pages.job.time_bar import time_bar
 from iolens.pages.job.words import verdicts
 from iolens.pages.subjects import words as subject_words
+from patience import PATIENCE
 from processor_example import job, use
 
+diagnosis_module = import_module("iolens.advise.diagnosis")
 TESTS = Path(__file__).parents[1]
 DATA, LOGS = TESTS / "data", TESTS / "advice/logs"
 
@@ -169,3 +178,39 @@ def test_a_sweep_without_a_baseline_shows_no_ratios_to_one(tmp_path: Path) -> No
 
 def test_letters_of_subjects_go_on_in_the_next_figure() -> None:
     assert Subjects(mpi_io_tests().all, before=6).letters == ["G", "H"]
+
+
+def test_the_share_of_io_is_explained_by_io_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = read_log(DATA / "darshan/imbalanced-io.darshan")
+    crowd = replace(findings(made)[0], id="crowded-processors", title="Ranks share processors")
+    monkeypatch.setattr(diagnosis_module, "weighed", lambda *_: (crowd, *findings(made)))
+    reasons = dict(diagnosis_module.diagnosed(made, DEFAULTS).gauges.rows("gauge", "reason"))
+    assert reasons["share"] == "“Too few targets for many ranks”"
+
+
+def test_the_picture_says_why_a_gauge_is_not_judged() -> None:
+    made = read_log(DATA / "iolens/predict/ior-1-stripe.darshan")
+    caption = next(iter(GAUGES.figures(made))).caption
+    assert "Not judged: transfer (68 transfers are too few to matter)." in caption
+
+
+def test_shares_of_a_run_on_a_clock_of_seconds_say_of_what_they_are() -> None:
+    (bar,) = time_bar(read_log(DATA / "darshan/mpi-io-test.darshan"))
+    assert "Shares are of 2 s, which is the most that the run can have taken." in bar.caption
+
+
+def test_no_share_of_processes_time_is_above_all_of_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    script = "head -c 20000000 /dev/zero > a; for i in 1 2 3; do cat a > b$i; done"
+    words = ["-m", "iolens.cli.main", "run", "--output", "logs", "--", "bash", "-c", script]
+    subprocess.run([sys.executable, *words], cwd=tmp_path, check=True, timeout=PATIENCE, capture_output=True)
+    assert main(["show", str(tmp_path / "logs")]) == 0
+    said = capsys.readouterr().out
+    (share,) = re.findall(r"I/O took (up to all|[\d.]+ %) of the processes' time", said)
+    assert share == "up to all" or float(share[:-2]) <= 100
+
+
+def test_a_folder_of_programs_without_io_is_not_headed_io(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["-m", "iolens.cli.main", "run", "--sample", "--output", "logs", "--", "bash", "-c", "sleep 0.2; :"]
+    subprocess.run([sys.executable, *words], cwd=tmp_path, check=True, timeout=PATIENCE, capture_output=True)
+    assert main(["show", str(tmp_path / "logs")]) == 0
+    assert "I/O of" not in capsys.readouterr().out.partition("\n")[0]

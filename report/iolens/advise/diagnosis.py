@@ -9,7 +9,7 @@ import numpy as np
 
 from iolens.advise import say
 from iolens.advise.finding import Finding, Verdict
-from iolens.advise.judge import verdict
+from iolens.advise.judge import BESIDE_IO, verdict
 from iolens.advise.limits import DEFAULTS, Limits
 from iolens.advise.standing import INCOMPLETE, JUDGED, SHORT, WHOLE_SECONDS, standing
 from iolens.advise.table import RULES
@@ -148,7 +148,7 @@ def _judged_gauges(job: Job, limits: Limits, found: Sequence[Finding]) -> Record
 
 def _explained(job: Job, gauge: str, limits: Limits, found: Sequence[Finding]) -> tuple[bool | None, str]:
     """Returns False and what explains a gauge outside its bound; None and the reason where that is no fault."""
-    about = [one for one in found if one.severity != "note" and (gauge == "share" or gauge in _GAUGES_OF[one.id])]
+    about = [one for one in found if one.severity != "note" and _is_about(one.id, gauge)]
     if about:
         return False, f"“{about[0].title}”"
     if gauge == "size" and (few := _transfers(job)) < limits["few_calls"]:
@@ -157,6 +157,11 @@ def _explained(job: Job, gauge: str, limits: Limits, found: Sequence[Finding]) -
     if gauge == "balance" and upper is not None and (upper["COLL_WRITES"] + upper["COLL_READS"]).any():
         return None, "in collective calls some ranks do the I/O of others"
     return False, _UNEXPLAINED
+
+
+def _is_about(rule: str, gauge: str) -> bool:
+    """Returns whether a finding of this rule explains a gauge; any finding of I/O explains I/O's share of the run."""
+    return rule not in BESIDE_IO if gauge == "share" else gauge in _GAUGES_OF[rule]
 
 
 def _transfers(job: Job) -> float:

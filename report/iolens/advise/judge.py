@@ -28,7 +28,8 @@ _LEAST = 0.001
 _BOUNDS = {rule.id: rule.bounds for rule in RULES}
 """The kind of verdict that a rule leads to, by its id."""
 
-_BESIDE_IO = {rule.id for rule in RULES if rule.beside_io}
+BESIDE_IO = frozenset(rule.id for rule in RULES if rule.beside_io)
+"""The rules whose remedies save time outside of I/O, by id."""
 
 
 def verdict(job: Job, limits: Limits, found: Sequence[Finding], outside: Sequence[str] = ()) -> Verdict:
@@ -48,7 +49,7 @@ def verdict(job: Job, limits: Limits, found: Sequence[Finding], outside: Sequenc
             return _by_finding(worth[0], share)
         sentence = _too_little(job, limits, stands, share, spent)
         return Verdict("nothing", f"{sentence}{_all_parts(job)}.", _HOW if share else _NO_TRANSFER, share)
-    of_io = [one for one in worth if one.id not in _BESIDE_IO]
+    of_io = [one for one in worth if one.id not in BESIDE_IO]
     if of_io:
         return _by_finding(of_io[0], share)
     why = f"what was found lies beside it: {worth[0].title}" if worth else _nothing_found(found, outside)
@@ -76,7 +77,7 @@ def _too_little(job: Job, limits: Limits, stands: str, share: float | None, spen
 
 def _by_finding(one: Finding, share: float | None) -> Verdict:
     """Returns the verdict that names one finding."""
-    kind = _BOUNDS.get(one.id) or ("mpi" if one.id in _BESIDE_IO else "transfers")
+    kind = _BOUNDS.get(one.id) or ("mpi" if one.id in BESIDE_IO else "transfers")
     said = f"Bound by {kind}" if _BOUNDS.get(one.id) else one.title
     gain = f"; a remedy can save {one.gain_words}" if one.gain is not None else f": {one.gain_words}"
     return Verdict(kind, f"{said}{gain}.", one.evidence, share)

@@ -57,8 +57,11 @@ def show_forest(forest: Forest) -> None:
 
 def _title(forest: Forest) -> str:
     """Returns the header of every page."""
-    ranks = sum(each.ranks for each in forest.processes)
-    return f"{printable(forest.folder.resolve().name)}: I/O of {words.plural(ranks, 'process')}"
+    ranks = words.plural(sum(each.ranks for each in forest.processes), "process")
+    rows = summary.processes(forest)
+    much = float(rows["io_seconds"].sum()) >= _LITTLE * float((rows["seconds"] * rows["ranks"]).sum())
+    of_io = "I/O of " if much or rows[["bytes_read", "bytes_written"]].to_numpy().any() else ""
+    return f"{printable(forest.folder.resolve().name)}: {of_io}{ranks}"
 
 
 def _subtitle(forest: Forest) -> str:
@@ -80,10 +83,11 @@ def _sentences(forest: Forest) -> list[str]:
     rows = summary.processes(forest)
     spent, wall = float(rows["io_seconds"].sum()), float((rows["seconds"] * rows["ranks"]).sum())
     share = spent / wall if wall else 0.0
+    part = words.percent(spent, wall) if share <= 1 else "up to all"
+    why = "; little can be gained there" if share < _LITTLE else "; calls that copy count for both files" * (share > 1)
     said = [
-        f"I/O took {words.percent(spent, wall)} of the processes' time: {words.duration(spent)} of "
-        f"{words.duration(wall)}, both summed over {words.plural(int(rows['ranks'].sum()), 'process')}"
-        + ("; little can be gained there." if share < _LITTLE else ".")
+        f"I/O took {part} of the processes' time: {words.duration(spent)} of {words.duration(wall)}, both summed over "
+        f"{words.plural(int(rows['ranks'].sum()), 'process')}{why}."
     ]
     times = summary.process_waiting(forest)
     if times is not None:

@@ -34,16 +34,26 @@ def _cost_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     if {"MPI-IO", "POSIX"} <= set(found["module"]):
         caption += " MPI-IO contains the POSIX time below it."
     if (found[["read", "write", "meta"]].sum(axis=1) > _MORE * job.run_time).any():
-        caption += " Calls of several threads overlap: their times exceed the run time, and the bar shows their parts."
+        caption += (
+            " Calls overlapped, or waited for another process: their times exceed the run time, and the bar shows "
+            "their parts."
+        )
     parts = ["read", "write", "meta"]
     if found[parts].sum(axis=1).max() < _LEAST * job.run_time:
         return
     says = "; ".join(
-        f"{row.module}: {words.percent(row.read + row.write + row.meta, job.run_time)} of the run time, most in "
+        f"{row.module}: {_of_run(row.read + row.write + row.meta, job.run_time)}, most in "
         f"{max(parts, key=lambda part: getattr(row, part))}"
         for row in found.itertuples()
     )
     yield FigureBlock(cost_bars(found, job.run_time), caption, title="Average I/O cost per process", says=says)
+
+
+def _of_run(seconds: float, run_time: float) -> str:
+    """Returns a part of the run time in words; calls that overlapped can add up to more."""
+    return (
+        "longer than the run" if seconds > _MORE * run_time else f"{words.percent(seconds, run_time)} of the run time"
+    )
 
 
 def _measured_speed(job: Job, speed: float, seconds: float) -> str:

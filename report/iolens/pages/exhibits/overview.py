@@ -134,15 +134,24 @@ def _gauge_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     ]
     known = found[found["value"].notna()]
     red = known[[good is False for good in known["good"]]]
-    outside = red.groupby("reason", sort=False)["gauge"].agg(lambda names: ", ".join(_SHORT[name] for name in names))
-    unjudged = set(known["reason"]) if all(good is None for good in known["good"]) else set()
+    grey = known[[good is None for good in known["good"]]]
+    unjudged = set(grey["reason"]) if len(grey) == len(known) else set()
     why = f" ({unjudged.pop()})" if len(unjudged) == 1 else ""
     caption = f"Green: within the bound; red: outside it; grey: not judged{why}."
-    caption += f" Outside: {'; '.join(f'{names} ({reason})' for reason, names in outside.items())}." if len(red) else ""
+    caption += _by_reason("Outside", red)
+    caption += "" if why else _by_reason("Not judged", grey[grey["reason"] != ALL_IN_USE])
     caption += f" {_EFFECTIVE}" if "stripes" in set(known["gauge"]) else ""
     for pair in (drawn[:2], drawn[2:]):
         values = "; ".join(f"{one.title}: {one.value} ({one.bound})" for one in pair)
         yield FigureBlock(gauge_row(pair, HALF_WIDTH), caption, says=values)
+
+
+def _by_reason(what: str, gauges: pd.DataFrame) -> str:
+    """Returns the names of some gauges by their reason, as a sentence after a space; empty for none."""
+    if gauges.empty:
+        return ""
+    named = gauges.groupby("reason", sort=False)["gauge"].agg(lambda names: ", ".join(_SHORT[name] for name in names))
+    return f" {what}: {'; '.join(f'{names} ({reason})' for reason, names in named.items())}."
 
 
 GAUGES: Exhibit[Job] = Exhibit(

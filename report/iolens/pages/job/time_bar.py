@@ -104,4 +104,6 @@ def _about_io(job: Job) -> str:
         much = f"Mean of {words.plural(job.nprocs, 'rank')}: {words.duration(mean)} in I/O"
         said.insert(0, f"{much}, on the slowest rank up to {words.duration(slowest)}." if differs else f"{much}.")
     said.append("Not recorded: computing, communication and waiting outside I/O.")
+    if job.coarse:
+        said.append(f"Shares are of {job.run_time:.0f} s, which is the most that the run can have taken.")
     return " ".join(said)
