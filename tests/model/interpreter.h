@@ -51,7 +51,7 @@ struct state {
     FILE *streams[SLOTS];
     enum way ways[SLOTS]; /* Latest kind of operation on each stream. */
     void *handles[SLOTS]; /* Handles of other interfaces, such as MPI files. */
-    int output;           /* Descriptor of the standard output while descriptor 1 is another file; else -1. */
+    int output;           /* Copy of the standard output while descriptor 1 is another file; else negative. */
     int leaves;           /* The program's streams stay open until the process ends. */
 };
 

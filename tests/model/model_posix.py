@@ -315,12 +315,12 @@ class PosixModel:
         self.dup(call)
 
     def stdout_back(self, call: Call) -> None:
+        kept, self.kept_output = self.kept_output, []
         if call.result < 0:
             return
         self.gone(call.result)
-        if self.kept_output and self.kept_output[0]:
-            self.put(call.result, self.kept_output[0])
-        self.kept_output = []
+        if kept and kept[0]:
+            self.put(call.result, kept[0])
 
     def close(self, call: Call) -> None:
         opened = self.open_file(call.fd)

@@ -94,22 +94,24 @@ RUN(dup3)
     put_fd(s, a[0], e);
 }
 
-/* stdout_to SLOT: dup2 onto the standard output, which stdout_back undoes; result 1 or -1 */
+/* stdout_to SLOT: dup2 onto the standard output, which stdout_back undoes if it was open; result 1 or -1 */
+enum { OUTPUT_NOT_KEPT = -1, OUTPUT_CLOSED = -2 };
 RUN(stdout_to)
 {
-    if (s->output < 0)
-        s->output = (int)syscall(SYS_fcntl, STDOUT_FILENO, F_DUPFD_CLOEXEC, 900);
+    if (s->output == OUTPUT_NOT_KEPT &&
+        (s->output = (int)syscall(SYS_fcntl, STDOUT_FILENO, F_DUPFD_CLOEXEC, 900)) < 0)
+        s->output = OUTPUT_CLOSED;
     TIMED(e, dup2(fd_in(s, a[0]), STDOUT_FILENO));
 }
 RUN(stdout_back)
 {
     (void)a;
     e->result = -1;
-    if (s->output < 0)
-        return;
-    TIMED(e, dup2(s->output, STDOUT_FILENO));
-    syscall(SYS_close, s->output);
-    s->output = -1;
+    if (s->output >= 0) {
+        TIMED(e, dup2(s->output, STDOUT_FILENO));
+        syscall(SYS_close, s->output);
+    }
+    s->output = OUTPUT_NOT_KEPT;
 }
 
 /* spawn CHILD IN-SLOT|-1 OUT-SLOT|-1; spawn_by_fork …: runs the lines behind `child CHILD` in a process of
