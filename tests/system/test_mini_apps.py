@@ -54,6 +54,34 @@ def test_the_log_of_the_mini_app_has_the_counters_of_the_original(name: str, tmp
     assert differences(original, mimicked(original, tmp_path, ranks)) == []
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["-a", "POSIX", "-w", "-r", "-e", "-b", "256k", "-t", "64k", "-s", "3"],
+        ["-a", "POSIX", "-w", "-r", "-F", "-b", "128k", "-t", "32k", "-s", "2"],
+        ["-a", "MPIIO", "-w", "-b", "64k", "-t", "64k", "-s", "5"],
+        ["-a", "MPIIO", "-c", "-w", "-r", "-b", "128k", "-t", "64k"],
+    ],
+)
+def test_the_command_line_of_ior_in_the_readme_makes_the_same_transfers(options: list[str], tmp_path: Path) -> None:
+    for name in ("original", "again"):
+        (tmp_path / name).mkdir()
+    original = record(tmp_path / "original", [BUILD / "ior", *options, "-o", "data"], 4)
+    assert main(["mimic", str(original), "-o", str(tmp_path / "mini")]) == 0
+    found = re.search(r"^mpirun -np 4 ior (.*)$", (tmp_path / "mini" / "README.md").read_text(), re.MULTILINE)
+    assert found is not None
+    again = record(tmp_path / "again", [BUILD / "ior", *found[1].split()], 4)
+    assert differences(original, again) == []
+
+
+@pytest.mark.parametrize("name", ["MPI-IO, views", "BT-IO full", "many small files"])
+def test_a_pattern_that_ior_does_not_have_gets_no_command_line_of_ior(name: str, tmp_path: Path) -> None:
+    ranks, command = PROGRAMS[name]
+    log = record(tmp_path, command, ranks)
+    assert main(["mimic", str(log), "-o", str(tmp_path / "mini")]) == 0
+    assert "pattern of IOR" not in (tmp_path / "mini" / "README.md").read_text()
+
+
 def test_open_mpis_own_mpi_io_is_mimicked_too(tmp_path: Path) -> None:
     (tmp_path / "original").mkdir()
     original = record(tmp_path / "original", [*BTIO, "--method", "full"], 4, io="ompio")

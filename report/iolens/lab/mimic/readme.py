@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from iolens.lab.mimic.calls import Kind
+from iolens.lab.mimic.ior_command import ior_command
 
 if TYPE_CHECKING:
     from iolens.lab.mimic.calls import Trace
@@ -107,7 +108,7 @@ files that the program found. Calls below MPI-IO are the same with the MPI libra
 
 Files and who shares them, kinds and order of calls on each rank, offsets and sizes, communicators and access modes of
 MPI-IO, views, hints, and the time between calls as waiting. {named} The data are a fixed pattern.
-
+{_ior_text(trace)}
 | call | times, all ranks |
 |---|---|
 {made}
@@ -125,4 +126,18 @@ MPI-IO, views, hints, and the time between calls as waiting. {named} The data ar
 - Streams (stdio) are known by counts alone: their bytes are shared out evenly over their calls.
 - Files lie in one folder. Memory-mapped accesses, locks, links and failed calls are not made.
 - Waits are means over the turns of a loop, and over ranks where these differ by less than a tenth.
+"""
+
+
+def _ior_text(trace: Trace) -> str:
+    """Returns the command line of IOR for the same transfers; empty if the pattern is not one of IOR's."""
+    arguments = ior_command(trace)
+    if arguments is None:
+        return ""
+    return f"""
+The transfers are a pattern of IOR, which makes the same ones on a file DATA, without the waiting:
+
+```sh
+mpirun -np {trace.nprocs} ior {arguments} -o DATA
+```
 """
