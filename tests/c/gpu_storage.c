@@ -1,7 +1,7 @@
-/* Holds a library that stands for cuFile in one of four ways, and ends like a program without one.
+/* Holds a library that stands for cuFile in one of five ways, and ends like a program without one.
  * `linked`: the library came with the program. `late`: loads it and opens a file past the page cache, as a
- * user of cuFile does. `closed`: unloads it then. `unseen`: loads it, and opens nothing. Usage: gpu_storage
- * WAY LIBRARY */
+ * user of cuFile does. `quick`: the same, and ends by _exit. `closed`: unloads it then. `unseen`: loads it,
+ * and opens nothing. Usage: gpu_storage WAY LIBRARY */
 #include "posix_expect.h"
 
 #include <dlfcn.h>
@@ -35,6 +35,8 @@ int main(int count, char **words)
         return 7;
     int fd = open("direct.dat", O_RDWR | O_CREAT | O_DIRECT, 0600);
     MUST(fd >= 0 || errno == EINVAL); /* A file system may know no O_DIRECT. */
+    if (strcmp(words[1], "quick") == 0)
+        _exit(7);
     if (strcmp(words[1], "closed") == 0)
         MUST(dlclose(library) == 0);
     return 7;

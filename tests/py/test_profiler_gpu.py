@@ -31,7 +31,7 @@ def asked(way: str, folder: Path, *flags: str, name: str = "libcufile.so.0", **s
     return read_log(log)
 
 
-@pytest.mark.parametrize("way", ["linked", "late"])
+@pytest.mark.parametrize("way", ["linked", "late", "quick"])
 def test_each_counter_is_the_one_that_the_library_told(way: str, tmp_path: Path) -> None:
     """The n-th counter of the library is 1000 for each GPU less n; cufile.h has their order."""
     job = asked(way, tmp_path)

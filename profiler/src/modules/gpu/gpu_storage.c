@@ -155,11 +155,11 @@ void gpu_storage_look(void)
 static void start(void) { gpu_storage.is_linked = any_is_loaded(); }
 
 /* A library that the program loaded later has taken itself apart before this library ends, unless the end is
- * that of MPI. */
+ * that of MPI, or _exit, which calls no handler. */
 static void end(void)
 {
     if (gpu_storage.asked != iolens.pid)
-        settle(iolens.transport || gpu_storage.is_linked);
+        settle(iolens.transport || gpu_storage.is_linked || gpu_storage.arranged == iolens.pid);
 }
 
 struct row {
