@@ -44,24 +44,36 @@ static bool find_words(long process, const char *file, size_t count, const char 
     return readable;
 }
 
+/* Returns true if a variable, whose name ends in `end`, has the same value in the process as here. Returns
+ * `otherwise` if that cannot be told. */
+static bool shares(long process, const char *end, const char *value, bool otherwise)
+{
+    char word[LONGEST_WORD];
+    const char *const words[] = {word};
+    bool same = false;
+    if (!value || snprintf(word, sizeof word, "%s=%s ", end, value) >= (int)sizeof word)
+        return otherwise;
+    return find_words(process, "environ", 1, words, &same) ? same : otherwise;
+}
+
 /* Returns true if the process is of this job, as far as PMIx tells: a daemon may have children of several.
  * Returns `otherwise` if that cannot be told. */
 static bool is_of_this_job(long process, bool otherwise)
 {
-    const char *job = getenv("PMIX_NAMESPACE");
-    char word[LONGEST_WORD];
-    const char *const words[] = {word};
-    bool same = false;
-    if (!job || snprintf(word, sizeof word, "SPACE=%s ", job) >= (int)sizeof word)
-        return otherwise;
-    return find_words(process, "environ", 1, words, &same) ? same : otherwise;
+    return shares(process, "SPACE", getenv("PMIX_NAMESPACE"), otherwise);
+}
+
+/* Returns true if the process is of this job, or of this rank: MPICH's launcher names ranks alone. */
+static bool is_of_this_rank(long process)
+{
+    return is_of_this_job(process, false) || shares(process, "PMI_RANK", getenv("PMI_RANK"), false);
 }
 
 /* The launcher is the nearest ancestor that is not of this job itself: a shell that started this rank is. */
 static long launcher(void)
 {
     long process = system_call(SYS_getppid);
-    for (int shells = 0; shells < MOST_SHELLS && process > 1 && is_of_this_job(process, false); shells++)
+    for (int shells = 0; shells < MOST_SHELLS && process > 1 && is_of_this_rank(process); shells++)
         process = (long)origin_parent(process);
     return process;
 }
