@@ -110,9 +110,9 @@ def _path_figure(job: Job, _: pd.DataFrame) -> Iterable[FigureBlock]:
     ranks = zip([f"rank {rank}" for rank in range(len(spent))], spent.tolist(), strict=True)
     yield FigureBlock(
         path_over_time(lines, found.program.ranks),
-        "The line is the chain of work that the end of the job depended on. Where it goes from a rank to another one, "
-        "that one had waited. The strip on top says what was done on the line: look for I/O in it, since only faster "
-        "work there lets the job end sooner.",
+        "The line is the chain of work that the end of the job depended on. Where it goes on to another rank, that "
+        "rank had waited for the one before. The strip on top says what was done on the line: look for I/O in it, "
+        "since only faster work there lets the job end sooner.",
         title="Ranks over time, and the critical path",
         says=f"the critical path lies on {finding.largest(ranks, words.duration)}",
     )
