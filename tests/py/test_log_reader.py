@@ -14,8 +14,10 @@ from typing import Any
 import numpy as np
 import pytest
 from darshan.backend import cffi_backend as backend
-from iolens.log import Job, LogError, container, read_log
+from iolens.log import Job, LogError, container, fixed, read_log
+from iolens.log.container import Container, Region, inflate
 from iolens.log.layouts import MODULES, dtype_of
+from iolens.log.records import LazyRows, Records
 
 LOGS = sorted((Path(__file__).parents[1] / "data").rglob("*.darshan"))
 SMALL = next(path for path in LOGS if path.name == "mpi-io-test-x86_64-3.5.0.darshan")
@@ -308,3 +310,35 @@ def test_some_parts_of_a_log_are_what_they_are_in_the_whole_log() -> None:
     assert some.records["POSIX"].frame().equals(whole.records["POSIX"].frame())
     assert set(some.regions) == set(whole.private)
     assert (some.partial, some.names) == (whole.partial, whole.names)
+
+
+@pytest.mark.parametrize("piece", [1, 700, 1 << 16])
+def test_a_region_that_is_read_in_pieces_has_the_same_records(piece: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = read_log(SMALL).records
+
+    def pieces(log: Container, region: Region) -> Iterator[bytes]:
+        content = inflate(log, region)
+        yield from (content[at : at + piece] for at in range(0, len(content), piece))
+
+    monkeypatch.setattr(fixed, "_SMALL", 0)
+    monkeypatch.setattr(fixed, "inflated_pieces", pieces)
+    parts = read_log(SMALL).records
+    for name in ("POSIX", "MPI-IO"):
+        assert parts[name].names == whole[name].names
+        assert all(np.array_equal(parts[name][column], whole[name][column]) for column in whole[name].names)
+
+
+def test_a_selection_of_rows_computes_only_the_columns_that_are_asked_for() -> None:
+    asked: list[int] = []
+
+    def row(place: int) -> np.ndarray:
+        asked.append(place)
+        return np.arange(4.0) + place
+
+    table = Records({"id": np.arange(4)}, [({"a": 0, "b": 1, "c": 2}, LazyRows(row))])
+    chosen = table.where(np.array([False, True, True, False])).where(np.array([1]))
+    assert asked == []
+    assert chosen["b"].tolist() == [3.0]
+    assert chosen["b"].tolist() == [3.0]
+    assert asked == [1]
+    assert chosen.frame().to_dict("list") == {"id": [2], "a": [2.0], "b": [3.0], "c": [4.0]}
