@@ -89,6 +89,14 @@ def test_launchers_and_what_is_preloaded_are_named(monkeypatch: pytest.MonkeyPat
     assert (found.works, found.found) == (None, "liby.so")
 
 
+@pytest.mark.skipif(not os.access("/dev/shm", os.W_OK), reason="there is no folder in memory")
+def test_trials_are_recorded_in_a_folder_whose_files_usually_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", "/dev/shm")
+    rows = {row.name: row for row in trials.recording()}
+    assert rows["a program"].works is True
+    assert rows["mapped files"].found == "bytes from storage are n/a: kept in memory"
+
+
 def test_each_kind_of_call_is_tried(capsys: pytest.CaptureFixture[str]) -> None:
     ring = ctypes.CDLL(None, use_errno=True).syscall(425, 4, ctypes.create_string_buffer(120))
     if ring >= 0:

@@ -23,6 +23,7 @@ NEEDED = {
 }
 BY_HAND = {
     *("_exit", "_Exit", "vfork", "syscall", "prctl"),  # These functions do not return like others, or not always.
+    *("__sigaction", "bsd_signal", "ssignal", "sysv_signal", "__sysv_signal", "sigset"),  # These install handlers.
     *(
         "pthread_create",
         "thrd_create",

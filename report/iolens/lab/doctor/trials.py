@@ -57,7 +57,7 @@ def _judged(
     """Returns whether one log came, of so many ranks, with the bytes that were written; and that log."""
     logs = Path(folder, "logs")
     logs.mkdir()
-    application = {"IOLENS_NONMPI": "1", "DARSHAN_ENABLE_NONMPI": "1"}
+    application = {"IOLENS_NONMPI": "1", "DARSHAN_ENABLE_NONMPI": "1", "IOLENS_INCLUDE": folder}
     setup = Setup(logs=logs, application=application, launcher=launcher, timeout=PATIENCE)
     try:
         outcome = execute(words, setup, Path(folder, "stdout"), Path(folder, "stderr"))
