@@ -1,5 +1,5 @@
-/* Conjugate gradients, with the size and the communication of a rank of NPB's CG, class A, on four ranks: 3500 rows
- * of 132 numbers; per iteration a gather of the vector and two sums. Prints the residual's norm. */
+/* Conjugate gradients, with the size and the communication of a rank of NPB's CG, class A, on four ranks:
+ * 3500 rows of 132 numbers; per iteration a gather of the vector and two sums. Prints the residual's norm. */
 #include <math.h>
 #include <mpi.h>
 #include <stdio.h>
