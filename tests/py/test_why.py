@@ -375,3 +375,27 @@ def test_the_sentence_names_the_rank_whose_io_the_saving_is_from() -> None:
 def test_the_sentence_names_nobody_where_all_ranks_would_have_to_be_faster() -> None:
     lines = [Line().file(0, 5, 1 + rank).together("MPI_Barrier", 5 + 0.01 * rank, 5.1, 2) for rank in range(2)]
     assert note_of(*lines) == "With infinitely fast storage this job would take at most 5.00 s less."
+
+
+@pytest.mark.parametrize(("kind", "with_storage"), [("core", 6.0), ("fault", 3.0)])
+def test_a_rank_that_could_not_compute_is_late_for_that_reason(kind: str, with_storage: float) -> None:
+    """Rank 1 computes for 2 s and could not for 3 s; the first of these begins as its call before ends by the clock."""
+    late = Line().together("MPI_Barrier", 0, 1.0000001, 2).held(1, 4, kind).together("MPI_Barrier", 6, 6.1, 2)
+    found = solved(Line().together("MPI_Barrier", 0, 1, 2).together("MPI_Barrier", 1.1, 6.1, 2), late)
+    assert waits(found) == [(0, "wait at barrier", 4.9)]
+    name = {"core": "waiting for a core", "fault": "page faults"}[kind]
+    seconds = {work: short for (rank, work), (short, _) in costs(found).items() if rank == 1}
+    assert seconds[name] == pytest.approx(3, abs=1e-3)
+    assert seconds["computing"] == pytest.approx(1.9, abs=1e-3)
+    times = run_times(found)
+    assert times["no core shared" if kind == "core" else "page faults free"] == pytest.approx(3.1)
+    assert times.get(STORAGE, 6.1) == pytest.approx(with_storage + 0.1)
+
+
+def test_a_loop_of_polls_that_loses_its_core_is_one_wait() -> None:
+    line = Line()
+    post = line.post(0, 0.1, 1)
+    line.add("call", "MPI_Test", 0.1, 1, size=1000).held(1, 1.2).add("call", "MPI_Test", 1.2, 5, size=1000)
+    line.wait(5.00001, 5.1, post, function="MPI_Test")
+    found = solved(line, Line().file(0, 5).send(5, 5.1, 0))
+    assert waits(found) == [(0, "late sender", 4.9)]

@@ -32,6 +32,10 @@ class Line:
         """Adds a call that waits for a file's lock."""
         return self.add("lock", "fcntl", start, end, file=file)
 
+    def held(self, start: float, end: float, kind: str = "core") -> Line:
+        """Adds a time without a core (`core`), or of page faults (`fault`), between two calls."""
+        return self.add(kind, {"core": "waiting for a core", "fault": "page faults"}[kind], start, end)
+
     def send(self, start: float, end: float, peer: int, tag: int = 0, size: int = 8) -> Line:
         """Adds a blocking send."""
         return self.add("send", "MPI_Send", start, end, communicator=WORLD, peer=peer, tag=tag, bytes=size)

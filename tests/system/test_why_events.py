@@ -96,3 +96,26 @@ def test_the_reason_of_a_late_rank_is_named(tmp_path: Path, cause: str, kind: st
     late = rows.where((rows["rank"] == 2) & (rows["kind"] == kind))
     assert late["function"][0] == function
     assert late["seconds"][0] > 0.2 * (RANKS - 1)
+
+
+@pytest.mark.parametrize(
+    ("cause", "kind", "question"), [("core", "core", "no core shared"), ("fault", "fault", "page faults free")]
+)
+@pytest.mark.parametrize("name", ["usual", "mpich"])
+def test_time_off_the_core_is_as_long_as_the_clocks_say(
+    tmp_path: Path, name: str, cause: str, kind: str, question: str
+) -> None:
+    log, said = recorded(name, tmp_path, "why_causes", cause)
+    job = read_log(log)
+    events, off = job.tables["why_events"], 1e-6 * said["OFF_CORE"]
+    held = events.where((events["rank"] == 2) & ((events["kind"] == "core") | (events["kind"] == "fault")))
+    if not (held["kind"] == kind).any():
+        pytest.skip(f"{off} s off the core, none of them of this kind: the file system has its files in memory")
+    barriers = events["end"][(events["rank"] == 2) & (events["function"] == "MPI_Barrier")]
+    between = held.where(held["start"] >= barriers[-2])
+    assert (between["end"] - between["start"]).sum() == pytest.approx(off, rel=0.1, abs=0.01)
+    rows, answers = waits_by_cause(job), replays(job)
+    assert rows is not None
+    assert kind in rows.where(rows["rank"] == 2)["kind"]
+    assert answers is not None
+    assert dict(zip(answers["question"], answers["saved"], strict=True))[question] > 0

@@ -62,7 +62,7 @@ static void start(double t1)
 static void count_finalize(void *caller)
 {
     struct iolens_mpi_call call = {.function = IOLENS_MPI_Finalize, .caller = (uintptr_t)caller};
-    call.t0 = iolens_now();
+    call.t0 = link_start();
     if (all_count)
         pmpi.Barrier(mpi.world);
     call.t1 = iolens_now();

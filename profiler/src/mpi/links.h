@@ -5,6 +5,13 @@
 
 #include "traced_call.h"
 
+/* Returns the time at which a call begins. */
+static inline double link_start(void)
+{
+    double now = iolens_now();
+    return __builtin_expect(traced_what & IOLENS_MPI_WHY, 0) ? iolens_mpi_enter(now) : now;
+}
+
 /* Convert a rank of `comm` and a tag to the values that an event has. */
 int link_peer(const struct comm *comm, int peer);
 int link_tag(int tag);

@@ -27,7 +27,7 @@ static inline void begin(struct traced *c, enum iolens_mpi_function function)
         mpi_depth++;                                                                                         \
         before;                                                                                              \
         double spent = iolens_spent();                                                                       \
-        c.t0 = iolens_now();                                                                                 \
+        c.t0 = link_start();                                                                                 \
         int code = CALL_REAL(symbol, wide, args);                                                            \
         c.t1 = iolens_now();                                                                                 \
         iolens_spend(spent, c.t1 - c.t0);                                                                    \

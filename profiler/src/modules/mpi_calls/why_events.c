@@ -10,9 +10,10 @@
 #include "../../tables/process_table.h"
 #include "../io_watch.h"
 #include "mpi_functions.h"
+#include "why_gaps.h"
 
 enum { PER_CHUNK = 1024, MOST_NAMES = 64, NAME_BYTES = 32, LAST_THREAD = 255 };
-enum { LINK_FILE = IOLENS_LINKS, LINK_FILES, LINK_LOCK, KINDS };
+enum { LINK_FILE = IOLENS_LINKS, LINK_FILES, LINK_LOCK, LINK_CORE, LINK_FAULT, KINDS };
 
 #define MIB (1024 * 1024)
 
@@ -35,6 +36,8 @@ static const char words[KINDS][12] = {
     [LINK_FILE] = "file",
     [LINK_FILES] = "files",
     [LINK_LOCK] = "lock",
+    [LINK_CORE] = "core",
+    [LINK_FAULT] = "fault",
 };
 
 /* One event takes 32 bytes, so that a record of a long run fits into memory. */
@@ -64,6 +67,7 @@ struct why_events {
     int64_t kept, left_out;
     struct event sum; /* Sum of short file system calls since the latest event; tag 0: there are none. */
     uint64_t sum_file;
+    struct gaps gaps;
     int64_t names;
     char name[MOST_NAMES][NAME_BYTES]; /* Names of functions of the file system, by number. */
 };
@@ -86,7 +90,9 @@ static const struct column COLUMNS[] = {
          "iall: a collective call, blocking or posted; win: begin or end of an epoch of one-sided "
          "communication, "
          "with a row for each partner; call: another call of MPI; file: a call of the file "
-         "system; files: the sum of short ones; lock: a wait for a file's lock. A call with several messages "
+         "system; files: the sum of short ones; lock: a wait for a file's lock; core, fault: before the next "
+         "call "
+         "the thread was ready and had no core, or waited for a page of a file. A call with several messages "
          "has several rows of the same "
          "times",
          TEXT_WORD),
@@ -223,6 +229,8 @@ IOLENS_EXPORT int64_t iolens_mpi_link(const struct iolens_link *link, const stru
     };
     bool poll = link->kind == IOLENS_LINK_NONE && !link->name && is_poll(call->function);
     event.tag = poll ? 1 : event.tag;
+    if (event.thread == 0)
+        gaps_left(&events->gaps, call->t1);
     spin_lock(&events->lock);
     event.function = link->name ? number_of_name(events, link->name) : (uint16_t)call->function;
     int64_t number = -1;
@@ -232,6 +240,41 @@ IOLENS_EXPORT int64_t iolens_mpi_link(const struct iolens_link *link, const stru
     }
     spin_unlock(&events->lock);
     return number;
+}
+
+/* Expects the lock to be held. Keeps what held up the first thread in the gap between its latest call and one
+ * that began at `t0`, as a time at the end of the gap. */
+static void keep_gap(struct why_events *events, double t0, double now)
+{
+    struct held held = gaps_look(&events->gaps, t0, now);
+    struct event core = {.begin = t0 - held.core, .seconds = (float)held.core, .kind = LINK_CORE};
+    struct event fault = {
+        .begin = t0 - held.core - held.fault, .seconds = (float)held.fault, .kind = LINK_FAULT};
+    if (held.core > 0 || held.fault > 0)
+        append_sum(events);
+    if (held.fault > 0) {
+        fault.function = number_of_name(events, "page faults");
+        append(events, &fault);
+    }
+    if (held.core > 0) {
+        core.function = number_of_name(events, "waiting for a core");
+        append(events, &core);
+    }
+}
+
+IOLENS_EXPORT double iolens_mpi_enter(double t0)
+{
+    bool first = thread_number() == 0 && iolens_active() && !iolens_paused();
+    struct why_events *events = first ? table_state(TABLE_why_events) : NULL;
+    if (!events)
+        return t0;
+    events->gaps.entered = t0;
+    if (!gaps_due(&events->gaps, t0))
+        return t0;
+    spin_lock(&events->lock);
+    keep_gap(events, t0, t0);
+    spin_unlock(&events->lock);
+    return clock_now(&iolens.clock);
 }
 
 static void add_to_sum(struct why_events *events, const struct event *event, uint64_t file)
@@ -267,6 +310,8 @@ static void keep_file_call(const struct call *c, const char *module, uint64_t fi
                           .peer = (int32_t)(file >> 32),
                           .bytes = (float)bytes};
     spin_lock(&events->lock);
+    if (event.thread == 0)
+        keep_gap(events, c->t0, c->t1);
     event.function = number_of_name(events, c->function);
     if (event.seconds < SHORTEST_FILE_CALL) {
         add_to_sum(events, &event, file);

@@ -15,12 +15,25 @@ if TYPE_CHECKING:
 
     from iolens.metrics.why.time_lines import TimeLines
 
-COLOURS = {"computing": OTHER, "I/O": WRITE, "lock": META, "MPI": READ, "waiting": "#ffffff"}
+COLOURS = {
+    "computing": OTHER,
+    "I/O": WRITE,
+    "lock": META,
+    "core": "#cc79a7",
+    "fault": "#a65628",
+    "MPI": READ,
+    "waiting": "#ffffff",
+}
 """Colours by kind of work; a bin with several kinds gets their mixture."""
 
 _STRIP = 0.09
 """Height of the strip, in parts of that of all ranks."""
-_NAMES = {"lock": "lock of a file", "waiting": "waiting for another rank"}
+_NAMES = {
+    "lock": "lock of a file",
+    "core": "without a core",
+    "fault": "page faults",
+    "waiting": "waiting for another rank",
+}
 
 
 @styled

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from iolens.metrics.why.program import LOCK, MPI, Program
+from iolens.metrics.why.program import CORE, FAULT, LOCK, MPI, Program
 from iolens.metrics.why.waits import Waits
 
 _MOST_FILES = 60
@@ -15,8 +15,8 @@ _MOST_FILES = 60
 
 
 class Activity(NamedTuple):
-    """A kind of work: `computing`, `I/O`, `lock` (waiting for a file's lock) or `MPI`; its function; the record id of
-    its file (0: none or several).
+    """A kind of work: `computing`, `I/O`, `lock` (waiting for a file's lock), `core` (ready to run without a core),
+    `fault` (waiting for pages of files) or `MPI`; its function; the record id of its file (0: none or several).
     """
 
     kind: str
@@ -82,13 +82,13 @@ def _kinds(program: Program) -> tuple[tuple[Activity, ...], np.ndarray, np.ndarr
     which = which.reshape(-1)
     largest = np.argsort(-np.bincount(which, weights=seconds, minlength=len(unique)), kind="stable")[:_MOST_FILES]
     kinds = [COMPUTING]
-    locks = set(program.function[program.kind == LOCK].tolist())
+    named = {LOCK: "lock", CORE: "core", FAULT: "fault"}
+    others = {at: word for kind, word in named.items() for at in np.unique(program.function[program.kind == kind])}
     place = np.full(len(unique), -1)
     for pair in largest.tolist():
         place[pair] = len(kinds)
         function = int(unique[pair, 0])
-        kind = "lock" if function in locks else "I/O"
-        kinds.append(Activity(kind, program.functions[function], int(unique[pair, 1])))
+        kinds.append(Activity(others.get(function, "I/O"), program.functions[function], int(unique[pair, 1])))
     if len(largest) < len(unique):
         place[place < 0] = len(kinds)
         kinds.append(Activity("I/O", "", 0))

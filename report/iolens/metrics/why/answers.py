@@ -25,6 +25,9 @@ from iolens.metrics.why.waits import PATTERNS, Waits, waits_of
 from iolens.metrics.why.what_if import STORAGE, Answer, Beside, most_on_files, what_if
 from iolens.metrics.why.whole import sound_part, whole_part
 
+_DUE = {"computing": "computing", "I/O": "io", "lock": "locks", "core": "cores", "fault": "faults", "MPI": "mpi"}
+"""Kinds of work that make others wait, and their columns."""
+
 _MOST_ROWS = 15
 """Maximum number of rows of a table on a page; exports have all."""
 
@@ -95,8 +98,8 @@ def _beside(job: Job, is_whole: bool) -> Beside:
 @once_per_job
 def wait_states(job: Job) -> Records | None:
     """Returns the waits by pattern: number, ranks that waited, seconds over all ranks, the longest one, and the seconds
-    of them that are directly due to computing, I/O, locks of files and MPI of the late rank. None if the log has no
-    events.
+    of them that are directly due to computing, I/O, locks of files, a missing core, page faults and MPI of the late
+    rank. None if the log has no events.
     """
     found, causes = why(job), _causes(job)
     if found is None or causes is None:
@@ -107,15 +110,15 @@ def wait_states(job: Job) -> Records | None:
     for pattern in np.argsort(-seconds, kind="stable")[: np.count_nonzero(seconds)].tolist():
         chosen = waits.pattern == pattern
         waited, held = waits.waited[chosen], len(np.unique(found.program.rank[waits.call[chosen]]))
-        due = [float(causes.by_pattern[pattern][kinds == kind].sum()) for kind in ("computing", "I/O", "lock", "MPI")]
+        due = [float(causes.by_pattern[pattern][kinds == kind].sum()) for kind in _DUE]
         rows.append((PATTERNS[pattern], len(waited), held, float(seconds[pattern]), float(waited.max()), *due))
-    return Records.of(("pattern", "waits", "ranks", "seconds", "longest", "computing", "io", "locks", "mpi"), rows)
+    return Records.of(("pattern", "waits", "ranks", "seconds", "longest", *_DUE.values()), rows)
 
 
 @once_per_job
 def waits_by_cause(job: Job) -> Records | None:
-    """Returns who made others wait, and by what: rank, kind (computing, I/O, lock, MPI), function, file, direct and
-    indirect seconds of waiting, their sum, and the number of ranks held up directly. None if the log has no events.
+    """Returns who made others wait, and by what: rank, kind (of `Activity`), function, file, direct and indirect
+    seconds of waiting, their sum, and the number of ranks held up directly. None if the log has no events.
     """
     found, causes = why(job), _causes(job)
     if found is None or causes is None:
@@ -137,8 +140,8 @@ def waits_by_cause(job: Job) -> Records | None:
 def largest_waits(job: Job) -> Records | None:
     """Returns the rows of `waits_by_cause` with most waiting, as many as make up 99 % of it, and 15 at most.
 
-    Columns: rank, kind (computing, I/O, lock, MPI), function, file, direct and indirect seconds of waiting, their sum,
-    and the number of ranks held up directly. None if the log has no events.
+    Columns: rank, kind (of `Activity`), function, file, direct and indirect seconds of waiting, their sum, and the
+    number of ranks held up directly. None if the log has no events.
     """
     return _largest(waits_by_cause(job))
 

@@ -20,6 +20,7 @@ def without_polling(rows: Records) -> Records:
     """Returns the rows with each loop of `MPI_Test*` that ends with a completion, and each loop of `MPI_Iprobe` that
     ends with a receive, as one call from the start of the loop.
     """
+    rows = rows.where(~_between_polls(rows))
     function = rows["function"].tolist()
     tests = {name for name in set(function) if name.startswith("MPI_Test") or name == "MPI_Win_test"}
     if not tests and not set(function).intersection(_PROBES):
@@ -50,3 +51,14 @@ def without_polling(rows: Records) -> Records:
     name[polled & is_test] += REPEATED
     kept = ~(ended[loop] & asks)
     return rows.beside({"start": begin[call], "function": name}).where(kept)
+
+
+def _between_polls(rows: Records) -> np.ndarray:
+    """Returns True for times without a core, or of page faults, between two polls of which one row stands for several:
+    a rank that polls waits, and does not compute.
+    """
+    many = (rows["kind"] == "call") & (rows["size"] > 1)
+    found = np.isin(rows["kind"], ("core", "fault"))
+    last, after = np.roll(many, 1), np.roll(many, -1)
+    between: np.ndarray = found & (last | after) & (np.roll(rows["function"], 1) == np.roll(rows["function"], -1))
+    return between

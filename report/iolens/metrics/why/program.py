@@ -9,10 +9,12 @@ import numpy as np
 from iolens.log.records import Records
 from iolens.metrics.why.polling import without_polling
 
-MPI, FILE, FILES, LOCK = range(4)
-"""Kinds of calls: of MPI, of the file system, the sum of several short ones of that, and for the lock of a file."""
+MPI, FILE, FILES, LOCK, CORE, FAULT = range(6)
+"""Kinds of calls: of MPI, of the file system, the sum of several short ones of that, and for the lock of a file. Two
+kinds are no calls, but times between them: without a core, and waiting for pages of files."""
 
-_OUTERMOST = ("file", "files", "lock")
+_HELD = {"core": CORE, "fault": FAULT}
+_KINDS = {"file": FILE, "files": FILES, "lock": LOCK, **_HELD}
 _PROBES = ("MPI_Probe", "MPI_Mprobe")
 
 
@@ -59,11 +61,12 @@ def program_of(events: Records, ranks: int) -> Program:
     order = _by_begin(events, np.flatnonzero(main), number)
     rows = without_polling(_received_from_probe(events.beside({"number": number}).where(order)))
     rank, start, end = rows["rank"].astype(np.int64), rows["start"], rows["end"]
-    is_file = np.isin(rows["kind"], _OUTERMOST)
+    is_file = np.isin(rows["kind"], list(_KINDS))
     functions, function = _numbered_names(rows["function"])
     heads = _heads(rank, start, end, is_file)
     call_of_row = np.cumsum(heads) - 1
-    inner = _inside(rank, start, end, is_file, heads, call_of_row)
+    inner = _inside(rank, start, end, is_file, heads)
+    inner[np.isin(rows["kind"], list(_HELD))] = -1
     heads &= inner < 0
     call_of_row = np.cumsum(heads) - 1
     outer_row = np.flatnonzero(heads)
@@ -76,7 +79,7 @@ def program_of(events: Records, ranks: int) -> Program:
         rank=rank[outer_row],
         start=start[outer_row],
         end=_ordered_ends(rank[outer_row], start[outer_row], end[outer_row]),
-        kind=np.select([~is_file, rows["kind"] == "file", rows["kind"] == "lock"], [MPI, FILE, LOCK], FILES)[outer_row],
+        kind=np.select([rows["kind"] == name for name in _KINDS], list(_KINDS.values()), MPI)[outer_row],
         function=function[outer_row],
         file=rows["file"][outer_row],
         functions=functions,
@@ -137,7 +140,6 @@ def _inside(
     end: np.ndarray,
     is_file: np.ndarray,
     heads: np.ndarray,
-    call_of_row: np.ndarray,
 ) -> np.ndarray:
     """Returns, for each row of a file system call inside a call of MPI, the row of that call; else -1."""
     outer = np.where(heads & ~is_file, np.arange(len(rank)), -1)

@@ -9,7 +9,7 @@ import numpy as np
 from iolens.log.records import Records
 from iolens.metrics.why.answers import Why
 
-KINDS = ("computing", "I/O", "lock", "MPI", "waiting")
+KINDS = ("computing", "I/O", "lock", "core", "fault", "MPI", "waiting")
 """Kinds of work; waiting is that for another rank, which is in none of the others."""
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from iolens.metrics.why.joins import ALL, Joins
-from iolens.metrics.why.program import FILE, FILES, LOCK, MPI, Program
+from iolens.metrics.why.program import CORE, FAULT, FILE, FILES, LOCK, MPI, Program
 from iolens.metrics.why.replay import Graph, run_time
 from iolens.metrics.why.unknown import Unknown, unknown_of
 
@@ -27,6 +27,8 @@ _NO_MATTER = 0.01
 
 STORAGE = "storage infinitely fast"
 NO_CHANGE = "nothing changed"
+_FREE = {LOCK: "locks of files free", FAULT: "page faults free"}
+"""Questions that leave out all times of one kind."""
 
 
 class Change(NamedTuple):
@@ -114,15 +116,16 @@ def _changes(program: Program, joins: Joins, graph: Graph, threads_do_io: bool, 
         for file in work.files():
             yield _Asked(Change("I/O on this file free", file=file), *work.on_files([file]), work.on_files([file, 0]))
         yield from _by_target(work, beside.targets)
-    if (program.kind == LOCK).any():
-        cost = np.where(program.kind == LOCK, 0.0, graph.cost)
-        yield _Asked(Change("locks of files free"), graph.gap, cost)
+    for kind, question in _FREE.items():
+        if (program.kind == kind).any():
+            yield _Asked(Change(question), graph.gap, np.where(program.kind == kind, 0.0, graph.cost))
     if program.ranks > 1:
         yield from _collective(program, graph)
         yield _Asked(Change("messages free"), graph.gap, work.without_messages())
         yield _Asked(Change("computing balanced"), _balanced(program, graph), graph.cost)
-    if beside.without_core is not None:
-        yield _own_cores(program, graph, *beside.without_core)
+    if beside.without_core is not None or (program.kind == CORE).any():
+        nothing = np.zeros(program.ranks)
+        yield _own_cores(program, graph, *(beside.without_core or (nothing, nothing)))
 
 
 def _by_target(work: _FileWork, targets: Mapping[int, frozenset[int]]) -> Iterator[_Asked]:
@@ -148,19 +151,22 @@ def _collective(program: Program, graph: Graph) -> Iterator[_Asked]:
 
 
 def _own_cores(program: Program, graph: Graph, outside: np.ndarray, whole: np.ndarray) -> _Asked:
-    """Returns the question about ranks that share cores. The seconds without a core are spread evenly: those outside of
-    calls over the gaps between them, and at most all over gaps and calls.
+    """Returns the question about ranks that share cores. Seconds without a core that no event has are spread evenly:
+    those outside of calls over the gaps between them, and at most all over gaps and calls.
     """
+    known = program.kind == CORE
+    cost = np.where(known, 0.0, graph.cost)
+    in_events = np.bincount(program.rank, weights=np.where(known, graph.cost, 0.0), minlength=program.ranks)
 
     def left(seconds: np.ndarray, without: np.ndarray) -> np.ndarray:
         total = np.bincount(program.rank, weights=seconds, minlength=program.ranks)
-        share = np.divide(without, total, out=np.zeros(program.ranks), where=total > 0)
+        share = np.divide(np.maximum(without - in_events, 0.0), total, out=np.zeros(program.ranks), where=total > 0)
         kept: np.ndarray = np.clip(1.0 - share, 0.0, 1.0)[program.rank]
         return kept
 
-    least, most = left(graph.gap, outside), left(graph.gap + graph.cost, whole)
-    high = np.minimum(graph.gap * least, graph.gap * most), graph.cost * most
-    return _Asked(Change("no core shared"), graph.gap * least, graph.cost, high)
+    least, most = left(graph.gap, outside), left(graph.gap + cost, whole)
+    high = np.minimum(graph.gap * least, graph.gap * most), cost * most
+    return _Asked(Change("no core shared"), graph.gap * least, cost, high)
 
 
 def _balanced(program: Program, graph: Graph) -> np.ndarray:
@@ -177,7 +183,7 @@ class _FileWork:
 
     def __init__(self, program: Program, joins: Joins, graph: Graph) -> None:
         self.program, self.graph = program, graph
-        self.is_file = np.isin(program.kind, (FILE, FILES))
+        self.is_file = np.isin(program.kind, (FILE, FILES, FAULT))
         self.spent = np.where(self.is_file, graph.cost, 0.0)
         together = (joins.shape == ALL) & (joins.completed >= 0)
         self.group_of = np.full(len(program), -1)

@@ -24,7 +24,7 @@ _MOST_ROWS, _BINS = 250, 600
 
 _SOURCE = "iolens run --why"
 
-_FOLLOWED = "Only the first thread of each rank is followed; other jobs and processors are not seen."
+_FOLLOWED = "Only the first thread of each rank is followed; other jobs are not seen."
 
 
 def _rank(value: int) -> str:
@@ -157,10 +157,13 @@ WAIT_STATES: Exhibit[Job] = Exhibit(
         Column("computing, s", "computing", words.seconds),
         Column("I/O, s", "io", words.seconds),
         Column("locks, s", "locks", words.seconds, optional=True),
+        Column("cores, s", "cores", words.seconds, optional=True),
+        Column("faults, s", "faults", words.seconds, optional=True),
         Column("MPI, s", "mpi", words.seconds),
     ],
-    note="Seconds over all ranks, and those that are directly due to computing, I/O, waiting for locks of files, and "
-    "MPI of the late rank. During the others the late rank waited itself, or no work explains them.",
+    note="Seconds over all ranks, and those that are directly due to computing, I/O, waiting for locks of files, "
+    "for a core and for page faults, and MPI of the late rank. During the others the late rank waited itself, or no "
+    "work explains them.",
     absent=nobody_waited,
     source=_SOURCE,
 )

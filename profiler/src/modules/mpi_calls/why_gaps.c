@@ -1,0 +1,59 @@
+#include "why_gaps.h"
+
+#include <sys/resource.h>
+
+#include "../../runtime/context.h"
+#include "../../system/system_call.h"
+
+/* A reading takes some microseconds, so that one in a millisecond costs less than a percent. Shorter gaps are
+ * not looked at, and a reading is at most so much older than the gap. */
+#define BETWEEN_READINGS 1e-3
+
+/* Shorter times without a core or with faults are not kept. */
+#define SHORTEST_HELD 100e-6
+
+bool gaps_due(const struct gaps *gaps, double now) { return now - gaps->read >= BETWEEN_READINGS; }
+
+static void read_now(struct gaps *gaps, double now)
+{
+    struct rusage usage = {.ru_majflt = 0};
+    system_call(SYS_getrusage, RUSAGE_THREAD, &usage);
+    gaps->usage = usage_of_thread((int32_t)iolens.pid);
+    gaps->major_faults = usage.ru_majflt;
+    gaps->read = now;
+}
+
+/* Returns seconds of a gap of this length, 0 for too few, and for NaN. */
+static double part_of(double gap, double seconds)
+{
+    return !(seconds >= SHORTEST_HELD) ? 0 : seconds < gap ? seconds : gap;
+}
+
+struct held gaps_look(struct gaps *gaps, double t0, double now)
+{
+    struct held held = {0, 0};
+    double gap = t0 - gaps->ended;
+    bool inside = now > t0 && gaps->entered > gaps->left;
+    if (now > t0)
+        gaps->ended = now;
+    if (!gaps_due(gaps, now))
+        return held;
+    struct gaps before = *gaps;
+    read_now(gaps, now);
+    if (before.read == 0 || gap < BETWEEN_READINGS || inside)
+        return held;
+    struct usage used = usage_between(before.usage, gaps->usage);
+    held.core = part_of(gap, used.runnable);
+    /* The rest of the gap that the thread did not run. It ran in part before the gap, so that this is a lower
+     * bound. */
+    if (gaps->major_faults > before.major_faults)
+        held.fault = part_of(gap, gap - held.core - used.on_core);
+    return held;
+}
+
+void gaps_left(struct gaps *gaps, double end)
+{
+    gaps->ended = gaps->left = end;
+    if (gaps_due(gaps, end))
+        read_now(gaps, end);
+}

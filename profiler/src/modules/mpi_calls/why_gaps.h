@@ -1,0 +1,34 @@
+/* Finds how long the first thread of a rank could not compute in the gaps between its calls: it was ready to
+ * run and had no core, or it waited for a page of a file. */
+#ifndef IOLENS_WHY_GAPS_H
+#define IOLENS_WHY_GAPS_H
+
+#include <stdbool.h>
+
+#include "../../system/usage.h"
+
+/* Times are seconds since this process started recording; 0: never. */
+struct gaps {
+    double read; /* time of the latest reading of the two below */
+    struct usage usage;
+    int64_t major_faults;
+    double ended;         /* end of the latest call */
+    double entered, left; /* begin of the latest call of MPI, and end of the latest that is kept */
+};
+
+/* Seconds in a gap. */
+struct held {
+    double core, fault;
+};
+
+/* Returns true if the latest reading is so old that another one costs little. */
+bool gaps_due(const struct gaps *gaps, double now);
+
+/* Returns what held up the thread between its latest call and one from `t0` to `now`; nothing in a short gap
+ * or inside a call of MPI, or if no reading is due. `now` is t0 where the call has not run yet. */
+struct held gaps_look(struct gaps *gaps, double t0, double now);
+
+/* Tells that a call of MPI ended. */
+void gaps_left(struct gaps *gaps, double end);
+
+#endif
