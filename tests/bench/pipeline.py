@@ -1,8 +1,9 @@
 """Training jobs with planted times: is the stage that holds up the others named?
 
-`python tests/bench/pipeline.py [--kind KIND ...] [--python PYTHON] [N] [SEED]` records N jobs (60), of which the
-slowest stage is reading, decoding or training in turns, by a factor from 1.5 to 3, and prints how many are named.
-`torch` among the kinds needs a PYTHON that has PyTorch.
+`python tests/bench/pipeline.py [--kind KIND ...] [--format FORMAT ...] [--python PYTHON] [N] [SEED]` records N jobs
+(60), of which the slowest stage is reading, decoding or training in turns, by a factor from 1.5 to 3, and prints how
+many are named. `torch` among the kinds needs a PYTHON that has PyTorch, `zarr` and `safetensors` among the formats one
+that has these packages. Formats that need a package take forked workers.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ sys.path.insert(0, str(ROOT / "tests/py"))
 
 from iolens.forest.forest import read_forest  # noqa: E402
 from iolens.forest.pipeline import input_pipeline  # noqa: E402
+from training_formats import FORMATS, LIGHT  # noqa: E402
 from training_loader import SLOW_READS, WORKERS  # noqa: E402
 
 _STAGES = ("reading", "decoding", "training")
@@ -45,25 +47,27 @@ def recorded(
     seconds: tuple[float, float, float],
     ahead: int = 1,
     options: tuple[str, ...] = ("--sample",),
+    format: str = "raw",
 ) -> None:
-    """Records such a job into the folder `run`; `library` replaces pread (SLOW_READS)."""
+    """Records such a job into the folder `run`; `library` replaces the calls that read (SLOW_READS)."""
     data = folder / "data"
-    data.write_bytes(bytes(1 << 14))
-    program = [python, str(ROOT / "tests/py/training_loader.py"), kind, *map(str, seconds), str(ahead), str(data)]
+    data.mkdir()
+    loader = [python, str(ROOT / "tests/py/training_loader.py")]
+    program = [*loader, kind, *map(str, seconds), str(ahead), str(data), format]
     iolens = [sys.executable, "-m", "iolens.cli.main", "run", *options, "--output", str(folder / "run")]
     environment = os.environ | {"LD_PRELOAD": str(library), "SLOW_READ": "0"}
     subprocess.run([*iolens, "--", *program], check=True, capture_output=True, env=environment)
 
 
-def _named(folder: Path, kind: str) -> str:
+def _named(folder: Path, kind: str, format: str) -> str:
     """Prints the numbers of a recorded job, and returns the stage that its report names."""
     rows = input_pipeline(read_forest(folder / "run"))
     if rows is None:
         return "no pipeline"
     (row,) = rows.to_dict("records")
     print(
-        f"  {kind:10} waits {row['waits']:.2f} of {row['seconds']:.2f} s; a worker: reading {row['reading']:.2f}, "
-        f"decoding {row['decoding']:.2f}, queue {row['handing_over']:.2f}",
+        f"  {kind:10} {format:11} waits {row['waits']:.2f} of {row['seconds']:.2f} s; "
+        f"a worker: reading {row['reading']:.2f}, decoding {row['decoding']:.2f}, queue {row['handing_over']:.2f}",
         end=" ",
     )
     return str(row["limit"] or row["reason"])
@@ -74,6 +78,7 @@ def main() -> None:
     parser.add_argument("count", type=int, nargs="?", default=60)
     parser.add_argument("seed", type=int, nargs="?", default=1)
     parser.add_argument("--kind", nargs="+", default=_KINDS)
+    parser.add_argument("--format", nargs="+", choices=FORMATS, default=LIGHT)
     parser.add_argument("--python", default=sys.executable)
     given = parser.parse_args()
     draw, right = random.Random(given.seed), 0
@@ -84,9 +89,12 @@ def main() -> None:
             folder = Path(place) / str(number)
             folder.mkdir()
             stage = _STAGES[number % len(_STAGES)]
-            kind = draw.choice(given.kind)
-            recorded(folder, Path(place, "slow.so"), given.python, kind, times(stage, draw.uniform(1.5, 3)))
-            found = _named(folder, kind)
+            kind, format = draw.choice(given.kind), draw.choice(given.format)
+            if format not in LIGHT and "torch" not in given.kind:
+                kind = draw.choice(("fork", "pool"))
+            seconds = times(stage, draw.uniform(1.5, 3))
+            recorded(folder, Path(place, "slow.so"), given.python, kind, seconds, format=format)
+            found = _named(folder, kind, format)
             print(f"planted {stage}, named {found}", flush=True)
             right += found == stage
     print(f"{right} of {given.count} named")
