@@ -26,7 +26,7 @@ from training_loader import SLOW_READS, WORKERS  # noqa: E402
 
 _STAGES = ("reading", "decoding", "training")
 _KINDS = ("fork", "spawn", "forkserver", "pool")
-_SHORT = 0.012
+_SHORT = 0.03
 """Seconds of the shortest stage."""
 
 

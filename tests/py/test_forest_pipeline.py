@@ -58,10 +58,16 @@ def row_of(folder: Path) -> pd.Series:
 
 
 @pytest.mark.parametrize(
-    ("stage", "kind"), [("reading", "fork"), ("decoding", "spawn"), ("training", "forkserver"), ("reading", "pool")]
+    ("stage", "kind", "format"),
+    [
+        ("reading", "fork", "webdataset"),
+        ("decoding", "spawn", "raw"),
+        ("training", "forkserver", "raw"),
+        ("reading", "pool", "numpy"),
+    ],
 )
-def test_the_planted_stage_is_named(tmp_path: Path, library: Path, stage: str, kind: str) -> None:
-    recorded(tmp_path, library, sys.executable, kind, times(stage, 4))
+def test_the_planted_stage_is_named(tmp_path: Path, library: Path, stage: str, kind: str, format: str) -> None:
+    recorded(tmp_path, library, sys.executable, kind, times(stage, 3), format=format)
     row = row_of(tmp_path)
     assert (row["limit"], row["workers"], row["reason"]) == (stage, WORKERS, ""), row
     assert 0 <= row["faster_storage"] <= row["more_workers"] <= row["seconds"]

@@ -27,6 +27,14 @@ def read_raw(folder: Path) -> bytes:
     return batch
 
 
+def read_by_thread(folder: Path) -> bytes:
+    """Reads as packages do that leave reading to threads of their own, such as Zarr."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(1) as threads:
+        return threads.submit(read_raw, folder).result()
+
+
 def write_records(folder: Path) -> None:
     """Writes a record as TFRecord frames it: length, its checksum, data, their checksum."""
     (folder / "batch").write_bytes(struct.pack("<QI", BYTES, 0) + SAMPLE + struct.pack("<I", 0))
@@ -111,6 +119,7 @@ def read_safetensors(folder: Path) -> bytes:
 
 FORMATS: dict[str, tuple[Callable[[Path], None], Callable[[Path], bytes]]] = {
     "raw": (write_raw, read_raw),
+    "threaded": (write_raw, read_by_thread),
     "tfrecord": (write_records, read_records),
     "webdataset": (write_shard, read_shard),
     "numpy": (write_numpy, read_numpy),
@@ -119,5 +128,5 @@ FORMATS: dict[str, tuple[Callable[[Path], None], Callable[[Path], bytes]]] = {
     "safetensors": (write_safetensors, read_safetensors),
 }
 
-LIGHT = ("raw", "tfrecord", "webdataset")
+LIGHT = ("raw", "threaded", "tfrecord", "webdataset")
 """Formats that need no package, whose import would take a new worker longer than its batches."""
