@@ -6,7 +6,7 @@ have entered that it waits for (`joins`), and a call on a window after those tha
 a call's time, measured from the moment when all of that was there, is its own cost. A replay without any change gives
 the measured run time back, except where clocks disagree; the difference is the replay's error.
 
-profiler/replay/replay.c replays. Where its library was not built, Python does the same, a hundred times slower.
+profiler/replay/replay.c replays. Where its library was not built, Python does the same, some 40 times slower.
 """
 
 from __future__ import annotations
