@@ -128,5 +128,5 @@ FORMATS: dict[str, tuple[Callable[[Path], None], Callable[[Path], bytes]]] = {
     "safetensors": (write_safetensors, read_safetensors),
 }
 
-LIGHT = ("raw", "threaded", "tfrecord", "webdataset")
+LIGHT = ("raw", "tfrecord", "webdataset")
 """Formats that need no package, whose import would take a new worker longer than its batches."""
