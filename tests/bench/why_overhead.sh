@@ -1,12 +1,12 @@
 #!/bin/bash
 # What the events of --why add to traced MPI, by instructions (valgrind), which a busy machine does not change: of the
-# solver of tests/c/mpi_cg.c on one rank, traced, and traced with events, and their quotient.
+# solver of tests/bench/mpi_cg.c on one rank, traced, and traced with events, and their quotient.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 IOLENS_LOGPATH=$work IOLENS_TRACE=mpi
-mpicc -O2 -o "$work/mpi_cg" "$root/tests/c/mpi_cg.c" -lm
+mpicc -O2 -o "$work/mpi_cg" "$root/tests/bench/mpi_cg.c" -lm
 cd "$work"
 
 instructions() { # MiB of memory for events
