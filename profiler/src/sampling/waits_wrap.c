@@ -166,13 +166,18 @@ static void expect_handler(__sighandler_t handler)
         wrap_expect_handlers();
 }
 
-IOLENS_EXPORT int sigaction(int number, const struct sigaction *action, struct sigaction *before)
+static int set_action(int number, const struct sigaction *action, struct sigaction *before)
 {
     if (action)
         expect_handler(action->sa_handler);
     if (number != 0 && number == sampling_signal())
         return signals_share(action, before);
     return REAL(sigaction)(number, action, before);
+}
+
+IOLENS_EXPORT int sigaction(int number, const struct sigaction *action, struct sigaction *before)
+{
+    return set_action(number, action, before);
 }
 
 IOLENS_EXPORT __sighandler_t signal(int number, __sighandler_t handler)
@@ -188,7 +193,7 @@ IOLENS_EXPORT __sighandler_t signal(int number, __sighandler_t handler)
 /* The C library's other names of functions that install a handler. */
 IOLENS_EXPORT int __sigaction(int number, const struct sigaction *action, struct sigaction *before)
 {
-    return sigaction(number, action, before);
+    return set_action(number, action, before);
 }
 
 #define INSTALL(name)                                                                                        \
