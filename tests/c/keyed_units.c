@@ -53,7 +53,7 @@ static size_t rest(void *row)
 }
 
 static const struct process_table TYPE = {
-    .name = "test", TABLE_ROWS(COLUMNS), .weight = calls_of, .rest = rest, .rest_slots = 2};
+    .name = "test", TABLE_ROWS(COLUMNS), .merging = {.weight = calls_of, .rest = rest, .rest_slots = 2}};
 static const struct process_table OTHERS = {.name = "without a limit"};
 const struct process_table *const process_tables[TABLE_COUNT] = {&TYPE, [1 ... TABLE_COUNT - 1] = &OTHERS};
 

@@ -127,7 +127,7 @@ def test_exports_have_all_rows_the_job_and_an_index(tmp_path: Path) -> None:
     }
     assert int(index["costly_files"]["rows"]) == len(files)
     assert index["costly_files"]["columns"].split()[:2] == ["id", "path"]
-    assert index["gauges"]["definition"].startswith("One row a gauge")
+    assert index["gauges"]["definition"].startswith("One row per gauge")
 
 
 def test_a_table_as_csv_has_all_rows(capsys: pytest.CaptureFixture[str]) -> None:

@@ -83,8 +83,9 @@ def test_a_single_batch_under_way_makes_both_sides_wait(
 
 
 def test_without_samples_the_stage_is_not_known(
-    tmp_path: Path, library: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, library: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("COLUMNS", "300")  # Otherwise long names of files wrap the cell with the reason.
     recorded(tmp_path, library, sys.executable, "fork", (0.01, 0.01, 0.01), options=())
     row = row_of(tmp_path)
     assert row["limit"] == ""
