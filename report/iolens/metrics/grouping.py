@@ -46,7 +46,7 @@ class Groups:
 
     @property
     def sizes(self) -> np.ndarray:
-        """Returns how many rows each has."""
+        """Returns the number of rows of each group."""
         return np.diff(self.begins, append=self.rows)
 
     def parts(self, values: np.ndarray) -> list[np.ndarray]:
@@ -58,7 +58,7 @@ class Groups:
         return np.array([how(part) for part in self.parts(values)])
 
     def sum(self, values: np.ndarray) -> np.ndarray:
-        """Returns sums, of floats without rounding in between."""
+        """Returns the sum of each group; floats are added without intermediate rounding."""
         if values.dtype.kind == "f":
             return (
                 values[self.first] if len(self) == self.rows else np.array([_exact_sum(p) for p in self.parts(values)])
@@ -74,20 +74,20 @@ class Groups:
         return self.reduced(np.fmin, values)
 
     def reduced(self, how: np.ufunc, values: np.ndarray) -> np.ndarray:
-        """Reduces the values of each group to one."""
+        """Returns one value for each group: its values, combined by a NumPy function such as `np.fmin`."""
         if not len(self):
             return values[:0]
         found: np.ndarray = how.reduceat(values[self.order], self.begins)
         return found
 
     def distinct(self, values: np.ndarray) -> np.ndarray:
-        """Returns the number of different values."""
+        """Returns the number of different values in each group."""
         pairs = Groups(self.place, values)
         return np.bincount(self.place[pairs.first], minlength=len(self))
 
 
 def _codes(values: np.ndarray) -> np.ndarray:
-    """Returns a number for each value, the same for equal ones, from 0 on without a gap."""
+    """Returns a number for each value, equal for equal values; the numbers are 0, 1, 2 … without gaps."""
     if values.dtype == object:
         known: dict[object, int] = {}
         return np.fromiter((known.setdefault(value, len(known)) for value in values.tolist()), np.intp, len(values))
@@ -95,8 +95,8 @@ def _codes(values: np.ndarray) -> np.ndarray:
 
 
 def ordered(rows: Records, *names: str) -> Records:
-    """Returns the rows in the order of these columns, the first of them first; of `-name` the largest first. Equal ones
-    stay as they were.
+    """Returns the rows sorted by these columns, the first column being the most significant; `-name` sorts from the
+    largest value on. Rows with equal values keep their order.
     """
     keys: Sequence[np.ndarray] = [_ranked(rows[name.removeprefix("-")], name.startswith("-")) for name in names]
     return rows.where(np.lexsort([*keys][::-1]))
@@ -131,10 +131,10 @@ def without_repeats(rows: Records, *names: str) -> Records:
 
 
 def labelled(rows: Records, name: str, text: str) -> Records:
-    """Returns the rows with one more column, of the same text."""
+    """Returns the rows with one more column, which has the same text in every row."""
     return rows.beside({name: np.full(len(rows), text, object)})
 
 
 def empty(kinds: Mapping[str, str]) -> Records:
-    """Returns no rows, of columns of these types."""
+    """Returns a table without rows, with columns of these types."""
     return Records({name: np.zeros(0, kind) for name, kind in kinds.items()})

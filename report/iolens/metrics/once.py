@@ -15,7 +15,7 @@ S = TypeVar("S")
 
 def once_per_job(metric: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
     """Keeps a metric's answers for as long as their job (or comparison) is in use; the other arguments must be
-    hashable. A last argument that is its default is the same question as none.
+    hashable. A last argument equal to its default counts as not given.
 
     Every caller gets the same object: do not change it in place, make a new one (`frame.assign(…)`).
     """

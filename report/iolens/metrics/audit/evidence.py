@@ -27,17 +27,17 @@ _RECORDED = (
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """`runs` has a row per run with the columns RECORDED, missing if nothing was recorded: `group` is the setting or
-    subject that it belongs to, `started` ISO 8601, memory and bytes in bytes, `hosts` names in a tuple,
-    `cached_before_read` a part of the data, 0 to 1, `pages_written` and `pages_read` how the page cache stood, in the
-    words of run.json.
+    """`runs` has a row per run with the columns RECORDED, missing if nothing was recorded:
 
-    `groups`: what was measured of each, in the order of their runs; `rate` tells whether these are rates (else times).
-    `base` names what ratios are held against, with its absolute value; empty without ratios. `left_out`: groups that
-    are not compared, and why. `bounded`: groups whose bound is drawn. `joined`: a setting with names for levels whose
-    points a figure joins by lines; empty without one. `swept`: the runs of a sweep, each in an empty folder of its own.
-    `from_logs`: what was measured comes from the logs. `by_block`: ratios compare runs of the same block (`paired`), or
-    means of a sweep's points if False; None if each ratio has the spread of its own two sides (`statistics`).
+    `group` is the setting or subject that it belongs to, `started` ISO 8601, memory and bytes in bytes, `hosts` names
+    in a tuple, `cached_before_read` a part of the data, 0 to 1, `pages_written` and `pages_read` the state of the page
+    cache, in the words of run.json. `groups`: the measured values of each group, in the order of their runs; `rate` is
+    True if these are rates (else times). `base` names the baseline of the ratios, with its absolute value; it is empty
+    without ratios. `left_out`: groups that are not compared, and why. `bounded`: groups whose bound is drawn. `joined`:
+    a setting with names for levels whose points a figure joins by lines; empty without one. `swept`: the runs of a
+    sweep, each in an empty folder of its own. `from_logs`: what was measured comes from the logs. `by_block`: ratios
+    compare runs of the same block (`paired`), or means of a sweep's points if False; None if each ratio has the spread
+    of its own two sides (`statistics`).
     """
 
     runs: pd.DataFrame
@@ -56,7 +56,7 @@ class Evidence:
         return [value for value in self.runs[column] if value not in (None, "", ()) and not is_nan(value)]
 
     def unknown(self, column: str) -> int:
-        """Returns how many runs do not tell."""
+        """Returns the number of runs that do not have a value in this column."""
         return len(self.runs) - len(self.known(column))
 
 

@@ -14,7 +14,7 @@ _REDUCING = ("zfs", "btrfs")
 
 
 def _writing(evidence: Evidence) -> Finding:
-    """Returns whether writing took long enough to leave caches behind."""
+    """Checks whether writing took long enough to make caches negligible."""
     known = [float(value) for value in evidence.known("write_seconds")]
     if not known:
         return UNKNOWN, "No run reports how long it wrote."
@@ -24,7 +24,7 @@ def _writing(evidence: Evidence) -> Finding:
 
 
 def _other_client(evidence: Evidence) -> Finding:
-    """Returns whether data was read by another node than the one that wrote it."""
+    """Checks whether data was read by another node than the one that wrote it."""
     reads = [float(value) for value in evidence.known("bytes_read")]
     if reads and max(reads) == 0:
         return KEPT, "The measurements contain no reads."
@@ -35,7 +35,7 @@ def _other_client(evidence: Evidence) -> Finding:
 
 
 def _persistent(evidence: Evidence) -> Finding:
-    """Returns whether data was sent to the storage before the clock stopped."""
+    """Checks whether data was sent to the storage before the clock stopped."""
     known = [int(value) for value in evidence.known("syncs")]
     if not known:
         return UNKNOWN, "No run reports if it called fsync."
@@ -46,14 +46,14 @@ def _persistent(evidence: Evidence) -> Finding:
 
 
 def _beforehand(evidence: Evidence) -> Finding:
-    """Returns whether files were made before the clock started."""
+    """Checks whether files were made before the clock started."""
     if evidence.swept:
         return KEPT, "Each run began in its own empty folder, which the sweep made and removed."
     return UNKNOWN, "The records do not show if the folder had files before."
 
 
 def _one_storage(evidence: Evidence) -> Finding:
-    """Returns whether all runs used the same storage."""
+    """Checks whether all runs used the same storage."""
     known = evidence.known("file_system")
     if not known:
         return UNKNOWN, "No run reports its file system."
@@ -66,7 +66,7 @@ def _one_storage(evidence: Evidence) -> Finding:
 
 
 def _same_code(evidence: Evidence) -> Finding:
-    """Returns whether the program was the same."""
+    """Checks whether the program was the same."""
     known = evidence.known("program")
     if len(set(known)) > 1:
         return BROKEN, f"{len(set(known))} programs: {some(known)}."
@@ -76,7 +76,7 @@ def _same_code(evidence: Evidence) -> Finding:
 
 
 def _reduction(evidence: Evidence) -> Finding:
-    """Returns whether the storage may have written less than it was given."""
+    """Checks whether the storage may have written less than it was given."""
     known = set(evidence.known("file_system"))
     kinds = {kind for each in known for kind in str(each).split(", ")}
     if kinds & set(_REDUCING):
@@ -95,4 +95,4 @@ CHECKS: Mapping[str, Callable[[Evidence], Finding]] = {
     "No changes to the code": _same_code,
     "No reduction that depends on the content": _reduction,
 }
-"""Checks by the text of their rule."""
+"""The checks of this file, by the text of their rule."""

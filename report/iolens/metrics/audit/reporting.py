@@ -161,4 +161,4 @@ CHECKS: Mapping[str, Callable[[Evidence], Finding]] = {
     "Show bounds": _bounds,
     "Use helpful plots; connect points only if values between them exist": _plots,
 }
-"""Checks by the text of their rule, in their order."""
+"""The checks of this file, by the text of their rule, in the order of the rules."""

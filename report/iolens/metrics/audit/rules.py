@@ -1,4 +1,4 @@
-"""The rules of a fair comparison: those of Hoefler and Belli, those of IO500, and facts needed about the runs."""
+"""The rules of a fair comparison: those of Hoefler and Belli, those of IO500, and this project's own about the set-up."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Rule:
 
 
 def _rules_of(source: str, numbered: bool, checks: Mapping[str, Callable[[Evidence], Finding]]) -> tuple[Rule, ...]:
-    """Returns rules of one source, in its order."""
+    """Returns the rules of one source, in its order."""
     return tuple(
         Rule(source, str(place) if numbered else "", says, check)
         for place, (says, check) in enumerate(checks.items(), 1)

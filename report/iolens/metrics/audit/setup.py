@@ -13,21 +13,21 @@ from iolens.metrics.audit.evidence import BROKEN, KEPT, UNKNOWN, Evidence, Findi
 from iolens.metrics.comparison.settings import volume_text
 
 _BUSY = 0.5
-"""Load average for each processor before a run from which on others were at work."""
+"""Load average per processor before a run above which other programs are taken to have been at work."""
 
 _ENOUGH = 3
-"""Repetitions from which on an interval is of use."""
+"""Number of repetitions from which on an interval is useful."""
 
 HELD = 0.01
-"""Maximum share of the data that a node may hold in memory before reading it back, so that the reading counts as one
-from storage.
+"""Maximum share of the data that a node may hold in memory before it reads the data back, if the reads are to count as
+reads from storage.
 """
 
 _DAY = 86400.0
 
 
 def _alike(column: str, evidence: Evidence) -> Finding:
-    """Returns True if all runs have the same value, and that value."""
+    """Checks whether all runs have the same value in a column; the evidence names the values."""
     known = evidence.known(column)
     if not known:
         return UNKNOWN, "Not recorded."
@@ -43,7 +43,7 @@ def _alike(column: str, evidence: Evidence) -> Finding:
 
 
 def _memory(evidence: Evidence) -> Finding:
-    """Returns whether all machines have the same memory."""
+    """Checks whether all machines have the same amount of memory."""
     known = {int(value) for value in evidence.known("memory")}
     if not known:
         return UNKNOWN, "Not recorded."
@@ -53,7 +53,7 @@ def _memory(evidence: Evidence) -> Finding:
 
 
 def _dates(evidence: Evidence) -> Finding:
-    """Returns whether the runs were made within a day."""
+    """Checks whether the runs were made within a day."""
     known = sorted(_moments(evidence))
     if not known:
         return UNKNOWN, "Not recorded."
@@ -77,7 +77,7 @@ def _moments(evidence: Evidence) -> list[datetime]:
 
 
 def load(evidence: Evidence) -> Finding:
-    """Returns whether other work ran before a run; load that the sweep's own earlier runs left counts too."""
+    """Checks whether other work ran before a run; load that the sweep's own earlier runs left counts too."""
     runs = [
         (float(before), int(cpus))
         for before, cpus in zip(evidence.runs["load_before"], evidence.runs["cpus"], strict=True)
@@ -97,7 +97,7 @@ def load(evidence: Evidence) -> Finding:
 
 
 def _order(evidence: Evidence) -> Finding:
-    """Returns whether the runs of the compared settings alternate, so that drift affects all of them equally."""
+    """Checks whether the runs of the compared settings alternate, so that drift affects all of them equally."""
     known = list(zip(evidence.runs["started"], evidence.runs["group"], strict=True))
     if not known or any(not moment for moment, _ in known):
         return UNKNOWN, "Not all runs report when they began."
@@ -166,7 +166,7 @@ def _written_pages(evidence: Evidence) -> Finding:
 
 
 def _repetitions(evidence: Evidence) -> Finding:
-    """Returns whether each setting has enough runs."""
+    """Checks whether each setting has enough runs."""
     counts = [len(each) for each in evidence.groups.values()]
     if not counts:
         return UNKNOWN, "No measurement can be used."

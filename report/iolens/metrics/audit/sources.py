@@ -87,7 +87,7 @@ def of_latencies(
 ) -> Evidence:
     """Returns the evidence of a sweep that measures latencies of variants; `timed` are the variants that have any.
 
-    Each run times every size many times; the counts are those of runs.
+    Each run times every size many times; counts are numbers of runs.
     """
     labels = [describe(dict(point)) for point in runs[list(settings)].to_dict("records")]
     found = [

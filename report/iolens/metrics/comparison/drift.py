@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from iolens.metrics.comparison.measure import Measure
 
 _LEAST_FREEDOM = 3
-"""Degrees of freedom below which a trend is not told from scatter."""
+"""Fewest degrees of freedom with which a trend can be distinguished from scatter."""
 
 
 def drift(runs: pd.DataFrame, measure: Measure) -> Ratio | None:

@@ -20,8 +20,8 @@ Point = tuple[Any, ...]
 
 @dataclass(frozen=True)
 class Groups:
-    """The points that may be compared: `at` has each one's place in `family`, the groups of their rates, and in
-    `design`, which compares them; None without points.
+    """The points that may be compared: `at` has the position of each point in `family`, which holds the groups of their
+    rates, and in `design`, which compares them (None without points).
     """
 
     at: Mapping[Point, int]
@@ -31,8 +31,8 @@ class Groups:
     def contrast(self, weights: Sequence[tuple[float, Point]], candidates: int = 1) -> Ratio:
         """Returns a weighted ratio of points (`Design.contrast`).
 
-        When the points were picked by their values, `candidates` is the number of picks there were: by Bonferroni the
-        interval then holds whichever was picked.
+        When the points were picked by their values, `candidates` is the number of points to pick from: by Bonferroni,
+        the interval then holds for any of them.
         """
         if self.design is None:
             raise ValueError("no point can be compared")
@@ -149,9 +149,8 @@ def interaction(
 
 
 def _target_level(levels: Collection[Any], base: Any, best: Any) -> Any:
-    """Returns the level to hold against the base: the best point's, or the last one when that is the base itself.
-
-    `levels` has at least one besides the base.
+    """Returns the level to compare with the base: the best point's level, or the last other level if the best point has
+    the base level. `levels` has at least one level besides the base.
     """
     return best if best != base else sorted_levels(level for level in levels if level != base)[-1]
 

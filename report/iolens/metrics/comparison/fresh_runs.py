@@ -1,4 +1,6 @@
-"""Fresh runs of the best setting and of the baseline, made after the best was picked, hold nothing of its luck."""
+"""Runs of the best setting and of the baseline that were made after the best was picked, so that the luck of the pick
+does not affect them.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +19,8 @@ from iolens.metrics.statistics.run_blocks import run_blocks
 
 @dataclass(frozen=True)
 class Fresh:
-    """Typical values of both and the ratio of their rates, whose interval needs no correction: one comparison and no
-    choice.
+    """Typical values of the best and the baseline, and the ratio of their rates. The interval needs no correction,
+    because this is one comparison without a choice.
 
     `ratio` is None when the runs cannot be used; `problem` says why. `runs` are all of them.
     """

@@ -84,7 +84,9 @@ def choices(runs: pd.DataFrame, settings: Sequence[str]) -> pd.DataFrame:
 
 
 def compare_latencies(rows: pd.DataFrame, variants: Sequence[str], lossy: Collection[str] = ()) -> LatencyComparison:
-    """Holds every variant against the first one, operation by operation; nothing is proven of `lossy` variants."""
+    """Compares every variant with the first one, operation by operation; no difference of a variant in `lossy` is
+    called proven.
+    """
     cells: list[dict[str, Any]] = []
     overall: list[dict[str, Any]] = []
     for operation, chosen in rows.groupby("operation", sort=False):
@@ -103,7 +105,9 @@ def compare_latencies(rows: pd.DataFrame, variants: Sequence[str], lossy: Collec
 
 
 def lossy_variants(runs: pd.DataFrame, settings: Sequence[str]) -> set[str]:
-    """Variants that lost a run for good, or more runs than they kept: the remaining ones are the lucky ones."""
+    """Returns the variants that lost a run for good, or more runs than they kept: their remaining runs are the lucky
+    ones.
+    """
     names = [describe({name: run[name] for name in settings}) for _, run in runs.iterrows()]
     found = set()
     for variant in set(names):
@@ -140,7 +144,7 @@ class Timed:
 
     @cached_property
     def comparisons(self) -> int:
-        """Returns how many of the places are held against the baseline's of their size."""
+        """Returns the number of comparisons: pairs of a variant and a size for which the baseline has the same size."""
         return sum(variant != self.base and (self.base, size) in self.places for variant, size in self.places)
 
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 @dataclass(frozen=True)
 class Measure:
     """A measured value of each run: its `name` for people, its `unit`, the `column` of the frame of runs that has it,
-    and the `operation` of the result's phases that it is of, if any. `less_is_better` of times; `of_storage` where the
-    storage has a part in it.
+    and the `operation` among the result's phases that it belongs to, if any.
 
-    All comparisons are of rates: of a time its reciprocal, so that a ratio above 1 is better whatever is measured.
+    `less_is_better` is True for times; `of_storage` is True if the value depends on the storage. All comparisons use
+    rates (for a time its reciprocal), so that a ratio above 1 is always better.
     """
 
     name: str
@@ -24,7 +24,7 @@ class Measure:
 
     @property
     def axis(self) -> str:
-        """Returns the measure's names and unit."""
+        """Returns the measure's name and unit."""
         return f"{self.name}, {self.unit}"
 
     def rates(self, values: Sequence[float]) -> list[float]:

@@ -20,7 +20,9 @@ def measured(runs: pd.DataFrame, column: str) -> list[float]:
 
 
 def point_row(names: Sequence[str], key: Point, runs: pd.DataFrame, most: int, measure: Measure) -> dict[str, Any]:
-    """Returns levels, label, numbers of runs, and whether the point can be compared; `most` runs has any point."""
+    """Returns the levels and label of a point, its numbers of runs, and whether it can be compared; `most` is the
+    largest number of runs of any point.
+    """
     row = dict(zip(names, key, strict=True))
     label, count = describe(row) or "the only point", len(measured(runs, measure.column))
     repeated = sum(len(attempts) for attempts in runs["lost_attempts"])
@@ -31,9 +33,7 @@ def point_row(names: Sequence[str], key: Point, runs: pd.DataFrame, most: int, m
 
 
 def _lost_text(planned: int, count: int, lost: int) -> str:
-    """Returns how many runs were lost, and whether others took their place: '2 of 3 runs lost', '1 lost run
-    repeated'.
-    """
+    """Returns how many runs were lost, and whether they were repeated: '2 of 3 runs lost', '1 lost run repeated'."""
     if count < planned:
         return f"{lost} of {lost + count} runs lost"
     return f"{lost} lost {'run' if lost == 1 else 'runs'} repeated"

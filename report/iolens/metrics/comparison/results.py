@@ -31,19 +31,18 @@ from iolens.metrics.statistics.run_blocks import run_blocks, run_order
 class Comparison:
     """The sweep in frames; `baseline`, `best` and `worst` are row labels of `points`.
 
-    `settings` are those of the runs; in `factors`, `effects` and `interaction`, those that change side by side are one
-    (`comparison_together`).
-    `points`: the settings' columns, `label`, `planned` and `count` (usable) runs, `lost` (runs thrown away,
-    repeated or not), `name` (the label and, where runs were lost, how many), `value`, `low`, `high`
-    with `interval_method` and `coverage`, `seconds`, `seconds_low`, `seconds_high`, `left_out` (why, or
-    empty), `tied` (cannot be told from the best), `ratio`, `ratio_low`, `ratio_high` (to the baseline,
-    simultaneous over all points; of the rates). `effects` and `interaction` are those of `comparison_effects`.
-    `bound` and `bound_by` are those of `bound.bounds`, from the storage's `limits`.
-    `runs`: the input and `point`, the row label in `points`. `measure`: what is compared; values are in its unit.
-    `fresh`: what runs made after the best was picked say. `by_block`: whether ratios compare runs of the same block.
-    `to_best`: the ratio to the best of every other point that can be compared, each interval by itself.
-    `equals`: the points, in rows of `points` and with the best, that were hardly slower than the fastest and cannot be
-    told from it; the best is the smallest of them.
+    `settings` are the settings of the runs; in `factors`, `effects` and `interaction`, settings that change side by
+    side are one (see `together`). `points`: the settings' columns, `label`, `planned` and `count` (usable) runs, `lost`
+    (runs thrown away, repeated or not), `name` (the label and, where runs were lost, how many), `value`, `low`, `high`
+    with `interval_method` and `coverage`, `seconds`, `seconds_low`, `seconds_high`, `left_out` (why, or empty), `tied`
+    (cannot be distinguished from the best), `ratio`, `ratio_low`, `ratio_high` (of the rates, to the baseline; the
+    intervals hold for all points together). `effects` and `interaction` are results of the module `effects`. `bound`
+    and `bound_by` are those of `bound.bounds`, from the storage's `limits`. `runs`: the input and `point`, the row
+    label in `points`. `measure`: the compared quantity; values are in its unit. `fresh`: the result of the runs that
+    were made after the best was picked. `by_block`: whether ratios compare runs of the same block. `to_best`: for every
+    other point that can be compared, its ratio to the best; each interval holds by itself. `equals`: row labels of the
+    points, the best included, that were hardly slower than the fastest and cannot be distinguished from it; the best is
+    the smallest of them.
     """
 
     measure: Measure
@@ -64,8 +63,8 @@ class Comparison:
 
     @property
     def proven(self) -> bool:
-        """Returns True if the best is proven better than the baseline; runs that confirm both decide it if there are
-        any.
+        """Returns True if the best is proven better than the baseline; if there are runs that confirm both, these alone
+        decide.
         """
         if self.fresh is not None and self.fresh.ratio is not None:
             return self.fresh.ratio.is_clear and self.fresh.ratio.value > 1
@@ -87,10 +86,10 @@ def compare(
     fresh: pd.DataFrame | None = None,
     limits: Mapping[str, float] | None = None,
 ) -> Comparison:
-    """Compares the points of a sweep; `measure` is what they are compared by.
+    """Compares the points of a sweep by `measure`.
 
-    `fresh` runs of some points only confirm what the others found. `limits` are those of the storage's model, for the
-    bound of each point.
+    `fresh` are further runs of some points that only confirm the result. `limits` are the parameters of the storage's
+    model, from which the bound of each point follows.
     """
     together = joints(runs, settings) if len(runs) else []
     runs, names = with_joints(runs, together), names_with(settings, together)
@@ -154,7 +153,7 @@ def _groups_of(order: Sequence[Point], parts: Sequence[pd.DataFrame], measure: M
 
 def bounded(comparison: Comparison, device_rate: float) -> Comparison:
     """Returns the comparison with a device's rate (MiB/s) as the bound of the points that were not on emulated storage;
-    as it is where that is 0.
+    returns it unchanged if the rate is 0.
     """
     if not device_rate:
         return comparison
@@ -191,9 +190,9 @@ def base_level(name: str, levels: Sequence[Any]) -> Any:
 
 
 def _equals(points: pd.DataFrame, names: Sequence[str], tied: Sequence[int], fastest: int) -> list[int]:
-    """Returns the points that are hardly slower than the fastest one and cannot be told from it, the one with the
-    fewest stripes, then aggregators, then the smallest buffer first. Points that differ from the fastest in another
-    setting are left out.
+    """Returns the points that are hardly slower than the fastest one and cannot be distinguished from it: the one with
+    the fewest stripes, then aggregators, then the smallest buffer first. Points that differ from the fastest in
+    another setting are left out.
     """
     costly = [name for name in COSTLY if name in names]
     others = [name for name in names if name not in costly]
@@ -207,7 +206,7 @@ def _equals(points: pd.DataFrame, names: Sequence[str], tied: Sequence[int], fas
 
 
 def _standing(order: Sequence[Point], groups: Groups, base: Point, tied: Collection[int]) -> pd.DataFrame:
-    """Returns columns `tied` (with the best) and `ratio`, `ratio_low`, `ratio_high` (to `base`) of each point."""
+    """Returns the columns `tied` (with the best) and `ratio`, `ratio_low`, `ratio_high` (to `base`) of each point."""
     ratios = groups.design.against(groups.at[base]) if groups.design is not None and base in groups.at else []
     rows = []
     for index, point in enumerate(order):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _WORKERS = ("ranks", "nodes")
-"""Settings whose levels are numbers of workers. An experiment that varies both is judged by the first."""
+"""Settings whose levels are numbers of workers. If an experiment varies both, the first one is used."""
 
 _SAME = 0.01
 """Maximum relative difference between the work of two points that counts as the same."""
@@ -28,8 +28,8 @@ _SAME = 0.01
 
 @dataclass(frozen=True)
 class Measured:
-    """A point: what it shares with those it is compared with, its workers, its work in bytes (None: not known), its
-    rates (work per second, in any unit), and the seconds.
+    """A point: `rest`, the settings that it shares with the points it is compared with, its number of workers, its work
+    in bytes (None: not known), its rates (work per second, in any unit), and its seconds.
     """
 
     rest: str
@@ -42,11 +42,11 @@ class Measured:
 def scaling(points: Sequence[Measured]) -> pd.DataFrame | None:
     """Returns one row per point: rest, workers, seconds, kind, speedup, efficiency with low and high, runs.
 
-    With p workers, and the base p0 the point of the fewest workers among those of the same rest, and typical rates r
-    (work over time): speed-up is r / r0, efficiency r p0 / (r0 p). For equal work (strong scaling) r / r0 is T0 / T;
-    for equal work of each worker (weak scaling) efficiency is T0 / T. Intervals are those of ratios to the base,
-    together for all of its points (`statistics.Family.against`). The kind is `neither` where the work is none of both.
-    None without two numbers of workers.
+    The base is the point with the fewest workers, p0, among the points of the same rest. With p workers and typical
+    rates r (work over time), speed-up is r / r0 and efficiency r p0 / (r0 p). For equal work (strong scaling) r / r0 is
+    T0 / T; for equal work per worker (weak scaling) efficiency is T0 / T. The intervals of the ratios to the base hold
+    for all of its points together (`statistics.Family.against`). The kind is `neither` if the work is equal in neither
+    sense. None without two numbers of workers.
     """
     import pandas as pd
 
@@ -109,7 +109,7 @@ def of_comparison(comparison: Comparison) -> pd.DataFrame | None:
 
 
 def _workers_of(comparison: Comparison) -> tuple[str | None, str]:
-    """Returns the factor that has the workers, and its own name where it changes together with others."""
+    """Returns the factor that gives the number of workers, and its own name if it is part of a joint setting."""
     for name in _WORKERS:
         for factor in comparison.factors:
             level = comparison.points[factor].iloc[0]

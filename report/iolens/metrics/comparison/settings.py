@@ -17,7 +17,7 @@ UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 class Setting:
     """A parameter of a sweep: its key in `point`, in `requested`/`effective`, and how people write it.
 
-    `usual` is the level one gets without asking; it is the baseline when the sweep has it.
+    `usual` is the default level; it is the baseline if the sweep has it.
     """
 
     name: str
@@ -40,7 +40,7 @@ SETTINGS: dict[str, Setting] = {
         Setting("variant", "variant", "variant", "name", None),
     )
 }
-"""The settings a sweep varies; `usual` are Lustre's and ROMIO's defaults on one node."""
+"""The settings that a sweep varies; `usual` are the defaults of Lustre and ROMIO on one node."""
 
 
 COSTLY = ("stripe_count", "aggregators", "cb_buffer_size")
@@ -48,7 +48,7 @@ COSTLY = ("stripe_count", "aggregators", "cb_buffer_size")
 
 
 class NamedLevel(str):
-    """A level of an experiment's own factor: a name that knows its place among the levels."""
+    """A level of an experiment's own factor: a name that knows its position among the levels."""
 
     place: int
 
@@ -68,7 +68,7 @@ class JointLevel(NamedLevel):
     parts: Mapping[str, Any]
 
     def __new__(cls, name: str, place: int, short: str = "", parts: Mapping[str, Any] | None = None) -> JointLevel:
-        """Returns the level `name`, at `place` among the combinations that there are."""
+        """Returns the level `name`, at `place` among the combinations that exist."""
         level = str.__new__(cls, name)
         level.place, level.short, level.parts = place, short or name, parts or {}
         return level
@@ -86,14 +86,14 @@ def joint_name(names: Iterable[str]) -> str:
 
 
 def sorted_levels(levels: Iterable[Any]) -> list[Any]:
-    """Returns each level once: numbers by size, then named levels in the experiment's order, then words by the
-    alphabet.
+    """Returns each level once: numbers by size, then named levels in the experiment's order, then words in alphabetical
+    order.
     """
     return sorted(set(levels), key=level_order)
 
 
 def level_order(level: Any) -> tuple[int, Any, str]:
-    """Sorts key of a level; a missing one comes first."""
+    """Returns the sort key of a level; a missing level comes first."""
     if level is None:
         return (0, 0, "")
     if isinstance(level, NamedLevel):
@@ -118,7 +118,7 @@ def volume_text(size: float) -> str:
 
 
 _MOST_HOURS = 100
-"""Longer times are printed in days."""
+"""Largest time in hours that is printed in hours; longer times are printed in days."""
 
 
 def seconds_text(value: float) -> str:
@@ -147,7 +147,7 @@ def _two_digits(value: float) -> str:
 
 
 def part_text(value: float) -> str:
-    """Returns a relative difference in words: '1 part in 17 million', '0.25 %', '0' of equal numbers."""
+    """Returns a relative difference in words: '1 part in 17 million', '0.25 %', or '0' for equal numbers."""
     if not value or value >= 0.001:
         return "0" if not value else "infinite" if value > 1e9 else f"{100 * value:,.{0 if value >= 0.1 else 2}f} %"
     parts, name = 1.0 / value, ""

@@ -1,6 +1,6 @@
 """Settings that change side by side, as `together` of an experiment makes them: one setting, whose levels are pairs.
 
-Taken as independent they would span a matrix of which no point off the diagonal was run.
+As independent settings they would span a matrix in which only the diagonal was run.
 """
 
 from __future__ import annotations
@@ -32,7 +32,9 @@ class Joint:
 
 
 def joints(runs: pd.DataFrame, settings: Sequence[str]) -> list[Joint]:
-    """Returns groups of settings with several levels each of which stands with one level of the others only."""
+    """Returns the groups of settings with several levels in which each level of one setting occurs with only one level
+    of each other setting.
+    """
     varied = [name for name in settings if len(set(runs[name])) > 1]
     groups: list[list[str]] = []
     for name in varied:
@@ -45,7 +47,7 @@ def joints(runs: pd.DataFrame, settings: Sequence[str]) -> list[Joint]:
 
 
 def _paired(runs: pd.DataFrame, one: str, other: str) -> bool:
-    """Returns whether each level of one setting stands with one level of the other, and the other way round."""
+    """Returns whether each level of one setting occurs with one level of the other, and vice versa."""
     pairs = set(zip(runs[one], runs[other], strict=True))
     return len(pairs) == len(set(runs[one])) == len(set(runs[other]))
 
@@ -58,7 +60,7 @@ def _joint_of(runs: pd.DataFrame, names: tuple[str, ...]) -> Joint:
 
 
 def with_joints(runs: pd.DataFrame, found: Sequence[Joint]) -> pd.DataFrame:
-    """Returns the runs with a column for each joint setting."""
+    """Returns the runs with one more column for each joint setting."""
     return runs.assign(**{joint.name: joint.column(runs) for joint in found})
 
 

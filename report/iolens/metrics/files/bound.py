@@ -14,17 +14,18 @@ _NEEDED = ("ost_mb_per_s", "link_mb_per_s", "memory_mb_per_s", "ranks_per_client
 
 
 def known(limits: Mapping[str, float]) -> bool:
-    """Returns whether the limits say enough for a bound."""
+    """Returns whether the limits have all parameters that a bound needs."""
     return all(limits.get(key, 0) > 0 for key in _NEEDED)
 
 
 def bandwidth_bound(limits: Mapping[str, float], stripes: int, writers: int, share: float = 1.0) -> tuple[float, str]:
-    """Returns the most that so many ranks can write to files of so many stripes each, MiB/s, and what sets it.
+    """Returns the highest bandwidth, in MiB/s, at which `writers` ranks can write to files of `stripes` stripes each,
+    and what limits it.
 
-    The smallest of stripes x a target's bandwidth (`targets`), clients x a link's (`links`) and clients x a memory
-    copy's (`memory`), where writers that share a client node share its link and its memory. Of several files that are
-    written at the same time, the one with most of the bytes, the part `share` of all, is written last: the targets give
-    1 / share times what they give one file.
+    It is the smallest of stripes x a target's bandwidth (`targets`), clients x a link's (`links`) and clients x a
+    memory copy's (`memory`), where writers that share a client node share its link and its memory. If several files are
+    written at the same time, the one with the most bytes (`share` of all bytes) is finished last: together the targets
+    give 1 / share times as much as they give one file.
     """
     clients = -(-writers // int(limits["ranks_per_client"]))
     most = {
@@ -37,14 +38,14 @@ def bandwidth_bound(limits: Mapping[str, float], stripes: int, writers: int, sha
 
 
 def stripes_of_a_link(limits: Mapping[str, float]) -> float:
-    """Returns targets that give as much as one client's link carries: with more stripes than that, a second writer can
-    pay.
+    """Returns the number of targets that together are as fast as one client's link: with more stripes than that, a
+    second writer can pay.
     """
     return limits["link_mb_per_s"] / limits["ost_mb_per_s"]
 
 
 def bounds(parts: Sequence[pd.DataFrame], limits: Mapping[str, float]) -> pd.DataFrame:
-    """Returns columns `bound` (MiB/s) and `bound_by` of points, from the runs of each; missing if `of_runs` has
+    """Returns the columns `bound` (MiB/s) and `bound_by` of points, from the runs of each; missing if `of_runs` has
     none.
     """
     found = [of_runs(part, limits) or (float("nan"), "") for part in parts]
@@ -52,9 +53,10 @@ def bounds(parts: Sequence[pd.DataFrame], limits: Mapping[str, float]) -> pd.Dat
 
 
 def of_runs(runs: pd.DataFrame, limits: Mapping[str, float]) -> tuple[float, str] | None:
-    """Returns `bound` for the medians of the runs of one point; None if they do not tell their stripes or writers.
+    """Returns `bound` for the medians of the runs of one point; None if the runs do not record stripes or writers.
 
-    Writers are the ranks that were observed to write any file, or the file with the most bytes if a run tells no more.
+    Writers are the ranks that were seen to write to any file, or only to the file with the most bytes if a run records
+    no more.
     """
     if not known(limits):
         return None

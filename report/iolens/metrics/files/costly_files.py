@@ -1,4 +1,4 @@
-"""The files of a job that cost most, families of files as one row each. Bytes and seconds."""
+"""The files of a job that took the most time or bytes; each family of files is one row."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ if TYPE_CHECKING:
     from iolens.log import Job
 
 _SMALL = 0.001
-"""Minimum share of the largest value that a file needs to get a line."""
+"""Minimum share of the largest value that a file must have to get a row."""
 
 
 @once_per_job
 def every_file(job: Job) -> Records:
-    """Returns `all_files` sorted by time, with `bytes` and the stripes of each; `files` is 1 in every row."""
+    """Returns `all_files` sorted by time, with `bytes` and stripes as further columns; `files` is 1 in every row."""
     found = _with_stripes(job, ordered(with_bytes(all_files(job)), "-seconds"))
     return found.beside({"files": np.ones(len(found), np.int64)})
 
 
 @once_per_job
 def costly_files(job: Job) -> Records:
-    """Returns the `top_files` by time and by bytes together, each once, those with most time first.
+    """Returns the `top_files` by time and by bytes, each file once, the most time first.
 
-    Rows with less than a thousandth of the first one's time and of the largest one's bytes are left out.
+    Rows that have less than a thousandth of both the largest time and the largest bytes are left out.
     """
     both = stacked([top_files(job, "seconds"), top_files(job, "bytes")])
     found = ordered(without_repeats(both, "id"), "-seconds")
@@ -43,8 +43,8 @@ def costly_files(job: Job) -> Records:
 
 @once_per_job
 def top_files(job: Job, by: str, limit: int = 15) -> Records:
-    """Returns the `file_families` with the most `by` (`seconds` or `bytes`), most first; those without any are left
-    out.
+    """Returns the `limit` rows of `file_families` with the largest `by` (`seconds` or `bytes`), largest first; rows
+    with 0 are left out.
     """
     found = file_families(job)
     return most(found.where(found[by] > 0), by, limit)
@@ -54,9 +54,10 @@ def top_files(job: Job, by: str, limit: int = 15) -> Records:
 def file_families(job: Job) -> Records:
     """Returns `every_file` with the files of one family in one row.
 
-    `path` is the family's name, `id` that of a member, `files` their number. `seconds` are those of the slowest rank in
-    files of its own, and those of the slowest rank of each shared file besides; `processes` used any of the files.
-    Bytes and `seconds_sum` are sums, `size` is the largest; stripes are 0 if members differ.
+    `path` is the family's name, `id` the id of one member, `files` the number of members. `seconds` are the time of the
+    slowest rank in files of its own, plus that of the slowest rank of each shared file; `processes` is the number of
+    processes that used any of the files. Bytes and `seconds_sum` are sums, `size` is the largest; stripes are 0 if
+    members differ.
     """
     found, kin = every_file(job), _kin(job)
     same = Groups(kin.place)
@@ -100,7 +101,7 @@ def _family_of(job: Job) -> dict[int, int]:
 def _uses(job: Job) -> Records:
     """Returns the seconds of each `rank` in the files of each `family` of several files, over the `lowest` layers.
 
-    Of files that all ranks shared (rank -1), these are the seconds of the slowest rank of each.
+    For files that all ranks shared (rank -1), these are the seconds of the slowest rank in each file.
     """
     family_of, sizes = _family_of(job), _kin(job).sizes
     parts = [empty({"family": "i8", "rank": "i8", "seconds": "f8"})]
@@ -115,8 +116,8 @@ def _uses(job: Job) -> Records:
 
 
 def _with_stripes(job: Job, found: Records) -> Records:
-    """Returns files with the stripe_count and stripe_size of their only layout component; 0 without one, or with
-    several.
+    """Returns the files with the stripe_count and stripe_size of their only layout component; 0 without a component, or
+    with several.
     """
     layouts = job.records.get("LUSTRE")
     single: dict[int, tuple[int, int]] = {}

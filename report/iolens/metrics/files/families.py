@@ -1,7 +1,7 @@
 """Families of names: files whose names differ in numbers alone, as programs name them, under one name.
 
-`plt00010/Level_2/Cell_D_00017` and its like become `plt#####/Level_#/Cell_D_#####`. A `#` stands for one digit, a `*`
-for a number of varying length, for a hexadecimal number, or for the one folder in which the names differ.
+`plt00010/Level_2/Cell_D_00017` and similar names become `plt#####/Level_#/Cell_D_#####`. A `#` stands for one digit, a
+`*` for a number of varying length, for a hexadecimal number, or for the one folder in which the names differ.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from dataclasses import dataclass
 import numpy as np
 
 FEWEST = 8
-"""A family has this many members or more. Fewer names are read faster than a pattern is understood."""
+"""Minimum number of members of a family. Fewer names are read faster than a pattern is understood."""
 
 _VARYING = re.compile(
     r"([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"  # Matches a UUID.
-    # A hexadecimal number: digits and letters, eight or more. Looked for at its start alone, or a long word of such
-    # letters would take the square of its length.
+    # A hexadecimal number: digits and letters, eight or more. The pattern matches only at the start of such a number,
+    # because otherwise a long word of these letters would take quadratic time.
     r"|(?<![0-9a-f])(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{8,}"
     r"|[0-9]+)"
 )
@@ -35,9 +35,9 @@ _Key = tuple[str, str]
 class Families:
     """The families of some names: `place` is the family of each name, `labels` and `sizes` are those of each family.
 
-    A name that is like no others is a family by itself, and its label is the name. So is a name without a folder, such
-    as `<STDIN>`, or the number of a record whose name is not known; and a long number in place of a name, since
-    anonymized logs have nothing else.
+    A name that resembles no other is a family by itself, and its label is the name. The same holds for a name without a
+    folder, such as `<STDIN>`, for the number of a record whose name is not known, and for a long number in place of a
+    name, as anonymized logs have them.
     """
 
     place: np.ndarray
@@ -46,8 +46,8 @@ class Families:
 
 
 def families(names: Sequence[str]) -> Families:
-    """Returns the families of different names, in the order of their first members. Time grows with the number of
-    names alone.
+    """Returns the families of different names, in the order of their first members. Its time is proportional to the
+    number of names.
     """
     shapes = _shapes(names)
     groups: dict[_Key, list[int]] = {}
@@ -86,7 +86,7 @@ def _shapes(names: Sequence[str]) -> list[tuple[_Shape, _Shape]]:
 
 
 def _shape(text: str) -> _Shape:
-    """Returns the shape of a part of a name."""
+    """Returns the shape of a folder or of the last component of a name."""
     parts = _VARYING.split(text)
     return "\0".join(parts[::2]), tuple(parts[1::2])
 
@@ -98,13 +98,13 @@ def _is_anonymous(base: _Shape) -> bool:
 
 
 def _label(shapes: Iterable[tuple[_Shape, _Shape]]) -> str:
-    """Returns one name for names of the same shape; parts that are equal in all of them stay."""
+    """Returns one label for names of the same shape; numbers that are equal in all of them stay."""
     folders, bases = zip(*shapes, strict=True)
     return _common({*folders}) + _common({*bases})
 
 
 def _common(shapes: set[_Shape]) -> str:
-    """Returns the common text of parts of names."""
+    """Returns the text of these shapes with a mark in place of each number that varies."""
     texts = next(iter(shapes))[0].split("\0")
     columns = zip(*(numbers for _, numbers in shapes), strict=True)
     marks = [_mark({*column}) for column in columns]
@@ -112,7 +112,7 @@ def _common(shapes: set[_Shape]) -> str:
 
 
 def _mark(numbers: set[str]) -> str:
-    """Returns the mark that stands for these numbers in a name."""
+    """Returns the text that stands for these numbers in a label: the number itself if all are equal."""
     if len(numbers) == 1:
         return next(iter(numbers))
     lengths = {len(number) for number in numbers}
@@ -120,7 +120,9 @@ def _mark(numbers: set[str]) -> str:
 
 
 def _same_but_one_folder(labels: Mapping[_Key, str]) -> dict[_Key, str]:
-    """Returns one label for `FEWEST` shapes or more whose names differ in one folder alone; nothing for the others."""
+    """Returns one label for each `FEWEST` or more shapes whose names differ in one folder alone; other shapes are not
+    in the result.
+    """
     often = {base for base, number in Counter(base for _, base in labels).items() if number >= FEWEST}
     wider = {key: _without_a_folder(label) for key, label in labels.items() if key[1] in often}
     alike = Counter(label for several in wider.values() for label in several)
@@ -141,9 +143,10 @@ def _without_a_folder(label: str) -> list[str]:
 def _numbered(
     names: Sequence[str], together: Mapping[str | _Key, Sequence[int]], labels: Mapping[_Key, str]
 ) -> Families:
-    """Returns the families of these groups of names; names of too small a group are on their own.
+    """Returns the families of these groups of names; names in a group that is too small become families of their own.
 
-    A family is told by its group and not by its label, which may be the name of a file (`step#`), or of another family.
+    A family is identified by its group and not by its label, which may be the name of a file (`step#`), or of another
+    family.
     """
     family_of: list[tuple[object, str]] = [(None, name) for name in names]
     for key, members in together.items():

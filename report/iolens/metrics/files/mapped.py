@@ -16,11 +16,11 @@ _SUMS = "mappings bytes told in_memory forbidden major_faults storage_read stora
 @once_per_job
 def mapped_files(job: Job) -> Records:
     """Returns one row per file that was mapped: `path`, `ranks`, and over all ranks `mappings`, `bytes` mapped, `told`
-    (mappings whose pages the kernel told), `major_faults`, `storage_read` and `storage_written` bytes, `syncs`; of the
-    rank with most, the bytes `fetched` from storage and those `reached` in its page table (NaN: the kernel told none,
-    and `lacks` says why); `sync_seconds` of the slowest rank.
+    (mappings for which the kernel reported pages), `major_faults`, `storage_read` and `storage_written` bytes,
+    `syncs`; for the rank with the most, the bytes `fetched` from storage and those `reached` in its page table (NaN:
+    the kernel reported none, and `lacks` says why); `sync_seconds` of the slowest rank.
 
-    Ranks of a node share what one of them fetched, so that `fetched` is not added over ranks.
+    `fetched` is not added over ranks, because ranks of a node share what one of them fetched.
     """
     table = job.tables.get("mapped_files", Records({}))
     if not len(table):
@@ -37,7 +37,9 @@ def mapped_files(job: Job) -> Records:
 
 
 def _lacks(mappings: int, told: int, in_memory: int, forbidden: int) -> str:
-    """Returns why the bytes that storage delivered are not known of all mappings of a file; empty if they are."""
+    """Returns the reason why the bytes that storage delivered are not known for all mappings of a file; empty if they
+    are known.
+    """
     if told >= mappings:
         return ""
     reasons = ["kept in memory"] * bool(in_memory) + ["not this user's file"] * bool(forbidden)

@@ -27,18 +27,19 @@ _COLUMNS = ["file", "rank", "component", "stripe", "ost", "bytes_read", "bytes_w
 _KINDS = ("u8", "i8", "i8", "i8", "i8", "i8", "i8")
 """Type of each column."""
 _GAP = 1.25
-"""Times that the slowest of the other targets is faster than the fastest of the slow ones."""
+"""Factor by which the slowest of the other targets must be faster than the fastest of the slow ones."""
 _FEWEST_TARGETS = 3
-"""Targets without which none of them can be called slow."""
+"""Minimum number of targets with which one of them can be called slow."""
 _SENT = ["STDIO_BYTES_READ", "STDIO_BYTES_WRITTEN"]
 
 
 @dataclass(frozen=True)
 class TargetBytes:
     """`table`: one row per target: ost, ranks, files, bytes_read, bytes_written, bytes, seconds (in reads and writes,
-    all ranks added up) and bytes_per_second of it, both NaN if not known; None for `reason`.
+    all ranks added up) and bytes_per_second of it, both NaN if not known; `table` is None if there is none, and
+    `reason` says why.
 
-    `unplaced`: bytes whose target is not known: mirrored files, a file's part on a metadata target.
+    `unplaced`: bytes whose target is not known, because the file is mirrored or a part of it lies on a metadata target.
     """
 
     table: Records | None
@@ -48,7 +49,7 @@ class TargetBytes:
 
 @once_per_job
 def target_bytes(job: Job) -> TargetBytes:
-    """Returns bytes, ranks and files per target, over all files with a layout."""
+    """Returns the bytes, ranks and files of each target, over all files with a layout."""
     rows, reason = stripe_records(job)
     if rows is None:
         return TargetBytes(None, reason)
@@ -74,16 +75,17 @@ def target_bytes(job: Job) -> TargetBytes:
 
 @once_per_job
 def target_rows(job: Job) -> Records | None:
-    """Returns the table of `target_bytes`; None for its reason."""
+    """Returns the table of `target_bytes`; None if it has a reason instead."""
     return target_bytes(job).table
 
 
 @once_per_job
 def stripe_ranks(job: Job, limit: int = 15) -> Records | None:
-    """Returns how many ranks share the number of stripes of a file; the files with those with most bytes first.
+    """Returns how many ranks meet on the stripes of each file, files with the most bytes first.
 
-    Columns: path, stripes (that moved bytes), fewest_ranks, most_ranks (on one of them), ranks (of the file), bytes,
-    fullest (the largest stripe's share of the bytes over an even share). None if `target_bytes` has a reason.
+    Columns: path, stripes (that moved bytes), fewest_ranks and most_ranks (on one of these stripes), ranks (of the
+    file), bytes, fullest (bytes of the largest stripe over the mean). None if `target_bytes` has a reason instead of a
+    table.
     """
     rows, _ = stripe_records(job)
     if rows is None or "seconds" in rows:  # Files of a single stripe cannot be uneven.
@@ -110,14 +112,15 @@ def stripe_ranks(job: Job, limit: int = 15) -> Records | None:
 
 
 def imbalance(table: Records) -> float:
-    """Returns bytes of the busiest target over the mean of the targets that moved any; 1: even."""
+    """Returns the bytes of the busiest target over the mean of the targets that moved any bytes; 1: even."""
     return float(table["bytes"].max() / table["bytes"].mean())
 
 
 def clearly_slow(speed: np.ndarray, factor: float) -> np.ndarray:
     """Returns which targets are slow: `factor` times below the median speed, and GAP times below the next target.
 
-    None is where many are nearly as slow: then it is not for one target. NaN, a speed that is not known, is not slow.
+    No target is slow if many others are nearly as slow, because a single target is then not the cause. A target of
+    unknown speed (NaN) is not slow.
     """
     known = np.sort(speed[~np.isnan(speed)])
     slow = int((known * factor <= np.median(known)).sum()) if len(known) else 0
@@ -128,10 +131,10 @@ def clearly_slow(speed: np.ndarray, factor: float) -> np.ndarray:
 
 @once_per_job
 def slow_targets(job: Job) -> Records | None:
-    """Returns the targets that were slow: those of `target_bytes` that moved less than half as many bytes per second as
-    the median target, and clearly less than the next one, slowest first, with `median` (bytes per second of it). None
-    if times are not known; a target with less than half of the mean bytes of a target is left out, for its time may be
-    all latency.
+    """Returns the targets of `target_bytes` that moved less than half as many bytes per second as the median target,
+    and clearly less than the next one, slowest first; `median` has the median target's bytes per second. None if
+    times are not known. Targets with less than half of the mean bytes are left out, because their time may be mostly
+    latency.
     """
     table = target_bytes(job).table
     if table is None or len(table) < _FEWEST_TARGETS or np.isnan(table["bytes_per_second"]).all():
@@ -144,7 +147,7 @@ def slow_targets(job: Job) -> Records | None:
 
 @once_per_job
 def stripe_records(job: Job) -> tuple[Records | None, str]:
-    """Returns bytes per file, rank and stripe (COLUMNS), or None and why there are none."""
+    """Returns the bytes per file, rank and stripe (COLUMNS) and an empty text; or None and the reason."""
     counted = job.tables.get("ost_bytes")
     if counted is not None and len(counted):
         return Records({name: counted[name] for name in _COLUMNS}), ""
@@ -203,7 +206,9 @@ def moving_records(job: Job) -> Records:
 
 
 def moved_by_target(job: Job) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the targets that moved bytes, and how many each; none where `target_bytes` has a reason."""
+    """Returns the targets that moved bytes, and the bytes of each; both are empty if `target_bytes` has a reason
+    instead of a table.
+    """
     rows, _ = stripe_records(job)
     if rows is None:
         return np.zeros(0, "i8"), np.zeros(0)
@@ -235,8 +240,8 @@ def _components_of(layouts: Records) -> dict[int, dict[int, Component]]:
 
 
 def _from_traces(traced: Records, layouts: Records) -> Records:
-    """Returns COLUMNS from single transfers and the components of the files' layouts; files without a layout
-    are left out.
+    """Returns COLUMNS from single transfers and the components of the files' layouts; files without a layout are left
+    out.
     """
     parts: list[list[Any]] = [[np.zeros(0, kind)] for kind in _KINDS]
     known = _components_of(layouts)
@@ -267,7 +272,9 @@ def _add_rows(parts: list[list[Any]], values: tuple[Any, ...]) -> None:
 
 
 def _clipped(offset: np.ndarray, length: np.ndarray, component: Component) -> tuple[np.ndarray, np.ndarray]:
-    """Returns begin and end of each transfer, cut to the component's extent; they are equal if it lies outside."""
+    """Returns the begin and end of each transfer, cut to the component's extent; they are equal if the transfer lies
+    outside.
+    """
     begin, end = np.maximum(offset, max(0, component.extent_start)), offset + length
     if component.extent_end >= 0:
         end = np.minimum(end, component.extent_end)
@@ -293,7 +300,7 @@ def stripe_writers(job: Job) -> Records | None:
     """Returns how many ranks wrote to the stripes of each file that more than one rank wrote, by `id`.
 
     Columns: stripes (that were written), fewest and most (ranks on one of them), ranks (of the file), bytes (written).
-    None if `target_bytes` has a reason.
+    None if `target_bytes` has a reason instead of a table.
     """
     rows, _ = stripe_records(job)
     if rows is None:
@@ -327,7 +334,7 @@ def _begins(values: np.ndarray) -> np.ndarray:
 
 @once_per_job
 def apart(job: Job) -> np.ndarray:
-    """Returns the files that several ranks wrote although each stripe is known to have been written by a single
+    """Returns the ids of files that several ranks wrote although each stripe is known to have been written by a single
     rank.
     """
     found = stripe_writers(job)

@@ -1,4 +1,4 @@
-"""Files: their use and their places."""
+"""The use of files, and the mount points on which they lie."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def files(job: Job, name: str) -> Records:
 
 @once_per_job
 def slowest_seconds(job: Job, name: str) -> np.ndarray:
-    """Returns the time of each record of a layer: of a shared one, that of its slowest rank."""
+    """Returns the time of each record of a layer; for a shared record, the time of its slowest rank."""
     records, prefix = job.records[name], LAYERS[name].prefix
     spent = io_time(records, prefix)
     slowest = records.get(f"{prefix}_F_SLOWEST_RANK_TIME", spent)
@@ -122,10 +122,9 @@ def all_files(job: Job) -> Records:
 
 @once_per_job
 def file_counts(job: Job) -> Records:
-    """Returns numbers, average and largest size of the files per `category`, over the `lowest` layers.
-
-    The size of a file is the highest offset that the job touched in it, plus one: a file may be larger. Read-only:
-    bytes were read and none written. The log does not tell which files the job created.
+    """Returns the number, average size and largest size of the files per `category`, over the `lowest` layers. The size
+    of a file is the highest offset that the job touched in it, plus one, so that the file itself may be larger. A
+    file is read-only if bytes were read and none written. The log does not tell which files the job created.
     """
     found = all_files(job)
     read, written = found["bytes_read"] > 0, found["bytes_written"] > 0
@@ -183,7 +182,7 @@ def file_systems(job: Job) -> Records:
 
 @once_per_job
 def _striped_files(job: Job) -> set[int]:
-    """Returns the ids of files that lie on a Lustre target; none on storage that answers as Lustre does (emulated)."""
+    """Returns the ids of files that lie on a Lustre target; none if the storage is emulated."""
     layouts = job.records.get("LUSTRE")
     if layouts is None or job.storage not in (None, "lustre"):
         return set()

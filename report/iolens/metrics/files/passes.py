@@ -1,4 +1,4 @@
-"""Bytes read for the first time and again, from single transfers (DXT)."""
+"""Bytes read for the first time and bytes read again, from single transfers (DXT)."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def cold_and_warm(job: Job) -> Records | None:
 
 
 def _batches(found: Mapping[tuple[int, int], list[slice]]) -> Iterator[np.ndarray]:
-    """Yields the places of the rows of whole records, of several together until they are `PIECE` rows or more."""
+    """Yields positions of rows, in batches of whole records with `PIECE` rows or more."""
     held: list[np.ndarray] = []
     count = 0
     for slices in found.values():

@@ -1,4 +1,4 @@
-"""Files that several ranks shared: how unevenly."""
+"""How unevenly ranks used the files that they shared."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def variance(job: Job, limit: int = 20) -> Records:
 
 
 def _by_all(records: Records, name: str, nprocs: int) -> Records:
-    """Returns files that all ranks used, from their merged records (rank -1); Darshan's variances are over all
+    """Returns the files that all ranks used, from their merged records (rank -1); Darshan's variances are over all
     ranks.
     """
     shared = records.where(records["rank"] < 0)
@@ -49,7 +49,9 @@ def _by_all(records: Records, name: str, nprocs: int) -> Records:
 
 
 def _by_some(records: Records, name: str) -> Records:
-    """Returns files that two or more ranks used but not all: each rank has a record of its own, grouped here."""
+    """Returns the files that two or more ranks used but not all: each rank has a record of its own, and these are
+    grouped here.
+    """
     files = Groups(records["id"])
     own = records.where((records["rank"] >= 0) & (files.sizes[files.place] > 1))
     values = {

@@ -52,7 +52,9 @@ def _known_layouts(job: Job) -> Records | None:
 
 
 def _file_bytes(job: Job, ids: np.ndarray) -> np.ndarray:
-    """Returns bytes read and written of each of these files, in the order of `ids`; 0 of files without transfers."""
+    """Returns the bytes read from and written to each of these files, in the order of `ids`; 0 for files without
+    transfers.
+    """
     moved = dict(with_bytes(all_files(job)).rows("id", "bytes"))
     return np.array([moved.get(key, 0) for key in ids.tolist()], "i8")
 
@@ -124,7 +126,7 @@ def block_size(job: Job, table: Records) -> np.ndarray:
     """Returns the unit that writers of a file should keep to, for the rows of `use.by_file` of POSIX: its stripe or its
     block.
 
-    What is not aligned to FILE_ALIGNMENT is not aligned to a larger stripe either.
+    An access that is not aligned to FILE_ALIGNMENT is not aligned to a larger stripe either.
     """
     layout = file_stripes(job)
     if layout is None:

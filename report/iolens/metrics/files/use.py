@@ -32,8 +32,8 @@ _PAIRS = 1000
 
 @dataclass(frozen=True, eq=False)
 class FileRecords:
-    """The files of a layer, by id from the lowest on: the record numbers of all in the order of their files, the place
-    of each file's first one in it, and the file's place of each record.
+    """The files of a layer, in ascending order of their ids. The members are the numbers of all records, sorted by
+    file, the position of each file's first record among them, and the position of each record's file.
     """
 
     id: np.ndarray
@@ -95,8 +95,8 @@ def small_calls(table: Records, kind: str, most: float) -> np.ndarray:
 
 @once_per_job
 def under_mpiio(job: Job) -> tuple[Records, Records] | None:
-    """Returns `by_file` of MPI-IO and of POSIX for the files that both know, with the same files in each row; None
-    without such files.
+    """Returns `by_file` of MPI-IO and of POSIX for the files that both layers know, with the same files in each row;
+    None without files known to both.
     """
     upper, lower = by_file(job, "MPI-IO"), by_file(job, "POSIX")
     if upper is None or lower is None:
@@ -117,7 +117,7 @@ def without_mpiio(job: Job, name: str) -> Records | None:
 
 @once_per_job
 def unknown_to_mpiio(job: Job, name: str) -> np.ndarray:
-    """Returns which files of `by_file` MPI-IO does not know."""
+    """Returns a mask of the files of `by_file` that MPI-IO does not know."""
     upper = job.records.get("MPI-IO")
     return ~among(file_records(job, name).id, [] if upper is None else upper["id"])
 

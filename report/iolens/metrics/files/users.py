@@ -9,7 +9,9 @@ from iolens.metrics.files.overview import lowest
 from iolens.metrics.files.use import among
 
 EVERY_RANK = "all"
-"""A file that all ranks opened: Darshan's reduction makes one record of theirs, which holds their sums alone."""
+"""Stands for the ranks of a file that all ranks opened: Darshan's reduction merges their records into one, which has
+only sums.
+"""
 
 
 def ranks_of(job: Job, ids: Sequence[int]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Finds the ranks that moved the bytes, if a log tells."""
+"""The ranks that moved the bytes of files, if a log tells."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _SLOWEST = ("SLOWEST_RANK", "SLOWEST_RANK_BYTES")
 
 @once_per_job
 def moved_by_rank(job: Job, what: str) -> np.ndarray | None:
-    """Returns bytes `read` or `written` by each rank at the lowest layers: an array over ranks.
+    """Returns the bytes `read` or `written` by each rank at the lowest layers: an array over ranks.
 
-    From the heat maps, where the log has them; else from records of single ranks and, for files that all ranks share,
-    the private table `file_ranks` or a slowest rank that moved all bytes of its file. None if bytes of a shared file
-    cannot be given to ranks.
+    The source is the heat maps, if the log has them. Otherwise it is records of single ranks and, for files that all
+    ranks share, the private table `file_ranks`, or a slowest rank that moved all bytes of its file. None if bytes of a
+    shared file cannot be attributed to ranks.
     """
     known = heat_bytes(job)
     if known is not None and known[what].any():
@@ -42,7 +42,7 @@ def moved_by_rank(job: Job, what: str) -> np.ndarray | None:
 
 
 def _of_shared(job: Job, records: Records, name: str, row: int, what: str) -> np.ndarray | None:
-    """Returns bytes by rank of one shared record; None if the log does not tell."""
+    """Returns the bytes of each rank in one shared record; None if the log does not tell."""
     counted = {column: int(records[f"{name}_{column}"][row]) for column in (*_COUNTERS.values(), *_SLOWEST)}
     total, found = counted[_COUNTERS[what]], np.zeros(max(job.nprocs, 1), "i8")
     table = file_rank_records(job) if name == "POSIX" else None
@@ -63,8 +63,8 @@ def _of_shared(job: Job, records: Records, name: str, row: int, what: str) -> np
 def posix_users(job: Job, what: str) -> dict[int, int]:
     """Returns how many ranks `read` or `written` bytes of each file through POSIX, by record id, where the log tells.
 
-    From `file_ranks`, records of single ranks, shared records whose slowest rank moved 99 % of the bytes (then 1), or
-    single transfers (DXT).
+    The sources are `file_ranks`, records of single ranks, shared records whose slowest rank moved 99 % of the bytes
+    (then 1), and single transfers (DXT).
     """
     found: dict[int, int] = {}
     posix = job.records.get("POSIX")

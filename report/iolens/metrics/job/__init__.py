@@ -1,1 +1,1 @@
-"""Numbers of one job as a whole: its calls, bytes, time, ranks, and the facts that its log lacks."""
+"""Numbers of one job as a whole: its calls, bytes, time and ranks, and the facts that its log does not have."""

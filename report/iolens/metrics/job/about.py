@@ -11,9 +11,9 @@ from iolens.metrics.times.clocks import common_clock
 @once_per_job
 def job_facts(job: Job) -> Records:
     """Returns the job in one row: log, jobid, uid, exe, command, nprocs, start and end (since 1970) and run_time
-    (seconds), log_format, byte_order, compression, profiler, partial, unfollowed and remarks (sentences; empty: none),
-    anonymized, clock_uncertainty (of a rank's times on the job's axis, seconds; NaN: not known) and clocks (a
-    sentence), mounts (type and mount point), and what else the log says of the job in single values (`job_…`: MPI,
+    (seconds), log_format, byte_order, compression, profiler, partial, unfollowed and remarks (sentences; empty:
+    none), anonymized, clock_uncertainty (of a rank's times on the job's axis, seconds; NaN: not known) and clocks (a
+    sentence), mounts (type and mount point), and further single values that the log has about the job (`job_…`: MPI,
     storage …).
     """
     single = {f"job_{key}": value for key, value in job.info.items() if isinstance(value, (str, int, float, bool))}
@@ -55,7 +55,7 @@ def _counted(job: Job, module: str) -> float:
 
 
 def _remark(module: ModuleInfo) -> str:
-    """Returns a remark about a module."""
+    """Returns the remark on a module, such as why its records were not read."""
     said = "incomplete: the profiler ran out of memory" if module.partial else ""
     return "; ".join(part for part in (said, module.unread and f"not read: {module.unread}", module.note) if part)
 

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 @once_per_job
 def heat_bytes(job: Job) -> dict[str, np.ndarray] | None:
-    """Returns bytes `read` and `written` by each rank at the lowest layers, from the heat maps; None without them."""
+    """Returns the bytes `read` and `written` by each rank at the lowest layers, from the heat maps; None without heat
+    maps.
+    """
     heat = job.records.get("HEATMAP")
     if heat is None:
         return None
@@ -48,8 +50,9 @@ def rank_bytes(job: Job) -> pd.DataFrame | None:
 def rank_balance(job: Job) -> Records | None:
     """Returns how evenly `heat_bytes` are distributed over the ranks, one row for reads and one for writes.
 
-    Columns: what, least and least_rank, median, most and most_rank (bytes; the lowest of equal ranks), imbalance (most
-    over mean; 1: even). A kind without bytes is left out. Returns None without heat maps or with a single process.
+    Columns: what, least and least_rank, median, most and most_rank (bytes; of ranks with equal bytes, the lowest),
+    imbalance (most over mean; 1: even). A row without bytes is left out. Returns None without heat maps or with a
+    single process.
     """
     found = heat_bytes(job)
     if found is None or job.nprocs < 2:

@@ -19,8 +19,8 @@ def io_cost(job: Job) -> Records:
     """Returns seconds per process spent in read, write, meta and other, one row per layer (`module`).
 
     The sum over all records of F_READ_TIME (…WRITE, …META) divided by the number of processes, as darshan-job-summary
-    defines it; other is the rest of the run time, 0 if threads overlap so that nothing is left. Layers lie above one
-    another: MPI-IO time contains the POSIX time beneath it.
+    defines it; other is the rest of the run time, 0 if threads overlap so that nothing is left. Times of layers
+    overlap: MPI-IO time contains the time of the POSIX calls that MPI-IO makes.
     """
     rows = []
     for name, layer in LAYERS.items():
@@ -33,12 +33,12 @@ def io_cost(job: Job) -> Records:
 
 
 SHORTEST = 0.01
-"""Minimum I/O time in seconds for which a bandwidth is printed; below it the speed is that of a buffer."""
+"""Minimum I/O time in seconds for which a bandwidth is printed; a shorter time measures the speed of a buffer."""
 
 
 @dataclass(frozen=True)
 class Performance:
-    """A layer's traffic and its estimated speed: bytes, seconds, MiB/s (None when no time was spent)."""
+    """A layer's traffic and its estimated speed: bytes, seconds, MiB/s (None if no time was spent)."""
 
     module: str
     files: int
@@ -80,13 +80,13 @@ def performance_rows(job: Job) -> Records:
 
 @once_per_job
 def moved_once(job: Job) -> dict[str, int]:
-    """Returns the bytes that the program moved, each of them once, by the layer that it called: those with most bytes
-    first.
+    """Returns the bytes that the program moved, each byte once, by the layer that it called; the layer with the most
+    bytes comes first.
 
-    A file that MPI-IO moved bytes of counts there, any other at POSIX: so buffering and data sieving below MPI-IO are
-    not counted, and what went past MPI-IO is. STDIO calls nothing that is recorded as POSIX. Bytes of DFS (or of DAOS,
-    which lies below it) count as far as they are more than those of MPI-IO's files that POSIX did not see, for these
-    may be the same. Layers without bytes are left out.
+    The bytes of a file that MPI-IO moved count at MPI-IO, those of any other file at POSIX. Buffering and data sieving
+    below MPI-IO are therefore not counted, and transfers that bypass MPI-IO are. STDIO makes no calls that are recorded
+    as POSIX. Bytes of DFS (or of DAOS, which lies below it) count only in so far as they exceed the MPI-IO bytes that
+    POSIX did not see, because these may be the same bytes. Layers without bytes are left out.
     """
     moved = {name: _by_file(job, name) for name in ("MPI-IO", *LOWEST) if name in job.records}
     upper, below = moved.get("MPI-IO", {}), moved.get("POSIX", {})
@@ -102,7 +102,7 @@ def moved_once(job: Job) -> dict[str, int]:
 
 
 def _by_file(job: Job, name: str) -> dict[int, int]:
-    """Returns bytes read and written of each file by one layer."""
+    """Returns the bytes read and written of each file by one layer."""
     records, prefix = job.records[name], LAYERS[name].prefix
     files = Groups(records["id"])
     sides = [np.maximum(records[f"{prefix}_BYTES_{kind}"], 0) for kind in ("READ", "WRITTEN")]
@@ -114,8 +114,8 @@ def _by_file(job: Job, name: str) -> dict[int, int]:
 def average_io(job: Job) -> Records:
     """Returns the average I/O of a process: seconds and bytes by `kind` (independent or shared) and `what`.
 
-    Independent: records of one rank; shared: records of several ranks together (rank -1). The lowest layers are added,
-    since none contains another. Sums are divided by the number of processes; metadata moves no bytes (NaN).
+    Independent: records of one rank; shared: records of several ranks together (rank -1). The lowest layers are added
+    up, since none contains another. Sums are divided by the number of processes; metadata moves no bytes (NaN).
     """
     rows = []
     for kind in ("independent", "shared") if job.nprocs > 1 else ("independent",):

@@ -34,7 +34,9 @@ _SOURCES = {
 
 
 _LITTLE = 0.01
-"""Minimum share of the run for which opens, closes and similar calls count in a job that moved no bytes of files."""
+"""Minimum share of the run for which opens, closes and similar calls are worth reporting in a job that moved no bytes
+of files.
+"""
 
 
 @once_per_job
@@ -81,29 +83,27 @@ def _number(value: float | None) -> float:
 
 
 def _at_least(value: float | None, bound: float | None) -> tuple[float | None, float | None, bool | None]:
-    """Returns value, bound, and whether the value reaches it (0.5 % below is as good)."""
+    """Returns value, bound, and whether the value reaches the bound (0.5 % below it is enough)."""
     return value, bound, None if value is None or bound is None else value >= 0.995 * bound
 
 
 def _enough_targets(job: Job) -> tuple[float | None, float | None, bool | None]:
-    """Returns the effective number of targets, how many could be of use, and whether that is enough; None if all that
-    the log names are in use.
+    """Returns the effective number of targets, how many could be of use, and whether that is enough; the last is None
+    if all targets that the log names are in use.
     """
     value, bound, good = _at_least(*targets_in_use(job))
     return value, bound, None if good and bound is not None and bound < movers(job) else good
 
 
 def balance(job: Job) -> float | None:
-    """Returns mean over ranks of the time in I/O over that of the slowest; None for one process or without
-    such time.
-    """
+    """Returns the mean I/O time of a rank over that of the slowest rank; None for one process or without I/O time."""
     slowest, mean = io_seconds(job), io_mean_seconds(job)
     return min(1.0, mean / slowest) if job.nprocs > 1 and slowest and mean is not None else None
 
 
 def _mean_size(job: Job) -> float | None:
-    """Returns mean bytes of a read or write at POSIX or DFS, or at MPI-IO where these saw none; None if there
-    is none.
+    """Returns the mean bytes of a read or write at POSIX or DFS, or at MPI-IO if these saw no transfer; None without
+    transfers.
     """
     for names in (("POSIX", "DFS"), ("MPI-IO",)):
         moved = calls = 0
@@ -126,11 +126,13 @@ def _no_sizes(job: Job) -> str:
 
 
 def targets_in_use(job: Job) -> tuple[float | None, float | None]:
-    """Returns the effective number of storage targets, and how many could be of use; None each without layouts.
+    """Returns the effective number of storage targets, and the number that could be of use; both are None without
+    layouts.
 
-    With bytes b of each target: (sum of b)^2 / sum of b^2, which is their number when they are even and 1 when one has
-    all. Where a log does not know them, a file's bytes are taken to lie evenly on its stripes. Of use are as many as
-    there are ranks that moved bytes, but no more than the highest target number in the log says that there are.
+    With b the bytes of each target, the effective number is (sum of b)^2 / sum of b^2: the number of targets if all
+    have the same bytes, 1 if one target has all bytes. If a log does not know the bytes of targets, a file's bytes are
+    assumed to lie evenly on its stripes. As many targets can be of use as ranks moved bytes, but no more than exist
+    according to the highest target number in the log.
     """
     layouts = job.records.get("LUSTRE")
     if layouts is None or not len(layouts):
@@ -143,7 +145,7 @@ def targets_in_use(job: Job) -> tuple[float | None, float | None]:
 
 
 def _target_share(job: Job) -> np.ndarray:
-    """Returns bytes of each target that has any, exact or taken as even over the stripes of each file."""
+    """Returns the bytes of each target that has any: exact, or assumed to be even over the stripes of each file."""
     if stripe_records(job)[0] is not None:
         return moved_by_target(job)[1]
     records = moving_records(job)
@@ -158,7 +160,9 @@ def _target_share(job: Job) -> np.ndarray:
 
 
 def movers(job: Job) -> int:
-    """Returns how many ranks moved bytes of files with a layout; all of them where some file is shared by all."""
+    """Returns the number of ranks that moved bytes of files with a layout; all ranks if any of these files is shared by
+    all.
+    """
     records = moving_records(job)
     ranks = set(records["rank"][among(records["file"], job.records["LUSTRE"]["id"])].tolist())
     return job.nprocs if -1 in ranks else len(ranks)

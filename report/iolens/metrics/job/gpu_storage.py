@@ -22,8 +22,8 @@ _REASONS = {
 @once_per_job
 def gpu_storage(job: Job) -> Records:
     """Returns one row per rank and GPU: `rank`, `library`, `gpu`, `bytes_read`, `reads`, `posix_reads` (through memory
-    of the processor), `bytes_written`, `writes`, `posix_writes`, and `read_seconds` and `write_seconds`, as the library
-    adds them up. NaN if the library told nothing; `lacks` says why.
+    of the processor), `bytes_written`, `writes`, `posix_writes`, and `read_seconds` and `write_seconds`, which are
+    sums made by the library. NaN if the library reported nothing; `lacks` says why.
     """
     table = job.tables.get("gpu_storage", Records({}))
     if not len(table):
@@ -37,5 +37,5 @@ def gpu_storage(job: Job) -> Records:
 
 
 def _reason(error: int) -> str:
-    """Returns why the library told nothing."""
+    """Returns the reason why the library reported nothing."""
     return _REASONS.get(error, f"no statistics of level 3 (error {error})")

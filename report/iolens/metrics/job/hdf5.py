@@ -15,9 +15,10 @@ from iolens.symbols.chains import Frame
 
 @once_per_job
 def hdf5_settings(job: Job) -> Records:
-    """Returns HDF5 settings from outside (`iolens run --hdf5`) by `path` and `key`: `requested` by the program or by
-    HDF5's defaults, `given` in its place, `effective` as HDF5 reports it of the open file; an empty text means that the
-    library has no such setting. Ranks that differ have rows of their own.
+    """Returns HDF5 settings from outside (`iolens run --hdf5`) by `path` and `key`: the value `requested` by the
+    program or by HDF5's defaults, the value `given` in its place, and the `effective` value that HDF5 reports for
+    the open file; an empty text means that the library does not have this setting. Ranks with different values have
+    rows of their own.
     """
     found = job.tables.get("hdf5_settings", Records({}))
     if not len(found):
@@ -30,8 +31,8 @@ def hdf5_settings(job: Job) -> Records:
 @once_per_job
 def not_collective(job: Job) -> Records:
     """Returns, for each `dataset` (path) and `cause`, the transfers for which the program asked for collective calls
-    and which HDF5 carried out independently: `calls` over all ranks, `ranks` with such calls, `causing` (the ranks
-    because of which they were), `collective` (calls of these ranks on the dataset that were collective), `seconds` of
+    and which HDF5 carried out independently: `calls` over all ranks, `ranks` with such calls, `causing` (the number
+    of ranks that caused it), `collective` (calls of these ranks on the dataset that were collective), `seconds` of
     the slowest rank, and `place`, the call in the program where it was recorded.
     """
     table = job.tables.get("hdf5_not_collective", Records({}))
@@ -64,7 +65,7 @@ def _places(job: Job, rows: Records) -> np.ndarray:
 
 
 def _said(frame: Frame | None = None) -> str:
-    """Returns a function with its line, if the line is known."""
+    """Returns the text for a function: its name, and its line if known."""
     if frame is None:
         return ""
     return f"{frame.function} ({frame.source}:{frame.line})" if frame.line else frame.function

@@ -114,7 +114,7 @@ LAYERS: dict[str, Layer] = {
 
 
 def total(frame: Table, *columns: str) -> int | None:
-    """Returns sum of counters over all records; None if they were not recorded (-1 in every record)."""
+    """Returns the sum of counters over all records; None if they were not recorded (-1 in every record)."""
     values = [np.asarray(frame[column]) for column in columns if column in frame]
     recorded = [each for each in values if (each >= 0).any()]
     if not recorded:

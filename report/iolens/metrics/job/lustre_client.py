@@ -16,7 +16,7 @@ def client_counters(job: Job) -> Records | None:
     together).
 
     `layer` llite counts the calls of programs, osc the requests to storage targets; every program of a node is in its
-    counters. Where several ranks of a node have read them, the lowest one is taken. None if nobody has.
+    counters. If several ranks of a node have read the counters, those of the lowest rank are used. None if no rank has.
     """
     table = job.tables.get("lustre_client")
     if table is None or not len(table):

@@ -25,8 +25,8 @@ _WRITERS = (
 """Columns of the result of `aggregators`."""
 
 _UNSEEN = 0.01
-"""If POSIX saw less than this part of a file's bytes, it missed them: the headers that it saw are no measure of the
-rest.
+"""Minimum part of a file's bytes that POSIX must have seen. Below it, POSIX missed the transfers, and the headers that
+it saw do not represent the rest.
 """
 
 
@@ -98,7 +98,7 @@ def aggregators(job: Job, limit: int = 20) -> Records | None:
 
 
 def _writers_of(job: Job, rows: Records) -> tuple[Any, ...]:
-    """Returns the row of `aggregators` of one file; empty if no writer is known."""
+    """Returns one file's row of `aggregators`; empty if no writer is known."""
     known = rows.where(rows["rank"] >= 0)
     if not len(known):
         return ()
@@ -119,11 +119,11 @@ def _writers_of(job: Job, rows: Records) -> tuple[Any, ...]:
 
 @once_per_job
 def byte_ratios(job: Job) -> dict[str, float | None]:
-    """Returns bytes that POSIX moved for one byte moved by MPI-IO, by `read` and `write`, over files of which both saw
-    some.
+    """Returns the bytes that POSIX moved per byte moved by MPI-IO, for `read` and `write`, over the files of which both
+    saw transfers. 1: nothing is moved twice; above 1: data sieving or read-modify-write; below 1: data came from a
+    buffer, or was moved by calls that are not recorded.
 
-    1: nothing is moved twice; above: data sieving or read-modify-write; below: data came from a buffer, or went a way
-    that is not recorded. None without such files or bytes; `unseen` says where POSIX saw none.
+    None without such files or bytes; `unseen` tells where POSIX saw none.
     """
     mpi, posix = job.records.get("MPI-IO"), job.records.get("POSIX")
     if mpi is None or posix is None:
@@ -149,12 +149,12 @@ def _moved_above_and_below(mpi: Records, posix: Records | None, counter: str) ->
 
 @once_per_job
 def unseen(job: Job) -> dict[str, int]:
-    """Returns bytes that MPI-IO moved of files of which POSIX saw next to none, by `read` and `write`: a gap in the
-    records.
+    """Returns the bytes that MPI-IO read and wrote (`read`, `write`) in files of which POSIX saw almost none: a gap in
+    the records.
 
-    MPI libraries move bytes by calls that a profiler may not see (Darshan those of Open MPI's own MPI-IO). Reads may
-    also have been served from a collective buffer. Where DFS or DAOS is recorded, the bytes went there. Where POSIX saw
-    as many reads as MPI-IO made, these asked for bytes past the end of the file, and nothing is missing.
+    MPI libraries may move bytes by calls that a profiler does not see (Darshan does not see those of Open MPI's own
+    MPI-IO). Reads may also have been served from a collective buffer. If DFS or DAOS is recorded, the bytes went there.
+    If POSIX saw as many reads as MPI-IO made, these asked for bytes past the end of the file, and nothing is missing.
     """
     mpi, posix = job.records.get("MPI-IO"), job.records.get("POSIX")
     found = {"read": 0, "write": 0}
@@ -201,10 +201,9 @@ def collective_time(job: Job) -> Records | None:
     """Returns where the time of collective calls went, per file for its aggregators (ranks with POSIX accesses) and the
     other ranks.
 
-    Columns: path, who (`aggregators`, `other ranks`), ranks, calls (of one rank, mean), and mean seconds of a rank:
-    seconds, waiting (until the last rank had entered), access (POSIX time meanwhile), exchange (the rest). A file
-    without POSIX accesses has a row `all ranks`, without access and exchange. Returns None if the log does not record
-    it.
+    Columns: path, who (`aggregators`, `other ranks`), ranks, calls (of one rank, mean), and means over ranks: seconds,
+    waiting (until the last rank had entered), access (POSIX time during the calls), exchange (the rest). A file without
+    POSIX accesses has a row `all ranks`, without access and exchange. Returns None if the log does not record it.
     """
     found = job.tables.get("mpiio_collectives")
     if found is None or not len(found):

@@ -21,8 +21,8 @@ def _by_place(table: Records, place: str, sums: str) -> tuple[Records, Groups]:
 @once_per_job
 def connections(job: Job) -> Records:
     """Returns one row per `address` at the other end of TCP connections that the job made: `ranks`, `connections`,
-    `established`, `received`, `sent` and `resent` bytes over all ranks (NaN: none is established), `connect_seconds` of
-    the slowest rank, and the `shortest_rtt` in seconds (NaN: none was measured).
+    `established`, `received`, `sent` and `resent` bytes over all ranks (NaN: no connection was established),
+    `connect_seconds` of the slowest rank, and the `shortest_rtt` in seconds (NaN: none was measured).
     """
     table = job.tables.get("connections", Records({}))
     if not len(table):

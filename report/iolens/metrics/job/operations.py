@@ -53,7 +53,7 @@ def syncs(job: Job) -> int:
 
 
 def _stream_calls(job: Job, operation: str) -> int:
-    """Returns calls of a STDIO operation on standard streams."""
+    """Returns the number of calls of a STDIO operation on standard streams."""
     records, layer = job.records["STDIO"], LAYERS["STDIO"]
     streams = records.where(among(records["id"], stream_ids(job)))
     return total(streams, *(f"{layer.prefix}_{counter}" for counter in layer.operations[operation])) or 0
@@ -61,13 +61,13 @@ def _stream_calls(job: Job, operation: str) -> int:
 
 @once_per_job
 def stream_ids(job: Job) -> list[int]:
-    """Returns the records of standard input, output and error."""
+    """Returns the ids of the records of standard input, output and error."""
     return [key for key, name in job.names.items() if name in STREAMS]
 
 
 @once_per_job
 def file_bytes(job: Job, name: str) -> int:
-    """Returns bytes that a layer moved to and from files, without standard streams."""
+    """Returns the bytes that a layer moved to and from files, without standard streams."""
     records, prefix = job.records[name], LAYERS[name].prefix
     inside = records.where(~among(records["id"], stream_ids(job)))
     return sum(total(inside, f"{prefix}_BYTES_{kind}") or 0 for kind in ("READ", "WRITTEN"))
@@ -80,10 +80,9 @@ def sized_layers(job: Job) -> list[str]:
 
 @once_per_job
 def access_sizes(job: Job, name: str) -> Records:
-    """Reads and writes per range of sizes (`bucket`), summed over all records of one layer.
-
-    A bucket's upper limit belongs to it. MPI-IO, HDF5 and PnetCDF count a process's whole access, however many
-    pieces its datatype has.
+    """Returns the reads and writes in each range of sizes (`bucket`), summed over all records of one layer. A bucket
+    includes its upper limit. MPI-IO, HDF5 and PnetCDF count a process's access as one, however many pieces its
+    datatype has.
     """
     records, prefix = job.records[name], LAYERS[name].prefix
     infix = "AGG_" if f"{prefix}_SIZE_READ_AGG_0_100" in records else ""
@@ -110,7 +109,7 @@ def common_sizes(job: Job, name: str, limit: int = 4) -> Records:
     """Returns the most frequent access sizes of a layer: `size` in bytes, `count`, most frequent first.
 
     A record keeps its four most frequent sizes (reads and writes together); their counts are summed over records, so
-    that a size that is frequent nowhere but common to all may be missing.
+    that a size that is among the four in no record may be missing, even if it is frequent over all records.
     """
     records, prefix = job.records[name], LAYERS[name].prefix
     size, count = (np.concatenate([records[f"{prefix}_ACCESS{n}_{what}"] for n in range(1, 5)]) for what in _KEPT)
@@ -132,9 +131,9 @@ def access_pattern(job: Job) -> Records | None:
     """Returns POSIX reads and writes by order: `kind` (read, write), total, sequential, consecutive, and their shares
     of total.
 
-    Sequential: at a higher offset than the last access of the same process to the file; consecutive: exactly where that
-    one ended (so consecutive accesses are sequential, too). Shares (sequential_share, consecutive_share) are NaN
-    without accesses. Returns None without POSIX.
+    Sequential: at a higher offset than the previous access of the same process to the file; consecutive: exactly where
+    the previous access ended (so consecutive accesses are sequential, too). Shares (sequential_share,
+    consecutive_share) are NaN without accesses. Returns None without POSIX.
     """
     records = job.records.get("POSIX")
     if records is None:

@@ -1,6 +1,4 @@
-"""The resources of its node that each process used, from the private region `process` (profiler/LOG.md,
-getrusage(2)).
-"""
+"""The resources that each process used, from the private region `process` (profiler/LOG.md, getrusage(2))."""
 
 from __future__ import annotations
 
@@ -33,8 +31,8 @@ def rank_usage(job: Job) -> Records | None:
 def usage(job: Job) -> Records | None:
     """Returns one row per measure: what, unit, total (NaN for sizes), mean of a rank, most and most_rank (of one rank).
 
-    Where the log keeps some ranks as a sum only (a row of rank -1), mean sizes and the most of all measures but the
-    resident set are not known (NaN). None if the log does not have the region.
+    If the log keeps only the sum of some ranks (a row of rank -1), then mean sizes are not known (NaN), nor is the most
+    of any measure but the resident set. None if the log does not have the region.
     """
     apart = rank_usage(job)
     if apart is None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LayerProgress:
-    """A layer so far, and since the look before: bytes per second, None on the first look."""
+    """A layer so far, and since the previous reading: bytes per second, None at the first reading."""
 
     module: str
     files: int
@@ -29,7 +29,9 @@ class LayerProgress:
 
 
 def layers_since(job: Job, before: Job | None) -> list[LayerProgress]:
-    """Returns every layer of the job; rates are differences of bytes over the difference of the jobs' run times."""
+    """Returns every layer of the job; a rate is the difference of the bytes over the difference of the run times of
+    both readings.
+    """
     earlier = {one.module: one for one in all_performance(before)} if before else {}
     passed = job.run_time - before.run_time if before else 0.0
     rows = []
@@ -44,8 +46,10 @@ def layers_since(job: Job, before: Job | None) -> list[LayerProgress]:
 
 @dataclass(frozen=True)
 class Standing:
-    """Ranks whose first threads had most of their samples since the look before in the same function, and how many (per
-    cent of them). `function` and `group` are empty for ranks without a sample since then."""
+    """A group of ranks whose first threads had most of their samples since the previous reading in the same function,
+    and the share of these samples in per cent. `function` and `group` are empty for ranks without a sample since
+    then.
+    """
 
     function: str
     group: str
@@ -54,15 +58,15 @@ class Standing:
 
 
 def standing(job: Job, before: Job | None) -> list[Standing] | None:
-    """Returns the functions in which all sampled ranks are, most ranks first; None without samples or an
-    earlier look.
+    """Returns the functions in which the sampled ranks are, the function with most ranks first; None without samples or
+    an earlier reading.
     """
     now, then = sample_rows(job), sample_rows(before) if before else None
     return None if now is None or then is None else stands(of_first_threads(now), of_first_threads(then))
 
 
 def stands(now: pd.DataFrame, then: pd.DataFrame) -> list[Standing]:
-    """Returns the same of rows with rank, group, function and samples."""
+    """Does the work of `standing`, from rows with rank, group, function and samples."""
     keys = ["rank", "group", "function"]
     counts = now.groupby(keys)["samples"].sum().sub(then.groupby(keys)["samples"].sum(), fill_value=0)
     fresh = counts[counts > 0].reset_index()

@@ -19,7 +19,8 @@ from iolens.metrics.job.share import io_seconds
 from iolens.metrics.once import once_per_job
 
 _TOGETHER = 0.25
-"""Ranks of a group begin to write together if their starts differ by at most this part of the longest time of a rank.
+"""Maximum difference between the starts of ranks in a group that begins to write together, as a part of the longest
+time of a rank.
 """
 
 
@@ -28,8 +29,8 @@ def rank_times(job: Job) -> Records | None:
     """Returns one row per rank that moved bytes: rank, seconds (read, write and metadata) and bytes at the lowest
     layers.
 
-    From records of single ranks and, for files that several share, the private table `file_ranks`. None if ranks of
-    shared files are not known apart and these files took more time than all others.
+    The sources are records of single ranks and, for files that several ranks share, the private table `file_ranks`.
+    None if the log does not distinguish the ranks of shared files and these files took more time than all others.
     """
     seconds, moved = np.zeros(max(job.nprocs, 1)), np.zeros(max(job.nprocs, 1), "i8")
     unknown, table = 0.0, file_rank_records(job)
@@ -63,9 +64,9 @@ def _merged_files(job: Job) -> np.ndarray:
 def target_speed(job: Job) -> Records | None:
     """Returns the speed of each storage target, from similar files that lie on one target and were used by one rank.
 
-    Columns: ost, speed (bytes per second of reads and writes, the median over its files), fastest (of its files).
-    Alike: with bytes within a fifth of the median. Targets with a single such file are left out: their speed may be its
-    rank's. None if fewer than two targets are left.
+    Columns: ost, speed (bytes per second of reads and writes, the median over its files), fastest (of its files). Files
+    are similar if their bytes are within a fifth of the median. Targets with a single such file are left out, because
+    the speed may be that of the file's rank. None if fewer than two targets are left.
     """
     layout, posix = job.records.get("LUSTRE"), job.records.get("POSIX")
     if layout is None or posix is None or not len(layout):
@@ -96,7 +97,7 @@ def target_speed(job: Job) -> Records | None:
 def slow_targets(job: Job, factor: float) -> Records | None:
     """Returns the rows of `target_speed` that are `ost.clearly_slow`; None if there is none.
 
-    None, too, where more than a quarter of the targets are so slow: then it is not for the targets.
+    None, too, if more than a quarter of the targets are that slow: then the targets are not the cause.
     """
     found = target_speed(job)
     if found is None or len(found) < 4:
@@ -121,9 +122,9 @@ class SlowHost:
 
 @once_per_job
 def slow_hosts(job: Job, factor: float) -> list[SlowHost]:
-    """Hosts all of whose ranks took `factor` times the median of the other hosts' ranks, with bytes like theirs.
-
-    None of them where the log knows no hosts or ranks apart, and where more than a quarter of the hosts are so.
+    """Returns the hosts all of whose ranks took `factor` times the median of the other hosts' ranks, with similar
+    bytes. Returns none if the log does not know hosts or single ranks, or if more than a quarter of the hosts are
+    that slow.
     """
     places, times = host_ranks(job), rank_times(job)
     if places is None or times is None or len(places) < 2:
@@ -142,8 +143,8 @@ def slow_hosts(job: Job, factor: float) -> list[SlowHost]:
 
 @dataclass(frozen=True)
 class Turns:
-    """Ranks that write one group after the other: how many ranks and groups, the seconds from the first begin to the
-    last end without gaps, and the longest time of one rank.
+    """Ranks that write one group after the other: the number of ranks and of groups, the seconds from the first begin
+    to the last end without gaps, and the longest time of one rank.
     """
 
     ranks: int
@@ -157,8 +158,8 @@ def write_turns(job: Job) -> Turns | None:
     """Returns the turns in which ranks write; None if they write side by side or the log does not tell.
 
     Each rank writes from its first write's start to its last one's end, and is busy writing for at least half of that.
-    Either these times hardly overlap (their sum is at most 1.2 times what they cover), and each rank is a group, or
-    ranks begin together, in groups of which each begins when a rank of the group before has ended.
+    Either these times hardly overlap (their sum is at most 1.2 times the time that they cover), and each rank is a
+    group; or ranks begin together in groups, and each group begins when a rank of the previous group has ended.
     """
     begin, end, busy = _write_times(job)
     if len(begin) < 2 or (busy < 0.5 * (end - begin)).any():
@@ -176,7 +177,8 @@ def _groups(begin: np.ndarray, end: np.ndarray, together: float) -> int:
     """Returns the number of groups of ranks that write one after the other; 0 if ranks do not write in such groups.
 
     `begin` and `end` are in the order of `begin`. The first group begins within `together` seconds; every other rank
-    begins at most that much before or after a rank of the group before ends, and no two of them after the same rank.
+    begins within `together` seconds of the end of a rank of the previous group, and no two ranks begin after the same
+    rank.
     """
     ends: list[tuple[float, int]] = []
     groups = 1
@@ -195,8 +197,8 @@ def _groups(begin: np.ndarray, end: np.ndarray, together: float) -> int:
 
 @once_per_job
 def io_span_seconds(job: Job) -> float | None:
-    """Returns the seconds of the run that I/O can have taken: those of the slowest rank or, where ranks write one after
-    the other, those of all turns. None for a log without such records.
+    """Returns the seconds of the run that I/O can have taken: those of the slowest rank or, if ranks write one after
+    the other, those of all turns. None for a log without times of I/O.
     """
     slowest, turns = io_seconds(job), write_turns(job)
     return slowest if slowest is None or turns is None else min(job.run_time, max(slowest, turns.covered))

@@ -1,4 +1,4 @@
-"""The run time of an average process in parts, for logs that know the time of I/O alone."""
+"""The run time of an average process in parts, for logs that record the time of I/O alone."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ def run_parts(job: Job) -> Records | None:
     """Returns the run time of an average process in parts that add up: layer, operation, seconds.
 
     A file's time counts in the highest layer that knows the file. The rest of the run time, which the log did not
-    record, has neither layer nor operation. None for a log without such time, and for one whose calls overlapped so
-    much that their sum exceeds the run time.
+    record, has neither layer nor operation. None for a log without times of I/O, and for a log whose calls overlapped
+    so much that their sum exceeds the run time.
     """
     ranks = max(job.nprocs, 1)
     rows = [

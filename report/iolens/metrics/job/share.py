@@ -1,9 +1,9 @@
 """The most time that I/O can have taken of a run: by the slowest rank, for all of it or for chosen files and calls.
 
-A rank's time in a set of files is the sum over its own records; of a file that all ranks share the log knows the sum
-over ranks and the time of the slowest one. What is returned, the largest sum over a rank's own records plus, for each
-shared file, its slowest rank's time (or the sum, where that is less), is what no rank exceeds. It bounds what can be
-gained as long as ranks do their I/O side by side; where they take turns, their times add up. Opening a pipe takes as
+A rank's time in a set of files is the sum over its own records; for a file that all ranks share, the log knows the sum
+over ranks and the time of the slowest rank. The functions return an upper bound for every rank: the largest sum over a
+rank's own records plus, for each shared file, its slowest rank's time (or the sum, if that is less). It bounds what can
+be gained as long as ranks do their I/O side by side; where they take turns, their times add up. Opening a pipe takes as
 long as its other end lets it wait: such waiting is not I/O.
 """
 
@@ -33,7 +33,7 @@ ABOVE = {"POSIX": "MPI-IO", "STDIO": "MPI-IO", "DAOS": "DFS"}
 def io_seconds(job: Job) -> float | None:
     """Returns seconds of I/O of the slowest rank, each file in the highest layer that knows it; at most the run time.
 
-    None for a log without such records.
+    None for a log without records of I/O.
     """
     own, shared, known = np.zeros(max(job.nprocs, 1)), 0.0, False
     for name, part in highest_records(job):
@@ -46,7 +46,7 @@ def io_seconds(job: Job) -> float | None:
 
 @once_per_job
 def io_mean_seconds(job: Job) -> float | None:
-    """Returns seconds of I/O of an average process over the same records; None for a log without such records."""
+    """Returns seconds of I/O of an average process over the same records; None for a log without records of I/O."""
     return sum(kind_seconds(job).values()) / max(job.nprocs, 1) if highest_records(job) else None
 
 
@@ -65,11 +65,12 @@ def kind_seconds(job: Job) -> dict[str, float]:
 
 @once_per_job
 def extra_seconds(job: Job) -> tuple[np.ndarray, float]:
-    """Returns seconds of each rank, and of all together, in POSIX calls that no record counts, such as rmdir and
+    """Returns the seconds of each rank, and of all together, in POSIX calls that no record counts, such as rmdir and
     unlink.
 
-    Those on files that MPI-IO knows, too: its records have no time of MPI_File_delete, set_size and preallocate, nor of
-    a program's own unlink. They have that of the unlink of MPI_MODE_DELETE_ON_CLOSE, which is not in `posix_extra`.
+    Calls on files that MPI-IO knows count as well, because MPI-IO's records have no time of MPI_File_delete, set_size
+    and preallocate, nor of a program's own unlink. They do have the time of the unlink for MPI_MODE_DELETE_ON_CLOSE,
+    which is therefore not in `posix_extra`.
     """
     extra, own = job.tables.get("posix_extra"), np.zeros(max(job.nprocs, 1))
     if extra is None or not len(extra):
@@ -81,7 +82,7 @@ def extra_seconds(job: Job) -> tuple[np.ndarray, float]:
 
 @once_per_job
 def highest_records(job: Job) -> list[tuple[str, np.ndarray]]:
-    """Returns the layers, and marks the records of files that no higher layer knows."""
+    """Returns the layers, each with a mask of the records of files that no higher layer knows."""
     found = []
     for name in ("MPI-IO", "POSIX", "STDIO", "DFS", "DAOS"):
         records = job.records.get(name)
@@ -103,8 +104,8 @@ def _waited_for(job: Job, name: str) -> np.ndarray:
     """Returns which files of `by_file` belong to one process each and waited for another process when they were opened,
     as a pipe does.
 
-    Their open, stat and seek took WAITED seconds per call or more, and those of the median file UNUSUAL times less. A
-    striped file waited for a server instead, which is I/O.
+    Their open, stat and seek took WAITED seconds per call or more, and UNUSUAL times as long as those of the median
+    file. A striped file waited for a server instead, which is I/O.
     """
     table = by_file(job, name) if name in ("POSIX", "STDIO") else None
     if table is None:
@@ -119,8 +120,8 @@ def _waited_for(job: Job, name: str) -> np.ndarray:
 
 
 def slowest_seconds(job: Job, name: str, ids: Collection[int] | np.ndarray, kinds: tuple[str, ...] = KINDS) -> float:
-    """Returns seconds that the slowest rank spent in calls of these kinds on these files of a layer; at most
-    the run time.
+    """Returns the seconds that the slowest rank spent in calls of these kinds on these files of a layer; at most the
+    run time.
     """
     files = file_records(job, name)
     wanted = np.zeros(len(files.id) + 1, bool)
@@ -134,7 +135,8 @@ def rank_seconds(
 ) -> tuple[np.ndarray, float]:
     """Returns seconds of each rank in its own records (array over ranks), and of the slowest ranks in shared ones.
 
-    `chosen`: which records count; None: all. With `waits`, what opens waited for other processes counts, too.
+    `chosen` is a mask of the records that count; None: all. With `waits`, the time that opens waited for other
+    processes counts, too.
     """
     rows: Any = slice(None) if chosen is None else chosen
     ranks = job.records[name]["rank"][rows]
@@ -148,8 +150,8 @@ def rank_seconds(
 
 @once_per_job
 def seconds_in(job: Job, name: str, kind: str, *, waits: bool) -> np.ndarray:
-    """Returns seconds of each record in calls of a kind, without what its opens waited for other processes
-    unless `waits`.
+    """Returns the seconds of each record in calls of a kind; the time that its opens waited for other processes is left
+    out unless `waits`.
     """
     spent = np.maximum(job.records[name][f"{LAYERS[name].prefix}_F_{kind}_TIME"], 0.0)
     waited = _waited_for(job, name) if kind == "META" and not waits else np.zeros(0, bool)

@@ -15,7 +15,7 @@ LIBRARIES, ENTRIES, MISSING = "libraries loaded", "entries of LD_LIBRARY_PATH", 
 
 @once_per_job
 def start_up(job: Job) -> Records:
-    """Returns one row per fact that is known: `what`, and its `least` and `most` over the processes that tell it. Files
+    """Returns one row per known fact: `what`, and its `least` and `most` value over the processes that have it. Files
     of libraries and modules are not a program's own. Without the region there are no rows.
     """
     table = job.tables.get("start_up", Records({}))
@@ -32,8 +32,8 @@ def start_up(job: Job) -> Records:
 
 
 def searched_in_vain(job: Job) -> tuple[int, int, int]:
-    """Returns the entries of LD_LIBRARY_PATH of the first rank, those of them that its loader searched although they
-    are no folder, and the processes with as many entries; zeros where the log does not tell.
+    """Returns three numbers: the entries of LD_LIBRARY_PATH on the first rank, those among them that its loader
+    searched although they are no folder, and the processes with as many entries. All are 0 if the log does not tell.
     """
     table = job.tables.get("start_up", Records({}))
     asked = np.flatnonzero(table["missing"] >= 0) if len(table) else np.zeros(0, int)
@@ -45,8 +45,8 @@ def searched_in_vain(job: Job) -> tuple[int, int, int]:
 
 
 def _first_open(job: Job) -> np.ndarray:
-    """Returns the first open of a file that is no library's, in seconds, as an array of one time; empty if there is
-    none.
+    """Returns the time of the first open of a file that is not a library's, in seconds, as an array with one element;
+    empty if there is none.
     """
     times = [np.zeros(0)]
     for module in ("POSIX", "STDIO"):

@@ -25,10 +25,10 @@ RECORDS, TRANSFERS, REMARKS = "some records", "some transfers", "some numbers"
 @once_per_job
 def unknown(job: Job) -> Records | None:
     """Returns one row per gap, those that matter most first: what, why, doubt (the part of a verdict that the gap puts
-    in doubt). None if there is none.
+    in doubt).
 
-    Records that are missing, wrong or not read; bytes that no layer saw; times of computation and MPI; hints, targets
-    and places in files where the log does not record them.
+    None without gaps. Gaps are records that are missing, wrong or not read; bytes that no layer saw; times of
+    computation and MPI; and hints, targets and positions in files that the log does not record.
     """
     rows = [(RECORDS, reason, NUMBERS) for reason in job.partial]
     rows += [(TRANSFERS, reason, NUMBERS) for reason in job.unfollowed]
@@ -42,7 +42,7 @@ def unknown(job: Job) -> Records | None:
 
 
 def _no_heatmap(job: Job) -> tuple[str, bool]:
-    """Returns the reason why a job that moved bytes has no map of them over time, and whether it has none."""
+    """Returns the reason why a job that moved bytes has no map of them over time, and True if the map is missing."""
     heat = job.records.get("HEATMAP")
     if set(TRACES) & set(job.records) or not moved_once(job):
         return "", False

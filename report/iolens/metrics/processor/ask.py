@@ -1,6 +1,4 @@
-"""The parts of a table that a person requests: levels, threshold, and conditions on ranks, functions, files or
-regions.
-"""
+"""The part of a table that a user requests: levels, a threshold, and conditions on ranks, functions, files or regions."""
 
 from __future__ import annotations
 
@@ -20,10 +18,12 @@ THRESHOLD = 0.95
 """Per cent of the total below which pat_report leaves a row out."""
 
 LEFT_OUT = "rows_left_out"
-"""The attribute of a table's frame that says how many rows are, for having less."""
+"""The attribute of a table's frame with the number of rows that were left out because they are below the threshold."""
 
 PE, EVERY_PE = "pe", "pe=all"
-"""The level of single ranks: its rows with the largest, the median and the smallest value, or all of them."""
+"""The level of single ranks: `pe` gives the ranks with the largest, the median and the smallest value, `pe=all` gives
+all ranks.
+"""
 
 THREAD = "thread"
 """The level of single threads. If it is the last level, imbalance is computed among the threads of all ranks."""
@@ -41,7 +41,9 @@ _CONDITION = re.compile(r"\s*([a-z_]+)\s*(<=|>=|!=|==?|<|>)\s*(.+?)\s*")
 
 @dataclass(frozen=True)
 class Condition:
-    """Rows whose `name` stands in this relation to `value`; text is compared with = and != and may hold * and ?."""
+    """Selects rows whose column `name` stands in this relation to `value`; text is compared with = and != and may hold
+    * and ?.
+    """
 
     name: str
     relation: str
@@ -89,7 +91,7 @@ def conditions(text: str) -> tuple[Condition, ...]:
 
 
 def _condition(text: str) -> Condition:
-    """Returns the matching word of a list."""
+    """Parses one condition, such as `pe<10`; raises UsageError if it is invalid."""
     found = _CONDITION.fullmatch(text)
     if not found:
         raise UsageError(f"{text} is not a condition; write a name, one of < <= = != >= > and a value, such as 'pe<10'")
@@ -128,7 +130,7 @@ def matching_ranks(where: Sequence[Condition], ranks: int) -> int:
 
 
 def kept(rows: Records, where: Sequence[Condition]) -> Records:
-    """Returns the rows that meet all conditions. Rows of several ranks together (rank -1) meet no condition on `pe`."""
+    """Returns the rows that meet all conditions. A row that sums several ranks (rank -1) meets no condition on `pe`."""
     for one in where:
         if one.name == PE:
             rows = rows.where(one.holds(rows["rank"]) & (rows["rank"] >= 0))

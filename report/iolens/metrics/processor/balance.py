@@ -19,11 +19,13 @@ _MEASURES = Measures("time", ("calls",))
 
 @once_per_job
 def load_balance(job: Job, ask: Ask = DEFAULT) -> Records | None:
-    """Returns time of calls by group and function with the ranks that took most, median and least: rows of `drill`.
+    """Returns the time of calls by group and function, with the ranks that took most, median and least: rows of
+    `drill`.
 
-    `time` in seconds and `calls`, from what was timed and overlaps nowhere: I/O (POSIX, STDIO, MPI-IO beyond POSIX),
-    MPI, and exclusive times of traced functions. Their inclusive times follow below a second row of depth 0, without a
-    share, for they are no part of that total; those of less than the threshold of the run time are left out.
+    `time` (seconds) and `calls` come from timed calls that do not overlap: I/O (POSIX, STDIO, MPI-IO beyond POSIX),
+    MPI, and exclusive times of traced functions. The inclusive times of traced functions follow below a second row of
+    depth 0. They have no share, because they are not part of the total; times below the threshold of the run time are
+    left out.
     """
     found = with_inclusive(job, exclusive_balance(job, ask), LEVELS, _MEASURES, ask, job.run_time)
     if found is None:
@@ -36,5 +38,5 @@ def load_balance(job: Job, ask: Ask = DEFAULT) -> Records | None:
 
 @once_per_job
 def exclusive_balance(job: Job, ask: Ask = DEFAULT) -> Records | None:
-    """Returns `load_balance` without the functions whose time includes that of functions which they called."""
+    """Returns `load_balance` without the functions whose time includes the time of functions that they called."""
     return answer(job, timed_rows(job), LEVELS, _MEASURES, ask)

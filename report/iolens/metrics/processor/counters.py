@@ -36,7 +36,7 @@ _ALIASES: Mapping[str, str] = {
     "LLC-stores": "LLC_STORES",
     "LLC-store-misses": "LLC_STORE_MISSES",
 }
-"""perf's names of events, with the names that the formulas use."""
+"""perf's names of events, with the names that the formulas here use."""
 
 _LINE, _PAGE, _WORD = 64, 4096, 8
 """Bytes of a cache line, of a page, of a double."""
@@ -45,7 +45,8 @@ _LINE, _PAGE, _WORD = 64, 4096, 8
 @dataclass(frozen=True)
 class Counts:
     """The counters of an average rank by PAPI's name; user and wall time in seconds (NaN: not known), calls (0: not
-    known), ranks that were there, and the floating-point operations that a cycle can do at most (0: not known)."""
+    known), the number of ranks, and the most floating-point operations that a core can do in a cycle (0: not known).
+    """
 
     events: Mapping[str, float]
     user: float
@@ -60,7 +61,7 @@ class Counts:
 
 @dataclass(frozen=True)
 class Derived:
-    """A metric of several counters; it is left out without those in `needs`."""
+    """A metric computed from several counters; it is left out if any counter in `needs` is missing."""
 
     name: str
     unit: str
@@ -69,12 +70,12 @@ class Derived:
 
 
 def _ratio(name: str, unit: str, above: str, below: str, factor: float = 1.0) -> Derived:
-    """Returns one counter over another."""
+    """Returns the metric that divides one counter by another."""
     return Derived(name, unit, (above, below), lambda c: factor * c[above] / c[below])
 
 
 def _lines(name: str, *counted: str) -> tuple[Derived, Derived]:
-    """Returns the bytes in these cache lines, and the bytes per second."""
+    """Returns two metrics of a counter of cache lines: bytes, and bytes per second."""
 
     def moved(c: Counts) -> float:
         return _LINE * sum(c[one] for one in counted) / 1e9
@@ -154,9 +155,8 @@ def user_time(cycles: float, clock: float) -> float:
 
 
 def derive(counts: Counts) -> list[tuple[str, str, float]]:
-    """Names, unit and value of each metric whose counters are there and whose divisors are not 0.
-
-    Counters that took turns may say that there were more misses than references: what is less than 0 then is left out.
+    """Returns name, unit and value of each metric whose counters exist and whose divisors are not 0. Counters that took
+    turns on the hardware may show more misses than references; a metric below 0 is therefore left out.
     """
     found = []
     for one in _DERIVED:
@@ -172,7 +172,8 @@ def derive(counts: Counts) -> list[tuple[str, str, float]]:
 
 
 SCALES = {"task-clock": (1e-9, "s"), "peak-memory": (2.0**-20, "MiB")}
-"""Events whose values are no plain counts: the factor to multiply them with, and the unit. They have no rate."""
+"""Events whose values are not plain counts: the factor to multiply them with, and the unit. These events have no rate.
+"""
 
 _SOFTWARE = frozenset(
     {"task-clock", "minor-faults", "major-faults", "voluntary-switches", "involuntary-switches", "peak-memory"}
@@ -184,13 +185,13 @@ NO_PEAK = "the number of operations per cycle of this processor is unknown"
 
 _SEVERAL_REGIONS = 0xFFFFFFFE
 _TOGETHER = "(several)"
-"""The number of rows of this table that are of several regions, and their name."""
+"""The name of the region in rows that are the sum of several regions."""
 
 
 @dataclass(frozen=True)
 class Asked:
-    """The requested part of a job: a number of ranks, the rows of `counters` and of `regions` (None: without any), and
-    the names of their regions.
+    """The requested part of a job: the number of ranks, the rows of the table `counters`, and those of `regions` (None:
+    the log has no regions).
     """
 
     job: Job
@@ -201,8 +202,9 @@ class Asked:
 
 @dataclass(frozen=True)
 class Across:
-    """A counter across the ranks: the sum of each one `who` has rows, and how many `ranks` a mean is of. Of ranks that
-    the log holds together, `who` is -1."""
+    """A counter across the ranks: `values` has the sum of each rank in `who`, and `ranks` is the number of ranks for a
+    mean. `who` is -1 for ranks that the log holds together.
+    """
 
     who: np.ndarray
     values: np.ndarray
@@ -220,18 +222,18 @@ class Across:
 
     @property
     def uneven(self) -> float:
-        """Returns their imbalance, per cent."""
+        """Returns the imbalance among the ranks, in per cent."""
         return imbalance_percent(float(self.values.max()), self.mean, self.ranks) if self.apart else NOT_KNOWN
 
 
 @once_per_job
 def counters(job: Job, ask: Ask = DEFAULT) -> Records | None:
-    """Counters by region and event, and below them what follows from them.
+    """Returns the counters by region and event, each region followed by the metrics that are computed from them.
 
-    Columns: region, event, value (mean of the ranks that counted it, of which those that were never in the region have
-    0; scaled up where the kernel took turns with it), unit, rate (per second; of the processor's events, of user time),
-    imbalance_percent, ran (per cent of the time that it counted), unavailable (why there is no value; said of the whole
-    run alone). None if nothing was counted.
+    Columns: region, event, value (mean over the ranks that counted the event, with 0 for ranks that were never in the
+    region; scaled up if the kernel multiplexed the event), unit, rate (per second; for events of the processor, per
+    second of user time), imbalance_percent, ran (per cent of the time in which it counted), unavailable (why there is
+    no value; given for the whole run only). None if nothing was counted.
     """
     rows, visits = table_records(job, "counters"), table_records(job, "regions")
     if rows is None:
@@ -286,13 +288,13 @@ def _of_region(asked: Asked, region: str, rows: Records) -> list[Row]:
 
 
 def _was_counted(rows: Records) -> np.ndarray:
-    """Returns which rows have a count."""
+    """Returns a mask of the rows that have a count."""
     return np.asarray((rows["unavailable"] == "") & (rows["value"] >= 0) & (rows["time_running"] > 0))
 
 
 def _across(asked: Asked, region: str, event: str, there: Records) -> Across:
-    """Returns the rows of an event in a region by rank. Of ranks without a row there, those that counted it in the
-    whole run have 0, unless the log holds some of their regions together.
+    """Returns the rows of an event in a region by rank. A rank without a row in the region gets 0 if it counted the
+    event in the whole run, unless the log holds some of its regions together.
     """
     factor, _ = SCALES.get(event, (1.0, ""))
     same = Groups(there["rank"])
@@ -319,8 +321,8 @@ def _row_of(asked: Asked, region: str, event: str, there: Records, each: Across)
 
 
 def _visited(asked: Asked, region: str, each: Across) -> tuple[float, float]:
-    """Returns seconds of an average one of these ranks in a region with those inside it, and its visits (0: not known);
-    of the whole run, its time. NaN if the log does not have them of the same ranks.
+    """Returns the average seconds of these ranks in a region, nested regions included, and the average number of visits
+    (0: not known); for the whole run, the run time. NaN if the log does not have both for the same ranks.
     """
     if region == WHOLE:
         return asked.job.run_time, 0.0
@@ -333,14 +335,16 @@ def _visited(asked: Asked, region: str, each: Across) -> tuple[float, float]:
 
 
 def _user_seconds(asked: Asked, region: str, each: Across) -> float:
-    """Returns the processor's time of an average one of these ranks there; NaN if it was not counted."""
+    """Returns the average processor time of these ranks in a region; NaN if it was not counted."""
     rows = asked.rows.where((asked.rows["region"] == region) & (asked.rows["event"] == "task-clock"))
     mine = _of_same_ranks(rows.where(_was_counted(rows)), each)
     return NOT_KNOWN if mine is None else float(mine["value"].sum()) * SCALES["task-clock"][0] / each.ranks
 
 
 def _of_same_ranks(rows: Records, each: Across) -> Records | None:
-    """Returns the rows of these ranks; None if there are others, or ranks together that are not together there."""
+    """Returns the rows of exactly these ranks; None if `rows` has other ranks, or holds ranks together that `each` does
+    not.
+    """
     mine = rows if not each.apart else rows.where(np.isin(rows["rank"], each.who))
     return mine if set(mine["rank"].tolist()) == set(each.who.tolist()) else None
 

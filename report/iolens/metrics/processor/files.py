@@ -24,25 +24,25 @@ _COLUMNS = ["name", "seconds", "mib", "rate", "ranks", "calls", "bytes_per_call"
 
 @once_per_job
 def file_input(job: Job, ask: Ask = DEFAULT) -> pd.DataFrame | None:
-    """Returns files that were read: a row for all, then one a file, those with most bytes first; none of /proc and
-    /sys.
+    """Returns the files that were read: one row for all files, then one row per file, most bytes first, without files
+    in /proc and /sys.
 
-    Columns: name, ranks (that read from it), means of such a rank (seconds, mib in 2^20 bytes, calls), rate (all bytes
-    over all time, MiB/s), bytes_per_call, bytes (of all ranks). All layers but MPI-IO. NaN: which ranks read is not
-    known, for the log holds the file's ranks merged. Files with less than the threshold of the bytes and of the time
-    are left out.
+    Columns: name, ranks (that read the file), means over these ranks (seconds, mib in 2^20 bytes, calls), rate (all
+    bytes over all time, MiB/s), bytes_per_call, bytes (of all ranks). All layers but MPI-IO count. NaN: the ranks that
+    read are not known, because the log merges the file's ranks. Files with less than the threshold of the bytes and of
+    the time are left out.
     """
     return _file_rows(job, "read", ask)
 
 
 @once_per_job
 def file_output(job: Job, ask: Ask = DEFAULT) -> pd.DataFrame | None:
-    """Returns files that were written: the columns of `file_input`, of ranks that wrote."""
+    """Returns the files that were written: the columns of `file_input`, with means over the ranks that wrote."""
     return _file_rows(job, "write", ask)
 
 
 def _file_rows(job: Job, kind: str, ask: Ask) -> pd.DataFrame | None:
-    """Returns the rows of one kind; None if there is none."""
+    """Returns the rows of one kind of call; None without rows."""
     moved = rank_io(job)
     if moved is None:
         return None
@@ -63,7 +63,7 @@ def _file_rows(job: Job, kind: str, ask: Ask) -> pd.DataFrame | None:
 
 
 def _file_row(name: str, part: pd.DataFrame) -> dict[str, Any]:
-    """Returns one file, or all."""
+    """Returns the row of one file, or of all files."""
     calls, moved, spent = (float(part[column].sum()) for column in ("calls", "bytes", "time"))
     ranks = float(part["rank"].nunique()) if (part["rank"] >= 0).all() else float("nan")
     return {

@@ -33,26 +33,26 @@ writing.
 """
 
 _EXTRA_META = ("unlinks", "links", "truncates", "allocates", "mkdirs", "rmdirs")
-"""Calls of the private table `posix_extra` that are metadata too."""
+"""Calls of the private table `posix_extra` that count as metadata too."""
 
 _TRANSFERS = ("independent read", "independent write", "collective read", "collective write")
 
 _OPENS = ("independent open", "collective open")
 
 _ROUNDING = 1e-12
-"""Rounding error allowed in a sum of times, far above that of doubles and far below the resolution of a clock."""
+"""Rounding error allowed in a sum of times."""
 
 
 @once_per_job
 def rank_io(job: Job) -> Records | None:
     """Returns a row per rank, `group` (a layer), `function` (read, write, meta; of MPI-IO exchange, meta), file.
 
-    Groups are POSIX, STDIO, DFS, DAOS where there is no DFS, and MPI-IO. Columns also: file (path), calls, time
-    (seconds), bytes. A file that all ranks used is known by rank where the private table `file_ranks` has it; else its
-    rows are of rank -1, all ranks together. The groups do not overlap: MPI-IO is what its calls took beyond the POSIX
-    time in them; of a file that all ranks used, collective transfers are known by rank, and all other calls of all
-    ranks together. POSIX metadata contains calls that Darshan has no counter for, such as rmdir and unlink. None if no
-    layer recorded anything.
+    Groups are POSIX, STDIO, DFS (or DAOS, if there is no DFS) and MPI-IO. Columns also: file (path), calls, time
+    (seconds), bytes. A file that all ranks used has rows by rank if the private table `file_ranks` has it; else its
+    rows have rank -1, which stands for all ranks together. The groups do not overlap: the time of MPI-IO is what its
+    calls took beyond the POSIX time in them. For a file that all ranks used, collective transfers are known by rank,
+    and all other calls only for all ranks together. POSIX metadata contains calls that Darshan has no counter for, such
+    as rmdir and unlink. None if no layer recorded anything.
     """
     parts = [part for name in lowest(job) for part in _layer_rows(name, job)]
     parts += _exchange_rows(job)
@@ -110,7 +110,9 @@ def _folder_rows(job: Job) -> list[Records]:
 
 
 def _exchange_rows(job: Job) -> list[Records]:
-    """Returns seconds of each rank and file in MPI-IO and not in POSIX calls below it, as function `exchange`."""
+    """Returns the seconds that each rank spent in MPI-IO calls on each file, less the POSIX calls in them, as function
+    `exchange`.
+    """
     known, posix, table = job.records.get("MPI-IO"), job.records.get("POSIX"), table_records(job, "mpiio_collectives")
     if known is None:
         return []
@@ -133,8 +135,8 @@ def _exchange_rows(job: Job) -> list[Records]:
 
 
 def _shared_rows(shared: Records, posix: Records | None, collectives: Records | None) -> list[Records]:
-    """Returns MPI-IO beyond POSIX in files that all ranks used, for all ranks together: metadata, and transfers that
-    are not known by rank. A merged record holds the sums of the times of all ranks.
+    """Returns the MPI-IO time beyond POSIX in files that all ranks used, for all ranks together: metadata calls, and
+    transfers that are not known by rank. A merged record has the sums over all ranks.
     """
     ids, none = shared["id"], np.zeros(len(shared))
     below_meta = none if posix is None else _added(posix["id"], posix["POSIX_F_META_TIME"], ids)
@@ -163,8 +165,8 @@ def _shared_rows(shared: Records, posix: Records | None, collectives: Records | 
 
 
 def _beyond(whole: np.ndarray, *parts: np.ndarray) -> np.ndarray:
-    """Returns times minus their parts; a rest within the rounding of sums counts as 0, since it would stand for ranks
-    that did nothing else.
+    """Returns times minus their parts; a remainder within the rounding of sums counts as 0, because otherwise ranks
+    would seem to have spent time there.
     """
     left = whole - sum(parts)
     return np.where(left > _ROUNDING * whole, left, 0.0)
@@ -180,7 +182,7 @@ def _added(ids: np.ndarray, values: np.ndarray, wanted: np.ndarray) -> np.ndarra
 def _rows_of(
     rank: np.ndarray, group: str, function: str, id: np.ndarray, calls: Any, time: Any, bytes: Any = 0
 ) -> Records:
-    """Returns rows of one group and function; calls, time and bytes may be the same number for all."""
+    """Returns rows of one group and function; `calls`, `time` and `bytes` may be one number for all rows."""
     count = len(id)
     return Records(
         {

@@ -19,7 +19,7 @@ LEVELS = Levels(("group", "function", "caller", "file", "region"), ("function", 
 def io_callers(job: Job, ask: Ask = DEFAULT) -> Records | None:
     """Returns time in I/O functions by call site, from the private table `io_sites`: rows of `drill`.
 
-    `time` in seconds, `calls`, `bytes`; by function, who called it, and who called that. Levels also: group (the
+    `time` in seconds, `calls`, `bytes`; by function, its caller, and the caller of that. Levels also: group (the
     module), file and region. MPI-IO calls contain the POSIX calls inside them: filter one group to count once.
     """
     rows = table_frame(job, "io_sites")
