@@ -1,4 +1,4 @@
-"""The rules of a fair comparison: those of Hoefler and Belli, those of IO500, and this project's own about the set-up."""
+"""The rules of a fair comparison: those of Hoefler and Belli, of IO500, and this project's own on the set-up."""
 
 from __future__ import annotations
 

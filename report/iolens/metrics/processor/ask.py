@@ -1,4 +1,4 @@
-"""The part of a table that a user requests: levels, a threshold, and conditions on ranks, functions, files or regions."""
+"""The part of a table that a user requests: levels, a threshold, conditions on ranks, functions, files, regions."""
 
 from __future__ import annotations
 

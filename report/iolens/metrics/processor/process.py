@@ -32,8 +32,8 @@ def memory(job: Job, ask: Ask = DEFAULT) -> Records | None:
 
 @once_per_job
 def program_time(job: Job, ask: Ask = DEFAULT) -> Records | None:
-    """Returns the processor time of each rank (`time`; `user_time` and `system_time`; seconds), and what held it up:
-    rows of `drill`.
+    """Returns the processor time of each rank (`time`; `user_time` and `system_time`; seconds), with the counts that
+    show why it was interrupted: rows of `drill`.
     """
     measures = Measures("time", ("user_time", "system_time", "major_faults", "involuntary_switches"))
     return answer(job, _process_rows(job), _LEVELS, measures, ask)

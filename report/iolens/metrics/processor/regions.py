@@ -26,10 +26,10 @@ _MEASURES = Measures("exclusive_time", ("time", "calls", "unended"), {"min_time"
 def regions(job: Job, ask: Ask = DEFAULT) -> Records | None:
     """Returns time in each region, by its path: rows of `drill`.
 
-    `exclusive_time` (seconds, without the regions inside) decides order, share and imbalance; `time` is with them, and
-    NaN in sums over several regions, for one may be in another; `calls`, of which `unended` had no end; `min_time` and
-    `max_time` of a single visit. Threads of a rank are added. A region is left out by its time with those inside, so
-    that one that holds large ones is there. None if the program marked none.
+    `exclusive_time` (seconds, without nested regions) decides order, share and imbalance; `time` includes nested
+    regions, and is NaN in sums over several regions, because one may be nested in another; `calls`, of which `unended`
+    had no end; `min_time` and `max_time` of a single visit. Times of a rank's threads are added. The threshold applies
+    to `time`, so that a region that contains large ones is shown. None if the program marked none.
     """
     rows = table_records(job, "regions")
     if rows is None:
@@ -76,7 +76,9 @@ def _paths(job: Job) -> dict[int, str]:
 
 
 def path(region: int, rows: Mapping[int, tuple[int, str]]) -> str:
-    """Returns the labels from the outside to a region; `rows`: its parent and label. A damaged circle ends."""
+    """Returns the labels from the outermost region to this one; `rows` has parent and label of each region. A cycle in
+    a damaged log ends the path.
+    """
     labels: list[str] = []
     while region in rows and len(labels) < len(rows):
         region, label = rows[region]

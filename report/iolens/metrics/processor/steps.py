@@ -64,13 +64,13 @@ def steps(job: Job) -> Records | None:
 
 
 def _with_waits(step: Step, said: str, look: str) -> Step:
-    """Returns a step with what the events of waits say of it, and their table."""
+    """Returns a step with the statement of the wait events on it, and the table of waits to look at."""
     return replace(step, evidence=f"{step.evidence}; {said}", look=look)
 
 
 def _said_by_waits(job: Job) -> dict[str, tuple[str, str]]:
-    """Returns a sentence and a table by the table of the step that it belongs to; empty if the log has no events of
-    waits (`iolens run --why`).
+    """Returns, by the table of the step that it belongs to, a sentence from the events of waits and a table to look at;
+    empty if the log has no such events (`iolens run --why`).
     """
     found: dict[str, tuple[str, str]] = {}
     causes, waits, path = waits_by_cause(job), wait_states(job), path_by_activity(job)
@@ -93,7 +93,7 @@ _WORK = ("kind", "function", "file", "seconds")
 
 
 def _rows(table: Records, *names: str) -> Iterator[tuple[Any, ...]]:
-    """Returns the rows of a table of waits; those of 0 s are no waits."""
+    """Returns the rows of a table of waits, without those of 0 s."""
     return table.where(table["seconds"] > 0).rows(*names)
 
 
@@ -110,7 +110,7 @@ def _parts_of(job: Job) -> dict[str, float]:
 
 
 def imbalance_step(job: Job) -> Step:
-    """Returns step 1: what the rank that works longest, in computing and I/O, does more of than the others."""
+    """Returns step 1: the work that takes the rank with the longest computing and I/O longer than the other ranks."""
     each = time.rank_time(job)
     if each is None or len(each) < 2:
         return Step("1. balance the load", "n/a: one rank", "load_balance")
@@ -207,7 +207,7 @@ def computation_step(job: Job) -> Step:
 
 
 TOLD = {("Instructions per cycle", ""): ".2f", ("D1 cache hit ratio", "%"): ".1f", ("Cycles stalled", "%"): ".1f"}
-"""The metrics of counters that tell of computing that waits for memory, and how they are printed."""
+"""The metrics of counters that show whether computing waits for memory, with the format in which they are printed."""
 
 
 def _told_by_counters(job: Job) -> list[str]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from iolens.log import Job
 
 _IDLE = 0.05
-"""A thread that used less of a core than this part of the busiest one is a helper, and left out of averages."""
+"""A thread that used less of a core than this part of the busiest one is a helper, and is left out of averages."""
 
 _COLUMNS = (
     "rank threads on_core imbalance imbalance_percent busiest busiest_thread runnable asleep openmp openmp_share"
@@ -68,8 +68,9 @@ def _openmp_shares(job: Job) -> dict[int, float]:
 
 @dataclass(frozen=True)
 class UnevenThreads:
-    """The threads of the rank whose busiest thread exceeds the mean most: their number, seconds on a core of the
-    busiest and of the average one."""
+    """The threads of the rank whose busiest thread exceeds the mean most: their number, and the seconds on a core of
+    the busiest and of the average thread.
+    """
 
     rank: int
     threads: int
@@ -78,7 +79,7 @@ class UnevenThreads:
 
 
 def working_threads(job: Job) -> UnevenThreads | None:
-    """Returns the most uneven rank's threads, helpers left out; None if no rank has two that work."""
+    """Returns the threads of the most uneven rank, helpers left out; None if no rank has two that work."""
     rows = thread_balance(job)
     if rows is None:
         return None

@@ -130,7 +130,9 @@ def _from_calls(job: Job, use: CoreUse | None) -> Parts:
 
 
 def _called_io(moved: Records | None, ranks: int) -> Parts:
-    """Returns the seconds of each rank in each layer of I/O; what is known of all ranks together is spread evenly."""
+    """Returns the seconds of each rank in each layer of I/O; a value that is known only for all ranks together is
+    spread evenly.
+    """
     if moved is None:
         return {}
     return {part: by_rank(moved.where(moved["group"] == layer), "time", ranks) for layer, part in IO.items()}
@@ -157,10 +159,9 @@ def _called_mpi(mpi: Records, ranks: int) -> Parts:
 
 
 def _least_computing(found: Parts, apart: np.ndarray, use: CoreUse | None) -> np.ndarray:
-    """Returns a lower bound on the seconds of computing: time in user mode that no call has room for.
-
-    `apart`: seconds of `found` in MPI_Init and before the rank began, which the user time is without. The user time is
-    that of all threads, so that nothing is known where there are several.
+    """Returns a lower bound on the seconds of computing: user-mode time that does not fit into any call. `apart`:
+    seconds of `found` in MPI_Init and before the rank began, which the user time does not include. The user time is
+    that of all threads, so that the bound is 0 if there are several.
     """
     if use is None:
         return np.zeros_like(apart)
@@ -177,11 +178,10 @@ def _outside_parts(
     ran: np.ndarray | None = None,
     limit: np.ndarray | float = np.inf,
 ) -> Parts:
-    """Returns the parts of the time outside calls: what is certain of each, and the rest as OFF_CORE and UNKNOWN.
-
-    `inside`: seconds in calls of which it is not known whether the rank was on a core. `least` and `limit`: bounds on
-    computing from elsewhere. `computing`: the name of the time on a core. `ran`: seconds outside calls in which the
-    rank was not asleep, from samples.
+    """Returns the parts of the time outside calls: the certain seconds of each part, and the rest as OFF_CORE and
+    UNKNOWN. `inside`: seconds in calls for which it is not known whether the rank was on a core. `least` and
+    `limit`: bounds on computing from other sources. `computing`: the name of the time on a core. `ran`: seconds
+    outside calls in which the rank was not asleep, from samples.
     """
     if use is None:
         return {UNKNOWN: outside} if ran is None else {computing: ran, OFF_CORE: outside - ran}
@@ -191,7 +191,7 @@ def _outside_parts(
     off = whole - on_core
     waited = np.where(told, np.minimum(np.nan_to_num(use.runnable), off), off)
     asleep = np.where(told, off - waited, 0.0)
-    # A system call that never waits looks like a wait to the samples: the kernel's count of time off the cores decides.
+    # To a sample, a system call that never waits looks like a wait: the kernel's count of time off the cores decides.
     still = outside if ran is None else np.minimum(outside - ran, off)
     running = outside if ran is None else outside - still
     most = np.minimum(np.minimum(on_core, running), limit)
@@ -236,7 +236,9 @@ def _sampled_part(rows: pd.DataFrame) -> np.ndarray:
 
 
 def _of_busiest_threads(rows: pd.DataFrame) -> pd.DataFrame:
-    """Returns the rows of one thread of each rank: the one that computed most, the first if none did so by a fifth."""
+    """Returns the rows of one thread of each rank: the thread that computed most, or the first one unless another
+    computed a fifth more.
+    """
     computed = rows["samples"].where(_sampled_part(rows) == COMPUTE, 0)
     by_thread = computed.groupby([rows["rank"], rows["thread"]]).sum()
     chosen = {}
@@ -248,11 +250,11 @@ def _of_busiest_threads(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _from_samples(rows: pd.DataFrame, seconds: np.ndarray, use: CoreUse | None) -> Records:
-    """Returns the parts of each sampled rank: its `seconds` are shared out to the parts as its samples are.
+    """Returns the parts of each sampled rank: its `seconds` are divided among the parts in proportion to its samples.
 
     A sample outside calls tells whether the thread was asleep; whether it had a core is bounded by what the kernel
-    counted. The processor time by place says how much of that was outside calls: the processor time of a system call
-    stands at a later place, so that the processor time in the kernel is its largest error.
+    counted. The processor time by call site says how much of it was outside calls. The processor time of a system call
+    is booked at a later site, so that the error is at most the processor time in the kernel.
     """
     rows = rows[rows["rank"].between(0, len(seconds) - 1)]
     part = _sampled_part(rows)
@@ -309,7 +311,7 @@ class Efficiency:
 
 
 _CERTAIN = 0.01
-"""Efficiencies are given if at most this part of the time, and less than computing took, is UNKNOWN."""
+"""Efficiencies are given only if UNKNOWN is at most this part of the time, and less than computing."""
 
 
 @once_per_job
@@ -317,10 +319,10 @@ def efficiencies(job: Job) -> Records | None:
     """Returns POP's efficiencies: name, value (0 to 1; NaN: not known), definition, unknown (why it is not).
 
     Parallel efficiency = load balance x core efficiency x I/O efficiency x communication efficiency, after the POP
-    Standard Metrics (pop-coe.eu). I/O and time outside I/O and MPI without a core (asleep, blocked, waiting for a core,
-    in OpenMP's library) are factors of their own, so that neither counts as computing or as MPI. c: seconds of
-    computing of a rank, w: of waiting outside I/O and MPI, o: of I/O, T: the run time. None for a single process, and
-    where MPI was neither traced nor sampled.
+    Standard Metrics (pop-coe.eu). I/O is a factor of its own, and so is time outside I/O and MPI without a core
+    (asleep, blocked, waiting for a core, in OpenMP's library), so that neither counts as computing or as MPI. c:
+    seconds of computing of a rank, w: of waiting outside I/O and MPI, o: of I/O, T: the run time. None for a single
+    process, and if MPI was neither traced nor sampled.
     """
     each = rank_time(job)
     if each is None or job.nprocs < 2 or job.run_time <= 0 or each[UNTRACED].any():

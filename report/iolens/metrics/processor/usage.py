@@ -17,17 +17,17 @@ from iolens.metrics.processor.sampled.private import table_records
 from iolens.missing import is_nan
 
 BUSIER = 1.2
-"""A thread stands for its rank in place of the first one when it used the cores by this factor more."""
+"""A thread other than the first one stands for its rank if it used the cores more by this factor."""
 
 
 @dataclass(frozen=True)
 class CoreUse:
-    """Seconds of each rank, of the thread that stands for it; NaN if the log does not know them.
+    """Seconds of the thread that stands for each rank; NaN if the log does not know them.
 
     `on_core`: processor time; `runnable`: ready to run without a core. Both are without MPI_Init. `init`: the time in
-    MPI_Init. `recorded`: how long the process was recorded. `user`: processor time of all threads outside the kernel
-    and MPI_Init, at least. `system`: processor time of all threads in the kernel, at most. `thread`: the number of the
-    thread. `alone`: no other thread was started.
+    MPI_Init. `recorded`: how long the process was recorded. `user`: lower bound on the processor time of all threads
+    outside the kernel and MPI_Init. `system`: upper bound on the processor time of all threads in the kernel. `thread`:
+    the number of the thread. `alone`: no other thread was started.
     """
 
     on_core: np.ndarray
@@ -46,7 +46,7 @@ class CoreUse:
 
 @once_per_job
 def core_use(job: Job) -> CoreUse | None:
-    """Returns what the busiest thread of each rank used of the cores; None if the log has no processor time.
+    """Returns the use of the cores by the busiest thread of each rank; None if the log has no processor time.
 
     Logs of versions that recorded no threads have the processor time of all threads together: it stands for that of one
     thread, and waiting for a core is not known.

@@ -40,8 +40,8 @@ _SUPPOSES = {
 class Typical:
     """The typical value of repeated measurements, with an interval where the repetitions allow one.
 
-    `low` and `high` are None for a single measurement; `coverage` is the probability (0 to 1) with which
-    the method's interval holds the true value at least.
+    `low` and `high` are None for a single measurement; `coverage` is the probability (0 to 1) with which the method's
+    interval at least holds the true value.
     """
 
     count: int
@@ -136,8 +136,8 @@ def margin(parts: Iterable[tuple[float, int]], risk: float) -> float:
 class Family:
     """Groups of repetitions that are compared with each other.
 
-    A group of one repetition has no spread of its own: what it takes part in has no interval, and it is told apart
-    from nothing.
+    A group of one repetition has no spread of its own: no ratio with it has an interval, and it differs significantly
+    from no other group.
     """
 
     groups: Sequence[Sequence[float]]
@@ -179,7 +179,9 @@ class Family:
         return self.contrast([(1.0, index), (-1.0, base)], self.share(confidence, comparisons))
 
     def share(self, confidence: float, comparisons: int | None = None) -> float:
-        """Returns the risk of one of `comparisons`; of all the comparisons with one group without their number."""
+        """Returns the risk of missing that each of `comparisons` may have; without their number, each comparison with
+        one group.
+        """
         return (1.0 - confidence) / max(1, len(self.groups) - 1 if comparisons is None else comparisons)
 
 
@@ -191,7 +193,7 @@ def family(groups: Sequence[Sequence[float]]) -> Family:
 
 
 def _summary(logs: Sequence[float]) -> Summary:
-    """Numbers, mean and variance of some logarithms."""
+    """Returns number, mean and variance of some logarithms."""
     mean = fmean(logs)
     if len(logs) == 1:
         return Summary(1, mean, None)

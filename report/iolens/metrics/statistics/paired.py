@@ -1,10 +1,11 @@
 """Ratios between the points of a sweep, from runs that are compared within their blocks.
 
-A block is one repetition of every point. The logarithm of a rate is the sum of its point's, of its block's, which
-drift changes, and of scatter. Points and blocks are fitted together by weighted least squares; where no blocks are
-given, the points' means stand alone. The intervals come from draws of what the errors can have been: variances by
-`spreads`, normal scatter of every run, and the same fit. So intervals of a whole family hold together without a bound
-like Bonferroni's. `tests/bench/coverage.py` simulates how often they hold; report/STATISTICS.md has its table.
+A block is one repetition of every point. The logarithm of a rate is the sum of a term for its point, a term for its
+block (which changes with drift), and scatter. Points and blocks are fitted together by weighted least squares; where no
+blocks are given, the points' means stand alone. The intervals come from random draws of possible errors: variances by
+`spreads`, normal scatter of every run, and the same fit. The intervals of a whole family therefore hold together
+without a bound such as Bonferroni's. `tests/bench/coverage.py` simulates how often they hold; report/STATISTICS.md has
+its table.
 """
 
 from __future__ import annotations
@@ -26,25 +27,29 @@ else:
     Array = Places = Any
 
 _DRAWS, _SEED, _ROUNDS = 4000, 2026, 4
-"""Draws of the errors, their seed, and how often weights and fit are made from one another."""
+"""Number of draws of the errors, their seed, and the number of times that weights and fit are computed from one
+another.
+"""
 
 _TREND_FROM = 8
-"""Degrees of freedom from which one is spent on a trend within blocks."""
+"""Fewest degrees of freedom with which one of them is used for a trend within blocks."""
 
 _ENOUGH = 500
-"""Number of draws by which the usual size of an error is estimated, which makes the intervals of a family alike."""
+"""Number of draws from which the usual size of an error is estimated; errors are scaled by it, so that the intervals of
+a family are alike.
+"""
 
 _BY_BLOCK = "each run is compared with the runs of its block, one repetition of every setting, so that drift cancels"
 _BY_MEANS = "settings are compared by the means of their runs, because the blocks of runs are broken"
 
 _LEAST_VARIANCE, _LEAST_FREEDOM = 1e-14, 1e-3
-"""The smallest variance and degrees of freedom to reckon with: runs may be equal to the last digit."""
+"""The smallest variance and degrees of freedom used in calculations, because runs may be equal to the last digit."""
 
 
 @dataclass(frozen=True)
 class Design:
-    """The logarithms of the points' rates, up to a constant, and draws of their errors (rows), None if there is none
-    repetition. `counts` are the points' runs; `by_block` says whether runs were compared within their blocks.
+    """The logarithms of the points' rates, up to a constant, and draws of their errors (rows), None without
+    repetitions. `counts` are the points' runs; `by_block` says whether runs were compared within their blocks.
     """
 
     logs: Array
@@ -81,9 +86,9 @@ class Design:
     def can_be_best(self) -> list[bool]:
         """Returns for each point whether it can be the best.
 
-        A point is out if another one is faster by more than the largest advantage that chance gives any other over it
-        in all but 5 % of cases. So the best point stays in with 95 %, however many there are (J. C. Hsu, Multiple
-        Comparisons, 1996, chapter 4).
+        A point is excluded if another one is faster by more than the largest advantage that chance alone gives any
+        other point over it in 95 % of cases. The best point therefore stays included with a probability of 95 %,
+        however many points there are (J. C. Hsu, Multiple Comparisons, 1996, chapter 4).
         """
         import numpy as np
 
@@ -99,7 +104,7 @@ class Design:
         return found
 
     def differences(self, base: int) -> tuple[Array, Array]:
-        """Returns the draws of errors relative to a point's, and the usual size of each."""
+        """Returns the draws of errors relative to the error of one point, and the usual size of each."""
         import numpy as np
 
         if self.errors is None:
@@ -126,7 +131,7 @@ def design(
     """Returns the points' rates, from groups of positive values with the number of each run's block and its place in
     the order of all runs.
 
-    Without blocks, or where they do not connect all points, points are compared by their means. With an order and many
+    Without blocks, or if blocks do not connect all points, points are compared by their means. With an order and many
     runs, a steady trend within blocks is fitted, too.
     """
     import numpy as np
@@ -180,10 +185,10 @@ def _fitted(logs: Array, points: Places, table: Array, counts: Sequence[int]) ->
 
 
 def _variances_drawn(squares: Array, freedom: Array, by_block: bool, random: np.random.Generator) -> Array:
-    """Returns rows of variances that the points can have.
+    """Returns rows of possible variances of the points.
 
-    Two points in blocks have one variance, that of their difference: Student's paired t. Two without blocks have each
-    its own: two are too few to tell of one another.
+    Two points in blocks have one variance, that of their difference, as in Student's paired t test. Two points without
+    blocks each have their own variance: two points are too few to inform about one another.
     """
     import numpy as np
 
@@ -196,7 +201,9 @@ def _variances_drawn(squares: Array, freedom: Array, by_block: bool, random: np.
 
 
 def _estimated(squares: Array, freedom: Array) -> tuple[Array, Array]:
-    """Returns variances and degrees of freedom that are above 0. A point that no run tells of has the usual one."""
+    """Returns variances and degrees of freedom that are above 0. A point without information from runs gets the usual
+    variance.
+    """
     import numpy as np
 
     known = freedom > _LEAST_FREEDOM

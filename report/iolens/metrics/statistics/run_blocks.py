@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _MOST_APART = 0.2
-"""Maximum share of runs that may have been made apart from their repetition, such as failed runs done again."""
+"""Maximum share of runs that may have been made apart from their repetition, such as failed runs that were repeated."""
 
 
 def run_blocks(parts: Sequence[pd.DataFrame]) -> list[list[int]] | None:
@@ -18,7 +18,7 @@ def run_blocks(parts: Sequence[pd.DataFrame]) -> list[list[int]] | None:
     unknown, or if the runs were not made repetition by repetition.
 
     A block is a repetition. A run that began while a later repetition was under way belongs to the later block. A run
-    that was made before or after all others is a block by itself, so that it is compared with none.
+    that was made before or after all others is a block by itself, so that it is compared with no other run.
     """
     import pandas as pd
 
@@ -45,8 +45,8 @@ def run_blocks(parts: Sequence[pd.DataFrame]) -> list[list[int]] | None:
 
 
 def run_order(parts: Sequence[pd.DataFrame]) -> list[list[float]]:
-    """Returns the place of each run in the order of starts, 0 to 1, for runs that `run_blocks` has blocks of. Runs that
-    began in the same second share theirs.
+    """Returns the position of each run in the order of starts, 0 to 1, for runs that have blocks (`run_blocks`). Runs
+    that began in the same second have the same position.
     """
     import pandas as pd
 
@@ -69,7 +69,7 @@ def _apart(seconds: Sequence[float], repetitions: Sequence[int], middles: dict[i
 
 
 def _blocks(seconds: Sequence[float], repetitions: Sequence[int], apart: Sequence[bool]) -> list[int] | None:
-    """Returns the blocks of runs, given which of them were made apart; None if repetitions overlap all the same."""
+    """Returns the blocks of runs, given which of them were made apart; None if repetitions overlap nevertheless."""
     whole = [(own, begun) for own, begun, far in zip(repetitions, seconds, apart, strict=True) if not far]
     spans = {own: [begun for one, begun in whole if one == own] for own in sorted({own for own, _ in whole})}
     ordered = list(spans.values())

@@ -1,9 +1,9 @@
 """The true spread of each point's runs, from its own few runs and from those of the other points.
 
 Three runs say little about their own spread, and a hundred runs of other points say much about the usual one. A point
-is either usual, its variance near a common one (scaled inverse chi-square), or odd, its variance any from the common
-one to LARGEST times that. The data decide how alike usual points are and which are odd. G. K. Smyth, Statistical
-Applications in Genetics and Molecular Biology 3 (2004), has the first half, as moderated variances.
+is either usual, with a variance near a common one (scaled inverse chi-square), or odd, with any variance from the
+common one to LARGEST times the common one. The data decide how similar usual points are and which points are odd. G. K.
+Smyth, Statistical Applications in Genetics and Molecular Biology 3 (2004), has the first half, as moderated variances.
 """
 
 from __future__ import annotations
@@ -21,18 +21,22 @@ else:
     Array = Any
 
 _ALIKE = (1.0, 4.0, 16.0)
-"""Degrees of freedom with which the usual points may inform about one another's variance; all are equally likely
-beforehand.
+"""Degrees of freedom with which the usual points may inform about one another's variance; all are equally likely a
+priori.
 """
 
 _ODD = 0.08
-"""Minimum share of outlying points that is expected in advance; it is one point if the points are few."""
+"""Minimum share of odd points that is expected a priori; it is one point if the points are few."""
 
 _LARGEST, _STEEP = 1000.0, 0.2
-"""Largest variance of an odd point, in common ones, and the power with which larger ones are likelier beforehand."""
+"""Largest variance of an odd point as a multiple of the common one, and the power that makes larger variances more
+likely a priori.
+"""
 
 _STEPS, _COMMON_STEPS, _BEYOND = 24, 60, 3.0
-"""Steps of an odd point's variance and of the common one, and how far the latter's logarithm may lie outside."""
+"""Number of steps for an odd point's variance and for the common one, and how far the logarithm of the common one may
+lie outside the estimates.
+"""
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 
 def t_cdf(t: float, freedom: float) -> float:
-    """Returns distribution function of Student's t, by the incomplete beta function (Abramowitz, Stegun 26.7.1)."""
+    """Returns the distribution function of Student's t, by the incomplete beta function (Abramowitz, Stegun 26.7.1)."""
     tail = 0.5 * incomplete_beta(freedom / (freedom + t * t), freedom / 2, 0.5)
     return 1.0 - tail if t > 0 else tail
 

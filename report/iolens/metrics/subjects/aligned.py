@@ -23,7 +23,7 @@ Key = tuple[str, str, str, int]
 SAME, _MORE, _LESS, UNSURE = "same", "more", "less", "inconclusive"
 _ONE_RUN, ABSENT, _NO_RATIO = "one run", "absent", "no ratio"
 """Reasons why a subject's number has no ratio to the first one's. `one run`: they differ, and no repetitions show how
-much is chance; `no ratio`: zeros among the repetitions.
+much of it is chance; `no ratio`: there are zeros among the repetitions.
 """
 
 
@@ -33,9 +33,9 @@ def aligned(subjects: Subjects) -> pd.DataFrame:
 
     `value A`: the typical value (of repeated positive values `statistics.Family.typical`, else their mean), `low A` and
     `high A` its interval, `count A` the measurements. Of each subject but the first, against the first: `change B`
-    (difference of the values), `ratio B` with `ratio_low B` and `ratio_high B` (`statistics.Family.against`, or that of
-    the quotients within blocks where all are runs of one sweep: those of one row hold together over the subjects, by
-    Bonferroni), and `standing B`.
+    (difference of the values), `ratio B` with `ratio_low B` and `ratio_high B` (`statistics.Family.against`, or the
+    ratio of the quotients within blocks if all are runs of one sweep; the intervals of one row hold together over the
+    subjects, by Bonferroni), and `standing B`.
     """
     import pandas as pd
 
@@ -51,7 +51,7 @@ def aligned(subjects: Subjects) -> pd.DataFrame:
 
 @once_per_job
 def blocks_of(subjects: Subjects) -> list[list[int]] | None:
-    """Returns the block of each run of each subject, where all are runs of one sweep (`run_blocks`); else None."""
+    """Returns the block of each run of each subject if all are runs of one sweep (`run_blocks`); else None."""
     import pandas as pd
 
     return run_blocks(
@@ -97,7 +97,7 @@ def numbers(subject: Subject) -> Mapping[Key, Sequence[float]]:
 
 
 def _merged(orders: Sequence[Sequence[Key]]) -> list[Key]:
-    """Returns each key once, groups together; what only a later subject has stands at the end of its group."""
+    """Returns each key once, groups together; keys that only a later subject has stand at the end of their group."""
     keys = list(dict.fromkeys(key for order in orders for key in order))
     groups = list(dict.fromkeys(key[0] for key in keys))
     return sorted(keys, key=lambda key: groups.index(key[0]))
@@ -106,7 +106,7 @@ def _merged(orders: Sequence[Sequence[Key]]) -> list[Key]:
 def _row_of(
     groups: Sequence[Sequence[float]], letters: Sequence[str], blocks: Sequence[Sequence[int]] | None
 ) -> dict[str, Any]:
-    """Returns the columns of one number."""
+    """Returns the columns of one number, a row of `aligned`."""
     row: dict[str, Any] = {}
     for letter, group in zip(letters, groups, strict=True):
         value, low, high = typical(group)
@@ -154,8 +154,8 @@ def _quotients(
 
 
 def _against(base: Sequence[float], group: Sequence[float], comparisons: int, paired: Sequence[float] | None) -> Ratio:
-    """Returns a group over the base, from their `paired` quotients if there are any; NaN if either has a zero or
-    nothing.
+    """Returns the ratio of a group to the base, from their `paired` quotients if there are any; NaN if either has a
+    zero or no values.
     """
     if not base or not group or min(*base, *group) <= 0:
         return Ratio(math.nan, None, None)
@@ -168,7 +168,7 @@ def _against(base: Sequence[float], group: Sequence[float], comparisons: int, pa
 
 
 def _standing(base: Sequence[float], group: Sequence[float], ratio: Ratio) -> str:
-    """Returns one of the words above."""
+    """Returns the standing of a subject's number against the base's, such as CHANGED or ABSENT."""
     if not base or not group:
         return ABSENT
     constant = len(set(base)) == len(set(group)) == 1

@@ -8,9 +8,9 @@ from iolens.metrics.subjects.subject import Subject, Subjects
 
 
 def bounds(subjects: Subjects, device_rate: float = 0.0) -> dict[str, float]:
-    """Returns the bound in MiB/s by the subjects' letters, without subjects that have none. For emulated storage it
-    is that of `metrics.files.bound.of_runs` for the requested stripes and the observed writers (medians over
-    the runs), for other storage `device_rate`, in bytes per second, if it is given.
+    """Returns the bound in MiB/s by the subjects' letters, without subjects that have none. For emulated storage the
+    bound is that of `metrics.files.bound.of_runs` for the requested stripes and the observed writers (medians over
+    the runs); for other storage it is `device_rate`, in bytes per second, if that is given.
     """
     found = {}
     for letter, subject in subjects.named:
@@ -21,13 +21,13 @@ def bounds(subjects: Subjects, device_rate: float = 0.0) -> dict[str, float]:
 
 
 def _emulated(subject: Subject) -> bool:
-    """Returns whether a run of it was on emulated storage."""
+    """Returns whether any run of the subject was on emulated storage."""
     kinds = {(trial.record.get("storage") or {}).get("kind") for trial in subject.trials}
     return EMULATED in kinds or any(job.emulated for job in subject.jobs)
 
 
 def _of_model(subject: Subject) -> float:
-    """Returns the bound by the model, MiB/s; 0 if the runs do not tell what it needs."""
+    """Returns the bound by the model in MiB/s; 0 if the runs do not record the numbers that the model needs."""
     import pandas as pd
 
     limits = next((trial.limits for trial in subject.trials if known(trial.limits)), {})

@@ -20,17 +20,17 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _MOST = 3
-"""Different values of a fact among repetitions that are named."""
+"""Maximum number of different values of a fact that are listed for the repetitions of a subject."""
 
 _LONG = 40
-"""Maximum length of a value, in characters, of which several are listed; of longer values one is shown."""
+"""Maximum length of values, in characters, up to which several are listed; of longer values one is shown."""
 
 _DAYS = 1e12
-"""Maximum date in seconds since 1970; a later one is damage."""
+"""Latest plausible date in seconds since 1970; a later one is taken for damage."""
 
 
 def facts_of(trial: Trial) -> dict[str, str]:
-    """Returns the facts of one run; of a fact that several sources know, the log's."""
+    """Returns the facts of one run; if several sources know a fact, the log's value counts."""
     found: dict[str, str] = {}
     parts = [
         *(_of_record(trial.record) if trial.record else ()),
@@ -65,7 +65,7 @@ def _of_job(job: Job) -> Iterator[tuple[str, str]]:
 
 
 def _of_hints(job: Job) -> Iterator[tuple[str, str]]:
-    """Yields the hints of MPI-IO: in force, else as they were requested; of several files, all values."""
+    """Yields the hints of MPI-IO: the effective values, else the requested ones; if files differ, all values."""
     found = hints(job)
     if found is None:
         return
@@ -110,7 +110,7 @@ def _date(seconds: float) -> str:
 @once_per_job
 def aligned_facts(subjects: Subjects) -> pd.DataFrame:
     """Returns one row per fact: `fact`, a column of text for each subject, named by its letter (empty: not known;
-    several values where its repetitions differ), `differs`: whether the subjects that know it differ.
+    several values if its repetitions differ), and `differs`: whether the subjects that have the fact differ.
     """
     import pandas as pd
 
@@ -124,7 +124,7 @@ def aligned_facts(subjects: Subjects) -> pd.DataFrame:
 
 
 def _facts_of_subject(subject: Subject) -> dict[str, str]:
-    """Returns the facts of its runs; where they differ, up to MOST values."""
+    """Returns the facts of a subject's runs; if runs differ in a fact, up to MOST values."""
     found: dict[str, dict[str, None]] = {}
     for trial in subject.trials:
         for name, value in facts_of(trial).items():
@@ -133,7 +133,7 @@ def _facts_of_subject(subject: Subject) -> dict[str, str]:
 
 
 def value_list(values: list[str]) -> str:
-    """Returns some values: 'a; b; c; 4 more'; of long ones the first."""
+    """Returns some values: 'a; b; c; 4 more'; if they are long, only the first."""
     shown = values[: _MOST if max(map(len, values)) <= _LONG else 1]
     more = len(values) - len(shown)
     return "; ".join([*shown, *([f"{more} more"] if more else [])])

@@ -25,8 +25,8 @@ def aligned_files(subjects: Subjects) -> pd.DataFrame:
     (bytes read and written are), changed, appeared, vanished, or empty if neither has it. Files that differ come first,
     those with most bytes or time foremost.
 
-    Files are the same when their paths are. Different paths with the same last part are, too, where no subject has two
-    of them.
+    Files are the same if their paths are equal. Different paths with the same last part are the same file, too, unless
+    a subject has two of them.
     """
     import pandas as pd
 
@@ -52,8 +52,8 @@ def aligned_files(subjects: Subjects) -> pd.DataFrame:
 
 
 def _files_of(subject: Subject) -> pd.DataFrame:
-    """Returns bytes and seconds of each path, averaged over the runs; paths of runs are matched as those of
-    subjects are.
+    """Returns bytes and seconds of each path, averaged over the runs; paths of different runs are matched in the same
+    way as those of subjects.
     """
     import pandas as pd
 

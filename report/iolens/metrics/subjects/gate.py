@@ -1,7 +1,7 @@
 """Limits on what may change between two subjects, for a gate in continuous integration.
 
-A limit names one number of a comparison and by how much it may grow or fall: `run_time>+10%`. It is broken where the
-change is proven to be beyond the limit, held where it is proven not to be, and open where the runs prove neither.
+A limit names one number of a comparison and by how much it may grow or fall: `run_time>+10%`. The limit is broken if
+the change is proven to be beyond it, held if the change is proven not to be, and open if the runs prove neither.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Verdict:
     """A limit, BROKEN, HELD or OPEN, and why.
 
     `base` and `new` are the typical values of both subjects in `unit`. `ratio` is new over base, with one end of a
-    one-sided interval on either side; None if it cannot be had.
+    one-sided interval on either side; None if it cannot be computed.
     """
 
     limit: Limit
@@ -54,10 +54,7 @@ class Verdict:
 
 
 def limit_of(text: str) -> Limit:
-    """Returns the limit of a text such as `run_time>+10%`.
-
-    Raises UsageError if it is none.
-    """
+    """Returns the limit in a text such as `run_time>+10%`. Raises UsageError if the text is not a limit."""
     found = _LIMIT.fullmatch(text.strip())
     if found is None:
         raise UsageError(f"--fail {text}: a limit has a name, < or >, and per cent, as in 'run_time>+10%'")
@@ -112,7 +109,7 @@ def _verdict(limit: Limit, key: Key, groups: Sequence[Sequence[float]], risk: fl
 
 
 def _ratio(base: Sequence[float], new: Sequence[float], unit: str, risk: float) -> tuple[Ratio | None, str]:
-    """Returns new over base, each end of its interval at this risk, and why there is none."""
+    """Returns the ratio of new to base, each end of its interval at this risk; or None and the reason."""
     if not base or not new:
         return None, "only one side has this number"
     if not all(map(math.isfinite, (*base, *new))):

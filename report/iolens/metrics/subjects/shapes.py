@@ -25,9 +25,9 @@ _WORTH = 0.01
 @once_per_job
 def operation_seconds(subjects: Subjects) -> pd.DataFrame:
     """Returns seconds of an average process by operation, a row per layer and subject: module, letter, read, write,
-    meta (means over the logs), smallest and largest (their sum in a single log), run_time (mean), logs. Layers in which
-    no subject spent WORTH of the longest time are left out; layers lie above one another, so that a row contains those
-    below it.
+    meta (means over the logs), smallest and largest (their sum in a single log), run_time (mean), logs. Layers in
+    which no subject spent WORTH of the longest time are left out. The time of a layer includes that of the layers
+    that it calls.
     """
     import pandas as pd
 
@@ -74,7 +74,8 @@ def operation_calls(subjects: Subjects) -> pd.DataFrame:
 
 @once_per_job
 def sizes(subjects: Subjects) -> pd.DataFrame:
-    """Accesses by range of sizes: layer, kind (reads, writes), bucket, its place, letter, count (mean over the logs).
+    """Returns the accesses by range of sizes: layer, kind (reads, writes), bucket, its place, letter, count (mean over
+    the logs).
 
     Only the layers and kinds with an access, and of these the ranges from the first to the last that any subject used.
     """
@@ -117,9 +118,10 @@ class Activity:
 
 @once_per_job
 def activities(subjects: Subjects, rows: int = 48, columns: int = 120) -> tuple[str, list[Activity]]:
-    """Returns the layer that most subjects have a heatmap of, and each one's `Activity` of its first log that has one.
+    """Returns the layer for which most subjects have a heatmap, and the `Activity` of each subject, from its first log
+    with a heatmap.
 
-    Reads and writes together. Empty without heatmaps.
+    Reads and writes are added. Empty without heatmaps.
     """
     layers = [layer for subject in subjects.all for layer in {one for job in subject.jobs for one in mapped(job)}]
     if not layers:

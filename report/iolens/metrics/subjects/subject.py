@@ -12,9 +12,8 @@ from iolens.log import Job
 
 @dataclass(frozen=True)
 class Value:
-    """One number of a run, in its `unit`: s, µs, B, MiB/s, share (0 to 1), or what is counted.
-
-    `better`: 1 where more is better, -1 where less is, 0 if neither is.
+    """One number of a run, in its `unit`: s, µs, B, MiB/s, share (0 to 1), or the name of the counted things. `better`:
+    1 if a larger number is better, -1 if a smaller one is, 0 if neither.
     """
 
     group: str
@@ -68,10 +67,11 @@ class Subject:
 
 @dataclass(frozen=True, eq=False)
 class Subjects:
-    """Two subjects or more; all others are held against the first. `letters` name them where there is little room.
+    """Two subjects or more; all others are compared with the first.
 
-    `device_rate`: the most that their storage can take, bytes a second, where the reader gave it; else 0. `before`: how
-    many letters belong to subjects of earlier figures of the same page.
+    `letters` name them where there is little room. `device_rate`: the highest rate of their storage in bytes per
+    second, if the user gave it; else 0. `before`: how many letters belong to subjects of earlier figures of the same
+    page.
     """
 
     all: tuple[Subject, ...]

@@ -28,7 +28,7 @@ WAITED, _ON_PATH, _SAVED = "Waits of all ranks, by cause", "The critical path, b
 """Names of groups of values."""
 
 COMPLETE = (_FUNCTIONS, _IN_MPI, WAITED, _ON_PATH)
-"""Groups in which a name that the log lacks took no time, if the log has the group."""
+"""Groups in which a missing name means that it took no time, if the log has the group."""
 
 PROFILES = (WENT, *COMPLETE, _SAVED)
 """Groups whose largest changes come first."""
@@ -46,7 +46,9 @@ def values_of(trial: Trial) -> list[Value]:
 
 
 def _of_run(job: Job) -> Iterator[Value]:
-    """Yields run time, processes, time in I/O of the slowest process and its share of the run, two gauges."""
+    """Yields the run time, the number of processes, the time in I/O of the slowest process and its share of the run,
+    and two gauges.
+    """
     yield Value(RUN, "run time", "s", job.run_time, -1)
     yield Value(RUN, "processes", "processes", job.nprocs)
     spent, share = io_seconds(job), io_share(job)
@@ -61,7 +63,7 @@ def _of_run(job: Job) -> Iterator[Value]:
 
 
 def _of_layers(job: Job) -> Iterator[Value]:
-    """Yields bytes and speed of each layer (`metrics.cost.performance`)."""
+    """Yields bytes and speed of each layer (`metrics.job.cost.performance`)."""
     for one in all_performance(job):
         yield Value(one.module, "read", "B", one.bytes_read)
         yield Value(one.module, "written", "B", one.bytes_written)
@@ -70,7 +72,7 @@ def _of_layers(job: Job) -> Iterator[Value]:
 
 
 def _of_time(job: Job) -> Iterator[Value]:
-    """Yields seconds of an average process in reads, writes and metadata, by layer (`metrics.cost.io_cost`)."""
+    """Yields seconds of an average process in reads, writes and metadata, by layer (`metrics.job.cost.io_cost`)."""
     for row in io_cost(job).frame().to_dict("records"):
         for kind in ("read", "write", "meta"):
             yield Value(_SPENT, f"{row['module']} {kind}", "s", float(row[kind]), -1)
@@ -111,7 +113,9 @@ def _of_mpi(job: Job) -> Iterator[Value]:
 
 
 def _of_waits(job: Job) -> Iterator[Value]:
-    """Yields the seconds that ranks waited for each work of each rank, and those of each work on the critical path."""
+    """Yields the seconds that ranks waited for each activity of each rank, and the seconds of each activity on the
+    critical path.
+    """
     waits, path = waits_by_cause(job), path_by_activity(job)
     work = ("kind", "function", "file", "seconds")
     for rank, *which, seconds in () if waits is None else waits.rows("rank", *work):
@@ -124,7 +128,7 @@ def _of_waits(job: Job) -> Iterator[Value]:
 
 
 def _of_replays(job: Job) -> Iterator[Value]:
-    """Yields the seconds that the job would take less with parts of its work left out."""
+    """Yields the seconds that the job would save with parts of its work left out."""
     found = replays(job)
     asked = ("question", "rank", "file", "saved")
     for question, rank, file, saved in () if found is None else found.rows(*asked):
@@ -146,7 +150,7 @@ def _of_operations(job: Job) -> Iterator[Value]:
 
 
 def _of_sizes(job: Job) -> Iterator[Value]:
-    """Reads and writes by range of sizes."""
+    """Yields the reads and writes in each range of sizes."""
     for layer in sized_layers(job):
         for row in access_sizes(job, layer).frame().to_dict("records"):
             bucket = str(row["bucket"]).replace("_PLUS", " and more").replace("_", " to ")

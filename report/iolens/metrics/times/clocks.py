@@ -1,5 +1,5 @@
-"""The accuracy with which the times of a job's ranks can be compared: the clocks that they read, and the offsets
-between these.
+"""The accuracy with which times of different ranks can be compared: the clocks that the ranks read, and the offsets
+between these clocks.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ class CommonClock(NamedTuple):
 @once_per_job
 def clocks(job: Job) -> Records | None:
     """Returns the clocks of a job whose ranks read several, one row each: rank (the first with it), host, begin_offset,
-    begin_uncertainty, end_offset, end_uncertainty (seconds; against rank 0's clock; NaN: not measured) and uncertainty
-    (the larger one: of any time of these ranks on the job's axis). None if all read one, or it is not known.
+    begin_uncertainty, end_offset, end_uncertainty (seconds; against rank 0's clock; NaN: not measured) and
+    uncertainty (the larger of both, which holds for any time of these ranks on the job's axis). None if all ranks
+    read one clock, or if that is not known.
     """
     found = job.tables.get("clocks")
     if found is None or not len(found):
@@ -36,8 +37,8 @@ def clocks(job: Job) -> Records | None:
 
 @once_per_job
 def common_clock(job: Job) -> CommonClock:
-    """Returns the uncertainty on rank 0's clock, to which all times are converted: its own uncertainty is 0, that of
-    other clocks is that of their offsets.
+    """Returns the uncertainty of times after their conversion to rank 0's clock: 0 on that clock itself, that of the
+    offset for other clocks.
     """
     hosts = job.info.get("hosts", [])
     found = clocks(job)

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from iolens.log import Job
 
 _FEWEST_BURSTS = 4
-"""Fewer bursts have too few intervals to be called even."""
+"""Minimum number of bursts: fewer have too few intervals to be called even."""
 
 CHANCE = 0.01
-"""The part of maps with bursts at random moments in which a period is reported all the same."""
+"""Share of maps with bursts at random moments for which a period is reported nevertheless."""
 
 _DRAWS = 999
 _ENOUGH = 20
@@ -32,7 +32,7 @@ _BINS = 4096
 
 @dataclass(frozen=True)
 class Bursts:
-    """Bursts as places in an array of bins: first bin of each, and the bin behind its last one."""
+    """Bursts as positions in an array of bins: the first bin of each, and the bin after its last one."""
 
     begin: np.ndarray
     end: np.ndarray
@@ -45,9 +45,8 @@ class Bursts:
 
     @property
     def surprise(self) -> float:
-        """Returns a number that is the larger the less such intervals are to be expected of chance.
-
-        Among n random intervals an unevenness of u or less has a probability that falls with u about as u^(n - 1).
+        """Returns a number that grows as such even intervals become less likely by chance. Among n random intervals,
+        the probability of an unevenness of u or less is about proportional to u^(n - 1).
         """
         return -(len(self.begin) - 2) * math.log(max(self.unevenness, _EVEN))
 
@@ -59,8 +58,9 @@ def periods(job: Job) -> Records:
 
     Columns: kind (`written`, `read`), module, bursts, period (mean from one beginning to the next) and period_spread
     (its standard deviation), burst (mean length), share (of the run in bursts), bytes (in bursts, of all ranks), chance
-    (the part of maps whose pauses have random lengths that look as even: at most half of CHANCE). A burst is time in
-    which more bytes move than on average over the run; pauses shorter than a quarter of the longest one do not end it.
+    (the share of maps with pauses of random lengths that look as even as this one: at most half of CHANCE). A burst is
+    time in which more bytes move than on average over the run; pauses shorter than a quarter of the longest one do not
+    end it.
     """
     names = ["kind", "module", "bursts", "period", "period_spread", "burst", "share", "bytes", "chance"]
     moved = moved_once(job)
@@ -82,10 +82,10 @@ def periods(job: Job) -> Records:
 
 
 def bursts_of(moved: np.ndarray) -> tuple[Bursts, float]:
-    """Returns the bursts among the bytes of some bins, and the part of maps that look as even as this one although
-    their pauses have random lengths; 1 where the bursts are uneven.
+    """Returns the bursts among the bytes of some bins, and the share of random maps that look as even as this one; 1 if
+    the bursts are uneven.
 
-    In these maps the stretches with bytes keep their lengths, and the pauses their sum, which is split at random: a
+    In a random map the stretches with bytes keep their lengths, and the sum of the pauses is split at random. This is a
     Monte Carlo test that stops when enough maps look as even (J. Besag and P. Clifford, Biometrika 78, 1991).
     """
     active = moved > moved.mean() if moved.any() else np.zeros(len(moved), bool)
@@ -108,7 +108,7 @@ def bursts_of(moved: np.ndarray) -> tuple[Bursts, float]:
 
 
 def _merged(begin: np.ndarray, end: np.ndarray) -> Bursts:
-    """Returns bursts of which those with a short pause between them are one."""
+    """Returns the bursts, with those merged that have only a short pause between them."""
     pauses = begin[1:] - end[:-1]
     kept = np.flatnonzero(pauses >= _MERGED * pauses.max(initial=0))
     return (

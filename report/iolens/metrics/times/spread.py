@@ -38,8 +38,8 @@ class Spread:
         first: np.ndarray,
         last: np.ndarray,
     ) -> None:
-        """Adds calls that end in another bin than they began in: a part to the first, the rest to the last bin, and the
-        same amount to each bin between them.
+        """Adds calls that end in another bin than they began in: one part to the first bin, the rest to the last, and
+        the same amount to each bin between them.
         """
         head = np.clip(((first + 1) * self.width - start) / taken, 0.0, 1.0)
         full = np.clip(self.width / taken, 0.0, 1.0)

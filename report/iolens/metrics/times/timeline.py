@@ -27,8 +27,8 @@ _MOST_ROWS = 512
 """Largest number of rows of a timeline; with more ranks, neighbours share a row."""
 
 MOST_FILES = (100, 10, 0)
-"""Largest number of files that are shown separately, those with most bytes; the next number applies if that gives too
-many lines or cells.
+"""Largest numbers of files with lines of their own, those with the most bytes; the next number is tried if there are
+too many lines or cells.
 """
 
 _MOST_LINES = 16_384
@@ -37,7 +37,7 @@ are not counted.
 """
 
 _HELD_CELLS = 2_000_000
-"""Cells that are held while calls are added up, empty ones counted too."""
+"""Maximum number of cells in memory while calls are added up, empty cells included."""
 
 MOST_CELLS = 300_000
 """Largest number of cells. Beyond it bins are widened until FEWEST_BINS are left, and then fewer files are shown
@@ -47,7 +47,7 @@ separately.
 FEWEST_BINS, _MOST_BINS = 256, 8192
 
 MOST_SINGLE = 10_000
-"""Largest number of calls that are kept one by one; the longest calls are."""
+"""Largest number of single calls that are kept: the longest ones."""
 
 _CHUNK = 1 << 20
 """Number of calls that are added up at once, so that the memory needed does not grow with the number of all calls."""
@@ -72,9 +72,9 @@ class Timeline:
     """A layer's cells with bytes, arrays of one length: kind (of KINDS), file (number), row, bin, moved (bytes), calls
     (that began there), busy (seconds that ranks spent in calls).
 
-    `width` is that of a bin, `end` where the last one ends. A row is of `each` neighbouring ranks. `files` names the
-    files; it is empty if the log does not tell them apart, and then neither calls nor busy are known. `single` are the
-    calls that took longest, out of `traced`; `made` are those that the layer's own records count.
+    `width` is that of a bin, `end` where the last one ends. A row stands for `each` neighbouring ranks. `files` names
+    the files; it is empty if the log does not distinguish files, and then neither calls nor busy are known. `single`
+    are the longest of the `traced` calls; `made` is the number of calls in the layer's own records.
     """
 
     layer: str
@@ -129,7 +129,7 @@ def heatmap_timeline(job: Job, layer: str) -> Timeline | None:
 def traced(job: Job, layer: str) -> list[Timeline]:
     """Returns the traced calls of a layer, the bytes of each spread evenly over its time; empty if none was traced.
 
-    Where they are too many to be told apart by rank and file at once, the first does so by rank, the second by file.
+    If there are too many for one timeline by both rank and file, the first timeline is by rank, the second by file.
     """
     cells = _traced_cells(job, layer)
     if cells is None:
@@ -186,7 +186,9 @@ def _traced_cells(job: Job, layer: str) -> Timeline | None:
 
 
 def _rows_of(job: Job, last: list[int]) -> tuple[int, int]:
-    """Returns the number of ranks, at least up to the last ones seen, and how many of them share a row."""
+    """Returns the number of ranks, including ranks that only a damaged log has, and the number of ranks that share a
+    row.
+    """
     ranks = max([job.nprocs, *(one + 1 for one in last)])
     return ranks, -(-ranks // _MOST_ROWS)
 
@@ -250,7 +252,9 @@ def _longest(frame: pd.DataFrame, file: np.ndarray) -> Calls:
 
 
 def _bounded(cells: Timeline) -> Timeline:
-    """Returns the time line with no more than MOST_CELLS cells: bins are added up, then fewer files told apart."""
+    """Returns the timeline with no more than MOST_CELLS cells: first bins are merged, then fewer files are shown
+    separately.
+    """
     while len(cells.bin) > MOST_CELLS and cells.bins > 1:
         fewer = [most for most in MOST_FILES if most + 1 < len(cells.files)]
         if cells.bins >= 2 * FEWEST_BINS or not fewer:
@@ -277,7 +281,7 @@ def _others(count: int, most: int) -> str:
 
 
 def _merged(cells: Timeline, group: int) -> Timeline:
-    """Returns the time line with each `group` of neighbouring bins added up, in order of kind, file, row and bin."""
+    """Returns the timeline with each `group` of neighbouring bins added up, in order of kind, file, row and bin."""
     bins = -(-cells.bins // group)
     shape = (len(KINDS), max(1, len(cells.files)), -(-cells.ranks // cells.each), bins)
     place = np.ravel_multi_index((cells.kind, cells.file, cells.row, cells.bin // group), shape)

@@ -15,15 +15,15 @@ from iolens.metrics.times.timeline import KINDS, Timeline, traced
 from iolens.metrics.times.traces import TRACES
 
 FEWEST_BINS = 3
-"""Time bins without which a map over time says nothing."""
+"""Minimum number of time bins for a useful map over time."""
 
 
 @once_per_job
 def spans(job: Job) -> Records:
     """Returns the time from the first access's start to the last one's end of every record.
 
-    Columns: id, rank (-1: all of several), kind (`read`, `write`), start, end; the lowest layers; records without an
-    access of the kind (timestamp 0) are left out.
+    Columns: id, rank (-1: all ranks), kind (`read`, `write`), start, end. Only the lowest layers count; records without
+    an access of the kind (timestamp 0) are left out.
     """
     parts = [empty({"id": "u8", "rank": "i8", "start": "f8", "end": "f8", "kind": "O"})]
     for name in lowest(job):
@@ -40,7 +40,7 @@ def spans(job: Job) -> Records:
 def rank_spans(job: Job) -> Records:
     """Returns per `rank` and `kind`: first start and last end over the records that the rank has for itself in the log.
 
-    Standard streams are left out: when a program prints says nothing of its files.
+    Standard streams are left out, because the moments at which a program prints say nothing about its files.
     """
     found = spans(job)
     own = found.where((found["rank"] >= 0) & ~among(found["id"], stream_ids(job)))
@@ -51,9 +51,8 @@ def rank_spans(job: Job) -> Records:
 
 @once_per_job
 def shared_spans(job: Job, limit: int = 20) -> Records:
-    """Returns the spans of files that all ranks shared, the longest `limit`, in order of their start, with `path`.
-
-    Standard streams are left out.
+    """Returns the `limit` longest spans of files that all ranks shared, in order of their start, with `path`. Standard
+    streams are left out.
     """
     found = spans(job)
     shared = found.where((found["rank"] < 0) & ~among(found["id"], stream_ids(job)))

@@ -36,7 +36,7 @@ _COUNTED = [
 
 
 _SHORT = 0.2
-"""Maximum share of the run for which the time of the calls on a file is shown alone."""
+"""Share of the run below which the time axis covers only the calls on a file."""
 
 
 @dataclass(frozen=True)
@@ -102,8 +102,8 @@ def threads(job: Job) -> pd.DataFrame | None:
 def transfer_places(job: Job, module: str, rows: int = 64, columns: int = 200) -> Places | None:
     """Returns the traced file of `module` (DXT_POSIX or DXT_MPIIO) that moved most bytes; None if none was traced.
 
-    A cell is true when a call moved bytes of its offsets in its time; calls of unknown offset are left out. Columns are
-    of the whole run, or of the time from the first to the last call where that is less than SHORT of it.
+    A cell is true when a call moved bytes of its offsets in its time; calls of unknown offset are left out. Columns
+    cover the whole run, or the time from the first to the last call if that is less than SHORT of the run.
     """
     frame = job.frames.get(module)
     if frame is None:
@@ -156,7 +156,7 @@ def record_slices(traced: pd.DataFrame | Records) -> dict[tuple[int, int], list[
 
 
 def run_begins(*columns: np.ndarray) -> np.ndarray:
-    """Returns the places at which the value of any of some columns is another than before."""
+    """Returns the positions at which the value of any of some columns differs from the one before."""
     if not len(columns[0]):
         return np.zeros(0, dtype=np.int64)
     changed = np.zeros(len(columns[0]), dtype=bool)
@@ -167,7 +167,9 @@ def run_begins(*columns: np.ndarray) -> np.ndarray:
 
 
 def calls_made(job: Job, layer: str, least: int, key: int | None = None) -> int:
-    """Reads and writes that a layer counted, of one file or of all; `least` where it has no record, or fewer."""
+    """Returns the reads and writes that a layer counted, for one file or all files; `least` if it has no record, or
+    counted fewer.
+    """
     frame, names = job.frames.get(layer), [name for kind, name in _COUNTED if kind == layer]
     if frame is None:
         return least
@@ -181,7 +183,7 @@ def _cells(values: np.ndarray, count: int) -> np.ndarray:
 
 
 def _count_corners(counts: np.ndarray, low: np.ndarray, high: np.ndarray, begin: np.ndarray, stop: np.ndarray) -> None:
-    """Adds rectangles to the counts of their corners, from which `covered` finds what lies under them."""
+    """Adds rectangles to the counts of their corners, from which `covered` finds the cells under them."""
     for row, column, sign in ((low, begin, 1), (high + 1, stop + 1, 1), (low, stop + 1, -1), (high + 1, begin, -1)):
         np.add.at(counts, (row, column), sign)
 

@@ -11,7 +11,7 @@ from iolens.metrics.why.program import CORE, FAULT, LOCK, MPI, Program
 from iolens.metrics.why.waits import Waits
 
 _MOST_FILES = 60
-"""Pairs of a function and a file that are kept apart; the others are one activity."""
+"""Maximum number of pairs of a function and a file with an activity of their own; all others share one."""
 
 
 class Activity(NamedTuple):
@@ -29,8 +29,8 @@ COMPUTING = Activity("computing", "", 0)
 
 @dataclass(frozen=True)
 class Activities:
-    """Spans of time, ordered by rank and begin: arrays rank, start, end and `what`, a place in `kinds`. Waits are in
-    none of them.
+    """Spans of time, ordered by rank and begin: arrays rank, start, end and `what`, an index of `kinds`. No span
+    includes waits.
     """
 
     kinds: tuple[Activity, ...]
@@ -72,7 +72,9 @@ def activities_of(program: Program, waits: Waits) -> Activities:
 
 
 def _kinds(program: Program) -> tuple[tuple[Activity, ...], np.ndarray, np.ndarray]:
-    """Returns the activities, and those of the calls and of the file system calls inside of MPI calls."""
+    """Returns the activities, and the index of the activity of each call, and of each file system call inside an MPI
+    call.
+    """
     is_file = program.kind != MPI
     files = np.concatenate([program.file[is_file], program.inner_file])
     functions = np.concatenate([program.function[is_file], program.inner_function])
@@ -120,7 +122,7 @@ def _inner_spans(program: Program, body: np.ndarray) -> tuple[np.ndarray, np.nda
 def _sums(
     rank: np.ndarray, start: np.ndarray, end: np.ndarray, what: np.ndarray
 ) -> dict[tuple[int, int], tuple[np.ndarray, np.ndarray]]:
-    """Returns, by rank and activity, times and the seconds of the activity up to then, for interpolation."""
+    """Returns, by rank and activity, moments and the seconds of the activity up to each moment, for interpolation."""
     order = np.lexsort((start, what, rank))
     rank, start, end, what = rank[order], start[order], end[order], what[order]
     found: dict[tuple[int, int], tuple[np.ndarray, np.ndarray]] = {}

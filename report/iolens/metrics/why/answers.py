@@ -37,7 +37,9 @@ _LEAST = 0.01
 
 @dataclass(frozen=True)
 class Why:
-    """All that follows from the events of a job; `until`: where they end before the job does, in seconds."""
+    """All results from the events of a job; `until`: the second at which the events end, if that is before the end of
+    the job.
+    """
 
     program: Program
     joins: Joins
@@ -50,7 +52,7 @@ class Why:
 
 @once_per_job
 def why(job: Job) -> Why | None:
-    """Returns the joined events of a job; None if the log has none, or none that all ranks have."""
+    """Returns the joined events of a job; None if the log has no events, or lacks those of any rank."""
     events = job.tables.get("why_events")
     if events is None or not len(events):
         return None
@@ -61,7 +63,7 @@ def why(job: Job) -> Why | None:
 
 
 def why_of(program: Program, other_threads: Records | None = None) -> Why:
-    """Returns what follows from the calls of a job. other_threads: rows of `why_events` that are not in `program`."""
+    """Returns the results for the calls of a job. other_threads: rows of `why_events` that are not in `program`."""
     joins = joins_of(program)
     waits, graph = waits_of(program, joins), graph_of(program, joins)
     unknown = unknown_of(program, joins, graph, other_threads)
@@ -84,7 +86,7 @@ def answers(job: Job) -> list[Answer] | None:
 
 
 def _beside(job: Job, is_whole: bool) -> Beside:
-    """Returns what other tables of the log tell about storage targets and, where the events are whole, about cores."""
+    """Returns facts from other tables of the log about storage targets and, if the events are whole, about cores."""
     targets: dict[int, frozenset[int]] = {}
     layouts = job.records.get("LUSTRE")
     for file, on in () if layouts is None or not len(layouts) else layouts.rows("id", "osts"):
@@ -97,8 +99,8 @@ def _beside(job: Job, is_whole: bool) -> Beside:
 
 @once_per_job
 def wait_states(job: Job) -> Records | None:
-    """Returns the waits by pattern: number, ranks that waited, seconds over all ranks, the longest one, and the seconds
-    of them that are directly due to computing, I/O, locks of files, a missing core, page faults and MPI of the late
+    """Returns the waits by pattern: number, ranks that waited, seconds over all ranks, the longest wait, and the
+    seconds that are directly due to computing, I/O, locks of files, a missing core, page faults and MPI of the late
     rank. None if the log has no events.
     """
     found, causes = why(job), _causes(job)
@@ -117,8 +119,8 @@ def wait_states(job: Job) -> Records | None:
 
 @once_per_job
 def waits_by_cause(job: Job) -> Records | None:
-    """Returns who made others wait, and by what: rank, kind (of `Activity`), function, file, direct and indirect
-    seconds of waiting, their sum, and the number of ranks held up directly. None if the log has no events.
+    """Returns the ranks and activities that made others wait: rank, kind (of `Activity`), function, file, direct and
+    indirect seconds of waiting, their sum, and the number of ranks held up directly. None if the log has no events.
     """
     found, causes = why(job), _causes(job)
     if found is None or causes is None:
@@ -138,7 +140,7 @@ def waits_by_cause(job: Job) -> Records | None:
 
 @once_per_job
 def largest_waits(job: Job) -> Records | None:
-    """Returns the rows of `waits_by_cause` with most waiting, as many as make up 99 % of it, and 15 at most.
+    """Returns the rows of `waits_by_cause` with most waiting, as many as make up 99 % of it, but at most 15.
 
     Columns: rank, kind (of `Activity`), function, file, direct and indirect seconds of waiting, their sum, and the
     number of ranks held up directly. None if the log has no events.
@@ -148,7 +150,7 @@ def largest_waits(job: Job) -> Records | None:
 
 @once_per_job
 def largest_path_parts(job: Job) -> Records | None:
-    """Returns the rows of `path_by_activity` with most time, as many as make up 99 % of the path, and 15 at most.
+    """Returns the rows of `path_by_activity` with most time, as many as make up 99 % of the path, but at most 15.
 
     Columns: rank, kind, function, file, seconds and share of the path. None if the log has no events.
     """
@@ -156,7 +158,7 @@ def largest_path_parts(job: Job) -> Records | None:
 
 
 def _largest(rows: Records | None) -> Records | None:
-    """Returns the first rows, those with most seconds, that make up 99 % of all, and 15 at most."""
+    """Returns the first rows, those with most seconds, that make up 99 % of all seconds, but at most 15."""
     if rows is None or not len(rows):
         return rows
     before = np.cumsum(rows["seconds"]) - rows["seconds"]
@@ -195,10 +197,10 @@ def path_by_activity(job: Job) -> Records | None:
 
 @once_per_job
 def replays(job: Job) -> Records | None:
-    """Returns the answers to what-if questions: question, rank (-1: all), file, run_time and saved in seconds, and
-    the interval of the saved seconds, least and most: its width is the difference between the run time of the unchanged
-    replay and the measured one, and what calls may have waited for that the events do not tell. None if the log has no
-    events.
+    """Returns the answers to what-if questions: question, rank (-1: all), file, run_time and saved in seconds, and the
+    interval of the saved seconds, least and most. The width of the interval is the difference between the run time
+    of the unchanged replay and the measured one, plus waits of calls of which the events do not tell the cause. None
+    if the log has no events.
     """
     given = answers(job)
     if given is None:
@@ -223,7 +225,7 @@ def _name(job: Job, record: int) -> str:
 
 @dataclass(frozen=True)
 class Waiting:
-    """Seconds of all waits, and those of them that no work explains."""
+    """The seconds of all waits, and the part of them that no work explains."""
 
     waited: float
     unexplained: float
@@ -240,7 +242,9 @@ def waiting(job: Job) -> Waiting | None:
 
 @once_per_job
 def limits(job: Job) -> list[str]:
-    """Returns sentences on the questions that the events of the job cannot answer; none if the log has no events."""
+    """Returns a sentence for each kind of question that the events of the job cannot answer; none if the log has no
+    events.
+    """
     found = why(job)
     if found is None:
         return []
@@ -282,8 +286,8 @@ def _of_several_nodes(job: Job, clock: CommonClock) -> bool:
 
 @dataclass(frozen=True)
 class Culprit:
-    """The I/O of a rank that made others wait most: its function and file (empty: several), and how many ranks it held
-    up directly.
+    """The I/O of the rank that made others wait most: its function and file (empty: several), and the number of ranks
+    it held up directly.
     """
 
     rank: int
@@ -294,9 +298,10 @@ class Culprit:
 
 @dataclass(frozen=True)
 class StorageSaving:
-    """The most that infinitely fast storage saves: seconds, with all that is uncertain; `until`: of which first part of
-    the job, if not of all. `culprit` is there where the I/O of one rank accounts for more than half of the saving, and
-    that for 1 % of the run. `mapped`: files were mapped into memory, and no event has the waits for their pages.
+    """The most that infinitely fast storage saves, in seconds, including all uncertainty. `until`: the second up to
+    which the events reach, if not to the end. `culprit` is set if the I/O of one rank accounts for more than half of
+    the saving, and the saving for 1 % of the run. `mapped`: files were mapped into memory, and no event has the
+    waits for their pages.
     """
 
     seconds: float
@@ -307,7 +312,7 @@ class StorageSaving:
 
 @once_per_job
 def storage_saving(job: Job) -> StorageSaving | None:
-    """Returns the saving by infinitely fast storage; None if the log has no events or the job no I/O."""
+    """Returns the saving by infinitely fast storage; None if the log has no events, or the job did no I/O."""
     found, given = why(job), answers(job)
     free = next((each for each in given or () if each.change.question == STORAGE), None)
     if found is None or given is None or free is None:
@@ -334,7 +339,7 @@ def storage_bound(job: Job) -> float | None:
 
 def files_bound(job: Job, files: Collection[int]) -> float | None:
     """Returns the most seconds that a remedy for these files (record ids) can save, by replay; None if `storage_bound`
-    is, or where calls without a known partner may have waited for them.
+    is None, or if calls without a known partner may have waited for these files.
     """
     found = why(job)
     if found is None or storage_bound(job) is None or found.unknown.seconds > 0:

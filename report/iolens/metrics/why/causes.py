@@ -2,8 +2,8 @@
 
 The method is that of Böhme, Geimer, Arnold, Voigtlaender and Wolf (ACM TOPC 3(2):11, 2016) as Scalasca 2.5 has it. The
 delay is the work that the late rank did and the waiting rank did not since the two were last in step. Each kind of work
-bears its part of the wait (short-term cost). The part that stems from waits of the late rank itself is passed on to the
-causes of those (long-term cost).
+is charged with its part of the wait (short-term cost). The part that stems from waits of the late rank itself is passed
+on to the causes of those (long-term cost).
 """
 
 from __future__ import annotations
@@ -82,8 +82,9 @@ def _seconds(activities: Activities, rank: np.ndarray, since: np.ndarray, until:
 class _Groups:
     """The collective calls in which all ranks wait for all, as points at which two ranks are in step.
 
-    latest: when the last rank began each of them. left: when each of its ranks left it. A rank that did not wait to
-    complete a posted call left it when the last rank had posted. of_call: the group that a call completes, or -1.
+    latest: the moment at which the last rank began each group. left: the moments at which each of its ranks left it. A
+    rank that did not wait to complete a posted call left it when the last rank had posted. of_call: the group that a
+    call completes, or -1.
     """
 
     def __init__(self, program: Program, joins: Joins) -> None:
@@ -105,15 +106,15 @@ class _Groups:
         self.earlier: dict[tuple[int, ...], list[int]] = {}
 
     def pass_by(self, group: int) -> None:
-        """Counts a group as earlier than the groups of later questions."""
+        """Marks a group as earlier than the groups of later questions."""
         self.earlier.setdefault(tuple(self.left[group]), []).append(group)
 
     def last_of(self, ours: int, theirs: int, begin: float, time: float) -> tuple[float, float, float]:
         """Returns the moment at which two ranks were last in step in an earlier group, and the moments at which each
         left it.
 
-        begin: when the first one began to wait; a call that it posted before may end for it after that. time: when the
-        other one came.
+        begin: the moment at which the first rank began to wait; a call that it posted before may end later. time: the
+        moment at which the other rank arrived.
         """
         best = (-1.0, 0.0, 0.0)
         for groups in self.earlier.values():

@@ -54,7 +54,7 @@ def mpi_messages(job: Job, ask: Ask = DEFAULT) -> Records | None:
     """Returns the messages that MPI functions sent: rows of `drill`. `bytes_sent`, `messages`, and messages by size
     (SIZES).
 
-    A collective counts the rank's own contribution, a one-sided call also what it fetched.
+    A collective call counts the rank's own contribution, a one-sided call also the bytes that it fetched.
     """
     return answer(job, _with_fetched(mpi_rows(job)), CALLS, _MESSAGES, ask)
 
@@ -66,7 +66,9 @@ def mpi_callers(job: Job, ask: Ask = DEFAULT) -> Records | None:
 
 
 def _with_fetched(rows: Records | pd.DataFrame | None) -> Records | None:
-    """Returns the rows with what one-sided calls fetched among `bytes_sent`: no call of another rank has sent it."""
+    """Returns the rows with the bytes that one-sided calls fetched added to `bytes_sent`, because no call of another
+    rank counts them as sent.
+    """
     if rows is None:
         return None
     found = as_records(rows)
@@ -77,20 +79,22 @@ def _with_fetched(rows: Records | pd.DataFrame | None) -> Records | None:
 
 @once_per_job
 def mpi_sites(job: Job, ask: Ask = DEFAULT) -> Records | None:
-    """Returns time in MPI functions by call site: the levels of `mpi_callers`, `time` in seconds and `calls`."""
+    """Returns the time in MPI functions by call site: the levels of `mpi_callers`, `time` in seconds and `calls`."""
     return answer(job, _site_rows(job), SITES, Measures("time", ("calls",)), ask)
 
 
 @once_per_job
 def mpi_rows(job: Job) -> Records | None:
-    """Returns the private table `mpi_calls`, regions named."""
+    """Returns the private table `mpi_calls` with the names of regions."""
     rows = table_records(job, "mpi_calls")
     return None if rows is None else with_regions(job, rows)
 
 
 @once_per_job
 def _site_rows(job: Job) -> pd.DataFrame | None:
-    """Returns the private table `mpi_sites`, regions named, with `caller 1` (the innermost) …"""
+    """Returns the private table `mpi_sites` with the names of regions, and with `caller 1` (the innermost), `caller 2`
+    …
+    """
     rows = table_frame(job, "mpi_sites")
     if rows is None:
         return None
@@ -99,8 +103,8 @@ def _site_rows(job: Job) -> pd.DataFrame | None:
 
 @once_per_job
 def late_receives(job: Job) -> Records | None:
-    """Returns columns function, calls, late (receives that began after their message had arrived) and share (per cent
-    of the calls), of all ranks; None if that was not counted, or none was late.
+    """Returns the columns function, calls, late (receives that began after their message had arrived) and share (per
+    cent of the calls), over all ranks; None if late receives were not counted, or there was none.
     """
     rows = mpi_rows(job)
     if rows is None or "late_receives" not in rows or not rows["late_receives"].any():
@@ -118,6 +122,6 @@ def of_functions(rows: Records, names: Collection[str]) -> Records:
 
 
 def slowest(rows: Records) -> float:
-    """Returns seconds that the slowest rank spent in these calls, of the ranks that are known apart."""
+    """Returns the seconds that the slowest rank spent in these calls, among the ranks with rows of their own."""
     rows = rows.where(rows["rank"] >= 0)
     return float(Groups(rows["rank"]).sum(rows["time"]).max(initial=0.0))

@@ -60,7 +60,7 @@ def inner_chains(job: Job, wanted: set[int], depth: int) -> Mapping[tuple[int, i
 
 
 def _from_main(chain: Chain) -> Chain:
-    """Returns the chain without what called the innermost of ROOTS."""
+    """Returns the chain from the innermost function of ROOTS on, without its callers."""
     roots = (place for place, frame in enumerate(chain) if frame.function in _ROOTS and not is_python(frame.symbol))
     return chain[max(roots, default=0) :]
 
@@ -71,9 +71,9 @@ def frame_name(frame: Frame) -> str:
 
 
 def with_callers(job: Job, rows: pd.DataFrame) -> pd.DataFrame:
-    """Adds to `rows` (rank, node) the functions of their chains, from the inside: `caller 1`, `caller 2` …
+    """Adds to `rows` (rank, node) the functions of their chains, from the inside:
 
-    Empty: no more. A chain ends with the program's main function.
+    `caller 1`, `caller 2` …, empty after the last caller. A chain ends with the program's main function.
     """
     known = chains(job)
     found = [known.get(key, ()) for key in zip(rows["rank"].tolist(), rows["node"].tolist(), strict=True)]
@@ -83,6 +83,8 @@ def with_callers(job: Job, rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def numbered_columns(name: str, texts: list[tuple[str, ...]]) -> dict[str, list[str]]:
-    """Returns columns `name 1`, `name 2` … of texts of any number, at least one column; empty if there are fewer."""
+    """Returns the columns `name 1`, `name 2` … for texts in tuples of different lengths, at least one column; an empty
+    text fills what a tuple lacks.
+    """
     depth = max(1, *map(len, texts)) if texts else 1
     return {f"{name} {n + 1}": [each[n] if n < len(each) else "" for each in texts] for n in range(depth)}

@@ -14,17 +14,17 @@ from iolens.metrics.processor.sampled.private import table_records
 _PAIR = ("rank", "peer", "messages", "bytes", "on_node")
 
 _CELLS = 128
-"""Maximum number of rows and of columns of the picture; more ranks are drawn in groups."""
+"""Maximum number of rows and of columns of the picture; if there are more ranks, they are drawn in groups."""
 
 
 @once_per_job
 def mpi_peers(job: Job, ask: Ask = DEFAULT) -> Records | None:
-    """Returns pairs of ranks, those with most bytes first: `rank` sent `messages` with `bytes` to `peer`; `on_node`:
-    they share one.
+    """Returns pairs of ranks, those with most bytes first:
 
-    Point-to-point and one-sided, in world ranks; what `peer` fetched from a window of `rank` counts as sent by `rank`.
-    `share` in per cent of all bytes. A rank of -1 is all those that the log has no row of their own for. Pairs with
-    less than the threshold are left out. None if nothing was sent.
+    `rank` sent `messages` with `bytes` to `peer`; `on_node`: both are on the same node. Messages are point-to-point and
+    one-sided, ranks are world ranks; bytes that `peer` fetched from a window of `rank` count as sent by `rank`. `share`
+    in per cent of all bytes. The rank -1 stands for all ranks without rows of their own. Pairs with less than the
+    threshold are left out. None if nothing was sent.
     """
     rows = sent(job)
     if rows is None:
@@ -39,14 +39,14 @@ def mpi_peers(job: Job, ask: Ask = DEFAULT) -> Records | None:
 
 
 def _shares(moved: np.ndarray) -> np.ndarray:
-    """Returns each value as per cent of their sum; NaN if that is 0."""
+    """Returns each value as per cent of the sum; NaN if the sum is 0."""
     return np.asarray(100.0 * moved / (moved.sum() or np.nan))
 
 
 @once_per_job
 def sent(job: Job) -> Records | None:
-    """Returns pairs of ranks of the job: `messages` with `bytes` that went from `rank` to `peer`, sent by the one or
-    fetched by the other (in logs that tell these apart).
+    """Returns pairs of ranks of the job: `messages` with `bytes` that went from `rank` to `peer`, sent by the first or
+    fetched by the second (in logs that distinguish the two).
     """
     rows = table_records(job, "mpi_peers")
     if rows is None:
@@ -62,18 +62,18 @@ def sent(job: Job) -> Records | None:
 
 
 def _fetched(rows: Records) -> Records:
-    """Returns what ranks fetched from windows, seen from the rank whose window it was."""
+    """Returns the bytes that ranks fetched from windows, as rows of the rank that owns the window."""
     seen = {"rank": rows["peer"], "peer": rows["rank"], "messages": rows["got_messages"], "bytes": rows["got_bytes"]}
     return Records(seen | {"on_node": rows["on_node"]})
 
 
 @once_per_job
 def mpi_distance(job: Job) -> Records | None:
-    """Returns messages by the distance of the ranks: `distance` = |peer - rank| (0: to itself), on a line and not on a
-    ring.
+    """Returns messages by the distance of the ranks:
 
-    `bytes` and `messages` of all ranks, `share` in per cent of the bytes; by distance. Pairs that the log holds
-    together only are left out.
+    `distance` = |peer - rank| (0: to itself), on a line and not on a ring. `bytes` and `messages` are sums over all
+    ranks, `share` is in per cent of the bytes; rows are sorted by distance. Pairs of which the log has only the sum are
+    left out.
     """
     rows = sent(job)
     if rows is None:

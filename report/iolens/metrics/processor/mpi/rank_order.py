@@ -20,7 +20,7 @@ from iolens.metrics.processor.mpi.peers import sent
 
 _COLLECTIVE = r"MPI_(I?(all(gather|reduce|toall)|gather|scatter|reduce|bcast|scan|exscan)\w*|I?neighbor_\w+)"
 _PASSES = 4
-"""Rounds of exchanging ranks between nodes, at most."""
+"""Maximum number of rounds in which ranks are exchanged between nodes."""
 
 
 @dataclass(frozen=True)
@@ -45,9 +45,9 @@ def rank_orders(job: Job, ranks_per_node: int = 0) -> Records | None:
     """Returns bytes that stay on a node under each order, the most first.
 
     Columns: order, method, on_node (bytes of an average rank that stay on its node), share (per cent of the bytes sent
-    point-to-point and one-sided), with_collectives (per cent; those of collectives taken as spread evenly over all
-    pairs of ranks, which no order can change much), nodes. `ranks_per_node`: 0 is as in the job. None if pairs are not
-    known; bytes of pairs that the log holds together only are left out.
+    point-to-point and one-sided), with_collectives (per cent; with collectives assumed to be spread evenly over all
+    pairs of ranks, which no order can change much), nodes. `ranks_per_node` 0 means as many as in the job. None if
+    pairs are not known; bytes of pairs of which the log has only the sum are left out.
     """
     traffic = traffic_of(job)
     if traffic is None:
@@ -96,12 +96,16 @@ def _capacities(ranks: int, each: int) -> list[int]:
 
 
 def _smp(ranks: int, room: Sequence[int]) -> list[int]:
-    """Returns the node of each rank where one node after the other is filled; `room` has how many ranks each takes."""
+    """Returns the node of each rank if one node after the other is filled; `room` has the number of ranks that each
+    node takes.
+    """
     return [node for node, size in enumerate(room) for _ in range(size)]
 
 
 def _dealt(ranks: int, room: Sequence[int], cycle: Callable[[int], Sequence[int]]) -> list[int]:
-    """Returns a rank a node in turn, in the order that `cycle` gives for each round; full nodes are passed over."""
+    """Returns the node of each rank if ranks are dealt to the nodes in turn, in the order that `cycle` gives for each
+    round; full nodes are skipped.
+    """
     left, turn = list(room), 0
     found: list[int] = []
     while len(found) < ranks:
@@ -119,7 +123,9 @@ def _round_robin(ranks: int, room: Sequence[int]) -> list[int]:
 
 
 def _folded(ranks: int, room: Sequence[int]) -> list[int]:
-    """Returns the same, but every second turn goes from the last node to the first."""
+    """Returns the node of each rank in turn, as `_round_robin` does, but every second round goes from the last node to
+    the first.
+    """
     return _dealt(ranks, room, lambda turn: range(len(room)) if turn % 2 == 0 else range(len(room) - 1, -1, -1))
 
 
@@ -162,15 +168,15 @@ def _on_node_bytes(traffic: Traffic, nodes: Sequence[int]) -> float:
 
 
 def _even_share(nodes: Sequence[int]) -> float:
-    """Returns the share of all ordered pairs of different ranks that share a node; 0 for one rank."""
+    """Returns the share of ordered pairs of different ranks that are on the same node; 0 for one rank."""
     sizes, ranks = np.bincount(nodes), len(nodes)
     return float((sizes * (sizes - 1)).sum()) / (ranks * (ranks - 1)) if ranks > 1 else 0.0
 
 
 def _grown(traffic: Traffic, ranks: int, room: Sequence[int]) -> tuple[int, ...]:
-    """Returns nodes filled one after the other: first the rank with the least traffic left, which lies at the edge of
-    what is left, then whoever talks most to those already there; of equals the one that was reached first, so that a
-    node's ranks lie close together.
+    """Returns the node of each rank, filling one node after the other. A node begins with the rank that has the least
+    traffic to ranks without a node, which lies at their edge. Then follows the rank with the most traffic to the
+    node's ranks; of equal ranks the one that was reached first, so that a node's ranks lie close together.
     """
     free = set(range(ranks))
     left = [sum(traffic.weight.get(rank, {}).values()) for rank in range(ranks)]
@@ -198,7 +204,9 @@ def _grown(traffic: Traffic, ranks: int, room: Sequence[int]) -> tuple[int, ...]
 
 
 def nearest(heap: list[tuple[float, int, int]], tie: Mapping[int, float], free: set[int]) -> int:
-    """Returns the free rank with the strongest tie; -1 if there is none. Outdated entries are dropped."""
+    """Returns the unplaced rank with the strongest tie; -1 if there is none. Outdated entries are dropped from the
+    heap.
+    """
     while heap:
         weight, _, rank = heapq.heappop(heap)
         if rank in free and -weight == tie[rank]:
@@ -207,8 +215,8 @@ def nearest(heap: list[tuple[float, int, int]], tie: Mapping[int, float], free: 
 
 
 def _exchanged(traffic: Traffic, nodes: Sequence[int]) -> tuple[int, ...]:
-    """Returns pairs of ranks exchanged between nodes as long as that keeps more bytes on them (Kernighan and
-    Lin, 1970).
+    """Returns the nodes after exchanging pairs of ranks for as long as this keeps more bytes within nodes (Kernighan
+    and Lin, 1970).
     """
     found = list(nodes)
     members: dict[int, set[int]] = {}
@@ -224,7 +232,7 @@ def _exchanged(traffic: Traffic, nodes: Sequence[int]) -> tuple[int, ...]:
 
 
 def _exchange(traffic: Traffic, nodes: list[int], members: Mapping[int, set[int]], rank: int) -> None:
-    """Exchanges `rank` with the rank of its busiest peer's node that loses least, if both together gain."""
+    """Exchanges `rank` with that rank on the node of its busiest peer which loses least, if both together gain."""
     row = traffic.weight.get(rank, {})
     ties = _tied(row, nodes)
     here = nodes[rank]
@@ -247,7 +255,7 @@ def _exchange(traffic: Traffic, nodes: list[int], members: Mapping[int, set[int]
 
 
 def _tied(row: Mapping[int, float], nodes: Sequence[int]) -> dict[int, float]:
-    """Returns by node the bytes that a rank exchanges with the ranks on it; `row` has its bytes with each peer."""
+    """Returns, by node, the bytes that a rank exchanges with the node's ranks; `row` has its bytes with each peer."""
     found: dict[int, float] = {}
     for peer, moved in row.items():
         found[nodes[peer]] = found.get(nodes[peer], 0.0) + moved

@@ -51,10 +51,8 @@ def rank_places(job: Job) -> Records | None:
 @once_per_job
 def node_places(job: Job) -> Records | None:
     """Returns nodes (how many are alike), host (the first of them), ranks (on each), cpu_count (processors that any of
-    these may use; 0: not known), shared (ranks of each that share some with another) and warning (the gravest of a
-    rank).
-
-    Returns None if MPI was not traced.
+    its ranks may use; 0: not known), shared (ranks on each node that share processors with another rank) and warning
+    (the most serious one of any rank). Returns None if MPI was not traced.
     """
     places = rank_places(job)
     if places is None:
@@ -102,8 +100,9 @@ def processors(text: str) -> frozenset[int]:
 
 @once_per_job
 def communicators(job: Job) -> pd.DataFrame | None:
-    """Returns size and remote_size (ranks of the two groups; 0: one group), ranks (that used such communicators; NaN:
-    known together only) and communicators (how many a rank used, at most). Returns None if MPI was not traced.
+    """Returns size and remote_size (ranks of the two groups; 0: one group), ranks (that used communicators of these
+    sizes; NaN: only the sum is known) and communicators (the most that a rank used). Returns None if MPI was not
+    traced.
     """
     rows = table_frame(job, "mpi_communicators")
     if rows is None:

@@ -17,11 +17,11 @@ _SAME = ("kind", "name", "value", "source")
 
 @once_per_job
 def mpi_settings(job: Job) -> Records | None:
-    """Returns columns kind, name, value and source (who set it; "": not known) as profiler/TABLES.md has them, ranks
-    (how many have it so; NaN: not known) and first (the lowest of them, -1: not known).
+    """Returns columns kind, name, value and source (who set it; "": not known) as in profiler/TABLES.md, ranks (how
+    many ranks have this value; NaN: not known) and first (the lowest of these ranks, -1: not known).
 
-    A row of rank 0 is that of all ranks that have no row of the same kind and name. The level of threads of rank 0 is
-    one of the rows. None if MPI was not traced.
+    A row of rank 0 holds for all ranks that have no row of the same kind and name. The thread level of rank 0 is one of
+    the rows. None if MPI was not traced.
     """
     from iolens.metrics.processor.mpi.rank_places import rank_places
 
@@ -48,8 +48,8 @@ def mpi_settings(job: Job) -> Records | None:
 
 
 def eager_limits(job: Job) -> dict[str, int]:
-    """Returns bytes up to which a message is sent at once, header included, by the parameter that says so: on rank 0,
-    of those that are a size.
+    """Returns the sizes in bytes, header included, up to which a message is sent at once, by the parameter that sets
+    each; only parameters of rank 0 whose value is a size.
     """
     found = mpi_settings(job)
     if found is None:

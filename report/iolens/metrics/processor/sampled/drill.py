@@ -33,8 +33,9 @@ TOGETHER = "ranks known together, mean"
 @dataclass(frozen=True)
 class Measures:
     """`first` decides order and threshold, and gets share, imbalance and the rank with the most. `others` are means
-    too. `extremes` are of single calls: a column to `min` or `max`. `weighed`: one of the others that decides on the
-    threshold in place of `first`."""
+    too. `extremes` maps columns about single calls to `min` or `max`. `weighed`: the one among `others` to which the
+    threshold applies in place of `first`.
+    """
 
     first: str
     others: tuple[str, ...] = ()
@@ -58,7 +59,7 @@ class Levels:
 def answer(
     job: Job, rows: Records | pd.DataFrame | None, levels: Levels, measures: Measures, ask: Ask = DEFAULT
 ) -> Records | None:
-    """Returns `drill` of the job's rows as requested; None without rows. Raises UsageError for an unknown
+    """Returns the job's rows in the form of `drill`, as requested; None without rows. Raises UsageError for an unknown
     level or column.
     """
     if rows is None or not len(rows):
@@ -74,14 +75,15 @@ def drill(
     """Returns the rows of a pat_report table; `rows` have `rank`, the levels as text and the measures. A level may be
     spread over columns `name 1`, `name 2` …
 
-    An empty text ends a row's path; beside others that have a name, and in a first level, it is called (no LEVEL).
-    Columns of the result: depth (0: the total), level, name, the measures (means over `ranks`; extremes unchanged), and
-    for the first measure share (per cent of the total), imbalance, imbalance_percent, most and most_rank. The row of a
-    single rank holds that rank's own values; its share is of the sum over all ranks, so that the shares of ranks add up
-    to the share of the row above them. NaN means that a value has no meaning here, or that ranks are known together
-    only (rank -1). Rows of less than `threshold` per cent are left out with all rows below them; `left_out` is their
-    number without the rows below them. Per cent refers to `whole` (of an average rank), else to the total. Where the
-    last level is that of threads, the imbalance of the rows above is among all threads of all ranks.
+    An empty text ends a row's path; if other rows of the path have a name, and in the first level, it is shown as (no
+    LEVEL). Columns of the result: depth (0: the total), level, name, the measures (means over `ranks`; extremes
+    unchanged), and for the first measure share (per cent of the total), imbalance, imbalance_percent, most and
+    most_rank. The row of a single rank holds that rank's own values; its share is of the sum over all ranks, so that
+    the shares of ranks add up to the share of the row above them. NaN means that a value has no meaning here, or that
+    ranks are known together only (rank -1). Rows of less than `threshold` per cent are left out with all rows below
+    them; `left_out` is their number without the rows below them. Per cent refers to `whole` (of an average rank), else
+    to the total. Where the last level is that of threads, the imbalance of the rows above is among all threads of all
+    ranks.
     """
     single, wanted = by[-1] if by and by[-1] in (PE, EVERY_PE) else "", _spread(by, rows)
     keys = ["total", *wanted]
@@ -101,7 +103,7 @@ def drill(
 
 
 def _spread(by: Sequence[str], rows: Records) -> list[str]:
-    """Returns the columns of the levels, without a last one of single ranks."""
+    """Returns the columns of the levels, without the last one if it is the level of single ranks."""
     columns: list[str] = []
     for place, name in enumerate(by):
         if name in (PE, EVERY_PE):
@@ -114,8 +116,8 @@ def _spread(by: Sequence[str], rows: Records) -> list[str]:
 
 
 def _without_gaps(rows: Records, keys: Sequence[str], named: Sequence[str]) -> Records:
-    """Returns the rows with a name in the `named` columns where others of the same path have one, so that they
-    add up.
+    """Returns the rows with a name in those `named` columns in which other rows of the same path have one, so that the
+    rows add up.
     """
     for depth in range(1, len(keys)):
         key, path = keys[depth], keys[:depth]
@@ -173,7 +175,7 @@ class Tree:
         return float(self.nodes[path][self.measures.weighed or self.measures.first].sum()) / self.ranks
 
     def share(self, value: float) -> float:
-        """Returns per cent of the total."""
+        """Returns the value in per cent of the total."""
         return 100.0 * value / self.whole if self.whole else NOT_KNOWN
 
     def children(self, path: tuple[str, ...]) -> list[tuple[str, ...]]:
@@ -194,7 +196,7 @@ class Tree:
             yield from self.pe_rows(path, depth + 1)
 
     def row(self, path: tuple[str, ...], depth: int, children: Sequence[tuple[str, ...]]) -> dict[str, Any]:
-        """Returns one average rank; a group of which one function is shown repeats its imbalance, as
+        """Returns one row of an average rank; a group with only one function shown repeats the function's imbalance, as
         pat_report does.
         """
         level, node = self.keys[depth], self.nodes[path]
@@ -212,7 +214,7 @@ class Tree:
         }
 
     def unevenness(self, node: Records, units: int) -> dict[str, float]:
-        """Returns the imbalance over all ranks or threads, `units` in number; those without a row count as 0."""
+        """Returns the imbalance over `units` ranks or threads; those without a row count as 0."""
         values, ranks = node[self.measures.first], node["rank"]
         if (ranks < 0).any() or not len(values):
             return _UNKNOWN

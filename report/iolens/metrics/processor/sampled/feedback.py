@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 def hot_feedback(job: Job, remarks: Iterable[Remark], limit: int = 30) -> pd.DataFrame | None:
     """Returns `hot_lines` with `letters`, `loop` (the line of the loop) and `reason` (why it was not vectorised).
 
-    Letters are those of the line itself and of the loop that contains it: the last loop before it that GCC mentions in
-    the same function. A loop that was vectorised in one way does not count as missed, whatever failed before. Loop 0
-    and empty texts mean that GCC says nothing. Returns None if no line is known.
+    Letters describe the line itself and the loop that contains it, taken to be the last loop before it that GCC
+    mentions in the same function. A loop that was vectorised in one way does not count as missed, whatever failed
+    before. Loop 0 and empty texts mean that GCC says nothing. Returns None if no line is known.
     """
     lines = hot_lines(job, limit)
     if lines is None:
@@ -39,7 +39,7 @@ def hot_feedback(job: Job, remarks: Iterable[Remark], limit: int = 30) -> pd.Dat
 
 
 def line_number(line: str) -> int:
-    """Writes `line 31` as 31."""
+    """Returns the number in `line 31`."""
     return int(line.rpartition(" ")[2] or 0)
 
 
@@ -47,7 +47,7 @@ Place = tuple[str, int]
 
 
 def _by_line(remarks: Iterable[Remark]) -> Mapping[Place, list[Remark]]:
-    """Remarks by source file (its name) and line."""
+    """Returns the remarks by source file (its name) and line."""
     found: dict[Place, list[Remark]] = {}
     for remark in remarks:
         found.setdefault((name_of(remark.source), remark.line), []).append(remark)
@@ -55,9 +55,10 @@ def _by_line(remarks: Iterable[Remark]) -> Mapping[Place, list[Remark]]:
 
 
 def _function_loops(known: Mapping[Place, Sequence[Remark]]) -> Mapping[tuple[str, str], list[int]]:
-    """Returns, by source file and function, the lines where loops begin that GCC looked at.
+    """Returns, by source file and function, the first lines of the loops that GCC analysed.
 
-    What it says of a statement inside a loop stands at the statement's line; of the loop itself, at its own.
+    GCC reports a remark on a statement inside a loop at the statement's line, and a remark on the loop itself at the
+    loop's line.
     """
     found: dict[tuple[str, str], set[int]] = {}
     for (source, line), remarks in known.items():
@@ -74,7 +75,7 @@ def _said_of(
     known: Mapping[Place, Sequence[Remark]],
     loops: Mapping[tuple[str, str], Sequence[int]],
 ) -> tuple[str, int, str]:
-    """Letters, the loop's line (0: none) and the reason for one line."""
+    """Returns the letters, the loop's line (0: none) and the reason for one line."""
     loop = max((one for one in loops.get((source, plain_name(function)), ()) if one <= line), default=0)
     remarks = [one for at in dict.fromkeys((loop, line)) for one in known.get((source, at), ())]
     letters = {remark.letter for remark in remarks}
@@ -86,7 +87,9 @@ def _said_of(
 
 
 def best(reasons: Sequence[str]) -> str:
-    """Returns the reason that says most: the last that is neither vague nor that the loop was not vectorised."""
+    """Returns the most informative reason: the last one that is neither vague nor only says that the loop was not
+    vectorised.
+    """
     telling = [reason for reason in reasons if not reason.startswith(EMPTY_WORDS)]
     clear = [reason for reason in telling if not reason.startswith(VAGUE)]
     return (clear or telling or list(reasons) or [""])[-1]

@@ -68,8 +68,8 @@ def _library_of(path: str) -> str:
 
 
 def called_name(function: str, path: str) -> str:
-    """Returns the name by which programs call a function of the C library whose symbol is `__fopen_internal`
-    or similar.
+    """Returns the name by which programs call a function of the C library whose symbol is `__fopen_internal` or the
+    like.
     """
     inside = re.fullmatch(r"__(\w+)_internal", function)
     return inside[1] if inside and _library_of(path) == ETC else function

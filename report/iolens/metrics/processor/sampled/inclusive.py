@@ -1,5 +1,5 @@
-"""Traced functions whose times include inner calls. They are listed below the times that do not overlap, and belong to
-no sum.
+"""Traced functions whose times include inner calls. They are listed below the times that do not overlap, and are part
+of no sum.
 """
 
 from __future__ import annotations
@@ -29,8 +29,9 @@ INSIDE = "Times that include called functions, and are in no sum"
 
 @once_per_job
 def inclusive_rows(job: Job) -> Records | None:
-    """Returns the columns of `timed_rows`, of the program's own functions and of other traced groups than LEAVES; where
-    the log has exclusive times, than EXCLUSIVE_LEAVES."""
+    """Returns the columns of `timed_rows` for the program's own functions and for traced groups other than LEAVES
+    (EXCLUSIVE_LEAVES, if the log has exclusive times).
+    """
     rows = group_rows(job)
     if rows is None:
         return None
@@ -43,11 +44,11 @@ def inclusive_rows(job: Job) -> Records | None:
 def with_inclusive(
     job: Job, found: Records | None, levels: Levels, measures: Measures, ask: Ask, whole: float
 ) -> Records | None:
-    """Returns the rows of `drill`, and below a second row of depth 0 those of `inclusive_rows`, where functions are a
-    level.
+    """Returns the rows of `drill`, followed by a second row of depth 0 and those of `inclusive_rows`, if functions are
+    a level.
 
-    Their share is of `whole` seconds of an average rank; their groups have no sum (NaN). What a filter leaves alone is
-    shown however small.
+    Their share is of `whole` seconds of an average rank; their groups have no sum (NaN). With a filter, the remaining
+    rows are shown however small they are.
     """
     rows, by = inclusive_rows(job), ask.by or levels.default
     check_levels(ask.by, levels.known)
@@ -67,8 +68,8 @@ def with_inclusive(
 
 
 def _without_sums(below: Records, measures: Measures, depth: int) -> Records:
-    """Returns the rows above functions (at `depth`) with their names and without numbers, if a function below them is
-    listed.
+    """Returns the rows with those above functions (at `depth`) reduced to their names, if a function is listed below
+    them.
     """
     followed = np.append(below["depth"][1:], 0) > below["depth"]
     below, left_out = below.where(followed | (below["depth"] >= depth)), below.left_out

@@ -1,4 +1,4 @@
-"""The kind of work that took most of an average rank's time, and the facts about it. Computing is measured, and no
+"""The kind of work that took most of an average rank's time, and facts about it. Computing is a measured time, not a
 remainder.
 """
 
@@ -49,7 +49,7 @@ CROWDED = 0.2
 """Minimum share of their time that ranks must have waited for a core for the node to count as short of cores."""
 
 _UNEVEN = 0.1
-"""Threads are uneven when the busiest one exceeds their average by this part of the run."""
+"""Threads are uneven if the time of the busiest one exceeds the average by this part of the run."""
 
 _MOSTLY = 0.5
 """Minimum share that counts as most of something."""
@@ -64,11 +64,11 @@ cores or do I/O, too.
 class Largest:
     """The largest part of an average rank's time.
 
-    `kind` is one of KINDS: compute (on a core outside I/O and MPI), kernel (the same, mostly in system calls), threads
-    (the same, in one thread while others had less to do), openmp (in OpenMP's library), cores (waiting for a core),
-    blocked (asleep or blocked), children (the same, while child processes computed), off (not on a core: asleep or
-    waiting for one), mpi, start (MPI's start and end), io, unknown (the log does not tell). `share` is 0 to 1 of the
-    average rank's time; `detail` is a clause on what is known besides, or "".
+    `kind` is one of KINDS: compute (on a core outside I/O and MPI), kernel (like compute, but mostly in system calls),
+    threads (like compute, but in one thread while others had less to do), openmp (in OpenMP's library), cores (waiting
+    for a core), blocked (asleep or blocked), children (like blocked, while child processes computed), off (not on a
+    core: asleep or waiting for one), mpi, start (MPI's start and end), io, unknown (the log does not tell). `share` is
+    0 to 1 of the average rank's time; `detail` is a clause with a further fact, or "".
     """
 
     kind: str
@@ -123,8 +123,8 @@ def _waiting_for_cores(job: Job, each: Records) -> float:
 def core_waits(job: Job, each: Records) -> np.ndarray | None:
     """Returns the seconds in which each rank of `each` was ready to run and had no core.
 
-    0 for a rank that can have waited inside calls mostly: one that polls in MPI for a message needs no core for it.
-    None if the kernel did not count the waiting.
+    0 for a rank that may have waited mostly inside MPI calls, because a rank that only polls for a message loses
+    nothing by waiting for a core. None if the kernel did not count the waiting.
     """
     use = core_use(job)
     if use is None or not np.isfinite(use.runnable).any():
@@ -135,7 +135,7 @@ def core_waits(job: Job, each: Records) -> np.ndarray | None:
 
 
 def _computing(job: Job, share: float) -> Largest:
-    """Returns what computing was: uneven threads, system calls, or the program's own work."""
+    """Returns the kind of computing: uneven threads, system calls, or the program's own work."""
     uneven = working_threads(job)
     if uneven is not None and uneven.busiest - uneven.mean >= _UNEVEN * job.run_time:
         return Largest("threads", share, _said_of(uneven))
@@ -146,7 +146,7 @@ def _computing(job: Job, share: float) -> Largest:
 
 
 def _said_of(uneven: UnevenThreads) -> str:
-    """Returns the clause on threads that worked unequally."""
+    """Returns a clause on threads that worked unequally."""
     return (
         f"one of {uneven.threads} threads was on a core for {seconds_text(uneven.busiest)}, the average one for "
         f"{seconds_text(uneven.mean)}"
@@ -154,7 +154,7 @@ def _said_of(uneven: UnevenThreads) -> str:
 
 
 def _in_kernel(job: Job) -> float:
-    """Returns the least part of the processor time outside I/O and MPI that was spent in the kernel."""
+    """Returns a lower bound on the part of the processor time outside I/O and MPI that was spent in the kernel."""
     used, each = rank_usage(job), rank_time(job)
     if used is None or each is None or "earlier_system" not in used:
         return 0.0

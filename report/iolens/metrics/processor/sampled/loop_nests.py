@@ -1,4 +1,4 @@
-"""Loops in a source text, in C, C++ and Fortran: the first and last line of each that a simple scanner finds."""
+"""The loops in a source text in C, C++ or Fortran: the first and last line of each loop that a simple scanner finds."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ class Scanner:
         return at + 1
 
     def statement_end(self, at: int) -> int:
-        """Returns the place behind a plain statement, a definition, or the label in front of another statement."""
+        """Returns the position after a plain statement, a definition, or the label in front of another statement."""
         while at < len(self.words):
             word = self.words[at]
             if word == ";":

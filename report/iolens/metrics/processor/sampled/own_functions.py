@@ -1,4 +1,4 @@
-"""The program's own functions by their share of the samples: which are worth tracing."""
+"""The program's own functions by their share of the samples, to choose those that are worth tracing."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def own_functions(job: Job) -> pd.DataFrame | None:
     """Returns symbol (the linker's name), object (path of its file), share (per cent of the program's own samples),
     bytes (its size in the object file; 0: not known), the busiest first; None if nothing was sampled.
 
-    An inlined function is a part of the one that it is in. Functions that the program generated are left out, Python
-    functions too.
+    An inlined function counts as part of the function that contains it. Functions that the program generated at run
+    time are left out, and so are Python functions.
     """
     own = _own_samples(job)
     if own is None:
@@ -43,7 +43,9 @@ def _own_samples(job: Job) -> pd.DataFrame | None:
 
 
 def group_shares(job: Job) -> dict[str, float]:
-    """Returns the per cent of all samples in each group of functions, the largest first; empty without samples."""
+    """Returns the share of each group of functions in all samples, in per cent, the largest first; empty without
+    samples.
+    """
     rows = sample_rows(job)
     if rows is None or not rows["samples"].sum():
         return {}
@@ -52,8 +54,8 @@ def group_shares(job: Job) -> dict[str, float]:
 
 
 def size_of(symbol: str, path: str) -> int:
-    """Returns how long a function is, in bytes; 0 if its file does not tell. Of one that the compiler kept only in
-    versions of its own (`solve.isra.0`, `solve.constprop.1`), the longest of them.
+    """Returns the size of a function in bytes; 0 if its file does not tell. If the compiler kept only specialised
+    versions of it (`solve.isra.0`, `solve.constprop.1`), the size of the largest version counts.
     """
     elf = read_elf(Path(path))
     if symbol in elf.names:

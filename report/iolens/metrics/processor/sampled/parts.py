@@ -14,13 +14,13 @@ UNTRACED = "computing or MPI"
 
 RUNNABLE, ASLEEP = "waiting for a core", "asleep or blocked"
 OFF_CORE = "not on a core"
-"""Asleep, blocked or waiting for a core, which the log cannot tell apart."""
+"""Asleep, blocked or waiting for a core; the log cannot distinguish these."""
 
 UNKNOWN = "not attributed"
-"""Outside I/O and MPI; the log does not tell whether the rank was on a core meanwhile."""
+"""Time outside I/O and MPI for which the log does not tell whether the rank was on a core."""
 
 OPENMP = "in OpenMP's library"
-"""Barriers, idle workers and starts of parallel regions."""
+"""Time in barriers, of idle workers and at the start of parallel regions."""
 
 POINT, COLLECTIVE, SYNC, OTHER = (
     "MPI point-to-point",
@@ -29,10 +29,10 @@ POINT, COLLECTIVE, SYNC, OTHER = (
     "MPI one-sided and other",
 )
 IO = {POSIX: "I/O in POSIX", STDIO: "I/O in STDIO", MPIIO: "I/O in MPI-IO", "DFS": "I/O in DFS", "DAOS": "I/O in DAOS"}
-"""The part of each layer of I/O; the layers do not overlap."""
+"""The part for each layer of I/O; the layers do not overlap."""
 
 START = "start and end"
-"""MPI_Init, MPI_Finalize, and the time in which other ranks of the job had begun and this one had not."""
+"""Time in MPI_Init and MPI_Finalize, and time in which other ranks of the job had begun and this one had not."""
 
 PROFILER = "the profiler"
 
@@ -52,7 +52,9 @@ _FUNCTIONS = {
     POINT: r"MPI_(I?([bsr]?send|m?recv|sendrecv)(_replace)?(_init)?|I?m?probe|Wait(all|any|some)?|Test(all|any|some)?"
     r"|Start(all)?|Request_\w+|P(send|recv)_init|Pready\w*|Parrived|Buffer_\w+|(Comm|Session)_\w+_buffer)",
 }
-"""Patterns of function names. A wait for a request counts as point-to-point: the log does not tell what it is for."""
+"""Patterns of function names. A wait for a request counts as point-to-point, because the log does not tell the kind of
+the request.
+"""
 
 
 def mpi_part(functions: np.ndarray) -> np.ndarray:

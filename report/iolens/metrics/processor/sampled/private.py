@@ -1,4 +1,4 @@
-"""The private tables of a log, for those who only want their rows."""
+"""The private tables of a log, for code that needs only their rows."""
 
 from __future__ import annotations
 

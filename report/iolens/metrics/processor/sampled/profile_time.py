@@ -28,15 +28,15 @@ _MPI_SYNC, NOT_TRACED, _OTHER = "MPI_SYNC", "(not traced)", "OTHER"
 def profile_time(job: Job, ask: Ask = DEFAULT) -> Records | None:
     """Returns seconds of an average rank by group and function: rows of `drill`; None if nothing was timed.
 
-    The rows below Total overlap nowhere and make up the run time: `time` in POSIX, STDIO and MPI-IO beyond POSIX (read,
-    write, meta), in MPI functions, in the timed barriers before collectives (MPI_SYNC), the exclusive times of traced
-    functions, what the profiler added to MPI_Init (IOLENS), and the rest: of group USER where MPI was traced or there
-    is one process, else OTHER, for MPI is in it. Calls of several threads are added; the rest is at least 0, so that
-    their sum may be more than the run time. Ranks that are known together count evenly. `calls` of rows that counted
-    none are 0.
+    The rows below Total do not overlap, and add up to the run time: `time` in POSIX, STDIO and MPI-IO beyond POSIX
+    (read, write, meta), in MPI functions, in the timed barriers before collectives (MPI_SYNC), the exclusive times of
+    traced functions, what the profiler added to MPI_Init (IOLENS), and the rest. The rest has the group USER if MPI was
+    traced or there is one process; else OTHER, because it includes MPI. Calls of several threads are added and the rest
+    is at least 0, so that the sum may exceed the run time. A sum over several ranks is spread evenly over them. `calls`
+    are 0 in rows without a count.
 
-    The inclusive times of the program's own functions, and of those of libraries, follow below a second row of depth 0,
-    their share is of all time of the ranks, whatever else is filtered by, and their groups have no sum (NaN).
+    The inclusive times of the program's own functions, and of those of libraries, follow below a second row of depth 0;
+    their share is of all time of the ranks, whatever the filter, and their groups have no sum (NaN).
     """
     apart = _rows_apart(job)
     found = answer(job, apart, LEVELS, _MEASURES, ask)
@@ -80,7 +80,9 @@ def _start_of(job: Job) -> list[Records]:
 
 
 def _rest(job: Job, spent: Records | None) -> Records:
-    """Returns seconds of each rank's run time that were not traced; 0 if more was traced, as of several threads."""
+    """Returns the seconds of each rank's run time that were not traced; 0 if more than the run time was traced, as with
+    several threads.
+    """
     ranks = max(job.nprocs, 1)
     used = np.zeros(ranks) if spent is None else by_rank(spent, "time", ranks)
     group = USER if ranks == 1 or mpi_rows(job) is not None else _OTHER
@@ -88,7 +90,7 @@ def _rest(job: Job, spent: Records | None) -> Records:
 
 
 def _made(rank: np.ndarray, group: str, function: str, time: np.ndarray) -> Records:
-    """Returns a row for each of these ranks with its seconds (`time`) and no calls."""
+    """Returns one row for each of these ranks, with its seconds (`time`) and 0 calls."""
     texts = {"group": group, "function": function, "file": "", "region": ""}
     columns = {name: np.full(len(rank), text, object) for name, text in texts.items()}
     return Records({"rank": rank, **columns, "calls": np.zeros(len(rank), np.int64), "time": time})

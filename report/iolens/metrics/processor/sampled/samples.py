@@ -48,7 +48,7 @@ HELD = frozenset((MPI, MPIIO, POSIX, STDIO, BLAS, FFT, OMP))
 """Groups whose calls own all samples below them."""
 
 _ENTRY = frozenset((MATH, HEAP, STRING, ETC, TOOL))
-"""Groups that yield to a group of `HELD` further in: HDF5 calls MPI-IO, and the time belongs to MPI-IO."""
+"""Groups that yield to a group of `HELD` further in: if HDF5 calls MPI-IO, the time belongs to MPI-IO."""
 
 LEVELS = Levels(("group", "function", "source", "line", "caller", "region", "thread", "state"), ("group", "function"))
 _SAMPLES = Measures("samples", ("on_core",))
@@ -56,11 +56,12 @@ _SAMPLES = Measures("samples", ("on_core",))
 
 @once_per_job
 def profile(job: Job, ask: Ask = DEFAULT) -> Records | None:
-    """Returns samples of an average rank by group and function: rows of `drill`, the threads of a rank together
-    without `library_threads`.
+    """Returns samples of an average rank by group and function: rows of `drill`, with the threads of a rank added up,
+    except `library_threads`.
 
-    A sample belongs to the user's own function that was running, or to the library call that the innermost one made:
-    `MPI_Allreduce`, `pwrite`, `dgemm_`, `sin`; of nested ones to the outermost of MPI, I/O, BLAS, FFT and OpenMP.
+    A sample belongs to the user's own function that was running, or to the library function that the innermost user
+    function called: `MPI_Allreduce`, `pwrite`, `dgemm_`, `sin`. If calls of MPI, I/O, BLAS, FFT or OpenMP are nested,
+    it belongs to the outermost of them.
     """
     return answer(job, _asked_rows(job, ask), LEVELS, _SAMPLES, ask)
 
@@ -109,7 +110,7 @@ def hot_lines(job: Job, limit: int = 15) -> pd.DataFrame | None:
 
 
 def why_no_lines(job: Job) -> str:
-    """Returns the reason why `hot_lines` is None for a sampled job, the first one that applies; "" for other jobs."""
+    """Returns the first reason that explains why `hot_lines` is None for a sampled job; "" for other jobs."""
     rows = sample_rows(job)
     if rows is None or (rows["line"] != "").any():
         return ""
@@ -127,7 +128,7 @@ def why_no_lines(job: Job) -> str:
 
 @once_per_job
 def sampling(job: Job) -> Records | None:
-    """Returns how well the threads were sampled, by timer: threads, asked_hz, hz (in effect: interruptions over the
+    """Returns one row per timer about the quality of sampling: threads, asked_hz, hz (in effect: interruptions over the
     duration), lost (per cent of the periods), cut (per cent of the samples: their outermost callers are not known),
     cost (per cent of the duration spent in taking them). Returns None if the program was not sampled.
     """
@@ -152,18 +153,17 @@ def sampling(job: Job) -> Records | None:
 
 
 def _asked_rows(job: Job, ask: Ask) -> pd.DataFrame | None:
-    """Returns the samples of all threads if asked for; otherwise the same answer that other metrics get."""
+    """Returns the samples of all threads if the request says so; otherwise the cached rows that other metrics use."""
     return sample_rows(job, every_thread=True) if ask.every_thread else sample_rows(job)
 
 
 @once_per_job
 def sample_rows(job: Job, every_thread: bool = False) -> pd.DataFrame | None:
     """Returns the private table `samples` with group, function, source, line, `caller 1` …, and from the outside `frame
-    1` …
+    1` …; for the program's own functions also the linker's name and the path of the object file.
 
-    Of the program's own functions also the linker's name and the path of the file that they are in. Running samples are
-    held to the processor time (`held_samples`); `blocked` is True for those in system calls, and for those of threads
-    that could not be interrupted. Leaves out `library_threads`, unless every thread is wanted.
+    Running samples are limited by the processor time (`held_samples`); `blocked` is True for samples in system calls
+    and of threads that could not be interrupted. Without `every_thread`, `library_threads` are left out.
     """
     rows = held_samples(job)
     if rows is None:
@@ -194,8 +194,8 @@ def sample_rows(job: Job, every_thread: bool = False) -> pd.DataFrame | None:
 
 @once_per_job
 def library_threads(job: Job) -> frozenset[tuple[int, int]]:
-    """Returns rank and number of the threads that libraries started for themselves, such as MPI's: those in whose
-    sampled chains no function of the program is, other than a rank's first thread.
+    """Returns rank and number of the threads that libraries started for themselves, as MPI does: threads other than a
+    rank's first one whose sampled chains have no function of the program.
     """
     rows = table_frame(job, "samples")
     if rows is None:
@@ -212,7 +212,7 @@ def library_threads(job: Job) -> frozenset[tuple[int, int]]:
 
 @once_per_job
 def is_sampled(job: Job) -> bool:
-    """Returns True if samples tell of all time: those by the processor's clock know no waiting."""
+    """Returns True if samples cover all time; samples by the processor's clock miss the time spent waiting."""
     rows = table_records(job, "sampling")
     return sample_rows(job) is not None and not (rows is not None and bool((rows["timer"] == "cpu").any()))
 
@@ -264,11 +264,10 @@ def place_of(chain: Chain, waits: bool) -> Place:
 
 
 def _path_of(chain: Chain, group: str) -> tuple[str, ...]:
-    """Returns the functions of a chain by name; those of an OpenMP library without symbols by what they do.
-
-    `group`: that of the innermost frame. A worker thread begins in the library: with no function of the program above
-    it, such a thread has nothing to do, or waits at the end of a parallel region. The program calls a barrier or a
-    lock, which the library leaves for its inner functions by a jump, so that the called name is not in the chain.
+    """Returns the names of the functions of a chain; functions of an OpenMP library without symbols are named by what
+    they do. `group` is the group of the innermost frame. A worker thread begins in the library: without a function
+    of the program above it, it has nothing to do, or waits at the end of a parallel region. If the program calls a
+    barrier or a lock, the library jumps to its inner functions, so that the called name is not in the chain.
     """
     names, own = [], False
     for frame in chain:

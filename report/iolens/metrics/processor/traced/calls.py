@@ -29,7 +29,7 @@ def traced_calls(job: Job, ask: Ask = DEFAULT) -> Records | None:
 
     Columns: group, function, calls, time (seconds, inclusive: of a recursive function the outermost calls), exclusive
     (seconds without the calls inside that the log has the time of), per_call (exclusive seconds of a call),
-    imbalance_percent, most and most_rank (of exclusive times; -1: ranks are known together only), bytes, throttled
+    imbalance_percent, most and most_rank (of exclusive times; -1: only the sum of ranks is known), bytes, throttled
     (ranks that stopped counting). Where counters were read as well, each event has a column with its mean of a call
     (`traced_counters`). Logs without exclusive times have NaN there and in per_call, and imbalance_percent, most and
     most_rank are of inclusive times. Returns None if no group was traced.
@@ -75,11 +75,12 @@ def _with_counters(job: Job, ask: Ask, functions: Records) -> Records:
 
 @once_per_job
 def tracing_cost(job: Job) -> Records | None:
-    """Returns what recording the calls of each traced group cost, the dearest group first.
+    """Returns what recording the calls of each traced group cost, the most expensive group first.
 
-    group, calls and seconds (of an average rank), per_call (seconds of a call), share (per cent of the run time). Lower
-    bounds: each process measured how long recording a call takes at least, when it ended; reading counters is not in
-    it. NaN if a process was killed. The group mpi: calls of MPI. Returns None for a log that does not know it.
+    Columns: group, calls and seconds (of an average rank), per_call (seconds of a call), share (per cent of the run
+    time). Lower bounds: each process measured how long recording a call takes at least, when it ended; reading counters
+    is not in it. NaN if a process was killed. The group mpi stands for calls of MPI. Returns None for a log without
+    these measurements.
     """
     messages = mpi_rows(job)
     of_mpi = None if messages is None else labelled(messages, "group", "mpi")

@@ -1,4 +1,4 @@
-"""Counters of traced functions (`--trace` with `--hwpc`): by function and event, in a call and in all."""
+"""Counters of traced functions (`--trace` with `--hwpc`), by function and event: per call and in total."""
 
 from __future__ import annotations
 
@@ -53,12 +53,12 @@ def traced_counters(job: Job, ask: Ask = DEFAULT) -> Records | None:
 
 
 def _longest(rows: Records) -> float:
-    """Returns the seconds in which an event was to be counted, of all ranks and calls together."""
+    """Returns the seconds in which an event should have been counted, over all ranks and calls."""
     return float(rows["time_enabled"].sum())
 
 
 def _of_event(job: Job, rows: Records) -> Row:
-    """Returns one event of one function, where it was counted in at least one call."""
+    """Returns the row of one event of one function that was counted in at least one call."""
     rows = rows.where(rows["calls"] > 0)
     group, function, event = (str(rows[name][0]) for name in ("group", "function", "event"))
     factor, unit = SCALES.get(event, (1.0, ""))
@@ -72,14 +72,14 @@ def _of_event(job: Job, rows: Records) -> Row:
 
 
 def stopped(rank: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Returns how many ranks stopped, from rows that say so of each rank, one for each region; -1: of ranks known
-    together.
+    """Returns the number of ranks that stopped counting, from rows per rank and region; -1 if only sums over ranks are
+    known.
     """
     return np.asarray(np.where(rank >= 0, np.minimum(rows, 1), rows))
 
 
 def _absent(event: str, why: str) -> Row:
-    """Returns an event that was counted in no call."""
+    """Returns the row of an event that was counted in no call."""
     return "", _ALL, event, NOT_KNOWN, NOT_KNOWN, "", 0.0, NOT_KNOWN, 0, why
 
 

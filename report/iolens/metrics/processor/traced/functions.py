@@ -16,10 +16,12 @@ from iolens.metrics.processor.sampled.private import table_records
 from iolens.metrics.processor.traced.names import OWN, with_function_names
 
 LEAVES = ("blas", "math")
-"""Traced groups whose functions call nothing that has a row of its own: their times overlap no others."""
+"""Traced groups whose functions call no function that has a row of its own, so that their times do not overlap other
+times.
+"""
 
 EXCLUSIVE_LEAVES = (*LEAVES, "heap", "pthreads", "system")
-"""Traced groups whose exclusive times are their inclusive ones, but for a callback now and then."""
+"""Traced groups whose exclusive times equal their inclusive ones, except for a rare callback."""
 
 EXCLUSIVE = "exclusive"
 """The column of `traced` with exclusive times; logs of version 0.2.0 and before have none."""
@@ -49,14 +51,14 @@ def timed_rows(job: Job) -> Records | None:
 
 
 def _exclusive_rows(rows: Records) -> Records:
-    """Returns the rows of `traced` whose times overlap no others, with their exclusive times as `time`."""
+    """Returns the rows of `traced` whose times do not overlap other times, with their exclusive times as `time`."""
     if EXCLUSIVE not in rows:
         return rows.where(np.isin(rows["group"], LEAVES))
     return rows.beside({"time": rows[EXCLUSIVE]})
 
 
 def in_capitals(rows: Records) -> Records:
-    """Returns traced functions with their groups in pat_report's words, and no file."""
+    """Returns traced functions with the names that pat_report has for their groups, and without files."""
     names = [USER if name == OWN else name.upper() for name in rows["group"].tolist()]
     return labelled(rows, "file", "").beside({"group": np.array(names, object)})
 

@@ -1,4 +1,4 @@
-"""Traced functions by their names; of the program's own, from its symbols."""
+"""The names of traced functions; those of the program's own functions come from its symbols."""
 
 from __future__ import annotations
 
