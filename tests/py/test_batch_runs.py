@@ -14,8 +14,8 @@ from iolens.lab.launchers.launcher import RunSpec
 from iolens.lab.launchers.slurm import Handed
 from iolens.lab.launchers.slurm_queue import QueuedJob
 from iolens.lab.launchers.task_file import read_outcome, write_task
-from iolens.lab.run.execute import Setup
 from iolens.lab.run.hosts import hosts_of
+from iolens.lab.run.preload import Setup
 
 ROOT = Path(__file__).resolve().parents[2]
 

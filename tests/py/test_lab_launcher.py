@@ -10,7 +10,7 @@ from iolens.errors import IolensError
 from iolens.lab import installation
 from iolens.lab.run import preload
 from iolens.lab.run.command_line import command_name, take_apart, with_environment
-from iolens.lab.run.execute import Setup, instrumented
+from iolens.lab.run.preload import Setup, instrumented
 
 COMMANDS = [
     ("./app -n 3", ["./app"]),

@@ -14,7 +14,7 @@ from iolens.lab.launchers.launcher import RunSpec
 from iolens.lab.launchers.placement import options_for
 from iolens.lab.launchers.slurm_batches import AHEAD, batches
 from iolens.lab.launchers.task_file import read_task, write_task
-from iolens.lab.run.execute import Setup
+from iolens.lab.run.preload import Setup
 from iolens.lab.sweep.define.experiment_file import load_experiment
 from iolens.lab.sweep.define.spec import PointSpec
 from iolens.lab.sweep.plan.preview import plan

@@ -14,7 +14,8 @@ from iolens.lab.sweep.plan.alone import alone
 SWEEP = """
 import sys
 from pathlib import Path
-from iolens.lab.run.execute import Setup, execute
+from iolens.lab.run.execute import execute
+from iolens.lab.run.preload import Setup
 from iolens.lab.sweep.plan.alone import alone
 folder = Path(sys.argv[1])
 with alone(folder):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from iolens.lab.run import mpi
-from iolens.lab.run.execute import Setup, instrumented
+from iolens.lab.run.preload import Setup, instrumented
 from iolens.log import Job, read_log
 from iolens.metrics.job.mpiio import aggregators
 from mpi_libraries import library, need_several_programs

@@ -15,7 +15,8 @@ import darshan
 import pytest
 from iolens.lab.installation import find_library
 from iolens.lab.run import mpi
-from iolens.lab.run.execute import Setup, snapshots_on_request
+from iolens.lab.run.execute import snapshots_on_request
+from iolens.lab.run.preload import Setup
 from mpi_library import FLAVOUR
 from patience import PATIENCE
 

@@ -15,7 +15,8 @@ import pytest
 from iolens.errors import UsageError
 from iolens.lab.launchers.launcher import Launcher, RunSpec
 from iolens.lab.launchers.launchers import LAUNCHERS
-from iolens.lab.run.execute import Outcome, Setup, execute, instrumented
+from iolens.lab.run.execute import Outcome, execute
+from iolens.lab.run.preload import Setup, instrumented
 from iolens.lab.storage.backend import Backend, Health
 from iolens.lab.storage.backends import BACKENDS
 from iolens.lab.storage.layout import Layout

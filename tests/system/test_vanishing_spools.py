@@ -16,6 +16,7 @@ from iolens.lab.installation import find_library, find_program
 from iolens.lab.recovery import recover
 from iolens.lab.recovery.places import default_folders
 from iolens.lab.run import execute
+from iolens.lab.run.preload import Setup
 from patience import PATIENCE
 
 KILLED = "exec 3>kept; echo x >&3; kill -9 $$"
@@ -152,7 +153,7 @@ def test_a_signal_while_the_program_starts_ends_the_program(
     before = signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
     try:
         with execute.interruptible(), pytest.raises(KeyboardInterrupt) as caught:
-            execute.execute(["sleep", "600"], execute.Setup(logs=tmp_path))
+            execute.execute(["sleep", "600"], Setup(logs=tmp_path))
     finally:
         signal.signal(number, before)
     assert caught.value.args == (number,)

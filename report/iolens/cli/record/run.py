@@ -17,8 +17,9 @@ from iolens.lab.io_components import IO_COMPONENTS, LUSTRE
 from iolens.lab.run import mpi, preload
 from iolens.lab.run.command_line import command_name, take_apart
 from iolens.lab.run.container_names import ANY, RUNTIME_NAMES
-from iolens.lab.run.execute import Outcome, Setup, ending, execute, interruptible
+from iolens.lab.run.execute import Outcome, ending, execute, interruptible
 from iolens.lab.run.log_place import log_place, name_logs
+from iolens.lab.run.preload import Setup
 from iolens.lab.say import say
 
 _DEFAULT_HZ = 100.0

@@ -14,7 +14,8 @@ from iolens.lab.doctor.surroundings import version_said
 from iolens.lab.doctor.tried import BYTES
 from iolens.lab.installation import find_library, find_program
 from iolens.lab.run import mpi
-from iolens.lab.run.execute import Setup, execute
+from iolens.lab.run.execute import execute
+from iolens.lab.run.preload import Setup
 from iolens.log import Job, read_log
 
 _RANKS = 2

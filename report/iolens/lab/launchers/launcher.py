@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from iolens.lab.run.execute import Outcome, Setup
+from iolens.lab.run.execute import Outcome
 from iolens.lab.run.mpi import Flavour
+from iolens.lab.run.preload import Setup
 from iolens.lab.values import Kind
 
 

@@ -11,7 +11,8 @@ from typing import Any
 from iolens.errors import IolensError
 from iolens.lab.files import write_aside
 from iolens.lab.launchers.launcher import RunSpec
-from iolens.lab.run.execute import Outcome, Setup
+from iolens.lab.run.execute import Outcome
+from iolens.lab.run.preload import Setup
 from iolens.lab.storage.backends import backend_named
 
 _TASK = "task.json"

@@ -11,44 +11,20 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
 from types import FrameType
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
-from iolens.errors import IolensError, UsageError
+from iolens.errors import IolensError
 from iolens.lab.installation import find_library
 from iolens.lab.recovery.places import SNAPSHOT_MARK, default_folders, spool_files
-from iolens.lab.run import preload, reach
-from iolens.lab.run.command_line import Command, command_name, take_apart, with_environment
+from iolens.lab.run.command_line import command_name
 from iolens.lab.run.log_place import without_places
 from iolens.lab.run.machine import machine
+from iolens.lab.run.preload import Setup, instrumented
 from iolens.lab.run.stopping import end
 from iolens.lab.say import say
 
-if TYPE_CHECKING:
-    from iolens.lab.storage.backend import Backend
-
-_APART = "each rank writes its own log without MPI, because one common log would need all ranks of the job"
-"""Message for ranks that get no adapter for their MPI because some of them cannot be recorded."""
-
-
 _ENDING = (signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM)
 """Signals that end a process, beside SIGINT, which Python turns into KeyboardInterrupt itself."""
-
-
-class Setup(NamedTuple):
-    """The conditions of a command: the profiler, the folder of logs, the storage if it is known to lie below the
-    command's files, and variables for the application and the launcher. A command that takes longer than `timeout`
-    seconds is ended. `container` names the runtime that starts the command's container, or is "any"
-    (lab/run/container.py). With `apart`, ranks do not wait for each other to write one log.
-    """
-
-    profiler: str = "iolens"
-    logs: Path = Path()
-    storage: Backend | None = None
-    application: Mapping[str, str] = {}
-    launcher: Mapping[str, str] = {}
-    timeout: float | None = None
-    container: str | None = None
-    apart: bool = False
 
 
 class Outcome(NamedTuple):
@@ -72,50 +48,6 @@ class Outcome(NamedTuple):
     machine: Mapping[str, Any] = {}
     load_after: float | None = None
     records_remain: bool = False
-
-
-def instrumented(words: Sequence[str], setup: Setup) -> tuple[list[str], Command]:
-    """Returns the command line with the preload in place; raises if no application can be found in it."""
-    command = take_apart(words)
-    if command.application is None:
-        raise UsageError(f"no program was found after `{words[0]}` and its options")
-    settings = dict(setup.application)
-    flavour = preload.flavour_of(command)
-    if setup.profiler == "iolens":
-        settings |= {"IOLENS_LOGPATH": str(setup.logs), "IOLENS_LOG_BY_DATE": "0", "IOLENS_LOGPATH_HIERARCHY": "0"}
-    if setup.profiler == "darshan":
-        from iolens.lab.run import site_darshan
-
-        settings |= site_darshan.darshan_settings(site_darshan.site_darshan(), setup.logs, parallel=flavour is not None)
-    traced = _libraries_of_groups(settings.get("IOLENS_TRACE"))
-    if setup.container:
-        from iolens.lab.run.container import contained
-
-        return contained(words, setup.container, settings, setup.logs, traced), command
-    beyond = reach.beyond_reach(command)
-    for index, why in beyond.items():
-        say(f"{command_name(command.words[index:])} {why}, so it runs without the profiler")
-    if len(beyond) == len(command.applications):
-        return with_environment(command, settings), command
-    if flavour and (beyond or setup.apart) and setup.profiler == "iolens":
-        say(_APART)
-        flavour = None
-    for gap in preload.missing_libraries(setup.profiler, flavour):
-        say(gap)
-    preloaded: dict[str, str] = {}
-    chain = preload.chain(setup.profiler, flavour, setup.storage.libraries if setup.storage else (), traced)
-    if chain:
-        preloaded = {"LD_PRELOAD": preload.preload_value(chain), **preload.sanitizer_options()}
-    return with_environment(command, settings, preloaded, tuple(beyond)), command
-
-
-def _libraries_of_groups(asked: str | None) -> list[Path]:
-    """Returns the libraries to preload for a list of traced groups; none without a list."""
-    if asked is None:
-        return []
-    from iolens.lab.run.groups import libraries
-
-    return libraries(asked.split(","))
 
 
 def execute(words: Sequence[str], setup: Setup, stdout: Path | None = None, stderr: Path | None = None) -> Outcome:

@@ -1,18 +1,95 @@
-"""The preload chain of one run: MPI adapter, profiler, the storage's own, in that order, then the user's own."""
+"""The preparation of a command: the libraries that are preloaded into its programs, and its variables.
+
+The preload chain has the MPI adapter, the profiler, the storage's own libraries, then the user's own, in that order.
+"""
 
 from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Sequence
+import stat
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
+from iolens.errors import IolensError, UsageError
 from iolens.lab.installation import find_library, how_to_get_libraries, need_library
 from iolens.lab.run import mpi
-from iolens.lab.run.command_line import Command
-from iolens.lab.run.preload_path import as_preloaded
+from iolens.lab.run.command_line import Command, command_name, take_apart, with_environment
+from iolens.lab.run.reach import beyond_reach
+from iolens.lab.say import say
+
+if TYPE_CHECKING:
+    from iolens.lab.storage.backend import Backend
 
 PROFILERS = ("iolens", "darshan", "none")
+
+_APART = "each rank writes its own log without MPI, because one common log would need all ranks of the job"
+"""Message for ranks that get no adapter for their MPI because some of them cannot be recorded."""
+
+_READ_BY_THE_LOADER = frozenset(" :;$\t\n")
+"""Characters that have a special meaning to the loader."""
+
+
+class Setup(NamedTuple):
+    """The conditions of a command: the profiler, the folder of logs, the storage if it is known to lie below the
+    command's files, and variables for the application and the launcher. A command that takes longer than `timeout`
+    seconds is ended. `container` names the runtime that starts the command's container, or is "any"
+    (lab/run/container.py). With `apart`, ranks do not wait for each other to write one log.
+    """
+
+    profiler: str = "iolens"
+    logs: Path = Path()
+    storage: Backend | None = None
+    application: Mapping[str, str] = {}
+    launcher: Mapping[str, str] = {}
+    timeout: float | None = None
+    container: str | None = None
+    apart: bool = False
+
+
+def instrumented(words: Sequence[str], setup: Setup) -> tuple[list[str], Command]:
+    """Returns the command line with the preload in place; raises if no application can be found in it."""
+    command = take_apart(words)
+    if command.application is None:
+        raise UsageError(f"no program was found after `{words[0]}` and its options")
+    settings = dict(setup.application)
+    flavour = flavour_of(command)
+    if setup.profiler == "iolens":
+        settings |= {"IOLENS_LOGPATH": str(setup.logs), "IOLENS_LOG_BY_DATE": "0", "IOLENS_LOGPATH_HIERARCHY": "0"}
+    if setup.profiler == "darshan":
+        from iolens.lab.run import site_darshan
+
+        settings |= site_darshan.darshan_settings(site_darshan.site_darshan(), setup.logs, parallel=flavour is not None)
+    traced = _libraries_of_groups(settings.get("IOLENS_TRACE"))
+    if setup.container:
+        from iolens.lab.run.container import contained
+
+        return contained(words, setup.container, settings, setup.logs, traced), command
+    beyond = beyond_reach(command)
+    for index, why in beyond.items():
+        say(f"{command_name(command.words[index:])} {why}, so it runs without the profiler")
+    if len(beyond) == len(command.applications):
+        return with_environment(command, settings), command
+    if flavour and (beyond or setup.apart) and setup.profiler == "iolens":
+        say(_APART)
+        flavour = None
+    for gap in missing_libraries(setup.profiler, flavour):
+        say(gap)
+    preloaded: dict[str, str] = {}
+    libraries = chain(setup.profiler, flavour, setup.storage.libraries if setup.storage else (), traced)
+    if libraries:
+        preloaded = {"LD_PRELOAD": preload_value(libraries), **sanitizer_options()}
+    return with_environment(command, settings, preloaded, tuple(beyond)), command
+
+
+def _libraries_of_groups(asked: str | None) -> list[Path]:
+    """Returns the libraries to preload for a list of traced groups; none without a list."""
+    if asked is None:
+        return []
+    from iolens.lab.run import groups
+
+    return groups.libraries(asked.split(","))
 
 
 def chain(
@@ -69,3 +146,46 @@ def flavour_of(command: Command) -> mpi.Flavour | None:
     if flavour is None and command.launcher:
         flavour = mpi.flavour_of_launcher(command.words[0])
     return flavour
+
+
+def as_preloaded(library: Path) -> str:
+    """Returns the library's path, or where a letter of it would be misread, one through a link to its folder.
+
+    The link lies in a folder of this user alone on this node, has the same name every time and stays, for processes
+    that outlive the run. Raises when there is no place for it.
+    """
+    if not _READ_BY_THE_LOADER & set(str(library)):
+        return str(library)
+    from hashlib import sha256
+
+    target = library.parent.resolve()
+    link = _own_folder() / sha256(os.fsencode(target)).hexdigest()[:16]
+    if not (link.is_symlink() and link.readlink() == target):
+        fresh = link.with_name(f"{link.name}-{os.getpid()}")
+        fresh.unlink(missing_ok=True)
+        fresh.symlink_to(target)
+        fresh.replace(link)
+    return str(link / library.name)
+
+
+def _own_folder() -> Path:
+    """Returns a folder to which only this user can write, inside a folder whose path has no character special to the
+    loader.
+    """
+    places = [os.environ.get("XDG_RUNTIME_DIR", ""), "/tmp", "/dev/shm"]
+    for place in places:
+        if not place.startswith("/") or _READ_BY_THE_LOADER & set(place):
+            continue
+        folder = Path(place) / f"iolens-{os.geteuid()}"
+        try:
+            folder.mkdir(mode=0o700, exist_ok=True)
+            info = folder.lstat()
+        except OSError:
+            continue
+        if stat.S_ISDIR(info.st_mode) and info.st_uid == os.geteuid() and not info.st_mode & 0o077:
+            return folder
+    raise IolensError(
+        "the path of the libraries' folder has a space or colon, which the loader cannot handle, and no link to it "
+        "could be made in XDG_RUNTIME_DIR, /tmp or /dev/shm; set IOLENS_LIB to a folder without a space or colon in "
+        "its path"
+    )

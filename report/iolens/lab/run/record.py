@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from iolens.lab.files import write_aside
-from iolens.lab.run.execute import Outcome, Setup
+from iolens.lab.run.execute import Outcome
 from iolens.lab.run.hosts import hosts_of
+from iolens.lab.run.preload import Setup
 
 RECORD = "run.json"
 """Name of the record in the folder of a run."""

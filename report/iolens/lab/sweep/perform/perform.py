@@ -12,7 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from iolens.lab.io_components import LUSTRE
-from iolens.lab.run.execute import Outcome, Setup
+from iolens.lab.run.execute import Outcome
+from iolens.lab.run.preload import Setup
 from iolens.lab.run.record import RunRecord, write_record
 from iolens.lab.storage.layout import Layout
 from iolens.lab.sweep.define.spec import PointSpec
