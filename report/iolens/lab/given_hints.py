@@ -44,8 +44,9 @@ def _described(key: str) -> str:
 def hints_of_files(text: str, example: str = "cb_nodes=4") -> str:
     """Returns the value of IOLENS_HINTS: checked, with sizes such as 16M in bytes, since MPI libraries drop the letter.
 
-    Entries are separated by commas; one that begins with `PATTERN:` opens a pattern, the others go on with it. Within
-    an entry colons separate hints; a part without `=` belongs to the value before it (`cb_config_list=*:*`).
+    Entries are separated by commas; an entry that begins with `PATTERN:` starts a pattern, and the following ones
+    belong to it. Within an entry colons separate hints; a part without `=` belongs to the value before it
+    (`cb_config_list=*:*`).
     """
     entries = text.split(",")
     if not _ENTRY.match(entries[0]):
@@ -54,7 +55,7 @@ def hints_of_files(text: str, example: str = "cb_nodes=4") -> str:
 
 
 def _entry_of(entry: str) -> str:
-    """Returns one entry, its hints checked."""
+    """Returns one entry, with its hints checked."""
     pattern, colon, rest = entry.partition(":") if _ENTRY.match(entry) else ("", "", entry)
     parts: list[str] = []
     for part in rest.split(":"):
@@ -66,7 +67,7 @@ def _entry_of(entry: str) -> str:
 
 
 def _hint_of(text: str) -> str:
-    """Parses one `key=value`."""
+    """Parses one `key=value`; sizes become bytes."""
     match = _HINT.match(text)
     if not match:
         raise argparse.ArgumentTypeError(f"{text!r} is not KEY=VALUE")

@@ -20,10 +20,12 @@ from iolens.errors import IolensError
 from iolens.places import BUILD_FOR_LUSTRE, CHECKOUT, IN_WHEEL, INSTALLED, folders_of_libraries
 
 _SHARED = INSTALLED.parent.parent / "share" / "iolens"
-"""The share folder of the prefix. Neither is used if the system's own Python runs the package."""
+"""The share folder of the prefix. Neither folder is used if the system's own Python runs the package."""
 
 MACHINES = ("thin-links", "balanced-links", "fat-links")
-"""Names of configurations of emulated storage that come with iolens, by what a client's link feeds."""
+"""Names of the configurations of emulated storage that come with iolens, by the number of targets that a client's link
+can feed.
+"""
 
 
 def folders_of_programs() -> list[Path]:
@@ -63,7 +65,7 @@ def find_library(name: str) -> Path | None:
 
 
 def need_library(name: str) -> Path:
-    """Returns the same as `find_library`, but raises if the library is absent."""
+    """Returns the full path of a library as `find_library` does, but raises if it is absent."""
     path = find_library(name)
     if path is None:
         raise IolensError(_absent(name, folders_of_libraries()))
@@ -72,7 +74,7 @@ def need_library(name: str) -> Path:
 
 def find_program(name: str, folders: Sequence[Path] | None = None) -> Path:
     """Returns the program `name`: a path as given, else one of the project's own in `folders` or the usual folders;
-    raises if it is absent. A given path keeps its links: `bin/python` of a virtual environment is one.
+    raises if it is absent. Links in a given path are kept, because `bin/python` of a virtual environment is a link.
     """
     candidates = [Path(name)] if "/" in name else [folder / name for folder in folders or folders_of_programs()]
     for path in candidates:

@@ -1,4 +1,4 @@
-"""Messages to the person who runs a command, apart from the program's own output."""
+"""Messages to the user of a command, separate from the program's own output."""
 
 from __future__ import annotations
 

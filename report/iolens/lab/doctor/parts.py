@@ -1,4 +1,4 @@
-"""The toolkit's own parts, and the Python packages that some commands take."""
+"""The toolkit's own parts, and the Python packages that some commands need."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Finds libraries of which the profiler records more where a program uses them: HDF5, libcurl, cuFile and hipFile.
+"""Finds libraries about whose calls the profiler records more:
 
-None of them is loaded here: the loader's list and the folders of LD_LIBRARY_PATH tell which are there. A program may
-bring its own, as Python packages do.
+HDF5, libcurl, cuFile and hipFile. No library is loaded here: the loader's list and the folders of LD_LIBRARY_PATH tell
+which exist. A program may bring its own, as Python packages do.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ def launchers() -> Iterator[CheckResult]:
 
 
 def version_said(said: str) -> str:
-    """Returns name and version from the output of `mpirun --version`; MPICH's Hydra prints them behind a heading."""
+    """Returns name and version from the output of `mpirun --version`; MPICH's Hydra prints them below a heading."""
     lines = [" ".join(line.split()) for line in said.splitlines() if line.strip()]
     if not lines:
         return "which says no version"
@@ -36,7 +36,7 @@ def version_said(said: str) -> str:
 
 
 def preloaded() -> Iterator[CheckResult]:
-    """Libraries that are preloaded into every program from here."""
+    """Checks for libraries that this shell preloads into every program."""
     given = [name for name in re.split("[ :]+", os.environ.get("LD_PRELOAD", "")) if name]
     missing = [name for name in given if "/" in name and not Path(name).exists()]
     if missing:

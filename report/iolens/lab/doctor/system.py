@@ -18,7 +18,7 @@ from iolens.lab.storage.mounts import file_system
 
 _PARANOID = Path("/proc/sys/kernel/perf_event_paranoid")
 _DESCRIPTORS = 256
-"""Fewer open files than a parallel program with its libraries needs."""
+"""Minimum number of open files that a parallel program with its libraries needs."""
 
 
 def system() -> Iterator[CheckResult]:
@@ -80,7 +80,7 @@ def permissions() -> Iterator[CheckResult]:
 
 
 def tools() -> Iterator[CheckResult]:
-    """Commands of others that are used where they are."""
+    """Checks other tools that are used if they are installed."""
     for name, what in {
         "lfs": "stripes on Lustre",
         "sbatch": "sweeps on a cluster",
@@ -100,7 +100,7 @@ def tools() -> Iterator[CheckResult]:
 
 
 def _compiler() -> CheckResult:
-    """Returns the MPI's compiler command. Some machines have it without the compiler that it calls."""
+    """Checks the MPI's compiler command, which some machines have without the compiler that it calls."""
     path = shutil.which("mpicc")
     if path is None:
         return CheckResult("mpicc", "not there", None, "for `iolens workloads build`")

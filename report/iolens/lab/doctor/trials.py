@@ -1,4 +1,4 @@
-"""Runs a program and a parallel program under the profiler, and checks that their logs say what they did."""
+"""Runs a serial and a parallel program under the profiler, and checks that their logs agree with what they did."""
 
 from __future__ import annotations
 
@@ -55,7 +55,9 @@ def parallel_recording() -> Iterator[CheckResult]:
 def _judged(
     what: str, folder: str, words: list[str], launcher: dict[str, str], ranks: int
 ) -> tuple[CheckResult, Job | None]:
-    """Returns whether one log came, of so many ranks, with the bytes that were written; and that log."""
+    """Checks that one log was written, with this number of ranks and the bytes that were written; returns the result
+    and the log.
+    """
     logs = Path(folder, "logs")
     logs.mkdir()
     application = {"IOLENS_NONMPI": "1", "DARSHAN_ENABLE_NONMPI": "1", "IOLENS_INCLUDE": folder}

@@ -76,14 +76,14 @@ def _counted(name: str, count: float | None, found: str) -> CheckResult:
 
 
 def _mapped(rows: Records) -> CheckResult:
-    """Returns whether the kernel reports the pages of a mapped file."""
+    """Checks whether the kernel reports the pages of a mapped file."""
     told, lacks = next(rows.rows("told", "lacks")) if len(rows) else (0, "the trial's mapping is not in its log")
     found = "the kernel tells the bytes that storage delivered" if told else f"bytes from storage are n/a: {lacks}"
     return CheckResult("mapped files", found, True if told else None)
 
 
 def _ring(rings: float | None, refusal: str) -> CheckResult:
-    """Returns whether the kernel allows rings, and whether the profiler followed the trial's."""
+    """Checks whether the kernel allows rings of io_uring, and whether the profiler followed the ring of the trial."""
     if refusal.isdecimal():
         number = int(refusal)
         why = "see /proc/sys/kernel/io_uring_disabled and the container's seccomp filter" * (number == errno.EPERM)

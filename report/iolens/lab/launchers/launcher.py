@@ -16,8 +16,8 @@ from iolens.lab.values import Kind
 
 @dataclass(frozen=True)
 class RunSpec:
-    """The request to a launcher: `starter` (such as an mpirun, or srun with options) starts this number of `ranks`
-    of a program with its arguments, `words`, under the conditions of `setup`.
+    """The request to a launcher: `starter` (such as an mpirun, or srun with options) starts `ranks` ranks of a program
+    with its arguments, `words`, under the conditions of `setup`.
 
     Output goes to `stdout.txt` and `stderr.txt` in `folder`, which no other run has. `flavour` is the program's MPI,
     `io_component` the requested MPI-IO of Open MPI. `options` are the launcher's own, by its `keys`.
@@ -40,24 +40,20 @@ def _command_lines(tasks: Sequence[RunSpec]) -> list[str]:
 
 @dataclass(frozen=True)
 class Launcher:
-    """A way to run tasks. A launcher is one file with one of these, and a row in `launchers.py`.
+    """A way to run tasks.
 
-    `name` is how `launcher` of experiment.yaml and run.json call it. `starter(flavour)` is what starts ranks of that
-    MPI; raises IolensError when there is none.
-
-    `run(tasks)` runs them and yields each with its outcome as it ends, in any order. It takes a task from the iterator
-    only when it is about to start it, since the files of a task are made when it is taken; one at a time where runs
-    would disturb each other's timing. When the iteration is given up, so are the tasks under way, unless `holds` says
-    otherwise.
-
-    `holds(folder)`: the task of this folder was handed over, now or by a sweep that has gone, and goes on by itself (a
-    batch job, known by what `run` left in the folder). Given it again, `run` waits for it instead of starting it.
-
-    `elsewhere`: ranks run on other machines than the sweep, which share files with it and no memory.
-
-    `keys` are those of the launcher's own section in experiment.yaml, each with the kind of its value and what it says.
-    `nodes(options)` is how many nodes the ranks of a task are spread over. `preview(tasks)` is what would be started,
-    as text: by itself a command line for each task.
+    A launcher is one file with one of these, and a row in `launchers.py`. `name` is its name in `launcher` of
+    experiment.yaml and run.json. `starter(flavour)` returns the command that starts ranks of that MPI; it raises
+    IolensError if there is none. `run(tasks)` runs them and yields each with its outcome as it ends, in any order. It
+    takes a task from the iterator only just before starting it, because the files of a task are made when it is taken.
+    If runs would disturb each other's timing, it takes one task at a time. If the caller abandons the iteration, tasks
+    under way are ended, unless `holds` says otherwise. `holds(folder)` returns True if the task of this folder was
+    handed over, by this sweep or an earlier one, and continues by itself (a batch job, known by a file that `run` left
+    in the folder). If `run` is given this task again, it waits for it instead of starting it. `elsewhere`: ranks run on
+    other machines than the sweep, which share files with it and no memory. `keys` are the keys of the launcher's own
+    section in experiment.yaml, each with the kind of its value and a description. `nodes(options)` returns the number
+    of nodes over which the ranks of a task are spread. `preview(tasks)` returns the commands that would be started, as
+    text; by default one command line per task.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""The launchers that there are."""
+"""The table of launchers."""
 
 from __future__ import annotations
 

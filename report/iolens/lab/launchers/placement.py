@@ -14,13 +14,14 @@ from iolens.errors import UsageError
 from iolens.lab.run import mpi
 
 MAPPINGS = ("slot", "core", "socket", "node")
-"""Places that successive ranks get: slots of one node after another, cores, sockets in turn, or nodes in turn."""
+"""Where successive ranks are placed: slots of one node after another, cores, sockets in turn, or nodes in turn."""
 
 
 @dataclass(frozen=True)
 class Starter:
-    """A starter of ranks: `mappings` has its options for those words that it can do, `per_node` those for so many
-    ranks on each node. `version` is found in what it says of itself."""
+    """A starter of ranks: `mappings` has its options for the words that it supports, `per_node` those for a number of
+    ranks on each node. `version` matches its version text.
+    """
 
     name: str
     version: str
@@ -59,12 +60,12 @@ _STARTERS = (
         ("--ntasks-per-node={}",),
     ),
 )
-"""The first whose version fits is taken."""
+"""The table of starters; the first one whose `version` matches is taken."""
 
 
 @cache
 def _starter_of(command: str) -> Starter | None:
-    """Returns the starter of ranks that a command is; None if it is not in the table."""
+    """Returns the starter of ranks that a command runs; None if it is not in the table."""
     said = mpi.output_of(command, "--version")
     return next((one for one in _STARTERS if re.search(one.version, said, re.IGNORECASE)), None)
 

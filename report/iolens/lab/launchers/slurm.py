@@ -36,7 +36,7 @@ _PERIODS = (0.5, 10.0)
 """Seconds between two checks of the queue: at first, and at most."""
 
 _GROWTH = 1.5
-"""Growth of the time between checks while nothing ends, since the controller of a cluster serves many users."""
+"""Growth of the time between checks while no job ends, because the controller of a cluster serves many users."""
 
 _SHARED = 10.0
 """Maximum delay in seconds after which a file that one node wrote is visible on another node, on file systems that show
@@ -67,7 +67,7 @@ _CAUSES = {
 
 @dataclass(frozen=True)
 class Handed:
-    """A task that was handed over: to which job, with the output of its script, and when."""
+    """A task that was handed over: its job, the output of the job's script, and the time."""
 
     task: RunSpec
     job: int
@@ -112,7 +112,7 @@ def _refill(left: Iterator[Sequence[RunSpec]], under_way: list[Handed]) -> list[
 
 
 def _submit(tasks: Sequence[RunSpec]) -> list[Handed]:
-    """Writes the job's script beside its first run, and hand it to Slurm; raises IolensError if Slurm refuses."""
+    """Writes the job's script beside its first run, and hands it to Slurm; raises IolensError if Slurm refuses."""
     for task in tasks:
         (task.folder / OUTCOME).unlink(missing_ok=True)
         write_task(_for_job(task))
@@ -131,8 +131,8 @@ def _submit(tasks: Sequence[RunSpec]) -> list[Handed]:
 
 
 def _for_job(task: RunSpec) -> RunSpec:
-    """Returns the task as its job does it: ended when its own time is over, so that the time of the next one
-    remains.
+    """Returns the task in the form that its job performs: it is ended when its own time is over, so that time remains
+    for the next task.
     """
     limit = task.setup.timeout or task.options.get("time", TIME)
     return replace(task, setup=task.setup._replace(timeout=limit))

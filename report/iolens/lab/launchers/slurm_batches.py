@@ -14,7 +14,7 @@ of the runs, which spreads slow times of a machine over all settings.
 
 
 def batches(tasks: Iterable[RunSpec]) -> Iterator[list[RunSpec]]:
-    """Yields the tasks in jobs of up to `runs_per_job`, each begun by the first task that is left."""
+    """Yields the tasks in jobs of up to `runs_per_job`; the first remaining task begins each job."""
     waiting: list[RunSpec] = []
     for task in tasks:
         waiting.append(task)
@@ -38,5 +38,5 @@ def _shape(task: RunSpec) -> tuple[int, int, int | None]:
 
 
 def _runs_per_job(task: RunSpec) -> int:
-    """Returns how many runs one job does."""
+    """Returns the number of runs in one job."""
     return int(task.options.get("runs_per_job", 1))

@@ -62,7 +62,7 @@ def _listed_job(line: str) -> tuple[int, QueuedJob]:
 
 
 def _of_a_gone(job: int) -> QueuedJob:
-    """Returns a job that squeue does not list."""
+    """Returns a job that squeue does not list, as `scontrol` or `sacct` describe it."""
     shown = ask_slurm("scontrol", "--oneliner", "show", "job", str(job)) or ""
     state = re.search(r"\bJobState=(\w+)", shown)
     if state:

@@ -66,5 +66,5 @@ def _directives(name: str, tasks: Sequence[RunSpec], output: str) -> list[str]:
 
 
 def nodes_of(options: Mapping[str, Any]) -> int:
-    """Returns how many nodes a run is spread over."""
+    """Returns the number of nodes over which a run is spread."""
     return int(options.get("nodes", 1))

@@ -23,7 +23,7 @@ _KEYS = tuple(one.name for one in fields(RunSpec))
 
 
 def write_task(task: RunSpec) -> None:
-    """Leaves the task in its folder."""
+    """Writes the task into its folder."""
     setup = task.setup._asdict() | {"storage": task.setup.storage.name if task.setup.storage else None}
     content = {key: getattr(task, key) for key in _KEYS} | {"setup": setup}
     write_aside(task.folder / _TASK, json.dumps(content, indent=1, default=str) + "\n")
@@ -50,7 +50,7 @@ def read_task(folder: Path) -> RunSpec:
 
 
 def write_outcome(folder: Path, outcome: Outcome) -> None:
-    """Says how the task of this folder ended."""
+    """Writes how the task of this folder ended."""
     write_aside(folder / OUTCOME, json.dumps(outcome._asdict(), indent=1, default=str) + "\n")
 
 

@@ -11,15 +11,15 @@ import numpy as np
 from iolens.lab.mimic.calls import Calls, Kind
 
 _MOST_CHOICES = 3000
-"""Choices that are tried; beyond it the first is taken."""
+"""Maximum number of choices that are tried; if there are more, the first choice is taken."""
 
 
 def choose(own: Calls, opens: np.ndarray, count: int, counters: Mapping[str, int]) -> list[int]:
     """Returns the `count` places among `opens` that were duplicates; `own` are the calls of one rank on one file, and
     `counters` its record's.
 
-    An open or a close forgets where the last access ended, a duplicate does not. The first choice of duplicates is
-    taken with which the sequential and consecutive accesses and the strides are those of the record; opens while the
+    An open or a close resets the position at which the last access ended, a duplicate does not. The first choice is
+    taken for which the sequential and consecutive accesses and the strides equal those of the record; opens while the
     file was open are tried first.
     """
     steps = np.where(own.kind == Kind.OPEN, 1, 0) - np.where(own.kind == Kind.CLOSE, 1, 0)
@@ -33,7 +33,7 @@ def choose(own: Calls, opens: np.ndarray, count: int, counters: Mapping[str, int
 
 
 def _agrees(own: Calls, duplicates: set[int], counters: Mapping[str, int]) -> bool:
-    """Returns whether the counters of accesses are the record's if these opens were duplicates."""
+    """Returns whether the counters of accesses equal the record's if these opens were duplicates."""
     last = {Kind.READ: 0, Kind.WRITE: 0}
     found: Counter[str] = Counter()
     strides: Counter[int] = Counter()

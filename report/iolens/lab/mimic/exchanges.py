@@ -34,7 +34,9 @@ _COLLECTIVES = {
     "Reduce_scatter": Kind.ALLREDUCE,
     "Reduce_scatter_block": Kind.ALLREDUCE,
 }
-"""The collective calls that a mini-app makes, and as which: with as many bytes of each rank."""
+"""The collective calls of the log, with the call that a mini-app makes in place of each, which moves as many bytes per
+rank.
+"""
 
 _NOT_NEEDED = {"Init", "Init_thread", "Finalize"}
 
@@ -49,7 +51,7 @@ class Exchanges:
 
 
 def read_exchanges(job: Job, communicators: tuple[tuple[int, ...], ...]) -> Exchanges:
-    """Returns the blocking collective calls of a log; `communicators` are those that are known already."""
+    """Returns the blocking collective calls of a log; `communicators` are those that are already known."""
     table = job.tables.get("why_events", Records({}))
     if not len(table):
         note = (
@@ -116,9 +118,8 @@ def _texts(column: np.ndarray) -> np.ndarray:
 
 
 def _members(table: Records, together: np.ndarray, nprocs: int) -> dict[int, tuple[int, ...]]:
-    """Returns the ranks of each communicator: those that made collective calls in it, if they are as many as its size.
-
-    A communicator in which some rank made none cannot be made again.
+    """Returns the ranks of each communicator: those that made collective calls in it, if their number equals its size.
+    If some rank made none, the communicator cannot be created again.
     """
     found: dict[int, tuple[int, ...]] = {}
     pairs = np.stack([table["communicator"][together].astype(np.int64), table["rank"][together].astype(np.int64)])

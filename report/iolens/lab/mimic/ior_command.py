@@ -13,15 +13,17 @@ _INTERFACES = {
     "-a MPIIO": (Kind.MPI_WRITE, Kind.MPI_READ),
     "-a MPIIO -c": (Kind.MPI_WRITE_ALL, Kind.MPI_READ_ALL),
 }
-"""Options of IOR, and the kinds of calls with which it then writes and reads."""
+"""Options of IOR, with the kinds of calls that IOR then uses to write and read."""
 
 _BESIDE = (Kind.OPEN, Kind.CLOSE, Kind.MPI_OPEN, Kind.MPI_CLOSE, Kind.FSYNC, Kind.MPI_SYNC, Kind.STAT, Kind.UNLINK)
-"""Kinds of calls that IOR makes beside its transfers."""
+"""Kinds of calls that IOR makes besides its transfers."""
 
 
 @dataclass(frozen=True)
 class _Pattern:
-    """Transfers of IOR: bytes of one, bytes of a rank's block, segments, and True if every rank has its own file."""
+    """A pattern of IOR's transfers: bytes of a transfer, bytes of a rank's block, number of segments, and True if every
+    rank has its own file.
+    """
 
     transfer: int
     block: int

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from iolens.log import Job
 
 _LONG = (1e-3, 1e-2, 1e-1, np.inf)
-"""Waits (seconds) from which on calls are told apart by the wait before them; the next one is tried where the noise of
-shorter waits hides the loops.
+"""Thresholds in seconds: calls with a longer wait before them are distinguished by it. The next threshold is tried if
+the noise of shorter waits hides the loops.
 """
 
 _FEW_STEPS = 500
@@ -68,7 +68,7 @@ def _waits(trace: Trace) -> np.ndarray:
 
 
 def _steps_of(trace: Trace, group: Group) -> list[Step]:
-    """Returns the steps of a group, told apart by as short waits as leaves the table short."""
+    """Returns the steps of a group, distinguished by waits as short as the size of the table allows."""
     best: list[Step] = []
     for threshold in _LONG:
         found = fold(trace.calls, group, pauses(group, threshold))
@@ -81,7 +81,7 @@ def _steps_of(trace: Trace, group: Group) -> list[Step]:
 
 def write_program(app: MiniApp, folder: Path) -> None:
     """Writes the files of a mini-app into a folder, which is made. Raises IolensError if the folder has files of these
-    names that are not of a mini-app.
+    names that do not belong to a mini-app.
     """
     program = folder / "mimic.c"
     if not program.is_file() or _MARK not in program.read_bytes():

@@ -42,8 +42,8 @@ _WORDS = {Kind.MPI_WRITE: "WRITES", Kind.MPI_READ: "READS"}
 
 @dataclass(frozen=True, eq=False)
 class MpiFiles:
-    """The calls of MPI-IO, and the tables to which they refer by number. `communicators` are the ranks of each, in
-    order; the second is the rank alone. `hints` are those that the program gave, by file.
+    """The calls of MPI-IO, and the tables to which they refer by number. `communicators` has the ranks of each
+    communicator, in order; the second one is each rank by itself. `hints` are the program's hints, by file.
     """
 
     calls: Calls
@@ -74,7 +74,7 @@ def read_mpi_files(job: Job, ids: Mapping[int, int]) -> MpiFiles:
 
 
 def _counters(job: Job, ids: Mapping[int, int]) -> dict[int, dict[str, int]]:
-    """Returns the sums of the counters that matter here, by file."""
+    """Returns the sums of the counters that are used here, by file."""
     table = job.records.get("MPI-IO")
     found: dict[int, dict[str, int]] = {}
     if table is None:
@@ -121,8 +121,8 @@ def _collective_starts(job: Job, ids: Mapping[int, int]) -> set[tuple[int, int, 
 def _with_kinds(
     calls: Calls, collective: set[tuple[int, int, float]], counters: Mapping[int, Mapping[str, int]]
 ) -> tuple[Calls, list[str]]:
-    """Returns the calls with transfers told apart: collective ones are named by the log; of the others, the counters
-    say how many were split collectives and how many non-blocking.
+    """Returns the calls with the kinds of transfers distinguished: the log names collective ones; for the others, the
+    counters tell how many were split collectives and how many non-blocking.
     """
     kinds, notes = calls.kind.copy(), []
     for kind, together in _COLLECTIVE.items():
@@ -163,7 +163,9 @@ def _refuse_unknown(job: Job, calls: Calls, views: tuple[View, ...]) -> None:
 
 
 def _in_view(calls: Calls, views: tuple[View, ...]) -> Calls:
-    """Returns the calls with the offsets of transfers as their view counts them: in bytes that it makes visible."""
+    """Returns the calls with the offsets of transfers counted within their view: in bytes that the view makes
+    visible.
+    """
     from iolens.lab.mimic.visible import visible_before
 
     offsets = calls.offset.copy()
@@ -185,7 +187,9 @@ def _in_view(calls: Calls, views: tuple[View, ...]) -> Calls:
 def _with_openings(
     calls: Calls, counters: Mapping[int, Mapping[str, int]], nprocs: int
 ) -> tuple[Calls, tuple[Opening, ...], tuple[tuple[int, ...], ...]]:
-    """Returns the calls with the number of its opening as the detail of each open, the openings, and communicators."""
+    """Returns the calls with the number of the opening as the detail of each open, the openings, and the
+    communicators.
+    """
     communicators: dict[tuple[int, ...], int] = {tuple(range(nprocs)): WORLD, (): SELF}
     openings: dict[Opening, int] = {}
     detail = calls.detail.copy()
@@ -204,8 +208,8 @@ def _with_openings(
 def _groups(opens: Calls, facts: Mapping[str, int]) -> list[tuple[int, ...]]:
     """Returns the ranks that opened a file together, for each open; no rank: the rank opened it alone.
 
-    Collective opens that belong together overlap in time. Opens that overlap no other are alone where the counters
-    have independent opens.
+    Collective opens that belong together overlap in time. An open that overlaps no other counts as independent if the
+    counters have independent opens.
     """
     order = np.argsort(opens.start, kind="stable")
     sets: list[tuple[int, ...]] = [()] * len(opens)
@@ -228,8 +232,8 @@ def _groups(opens: Calls, facts: Mapping[str, int]) -> list[tuple[int, ...]]:
 
 
 def _modes(calls: Calls, opens: np.ndarray, last: int) -> list[int]:
-    """Returns the access mode of each open of a file. The log has that of the last one; an earlier one gets it too,
-    unless writes follow that it would refuse: then it may read, write and create.
+    """Returns the access mode of each open of a file. The log has the mode of the last open only. An earlier open gets
+    the same mode, unless it would refuse the writes that follow: then it may read, write and create.
     """
     writing = np.isin(calls.kind, (Kind.MPI_WRITE, Kind.MPI_WRITE_ALL, Kind.MPI_WRITE_SPLIT, Kind.MPI_WRITE_LATER))
     latest_write = calls.start[writing].max() if writing.any() else -np.inf
@@ -293,11 +297,11 @@ def _calls_without_times(
 
 
 def _sizes(kind: Kind, mine: Calls, every: Calls, count: int) -> list[Calls]:
-    """Returns `count` calls that ask for the size of a file, or set it, on a rank with the calls `mine` on the
-    file, of all ranks' calls `every`: all ranks must set the same size.
+    """Returns `count` calls that ask for the size of a file, or set it, on one rank.
 
-    The first ones are made behind opens, of the last ones where opens are more, because a new file is empty; more
-    questions are made behind the first transfers, and more settings before closes.
+    `mine` are the rank's calls on the file, `every` those of all ranks, which must set the same size. The calls are
+    placed after opens (after the last opens, if there are more of them, because a new file is empty). Further calls
+    that ask are placed after the first transfers, further calls that set before closes.
     """
     opens = np.flatnonzero(mine.kind == Kind.MPI_OPEN)
     moved = mine.kind >= Kind.MPI_WRITE
@@ -324,7 +328,7 @@ def _sizes(kind: Kind, mine: Calls, every: Calls, count: int) -> list[Calls]:
 
 
 def _shared_out(kind: Kind, near: Calls, count: int, *, behind: bool, gap: float = 1e-9) -> Calls:
-    """Returns `count` calls of a kind, shared out evenly, `gap` seconds behind or before these calls."""
+    """Returns `count` calls of a kind, distributed evenly, `gap` seconds after or before the calls `near`."""
     each = np.full(len(near), count // len(near)) + (np.arange(len(near)) < count % len(near))
     at = np.repeat(near.end + gap if behind else near.start - gap, each)
     return calls_of(count, rank=np.repeat(near.rank, each), kind=kind, file=near.file[0], start=at, end=at)

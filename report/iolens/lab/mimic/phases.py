@@ -9,7 +9,7 @@ import numpy as np
 from iolens.lab.mimic.calls import Calls, Kind
 
 VALUES = ("file", "offset", "length", "detail")
-"""The columns that change from call to call of a loop, and from rank to rank, in equal steps."""
+"""The columns that change in equal steps from call to call of a loop, and from rank to rank."""
 
 _CANDIDATES = 48
 _ROUNDS = 400
@@ -19,7 +19,7 @@ _WEIGHTS = np.random.default_rng(26).integers(1, 2**63, 4, dtype=np.uint64) | np
 @dataclass(frozen=True, eq=False)
 class Group:
     """Ranks with the same kinds of calls in the same order: `place` has, for each call (row) and each of these ranks
-    (column), the place in the calls of the run; `waits` the seconds between the call before and this one.
+    (column), its position among the calls of the run; `waits` the seconds between the previous call and this one.
     """
 
     ranks: np.ndarray
@@ -31,8 +31,9 @@ class Group:
 class Step:
     """A call of a program, or a loop over the `body` steps that follow. `count`: times of the loop, 1 for a call.
 
-    `values` has for each of VALUES the numbers by rank; `strides` for each enclosing loop, the outermost first, what
-    one turn adds to them: arrays (4, ranks). `wait` is the mean waiting before the call in seconds, by rank.
+    `values` has the numbers by rank for each of VALUES; `strides` has, for each enclosing loop, the outermost first,
+    the increment of these numbers in one iteration: arrays (4, ranks). `wait` is the mean waiting before the call in
+    seconds, by rank.
     """
 
     kind: Kind
@@ -83,9 +84,10 @@ def pauses(group: Group, threshold: float) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class _Tokens:
-    """A program being folded, an array for each property of a token. `shape` is equal where tokens may stand for each
-    other; `sums` is a weighted sum of the values, in which equal steps of all values are equal differences; `first` is
-    the row of the first call, `second` that of the next turn for each enclosing loop (innermost first, -1: none).
+    """A program being folded, an array for each property of a token. Tokens with equal `shape` may replace each other;
+    `sums` is a weighted sum of the values, whose differences are equal if all values change in equal steps; `first`
+    is the row of the first call, `second` that of the next iteration of each enclosing loop (innermost first, -1:
+    none).
     """
 
     shape: np.ndarray
@@ -141,7 +143,7 @@ def _tokens_of(calls: Calls, group: Group, classes: np.ndarray) -> _Tokens:
 
 
 def _mix(words: np.ndarray) -> np.ndarray:
-    """Returns words whose bits all depend on all bits of the given ones (the finalizer of SplitMix64)."""
+    """Returns words each of whose bits depends on all bits of the given word (the finalizer of SplitMix64)."""
     words = (words + np.uint64(0x9E3779B97F4A7C15)).astype(np.uint64)
     words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -150,7 +152,7 @@ def _mix(words: np.ndarray) -> np.ndarray:
 
 
 def _periods(shape: np.ndarray) -> list[int]:
-    """Returns distances at which equal tokens often follow each other, the shortest first."""
+    """Returns the distances at which equal tokens often follow each other, the shortest first."""
     order = np.argsort(shape, kind="stable")
     same = shape[order][1:] == shape[order][:-1]
     distances = (order[1:] - order[:-1])[same]
@@ -163,7 +165,7 @@ def _periods(shape: np.ndarray) -> list[int]:
 
 
 def _fold_once(tokens: _Tokens) -> _Tokens:
-    """Returns the tokens with the repeats of the shortest period that has any in loops."""
+    """Returns the tokens with the repeats of one period turned into loops: the shortest period that has any."""
     for period in _periods(tokens.shape):
         starts, turns = _repeats(tokens, period)
         saved = int((turns * period - period - 1).sum())
@@ -173,7 +175,9 @@ def _fold_once(tokens: _Tokens) -> _Tokens:
 
 
 def _repeats(tokens: _Tokens, period: int) -> tuple[np.ndarray, np.ndarray]:
-    """Returns begins and numbers of turns of repeats that do not overlap: three turns at least, with equal steps."""
+    """Returns the begins and the iterations of repeats that do not overlap: at least three iterations, with equal
+    steps.
+    """
     size = len(tokens)
     none = np.zeros(0, np.int64)
     if size < 3 * period:
@@ -198,7 +202,7 @@ def _repeats(tokens: _Tokens, period: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _with_loops(tokens: _Tokens, period: int, starts: np.ndarray, turns: np.ndarray) -> _Tokens:
-    """Returns the tokens with each repeat as a token for the loop and one turn of its body."""
+    """Returns the tokens with each repeat replaced by a token for the loop and one iteration of its body."""
     size = len(tokens)
     covered = _ranges(starts, turns * period)
     target = np.arange(size)
@@ -237,7 +241,7 @@ def _with_loops(tokens: _Tokens, period: int, starts: np.ndarray, turns: np.ndar
 
 
 def _ranges(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """Returns all places of ranges, one range after the other."""
+    """Returns all positions of some ranges, one range after the other."""
     total = int(lengths.sum())
     before = np.repeat(np.cumsum(lengths) - lengths, lengths)
     found: np.ndarray = np.repeat(starts, lengths) + np.arange(total) - before

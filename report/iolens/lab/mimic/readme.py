@@ -1,4 +1,4 @@
-"""The texts beside the C file of a mini-app."""
+"""The texts of the files beside the C file of a mini-app."""
 
 from __future__ import annotations
 
@@ -63,7 +63,9 @@ def _aggregators(trace: Trace) -> str:
 
 
 def _metric(trace: Trace) -> str:
-    """Returns the bandwidth in which the run moved more bytes; run time if it moved none."""
+    """Returns the metric of the experiment: the bandwidth of the direction in which the run moved more bytes; run time
+    if it moved none.
+    """
     moved = {
         f"{name}_bandwidth": int(trace.calls.length[np.isin(trace.calls.kind, kinds)].sum())
         for name, kinds in (("write", _WRITES), ("read", _READS))
@@ -72,7 +74,7 @@ def _metric(trace: Trace) -> str:
 
 
 def _volume(trace: Trace) -> int:
-    """Returns the bytes that one run writes at most, the files that it finds included."""
+    """Returns the most bytes that one run writes, including the files that it expects to find."""
     before = sum(file.before or 0 for file in trace.files)
     return before + int(trace.calls.length[np.isin(trace.calls.kind, _WRITES)].sum())
 

@@ -20,7 +20,9 @@ _COUNTS = {
     Kind.STREAM_SEEK: ("SEEKS", "OPEN", ""),
     Kind.STREAM_READ: ("READS", "READ", "BYTES_READ"),
 }
-"""The counter of each kind of call, the timestamps between which it was made, and the counter of its bytes."""
+"""For each kind of call: its counter, the timestamps between which the calls were made, and the counter of its
+bytes.
+"""
 
 
 def read_streams(job: Job, ids: Mapping[int, int]) -> Calls:
@@ -50,7 +52,7 @@ def read_streams(job: Job, ids: Mapping[int, int]) -> Calls:
 
 
 def _share(total: int, member: int, members: int) -> int:
-    """Returns a member's part of a total that is shared out evenly, the remainder to the first ones."""
+    """Returns a member's part of a total that is divided evenly, with the remainder for the first members."""
     return max(0, total) // members + (member < max(0, total) % members)
 
 

@@ -11,10 +11,10 @@ from iolens.lab.mimic.calls import Kind, Trace
 from iolens.lab.mimic.phases import Group, Step
 
 _MOST_STEPS = 300_000
-"""Steps beyond which a C compiler would take minutes and gigabytes."""
+"""Number of steps beyond which a C compiler would take minutes and gigabytes."""
 
 _SAME_WAIT = 1e-3
-"""Maximum difference in seconds between waits of ranks that share their mean."""
+"""Maximum difference in seconds between waits of ranks for which their mean is used."""
 
 
 class _Numbers:
@@ -26,7 +26,7 @@ class _Numbers:
         self._known: dict[bytes, int] = {}
 
     def put(self, values: np.ndarray) -> int:
-        """Returns the place of a number with these values by member of a program."""
+        """Returns the position of a number in the table; `values` are its values by member of a program."""
         row = _rule(values)
         if row is None:
             key = values.tobytes()
@@ -55,7 +55,7 @@ def _rule(values: np.ndarray) -> tuple[int, int, int, int, int] | None:
 
 
 def _wait_of(step: Step) -> np.ndarray:
-    """Returns the wait before a step in nanoseconds by rank; where ranks differ little, all have the mean."""
+    """Returns the wait before a step in nanoseconds by rank; if ranks differ little, all get the mean."""
     wait = step.wait
     if np.ptp(wait) < max(_SAME_WAIT, 0.1 * float(wait.mean())):
         wait = np.full(len(wait), wait.mean())
@@ -124,13 +124,13 @@ def _braced(values: Iterable[int]) -> str:
 
 
 def _array(kind: str, name: str, rows: Iterable[str], inner: str = "") -> str:
-    """Returns a static array; C has none without elements, so an empty one has an element of zeros."""
+    """Returns a static array in C; an empty one gets one element of zeros, because C has no empty arrays."""
     text = "".join(f"    {row},\n" for row in rows) or ("    0,\n" if kind == "long" else "    {0},\n")
     return f"static const {kind} {name}[]{inner} = {{\n{text}}};\n"
 
 
 def _memory(trace: Trace) -> tuple[int, int]:
-    """Returns the bytes of the longest transfer or message, and those that a collective call brings at most."""
+    """Returns the bytes of the longest transfer or message, and the most that a collective call receives."""
     calls = trace.calls
     longest = int(calls.length.max()) if len(calls) else 0
     together = (calls.kind >= Kind.BARRIER) & (calls.kind <= Kind.ALLTOALL)
@@ -140,7 +140,7 @@ def _memory(trace: Trace) -> tuple[int, int]:
 
 
 def _runs(values: Sequence[int]) -> list[tuple[int, int, int]]:
-    """Returns ascending numbers as first, count and step of equal steps."""
+    """Returns ascending numbers as sequences with equal steps: first, count and step."""
     found = []
     at = 0
     while at < len(values):
@@ -173,7 +173,7 @@ def _rank_rows(trace: Trace) -> list[str]:
 
 
 def _file_rows(trace: Trace) -> list[str]:
-    """Returns rows of files with the same facts, and a last one without end."""
+    """Returns one row per sequence of files with the same facts, and a last row that covers all further files."""
     rows: list[list[int]] = []
     for file in trace.files:
         facts = [-1 if file.before is None else file.before, file.mode, int(file.aligned)]
@@ -210,8 +210,8 @@ def _views(trace: Trace) -> list[str]:
 
 
 def _quoted(text: str) -> str:
-    """Returns a text as a string of C: bytes that are no plain ASCII, and question marks, which begin trigraphs, are
-    written in octal.
+    """Returns a text as a string literal of C: bytes that are not plain ASCII, and question marks, which begin
+    trigraphs, are written in octal.
     """
     plain = {byte: chr(byte) for byte in range(0x20, 0x7F) if chr(byte) not in '"\\?'}
     return f'"{"".join(plain.get(byte, f"{chr(92)}{byte:03o}") for byte in text.encode("utf-8", "surrogateescape"))}"'
@@ -219,7 +219,7 @@ def _quoted(text: str) -> str:
 
 def _plain_names(trace: Trace) -> list[str]:
     """Returns the files' own names without their folders, each once: a name of several files gets a number. A name that
-    stands for a folder (`..`) is not taken, since the program would leave its own folder.
+    stands for a folder (`..`) is replaced, because the program would leave its own folder.
     """
     own = [file.name.rsplit("/", 1)[-1] for file in trace.files]
     own = [name if name.strip(".") else "file" for name in own]

@@ -37,7 +37,7 @@ def read_trace(job: Job) -> Trace:
     _refuse(job)
     ids, names = _files_of(job)
     below = joined([transfers_of(job, ids, "DXT_POSIX", *TRANSFERS), events_of(job, ids, _EVENTS)])
-    below = below[below.file != NO_FILE]  # the standard streams have no number
+    below = below[below.file != NO_FILE]  # The standard streams have no number.
     mpi = read_mpi_files(job, ids)
     inside = _lies_inside(below, mpi.calls) | _lies_inside(below, _later_spans(mpi.calls), same_file=True)
     counted = Counted(job, ids, mpi.calls)
@@ -108,8 +108,8 @@ def _files_of(job: Job) -> tuple[dict[int, int], list[str]]:
 
 
 def _later_spans(calls: Calls) -> Calls:
-    """Returns the time from each open of MPI-IO to the close, for files with non-blocking transfers, as a call: the
-    library makes these at any time.
+    """Returns one call for the time from each MPI-IO open to the close, for files with non-blocking transfers, because
+    the library carries these out at any time.
     """
     later = np.isin(calls.kind, (Kind.MPI_WRITE_LATER, Kind.MPI_READ_LATER))
     mine = calls[np.isin(calls.file, calls.file[later])]
@@ -142,8 +142,8 @@ def _lies_inside(below: Calls, outer: Calls, *, same_file: bool = False) -> np.n
 def _begins(job: Job) -> np.ndarray:
     """Returns the moment at which MPI_Init ended on each rank, in seconds of the job; 0 without MPI.
 
-    `iolens run --why` records the call itself. Otherwise the duration of MPI_Init in the table `process` stands for its
-    end, which neglects the short time before the call.
+    `iolens run --why` records the call itself. Otherwise the duration of MPI_Init in the table `process` is taken as
+    the time of its end, which neglects the short time before the call.
     """
     found = np.zeros(job.nprocs)
     calls = job.tables.get("why_events", Records({}))
@@ -159,7 +159,7 @@ def _begins(job: Job) -> np.ndarray:
 
 
 def _lost(job: Job, below: Calls, counted: Counted) -> list[str]:
-    """Returns sentences on calls that the counters have and the traces have not."""
+    """Returns sentences on calls that are in the counters but not in the traces."""
     said = [f"The log is partial: {reason}" for reason in job.partial]
     said += list(job.unfollowed)
     streams = {key for key, name in job.names.items() if name.startswith("<")}
@@ -178,7 +178,9 @@ def _lost(job: Job, below: Calls, counted: Counted) -> list[str]:
 
 
 def _size_before(calls: Calls, file: int, mode: int) -> int | None:
-    """Returns the bytes that a file must hold before the run so that all reads get theirs; None if it was created."""
+    """Returns the bytes that a file must hold before the run so that all reads succeed; None if the run created the
+    file.
+    """
     mine = calls[calls.file == file]
     writes = np.isin(mine.kind, (Kind.WRITE, Kind.MPI_WRITE, Kind.MPI_WRITE_ALL, Kind.MPI_WRITE_SPLIT))
     reads = np.isin(mine.kind, (Kind.READ, Kind.MPI_READ, Kind.MPI_READ_ALL, Kind.MPI_READ_SPLIT)) & (mine.length > 0)

@@ -73,7 +73,7 @@ class Counted:
 
     @cached_property
     def _given_modes(self) -> dict[tuple[int, int], int]:
-        """Returns the permissions that opens gave, by file and rank, with rank -1 for all ranks together."""
+        """Returns the permissions that opens gave, by file and rank; rank -1 stands for all ranks together."""
         table = self._job.records.get("POSIX")
         if table is None:
             return {}
@@ -89,7 +89,7 @@ class Counted:
         return found
 
     def with_modes(self, calls: Calls) -> Calls:
-        """Returns the calls; opens by a rank that gave no permissions for that file have 1 as their detail."""
+        """Returns the calls; 1 becomes the detail of opens by a rank that gave no permissions for the file."""
         bare = [pair for pair, mode in self._given_modes.items() if not mode]
         keys = calls.file * self._job.nprocs + calls.rank
         mine = np.isin(keys, [file * self._job.nprocs + rank for file, rank in bare if rank >= 0])
@@ -98,8 +98,8 @@ class Counted:
     def beside_mpi(self, counter: str) -> dict[tuple[int, int], int]:
         """Returns a counter by file and rank without the calls that the MPI library makes, and will make again.
 
-        Seeks in files of MPI-IO are the library's. It makes a stat in each open or none; with a library that is not
-        known, an equal number for each open is taken for the library's.
+        Seeks in files of MPI-IO belong to the library. The library makes a stat in each open or none; for an unknown
+        library, stats count as the library's if there are equally many for each open.
         """
         found = self.of(counter)
         opens = self._mpi[self._mpi.kind == Kind.MPI_OPEN]
@@ -123,7 +123,7 @@ class Counted:
         return {pair: count for pair, count in self.extra("truncates").items() if pair not in within}
 
     def misaligned(self, own: Calls) -> dict[tuple[int, int], int]:
-        """Returns by file and rank how many transfers used memory that was not aligned."""
+        """Returns, by file and rank, the number of transfers that used memory that was not aligned."""
         moves = own[np.isin(own.kind, TRANSFERS)]
         mine = {*zip(moves.file.tolist(), moves.rank.tolist(), strict=True)}
         return {pair: value for pair, value in self.of("POSIX_MEM_NOT_ALIGNED").items() if pair in mine}
@@ -144,10 +144,9 @@ def _module_of(counter: str) -> str:
 
 
 def split_kinds(own: Calls, counted: Counted) -> Calls:
-    """Returns the calls in which traced opens that were a dup or a fileno, and syncs that were fdatasync, are so.
-
-    The trace does not tell them apart. Duplicates are chosen so that the counters of accesses agree; the last syncs are
-    taken for fdatasync.
+    """Returns the calls with the kinds of opens and syncs corrected: some traced opens were a dup or a fileno, and some
+    syncs were fdatasync, which the trace does not distinguish. Duplicates are chosen so that the counters of
+    accesses agree; the last syncs are taken for fdatasync.
     """
     kinds = own.kind.copy()
     for counter, kind in (("POSIX_DUPS", Kind.DUP), ("POSIX_FILENOS", Kind.FILENO)):
@@ -165,8 +164,7 @@ def split_kinds(own: Calls, counted: Counted) -> Calls:
 
 
 def calls_without_times(others: Calls, counted: Counted) -> tuple[Calls, list[str]]:
-    """Returns the calls of which the log has counts alone, at places that it does not tell, and sentences on that.
-
+    """Returns the calls of which the log has only counts, at assumed times, and sentences about these assumptions.
     `others` are the calls whose times the log has.
     """
     spans = _spans(others)
@@ -213,7 +211,7 @@ def _spans(calls: Calls) -> dict[tuple[int, int], tuple[float, float]]:
 def _placed(
     kind: Kind, counts: dict[tuple[int, int], int], spans: dict[tuple[int, int], tuple[float, float]], late: bool
 ) -> Calls:
-    """Returns the calls of a kind: at the first or the last call of the rank on the file, `counts` of them each."""
+    """Returns `counts` calls of a kind by file and rank, placed at the rank's first or last call on the file."""
     pairs = sorted(counts)
     times = [spans.get(pair, (0.0, _end_of_file(pair[0], spans)))[late] for pair in pairs]
     each = np.array([counts[pair] for pair in pairs], np.int64)
@@ -250,7 +248,7 @@ def _renames(counted: Counted, spans: dict[tuple[int, int], tuple[float, float]]
     for place, (rank, file, target, _) in enumerate(rows):
         made = [row[3] for row in rows if row[2] == file and row[0] == rank]
         if made and (file, rank) not in spans:
-            rows[place] = (rank, file, target, max(made) + 1e-9)  # the file got this name by a rename
+            rows[place] = (rank, file, target, max(made) + 1e-9)  # The file got this name by a rename.
     table = np.array(rows, np.float64).reshape(-1, 4)
     return calls_of(
         len(rows),

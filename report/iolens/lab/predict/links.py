@@ -25,8 +25,8 @@ _TIED = 0.02
 
 @dataclass(frozen=True)
 class Links:
-    """I/O times of several settings on machines with different links: `here` is link : target of the model itself, and
-    each of `machines` has its link : target, and the seconds of every setting in their order.
+    """I/O times of several settings on machines with different links: `here` is the ratio link : target of the model
+    itself; each of `machines` has its own ratio, and the seconds of every setting in their order.
     """
 
     here: float
@@ -39,8 +39,8 @@ class Links:
         return [place for place in range(len(seconds)) if _is_tied(seconds, place)]
 
     def range_of(self, place: int) -> tuple[float, float] | None:
-        """Returns the least and the greatest link : target, around that of the model, between which this setting is
-        tied with the fastest one on every machine; None if it is slower on the model's own machine.
+        """Returns the smallest and the largest ratio link : target, around that of the model, between which this
+        setting is tied with the fastest one on every machine; None if it is slower on the model's own machine.
         """
         if place not in self.fastest:
             return None
@@ -53,7 +53,9 @@ class Links:
         return self.machines[first][0], self.machines[last][0]
 
     def words(self, place: int) -> str:
-        """Returns as a sentence for which machines this setting holds; empty if it is slower on the model's own."""
+        """Returns a sentence that tells for which machines this setting is the best; empty if it is slower on the
+        model's own machine.
+        """
         limits = self.range_of(place)
         if limits is None:
             return ""
@@ -66,13 +68,13 @@ class Links:
 
 
 def _is_tied(seconds: Sequence[float], place: int) -> bool:
-    """Returns True if the setting at this place takes hardly longer than the fastest one."""
+    """Returns True if the setting at this position takes hardly longer than the fastest one."""
     return seconds[place] <= (1.0 + _TIED) * min(seconds)
 
 
 def vary_links(recorded: Recorded, model: Model, settings: Sequence[Settings], exchange: float | None) -> Links | None:
-    """Replays the run at every setting on machines that differ from the model's in the speed of the clients' links
-    alone; None without two settings to compare. Raises IolensError as `replay` does.
+    """Replays the run at every setting on machines that differ from the model only in the speed of the clients' links;
+    returns None if there are fewer than two settings to compare. Raises IolensError as `replay` does.
     """
     if len(settings) < 2:
         return None

@@ -61,7 +61,7 @@ def recorded_times(recorded: Recorded) -> Times:
 def replay(
     recorded: Recorded, model: Model, settings: Settings, exchange: float | None, orders: int = _ORDERS
 ) -> Times:
-    """Replays the run at the settings with the model, in as many orders of the ranks.
+    """Replays the run at the settings with the model, in `orders` different orders of the ranks.
 
     Writers that share stripes wait for each other's locks, and their order changes how long they wait.
     """
@@ -85,7 +85,7 @@ def placed(model: Model, recorded: Recorded) -> Mapping[str, float]:
 
 
 def io_seconds(played: Played) -> float:
-    """Returns the time between the marks before and behind calls, for the slowest rank."""
+    """Returns the time between the marks before and after calls, for the slowest rank."""
     sums = [sum(seconds if tag % 2 else -seconds for tag, seconds in marks) for marks in played.marks.values()]
     return max(sums, default=0.0)
 

@@ -17,7 +17,7 @@ from iolens.lab.predict.settings import Settings
 from iolens.metrics.files.striping import reached_stripes
 
 _TIMES = tuple(each.name for each in fields(Times))
-"""Keys of a point that are no setting."""
+"""Keys of a point that are not settings."""
 
 _TRUSTED = 0.25
 """Maximum error of a replay at the recorded settings for which its predictions are trusted; the machine's own variation
@@ -34,9 +34,10 @@ _NAME = "what-if.json"
 @dataclass(frozen=True)
 class WhatIf:
     """Predictions from one traced run, in seconds and shares. `points` are changed settings with their predicted times;
-    `own_error` is the error of the replay at the recorded settings, `model_errors` the median and the largest error of
-    a fitted model, and `links` the times of `points` on machines with other links. `filled` says for each point how
-    many of its stripes hold data of the largest file; None if the point does not set the stripes, or fills them all.
+    `own_error` is the error of the replay at the recorded settings, `model_errors` the median and the largest error
+    of a fitted model, and `links` the times of `points` on machines with other links. `filled` has, for each point,
+    the number of its stripes that hold data of the largest file; None if the point does not set the stripes, or
+    fills all of them.
     """
 
     log: str

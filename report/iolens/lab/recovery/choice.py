@@ -1,4 +1,4 @@
-"""The jobs that a recovery takes: those of a folder, those that were named, or all."""
+"""The jobs that a recovery selects: those of a folder, those that were named, or all."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from iolens.lab.recovery.recover import Spool
 
 @dataclass(frozen=True)
 class Choice:
-    """A choice among jobs: by `names` (job ids, process ids, or names of runs) where there are any, else by the
-    `folder` that their logs belong in, at any depth; all jobs where there is neither."""
+    """Selects jobs by `names` (job ids, process ids, or names of runs), if there are any; else by the `folder` in which
+    their logs belong, at any depth; without either, all jobs.
+    """
 
     names: tuple[str, ...] = ()
     folder: Path | None = None

@@ -22,7 +22,7 @@ from iolens.lab.recovery.places import spool_files
 _DAY = 86400.0
 
 _BESIDE = ".spools"
-"""Suffix behind a log's name for the folder that keeps its spools while ranks are missing."""
+"""Suffix after a log's name for the folder that keeps its spools while ranks are missing."""
 
 State = Literal["running", "ended", "unknown"]
 
@@ -30,8 +30,8 @@ State = Literal["running", "ended", "unknown"]
 @dataclass(frozen=True)
 class Spool:
     """Facts that `iolens-recover list` prints about one file; `ranks` is 0 for a process without MPI; `replaced` is
-    true if the process went on as another program (exec); `log` names the log that was being written, or is ""; `run`
-    is the name that `iolens run` gave to its run, or ""; `folder` is where the process would have put its log.
+    true if the process continued as another program (exec); `log` names the log that was being written, or is "";
+    `run` is the name that `iolens run` gave to its run, or ""; `folder` is where the process would have put its log.
     """
 
     spool: str
@@ -57,7 +57,9 @@ class Spool:
 
 @dataclass(frozen=True)
 class Unusable:
-    """A file that is no spool for this version: why; and whose it was, `pid` 0 when even that cannot be told."""
+    """A file that is not a spool of this version: the reason, and the process that wrote it (`pid` 0 if that is not
+    known).
+    """
 
     spool: str
     unusable: str
@@ -73,8 +75,9 @@ def program() -> Path:
 
 
 def read_spools(folders: Iterable[Path]) -> tuple[list[Spool], list[Unusable]]:
-    """Returns all spools in or below the folders, and the files that look like one and cannot be used. Processes that
-    end remove theirs at any moment."""
+    """Returns all spools in or below the folders, and the files that look like spools and cannot be used. Processes
+    that end may remove their spools at any moment.
+    """
     paths = [path for folder in folders for path in spool_files(folder)]
     if not paths:
         return [], []
@@ -91,12 +94,14 @@ def read_spools(folders: Iterable[Path]) -> tuple[list[Spool], list[Unusable]]:
 
 
 def remaining(job: Iterable[Spool]) -> list[Spool]:
-    """Returns the spools whose files still exist: a process that writes its log removes its spool."""
+    """Returns the spools whose files still exist: a process removes its spool after writing its log."""
     return [one for one in job if Path(one.spool).exists()]
 
 
 def state(spool: Spool | Unusable) -> State:
-    """Returns whether its process still runs, as the program that wrote it; that can be told on its own node only."""
+    """Returns the state of a spool's process: whether it still runs as the program that wrote the spool. This can be
+    told only on its own node.
+    """
     if isinstance(spool, Spool) and spool.replaced:
         return "ended"
     boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
@@ -127,7 +132,7 @@ def is_abandoned(spool: Unusable) -> bool:
 
 
 def jobs(spools: Sequence[Spool]) -> list[list[Spool]]:
-    """Spools of the same job together, in order of rank."""
+    """Returns the spools grouped by job, in order of rank."""
     found: dict[tuple[str, str], list[Spool]] = {}
     for spool in sorted(spools, key=lambda one: (one.start, one.rank)):
         found.setdefault((spool.job, spool.job_host), []).append(spool)
@@ -135,18 +140,17 @@ def jobs(spools: Sequence[Spool]) -> list[list[Spool]]:
 
 
 def recover_job(job: Sequence[Spool], folder: Path | None = None, why: str | None = None) -> Path | None:
-    """Writes the job's log and remove its spools; None if it cannot be written, and then they stay. A log that the job
-    had finished by itself is not written again.
-
-    Other nodes may hold what is missing: the spools of a job without all its ranks move beside the log, and a log of
-    more ranks takes the place of the one that was made of them alone. Root moves nobody's spools to where he wishes.
+    """Writes the job's log and removes its spools; returns None if the log cannot be written, and then the spools stay.
+    A log that the job had finished by itself is not written again. Other nodes may hold missing spools: the spools
+    of a job without all its ranks move beside the log, and a later log of more ranks replaces it. Root never moves
+    the spools of other users.
     """
     job = remaining(job)
     unfinished = _unfinished(job)
     finished = next((Path(one.log) for one in job if not unfinished and one.log and Path(one.log).is_file()), None)
     log = finished or (_merge(job, folder, why) if job else None)
     if log is None:
-        # A merge fails when a process takes its spool away meanwhile; the others' spools still make a log.
+        # A merge fails if a process removes its spool meanwhile; the spools of the others still make a log.
         vanished = len(remaining(job)) < len(job)
         return recover_job(job, folder, why) if vanished else None
     earlier = {Path(one.spool).parent for one in job if Path(one.spool).parent.name.endswith(_BESIDE)}
@@ -184,7 +188,7 @@ def is_own(spool: Spool) -> bool:
 
 
 def _merge(job: Sequence[Spool], folder: Path | None, why: str | None) -> Path | None:
-    """Returns the log that iolens-recover makes of the spools; None, after a message, if it fails."""
+    """Returns the log that iolens-recover makes of the spools; prints a message and returns None if it fails."""
     options = [*(["-o", str(folder)] if folder else []), *(["-w", why] if why else [])]
     words = [str(program()), "merge", *options, *(one.spool for one in job)]
     done = subprocess.run(words, stdout=subprocess.PIPE, check=False)
@@ -192,14 +196,15 @@ def _merge(job: Sequence[Spool], folder: Path | None, why: str | None) -> Path |
 
 
 def printed_path(line: bytes) -> Path:
-    """Returns the path that a program printed as one line. A program's name, and so its log's, may be any bytes."""
+    """Returns the path that a program printed as one line. The name of a program, and therefore of its log, may contain
+    any bytes.
+    """
     return Path(os.fsdecode(line.removesuffix(b"\n")))
 
 
 def set_aside(job: Iterable[Spool], folder: Path) -> bool:
-    """Moves spools of any node to a folder, where each gets its name when it is complete.
-
-    Returns False if there is no room; then the spools stay where they are.
+    """Moves spools of any node to a folder; a file there gets its name only when it is complete. Returns False if there
+    is no room; then the spools stay where they are.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -1,4 +1,4 @@
-"""Ends a run: waits for its processes, and makes logs of those that left none."""
+"""Completes a run: waits for its processes, and makes logs of those that left none."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def rescue(run: str, logs: Path, why: str) -> tuple[list[Path], bool]:
 
 def _remains(run: str) -> list[list[Spool]]:
     """Returns the jobs of a run that have spools. A launcher may return before its ranks are gone, so an MPI job is
-    waited for. A process without MPI is not: it may be meant to go on in the background.
+    waited for. A process without MPI is not waited for, because it may be meant to continue in the background.
     """
     end = time.monotonic() + PATIENCE
     while True:
@@ -61,7 +61,9 @@ def _remains(run: str) -> list[list[Spool]]:
 
 def collect(folder: Path, choice: Choice) -> tuple[int, int]:
     """Moves this node's spools of ended processes, of the chosen jobs, to a folder that several nodes share. Returns
-    how many were moved and how many stay. Processes of jobs that were named are given time to end."""
+    the number of spools that were moved and of those that stay. Processes of jobs that were named are given time to
+    end.
+    """
     end = time.monotonic() + PATIENCE
     while True:
         found = [one for job in jobs(read_spools(default_folders())[0]) if choice.takes(job) for one in job]
@@ -74,5 +76,7 @@ def collect(folder: Path, choice: Choice) -> tuple[int, int]:
 
 
 def _still_runs(job: Sequence[Spool]) -> bool:
-    """Returns whether a process of the job still runs. One on another node counts as ended, since its launcher has."""
+    """Returns whether a process of the job still runs. A process on another node counts as ended, because its launcher
+    has ended.
+    """
     return any(state(one) == "running" for one in job)

@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
 
 def running_jobs() -> list[list[Spool]]:
-    """Returns the jobs with a running process on this node, the earliest first, with the spools of their other ranks on
-    this node.
+    """Returns the jobs with a running process on this node, the earliest first; each with the spools of all its ranks
+    on this node.
     """
     spools, _ = recover.read_spools(default_folders())
     return [job for job in recover.jobs(spools) if any(recover.state(one) == "running" for one in job)]
 
 
 def chosen(jobs: Sequence[list[Spool]], number: int) -> list[Spool]:
-    """Returns the job with this job id, or with a process of this id; raises if none or several match."""
+    """Returns the job with this job id, or with a process of this id; raises unless exactly one matches."""
     found = [job for job in jobs if number == job[0].jobid or any(number == one.pid for one in job)]
     if len(found) == 1:
         return found[0]

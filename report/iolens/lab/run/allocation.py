@@ -1,4 +1,4 @@
-"""The nodes that a job has, as its batch system or a hostfile names them; without either, this machine."""
+"""The nodes of a job, as its batch system or a hostfile names them; without either, this machine."""
 
 from __future__ import annotations
 
@@ -30,7 +30,9 @@ class Allocation(NamedTuple):
         return sum(node.slots for node in self.nodes)
 
     def ranks(self, count: int) -> list[int]:
-        """Returns how many of `count` ranks each node gets: slots are filled node by node, the rest goes round."""
+        """Returns how many of `count` ranks each node gets: slots are filled node by node, and the remaining ranks are
+        dealt out in turn.
+        """
         placed: list[int] = []
         for node in self.nodes:
             placed.append(min(node.slots, count - sum(placed)))
@@ -58,8 +60,8 @@ def allocation(environment: Mapping[str, str] = os.environ) -> Allocation:
 
 
 def _slurm(environment: Mapping[str, str]) -> list[Node]:
-    """Returns nodes by Slurm's list, cores by its processors per node, slots by the tasks asked for on each
-    (sbatch(1)).
+    """Returns the nodes in Slurm's list, with cores by its processors per node and slots by the requested tasks per
+    node (sbatch(1)).
     """
     names = expand(environment.get("SLURM_JOB_NODELIST", ""))
     cores = repeated(environment.get("SLURM_JOB_CPUS_PER_NODE", ""))
@@ -70,7 +72,9 @@ def _slurm(environment: Mapping[str, str]) -> list[Node]:
 
 
 def _hostfile(environment: Mapping[str, str]) -> list[Node]:
-    """Returns nodes by a file with a line per slot (PBS) or `name slots=N` (Open MPI); every slot is a core."""
+    """Returns the nodes in a file with one line per slot (PBS) or `name slots=N` (Open MPI); every slot counts as a
+    core.
+    """
     for variable in _HOSTFILES:
         path = environment.get(variable)
         if path and Path(path).is_file():
@@ -85,7 +89,7 @@ _SOURCES: tuple[Callable[[Mapping[str, str]], Sequence[Node]], ...] = (_slurm, _
 
 
 def _nodes_of_lines(lines: Sequence[str]) -> list[Node]:
-    """Returns the nodes of a hostfile in order; one without a number has as many slots as lines."""
+    """Returns the nodes of a hostfile in order; a node without a number has as many slots as lines."""
     slots: dict[str, int] = {}
     for line in lines:
         words = line.partition("#")[0].split()
@@ -127,7 +131,9 @@ def repeated(counts: str) -> list[int]:
 
 
 def own_cores() -> int:
-    """Cores that this process may use; two threads of one core count once, as launchers count them."""
+    """Returns the number of cores that this process may use; two threads of one core count once, as launchers count
+    them.
+    """
     allowed = os.sched_getaffinity(0)
     cores = set()
     for cpu in allowed:

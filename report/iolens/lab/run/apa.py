@@ -1,5 +1,5 @@
-"""The file of an automatic program analysis, which `iolens apa` writes as a proposal and `iolens run --apa` obeys. Its
-options are those of CrayPAT's pat_build: `-g GROUP,...`, `-Drtenv=PAT_RT_HWPC=GROUP`, `-w`, `-T FUNCTION,...`; a
+"""The file of an automatic program analysis, which `iolens apa` writes as a proposal and `iolens run --apa` follows.
+Its options are those of CrayPAT's pat_build: `-g GROUP,...`, `-Drtenv=PAT_RT_HWPC=GROUP`, `-w`, `-T FUNCTION,...`; a
 line may hold several, and # begins a comment.
 """
 
@@ -21,7 +21,7 @@ _HOOK = "__cyg_profile_func_enter"
 
 @dataclass(frozen=True)
 class Apa:
-    """Groups of functions to trace, counters to count ("": none), and functions of the program's own."""
+    """Groups of functions to trace, counters to count ("": none), and the program's own functions to trace."""
 
     groups: tuple[str, ...]
     counters: str
@@ -72,7 +72,7 @@ def _counters_of(setting: str, place: str) -> str:
 
 @dataclass(frozen=True)
 class Traced:
-    """The functions found: `addresses` in the form of IOLENS_TRACE_FUNCTIONS, and the reasons why others
+    """The functions that were found: `addresses` in the form of IOLENS_TRACE_FUNCTIONS, and the reasons why others
     cannot be traced.
     """
 
@@ -90,7 +90,7 @@ def find_functions(names: Sequence[str], application: str) -> Traced:
 
 
 def _place_of(name: str, objects: Sequence[Path]) -> tuple[str, str]:
-    """Returns a function's OBJECT:ADDRESS, or why its calls cannot be met."""
+    """Returns a function's OBJECT:ADDRESS, or the reason why its calls cannot be intercepted."""
     from iolens.symbols.elf import dynamic_symbols, read_elf
 
     for number, path in enumerate(objects):

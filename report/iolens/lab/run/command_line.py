@@ -57,7 +57,7 @@ _ENV_WITH_VALUE = ("-u", "-C")
 
 
 class Command(NamedTuple):
-    """A command line taken apart: `launcher` (None for a plain program) and the index of every application."""
+    """A command line split into parts: `launcher` (None for a plain program) and the index of every application."""
 
     words: tuple[str, ...]
     launcher: str | None
@@ -70,7 +70,7 @@ class Command(NamedTuple):
 
 
 def take_apart(words: Sequence[str]) -> Command:
-    """Finds the applications of a command; a program that is no known launcher is its own application."""
+    """Finds the applications of a command; a program that is not a known launcher is its own application."""
     name = Path(words[0]).name
     if name not in _LAUNCHERS:
         return Command(tuple(words), None, (0,))
@@ -108,8 +108,8 @@ def with_environment(
     preloaded: Mapping[str, str] = MappingProxyType({}),
     beyond: Sequence[int] = (),
 ) -> list[str]:
-    """Returns the command with `env NAME=value …` ahead of every application: the launcher itself stays as it is. Those
-    whose index is in `beyond` do not get what is `preloaded`.
+    """Returns the command with `env NAME=value …` ahead of every application: the launcher itself stays as it is.
+    Applications whose index is in `beyond` do not get the libraries in `preloaded`.
     """
     words: list[str] = []
     for index, word in enumerate(command.words):
@@ -122,7 +122,7 @@ def with_environment(
 
 def _setting(environment: Mapping[str, str], program: str) -> list[str]:
     """Returns the words ahead of a program that set its environment. A program whose path has a `=` is started by a
-    shell: env would take it for a variable. The shell does without what is preloaded.
+    shell: env would take it for a variable. The shell itself runs without the preloaded libraries.
     """
     pairs = environment.items()
     if "=" not in program:

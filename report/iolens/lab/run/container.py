@@ -1,5 +1,6 @@
-"""A command that starts a container: the profiler is bound in and preloaded inside, into the program alone where the
-launcher is inside as well, and its log comes out."""
+"""Prepares a command that starts a container: the profiler is bound into the container and preloaded there, and its log
+comes out. If the launcher is inside as well, only the program gets the preload.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ _LOGS, _SPOOL = "/iolens/logs", "/iolens/spool"
 
 @dataclass(frozen=True)
 class Contained:
-    """A command that starts a container, by itself (`outer.launcher` None) or once for each rank."""
+    """A command that starts a container: once (`outer.launcher` is None), or once for each rank."""
 
     outer: Command
     started: Started
@@ -43,7 +44,9 @@ class Contained:
 
 
 def take_contained_apart(words: Sequence[str], name: str) -> Contained:
-    """Returns the command's parts; `name` is the runtime's, or ANY. UsageError when it starts no container."""
+    """Returns the command's parts; `name` is the runtime's, or ANY. Raises UsageError if the command starts no
+    container.
+    """
     outer = take_apart(words)
     if len(outer.applications) != 1:
         raise UsageError("--container takes one program, but `:` separates several here")
@@ -59,7 +62,7 @@ def take_contained_apart(words: Sequence[str], name: str) -> Contained:
 
 
 def contained_program(words: Sequence[str], name: str) -> str:
-    """Returns the name of the run: the program inside, else the image."""
+    """Returns the name of the run: the program inside, or else the image."""
     parts = take_contained_apart(words, name)
     return parts.program or parts.started.image
 
@@ -69,8 +72,8 @@ def contained(
 ) -> list[str]:
     """Returns the command with the profiler bound into the container and set up there.
 
-    `settings` are variables of the profiler, with IOLENS_RUN, `logs` is the folder for its logs, `traced` libraries of
-    groups of functions. IolensError where what is inside cannot take the profiler, with what helps.
+    `settings` are variables of the profiler, including IOLENS_RUN, `logs` is the folder for its logs, `traced` are
+    libraries of groups of functions. Raises IolensError, with the remedy, if the profiler cannot be loaded inside.
     """
     parts = take_contained_apart(words, name)
     runtime, what = parts.started.runtime, f"the container of {parts.started.image}"
@@ -109,7 +112,8 @@ def assembled(
     started, inside = parts.started, list(parts.started.inside)
     if parts.inner and parts.inner.launcher:
         inside = with_environment(parts.inner, preload)
-        # Otherwise libraries that are preloaded here would be passed on with the environment, and are missing inside.
+        # Otherwise libraries that are preloaded here would be passed on with the environment, although they do not
+        # exist inside.
         surroundings = {**surroundings, "LD_PRELOAD": ""} if started.runtime.as_host else surroundings
     else:
         surroundings = {**surroundings, **preload}
@@ -159,7 +163,7 @@ def _flavour_inside(parts: Contained, inside: Inside) -> mpi.Flavour | None:
 
 
 def _own_user(environment: Mapping[str, str]) -> dict[str, str]:
-    """Lets others read the log, because the user inside the container may be another one."""
+    """Returns variables that let others read the log, because the user inside the container may be another one."""
     mode = environment.get("IOLENS_LOG_MODE")
     return {"IOLENS_LOG_MODE": mode or "0444"} if mode or os.geteuid() != 0 else {}
 

@@ -1,4 +1,4 @@
-"""The contents of a container, found out by a shell that is started in it before anything is preloaded there."""
+"""The contents of a container, found out by a shell that is started in it without any preloaded library."""
 
 from __future__ import annotations
 
@@ -108,6 +108,6 @@ def refusal(inside: Inside, what: str) -> str | None:
 
 
 def missing_libraries(inside: Inside) -> list[str]:
-    """Libraries that the program needs and the loader does not find in the container."""
+    """Returns the libraries that the program needs and the loader does not find in the container."""
     listed = re.findall(r"^\s*(\S+) => not found", inside.program, re.MULTILINE)
     return list(dict.fromkeys([*listed, *re.findall(r"libraries: ([^\s:]+): cannot open", inside.program)]))

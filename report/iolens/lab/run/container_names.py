@@ -6,14 +6,14 @@ import shutil
 from pathlib import Path
 
 ANY = "any"
-"""A runtime that is to be recognised by its name in the command."""
+"""Stands for a runtime that is to be recognised by its name in the command."""
 
 RUNTIME_NAMES = ("apptainer", "singularity", "docker", "podman")
 
 
 def runtime_name(program: str) -> str | None:
-    """Returns the name of the runtime that a program is, by its name or by that of the file that a link of this name
-    leads to; None if it is no runtime.
+    """Returns the name of the container runtime that a program is, by its own name or by the name of the file to which
+    a link leads; None if it is not a runtime.
     """
     found = shutil.which(program)
     names = [Path(found).resolve().name] if found else []

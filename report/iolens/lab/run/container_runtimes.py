@@ -14,10 +14,10 @@ from iolens.lab.run.container_names import runtime_name
 class Runtime:
     """A program that starts containers.
 
-    `flags` are its options without a value, of one letter and long; all others take one. `prefix` is what a variable's
-    name begins with outside to be set inside, "" where an option of `variable` sets it. `examine` are the options that
-    start a shell inside in the place of the image's own program, and nothing else. In one that is `as_host` a process
-    has the user, the process id and the /dev/shm that it would have outside.
+    `flags` are its options without a value, short and long; all other options take one. A variable whose name outside
+    begins with `prefix` is set inside; if `prefix` is "", the option `variable` sets it. `examine` are the options that
+    start only a shell inside, in place of the image's own program. With `as_host`, a process inside has the same user,
+    process id and /dev/shm as outside.
     """
 
     name: str
@@ -91,8 +91,8 @@ class Started:
 
 
 def take_start_apart(words: Sequence[str], runtime: Runtime) -> Started:
-    """Returns the parts of a command that begins with a container's runtime; raises UsageError if it starts no
-    container of which one could wait for the end.
+    """Returns the parts of a command that begins with a container's runtime; raises UsageError if it does not start a
+    container whose end can be waited for.
     """
     begin = next((i for i, word in enumerate(words) if i and word in runtime.subcommands), None)
     if begin is None:
@@ -116,8 +116,8 @@ def take_start_apart(words: Sequence[str], runtime: Runtime) -> Started:
 
 
 def _takes_next(option: str, runtime: Runtime) -> bool:
-    """Returns whether the word behind an option is its value. Letters may be written together, the last one's
-    value too.
+    """Returns whether the word after an option is its value. Short options may be written together, followed by the
+    value of the last one.
     """
     if option.startswith("--"):
         return "=" not in option and option[2:] not in runtime.flags

@@ -1,4 +1,6 @@
-"""Groups of functions that `iolens run --trace` records, by CrayPAT's names, and which of them can be met here."""
+"""Groups of functions that `iolens run --trace` records, by CrayPAT's names, and the groups that can be traced on this
+machine.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +16,9 @@ _ALWAYS = "recorded always, by file"
 
 @dataclass(frozen=True)
 class Group:
-    """Functions of one kind. `libraries` are those that have them, one is enough; empty: every program's C library. A
-    group without a preload library of its own is `part` of the profiler."""
+    """Functions of one kind. `libraries` are those that have the functions, one of which is enough; empty: every
+    program's C library. A group without a preload library of its own is `part` of the profiler.
+    """
 
     name: str
     about: str
@@ -56,7 +59,9 @@ _REFUSED = {
 
 
 def known_groups(names: Iterable[str]) -> list[str]:
-    """Returns groups by their names here, each once; raises UsageError for one that cannot be traced."""
+    """Returns the groups by the names that iolens uses, each once; raises UsageError for a group that cannot be
+    traced.
+    """
     found = [_STANDS_FOR.get(name, name) for name in names]
     for name in found:
         if name in _REFUSED:

@@ -11,10 +11,10 @@ from iolens.lab.run.allocation import allocation
 
 
 def hosts_of(logs: Sequence[Path], ranks: int | None = 1) -> list[str]:
-    """Returns each host once: those that the logs name, in their order; without any, those that the launcher fills.
+    """Returns each host once: those that the logs name, in their order, or else those that the launcher fills.
 
-    Logs of other profilers name no hosts; then the nodes of this job that get the `ranks` are told, which are this
-    machine alone outside of a batch job. If `ranks` is None, the run was on other machines than this one, and nothing
+    Logs of other profilers name no hosts; then the nodes of this job that get the `ranks` are returned, which is only
+    this machine outside of a batch job. If `ranks` is None, the run was on other machines than this one, and nothing
     but its logs can name them.
     """
     named = list(dict.fromkeys(host for log in logs for host in _hosts_in(log)))

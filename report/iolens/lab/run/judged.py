@@ -20,7 +20,9 @@ _SAID = "iolens: IOLENS_"
 
 
 def _under_profiler(settings: Mapping[str, str]) -> subprocess.CompletedProcess[str] | None:
-    """Returns a program that does nothing, with these settings alone; None if the library is missing."""
+    """Returns the result of a program that does nothing, run with only these settings; None if the library is
+    missing.
+    """
     library = find_library("libiolens.so")
     if library is None:
         return None

@@ -18,7 +18,9 @@ _NAMES = ("IOLENS_LOGFILE", "DARSHAN_LOGFILE")
 
 
 class LogPlace(NamedTuple):
-    """The folder of the logs, and the full name of the log when one was asked for. `asked` names who wants it."""
+    """The folder of the logs, and the full name of the log if one was requested. `asked` names the option or variable
+    that requests it.
+    """
 
     folder: Path
     name: Path | None = None
@@ -90,8 +92,9 @@ def name_logs(logs: Sequence[Path], name: Path | None) -> tuple[Path, ...]:
 
 
 def _first_log(logs: Sequence[Path]) -> Path | None:
-    """Returns the log of the job with several ranks if there is one, else that of the process that started all others,
-    in the last program that it became; None if no process started all others."""
+    """Returns the log of the job with several ranks if there is one, else the log of the process that started all
+    others, in the last program that it executed; None if no process started all others.
+    """
     from iolens.log import read_log
 
     jobs = []
@@ -107,5 +110,7 @@ def _first_log(logs: Sequence[Path]) -> Path | None:
 
 
 def without_places(environment: Mapping[str, str]) -> dict[str, str]:
-    """Returns the environment for a program whose log's place was decided already."""
+    """Returns the environment without the variables that decide the place of the log, because that has been decided
+    already.
+    """
     return {key: value for key, value in environment.items() if key not in (*_FOLDERS, *_NAMES)}

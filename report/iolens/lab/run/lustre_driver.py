@@ -23,15 +23,17 @@ from iolens.lab.run.command_line import take_apart
 from iolens.places import BUILD_FOR_LUSTRE, CHECKOUT
 
 OF_THE_DRIVER = b"ADIOI_LUSTRE_WriteStridedColl"
-"""A name of ROMIO's that only a library with the driver holds."""
+"""A name of ROMIO's that only a library with the driver contains."""
 
 INTEL_MPI = CHECKOUT / ".venv" / "impi"
 
 _RECOGNISE = {"I_MPI_EXTRA_FILESYSTEM": "1"}
-"""Lets Intel MPI ask what file system it is on; other libraries always do."""
+"""Makes Intel MPI detect the file system; other libraries always do."""
 
 _REPLACED = ("mpirun", "mpiexec", "mpiexec.hydra")
-"""Launchers whose place Intel MPI's takes. Its script mpirun needs the folder on PATH, its mpiexec.hydra does not."""
+"""Launchers that Intel MPI's launcher replaces. Intel's script mpirun needs the folder on PATH, its mpiexec.hydra does
+not.
+"""
 
 _ONE_NODE = {"I_MPI_FABRICS": "shm", "I_MPI_PIN": "0", "I_MPI_SPIN_COUNT": "1"}
 """Settings for ranks that share one node, and perhaps its cores: a waiting rank leaves its core to the others."""
@@ -39,8 +41,9 @@ _ONE_NODE = {"I_MPI_FABRICS": "shm", "I_MPI_PIN": "0", "I_MPI_SPIN_COUNT": "1"}
 
 @dataclass(frozen=True)
 class Build:
-    """A program as it is built for one MPI: what it links, what starts its ranks, and variables for that. `made` names
-    the compiler, its version and the flags of one that was built anew."""
+    """A program as built for one MPI: the MPI that it links, the starter of its ranks, and variables for it. `made`
+    names the compiler, its version and the flags if the program was built anew.
+    """
 
     program: Path
     flavour: mpi.Flavour | None
@@ -50,7 +53,7 @@ class Build:
 
 
 def _libraries_of(program: Path) -> list[Path]:
-    """Returns the libraries of its MPI that a dynamic program loads."""
+    """Returns the MPI libraries that a dynamic program loads."""
     return [Path(path) for path in re.findall(r"\blibmpi\w*\.so\S* => (\S.*) \(", mpi.listed_libraries(program))]
 
 
@@ -67,9 +70,10 @@ def holds_driver(library: Path) -> bool:
 
 def build_with_driver(name: str, starter: Callable[[mpi.Flavour | None], str]) -> Build:
     """Returns the program `name` (one of the project's own, or a path) with an MPI that has the driver: the one it is
-    linked with where that has it, else Intel MPI, installed at first use. `starter` finds what starts ranks of an MPI.
+    linked with, if it has the driver, or else Intel MPI, which is installed at first use.
 
-    Raises IolensError when there is none, UsageError for a program that cannot run with any.
+    `starter` finds the command that starts ranks of an MPI. Raises IolensError if there is none, UsageError for a
+    program that cannot run with any MPI that has the driver.
     """
     program = find_program(name)
     flavour = mpi.flavour_of_program(program)
@@ -88,9 +92,8 @@ def build_with_driver(name: str, starter: Callable[[mpi.Flavour | None], str]) -
 
 
 def under_driver(words: Sequence[str]) -> tuple[list[str], Mapping[str, str]]:
-    """Returns a command line so changed that its programs run with the driver, and variables for its launcher.
-
-    Raises as `build_with_driver` does, and where the programs' MPI would need another launcher than a plain mpirun.
+    """Returns a command line whose programs run with the driver, and variables for its launcher. Raises as
+    `build_with_driver` does, and if the programs' MPI would need another launcher than a plain mpirun.
     """
     command, changed = take_apart(words), list(words)
     settings: Mapping[str, str] = {}
@@ -108,7 +111,9 @@ def under_driver(words: Sequence[str]) -> tuple[list[str], Mapping[str, str]]:
 
 
 def intel_settings() -> dict[str, str]:
-    """Returns the variables for that launcher; a program linked with another MPICH finds Intel's library by them."""
+    """Returns the variables for Intel's launcher; with them, a program linked with another MPICH finds Intel's
+    library.
+    """
     before = os.environ.get("LD_LIBRARY_PATH")
     path = os.pathsep.join([str(INTEL_MPI / "lib"), *([before] if before else [])])
     return {**_RECOGNISE, **_ONE_NODE, "LD_LIBRARY_PATH": path}

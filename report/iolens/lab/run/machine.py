@@ -1,4 +1,4 @@
-"""Facts about the machine when a run begins, which make comparisons of runs credible."""
+"""Facts about the machine at the start of a run, without which runs cannot be compared."""
 
 from __future__ import annotations
 

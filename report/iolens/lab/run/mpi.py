@@ -66,8 +66,9 @@ def listed_libraries(path: Path) -> str:
 
 @cache
 def _asked_loader(path: Path, _stamp: object) -> str:
-    """Returns what ldd prints of an executable in this state of its file. The executable's own loader is asked, which
-    is one process; the script ldd starts eight, and is asked where no loader of glibc is named."""
+    """Returns what ldd prints of an executable in this state of its file. The executable's own loader is run, which is
+    one process; the script ldd, which starts eight, is used only if no loader of glibc is named.
+    """
     loader = _LOADER.search(head_of(path, HEAD)) if path.is_file() else None
     listed = output_of(loader[1].decode(), "--list", str(path.absolute())) if loader else ""
     return listed if "=>" in listed else output_of("ldd", str(path))
@@ -89,7 +90,7 @@ def libraries_of(path: Path) -> list[Path]:
 
 
 def head_of(program: Path, size: int) -> bytes:
-    """Returns the first bytes of a program; none of one that may be executed and not read."""
+    """Returns the first bytes of a program; empty if the file is executable but not readable."""
     try:
         with program.open("rb") as file:
             return file.read(size)
@@ -109,19 +110,19 @@ def is_static(path: Path) -> bool:
 
 @cache
 def flavour_of_launcher(launcher: str) -> Flavour | None:
-    """Returns the MPI that `launcher --version` says it belongs to."""
+    """Returns the MPI of a launcher, by its answer to `--version`."""
     return flavour_of_version(output_of(launcher, "--version"))
 
 
 def flavour_of_version(version: str) -> Flavour | None:
-    """Returns the MPI that says this of its version."""
+    """Returns the MPI that prints this version text."""
     if re.search(r"Open ?MPI|OpenRTE|PRRTE|prte", version, re.IGNORECASE):
         return "openmpi"
     return "mpich" if re.search(r"HYDRA|MPICH|Intel", version, re.IGNORECASE) else None
 
 
 def find_launcher(flavour: Flavour | None) -> str:
-    """Returns a launcher of that MPI, on PATH or beside this Python; any, when the program links none or the
+    """Returns a launcher of that MPI, on PATH or beside this Python; any launcher, if the program links no MPI or the
     standard ABI.
     """
     anyone = (None, "mpiabi")
@@ -154,7 +155,9 @@ def has_romio_of_5(launcher: str | None) -> bool:
 
 
 def _component_of(launcher: str | None, component: str) -> str:
-    """Returns the MPI-IO component as this launcher's Open MPI calls it: ROMIO changed its name with Open MPI 5."""
+    """Returns the MPI-IO component by the name that this launcher's Open MPI uses: ROMIO's name changed with Open MPI
+    5.
+    """
     return "romio341" if component == "romio321" and has_romio_of_5(launcher) else component
 
 
@@ -169,9 +172,9 @@ def environment(
     """Returns the variables for a launcher of `ranks` on `nodes` (those of this job if None): what the nodes need, and
     the MPI-IO component.
 
-    Ranks that share a core must yield when idle and be bound to none, or they wait for each other's time slices. What
-    the person has set (`given`) stays, except for the MPI-IO component of an experiment. If the version of Open MPI is
-    unknown, since `launcher` is None or a batch system's, the variables of all versions are set.
+    Ranks that share a core must yield when idle and must not be bound, or they wait for each other's time slices.
+    Variables that the user has set (`given`) stay, except for the MPI-IO component of an experiment. If the version of
+    Open MPI is unknown, since `launcher` is None or a batch system's, the variables of all versions are set.
     """
     if flavour != "openmpi":
         return {}

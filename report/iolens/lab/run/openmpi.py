@@ -10,7 +10,9 @@ Need = Literal["as root", "no single copy", "oversubscribed", "yielding", "unbou
 
 
 class Settings(NamedTuple):
-    """Variables that meet one need: up to Open MPI 4, and from Open MPI 5 on, whose launcher is PRRTE's."""
+    """Variables that meet one need: for Open MPI up to version 4, and for Open MPI from version 5 on, whose launcher is
+    PRRTE's.
+    """
 
     old: Mapping[str, str]
     new: Mapping[str, str]
@@ -38,9 +40,11 @@ _SETTINGS: Mapping[Need, Settings] = {
     ),
     "one node": Settings({}, {"OMPI_MCA_reachable": "weighted"}),
 }
-"""By need. Single copy is how ranks of one node send large messages; a system that forbids it makes each send print an
-error. `as root`: without these variables mpirun refuses root even its version. `one node`: on a node with addresses of
-IPv4 and of IPv6, each rank of Open MPI 5 prints that it cannot reach the others by TCP, which it does not need."""
+"""Variables by need. Single copy is the way in which ranks of one node send large messages; if the system forbids it,
+each send prints an error. `as root`: without these variables mpirun refuses to run as root, even for `--version`.
+`one node`: on a node with IPv4 and IPv6 addresses, each rank of Open MPI 5 prints that it cannot reach the others by
+TCP, which it does not need.
+"""
 
 
 def openmpi_variables(needs: Iterable[Need], version: int | None) -> dict[str, str]:

@@ -47,7 +47,7 @@ CHARGED: dict[str, dict[str, str]] = {
         _OPEN,
     ),
 }
-"""Per module: counters of calls, and the kind of call whose cost they are charged with."""
+"""For each module: counters of calls, and the kind of call whose cost is charged for each."""
 
 _PREFIX = {"POSIX": "POSIX", "STDIO": "STDIO", "MPI-IO": "MPIIO"}
 _COLD = ", cold caches"
@@ -66,7 +66,7 @@ class Part:
 
 
 def _busiest(job: Job, module: str, counter: str) -> int:
-    """Returns calls of the rank that made most of them; where ranks were merged, an equal share for each,
+    """Returns the calls of the rank that made most of them; if ranks were merged, an equal share for each,
     rounded up.
     """
     frame: pd.DataFrame | None = job.frames.get(module)
@@ -79,7 +79,7 @@ def _busiest(job: Job, module: str, counter: str) -> int:
 
 
 def _call_costs(measured: Measured) -> dict[str, tuple[float, float]]:
-    """Returns seconds per kind of call, low and high: from caches that are warm to caches that are cold, 0 at least."""
+    """Returns the seconds per kind of call, low and high: with warm caches and with cold caches, at least 0."""
     costs: dict[str, Cost] = {cost.call: cost for cost in measured.calls}
     bounds = {}
     for kind in ("pwrite", "pread", "fwrite", _OPEN):
@@ -111,7 +111,7 @@ def seconds_of(command: Sequence[str], environment: Mapping[str, str]) -> float:
 
 
 def _small_job(ranks: int, folder: Path) -> tuple[list[str], list[str], dict[str, str]]:
-    """Returns a job of so many ranks that writes 8 bytes from each: its command, the same recorded, and the
+    """Returns a job of `ranks` ranks that each write 8 bytes: its command, the same command recorded, and the
     environment.
     """
     program, launch, flavour = find_program("iolens-selfbench"), list[str](), None
@@ -133,7 +133,9 @@ def _small_job(ranks: int, folder: Path) -> tuple[list[str], list[str], dict[str
 
 
 def _job_part(ranks: int, folder: Path, pairs: int) -> Part:
-    """Returns the cost of the start and the end of a job: the wall time of a job that does nearly nothing, in pairs."""
+    """Returns the cost of the start and the end of a job: the difference in wall time of a job that does almost
+    nothing, measured in pairs.
+    """
     plain, recorded, environment = _small_job(ranks, folder)
     differences = []
     for pair in range(pairs):
@@ -156,5 +158,5 @@ def _files_part(job: Job, measured: Measured, plain: Measured, files: int) -> Pa
 
 
 def overhead_bound(job: Job, plain: Measured, measured: Measured, files: int, folder: Path, pairs: int) -> list[Part]:
-    """Returns all parts, for the rank that made most calls; `measured` with `files` files."""
+    """Returns all parts for the rank that made most calls; the processes of `measured` wrote `files` files."""
     return [*_call_parts(job, measured), _files_part(job, measured, plain, files), _job_part(job.nprocs, folder, pairs)]

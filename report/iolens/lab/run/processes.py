@@ -1,4 +1,6 @@
-"""A command of many processes, as scripts and compilers are: one folder, and its logs merged into two tables."""
+"""A command of many processes, such as a script or a compilation: their logs go to one folder and are merged into two
+tables.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,7 @@ class Merged:
 
 
 def gather(logs: Sequence[Path], folder: Path) -> tuple[Path, ...]:
-    """Moves logs into a new folder; where they lie then."""
+    """Moves logs into a new folder; returns their new paths."""
     folder.mkdir()
     return tuple(log.rename(folder / log.name) for log in logs)
 
@@ -65,7 +67,7 @@ def _merge(logs: Sequence[Path]) -> Merged:
 
 
 def _process_row(job: Job, found: pd.DataFrame) -> dict[str, object]:
-    """Returns the row of one log, `found` being its files."""
+    """Returns the row of one log; `found` are its files."""
     return {
         "log": job.path.name,
         "command": job.command or job.exe,

@@ -16,9 +16,9 @@ from iolens.lab.run.command_line import Command
 from iolens.lab.run.container_names import runtime_name
 
 _CLEARS = ("-", "-i", "--ignore-environment")
-"""Options of env that leave nothing of the environment."""
+"""Options of env that clear the whole environment."""
 _FOLLOWED = ("-u", "--unset", "-C", "--chdir")
-"""Options of env that another word follows."""
+"""Options of env that take the next word as a value."""
 
 
 def beyond_reach(command: Command) -> dict[int, str]:
@@ -30,8 +30,8 @@ def beyond_reach(command: Command) -> dict[int, str]:
 
 
 def out_of_reach(words: Sequence[str]) -> str | None:
-    """Returns the reason why nothing can be preloaded into the program with which these words begin; None if no reason
-    is known here.
+    """Returns the reason why nothing can be preloaded into the program with which these words begin; None if none is
+    known.
     """
     if Path(words[0]).name == "env":
         rest, kept = _behind_env(words[1:])
@@ -48,7 +48,9 @@ def out_of_reach(words: Sequence[str]) -> str | None:
 
 
 def _behind_env(words: Sequence[str]) -> tuple[Sequence[str], bool]:
-    """Returns the command after env's options and variables, and True if env keeps the preloaded libraries."""
+    """Returns the command after env's options and variables, and True if env passes on the variable of preloaded
+    libraries.
+    """
     index, kept = 0, True
     while index < len(words) and (words[index].startswith("-") or "=" in words[index]):
         word = words[index]
@@ -62,7 +64,7 @@ def _behind_env(words: Sequence[str]) -> tuple[Sequence[str], bool]:
 
 
 def _foreign(program: Path) -> str | None:
-    """Returns the reason why a program cannot load our library; None for scripts, and if there is no library."""
+    """Returns the reason why a program cannot load our library; None for scripts, and if the library was not built."""
     library = find_library("libiolens.so")
     head = mpi.head_of(program, mpi.HEAD)
     if library is None or head[:4] != b"\x7fELF":
@@ -75,7 +77,7 @@ def _foreign(program: Path) -> str | None:
 
 def _gains_rights(program: str) -> bool:
     """Returns True for a program that the system starts with other rights than this process has: the loader then
-    ignores what is to be preloaded (ld.so(8), secure-execution mode).
+    ignores LD_PRELOAD (ld.so(8), secure-execution mode).
     """
     info = os.stat(program)
     if os.statvfs(program).f_flag & os.ST_NOSUID:

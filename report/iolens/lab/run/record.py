@@ -91,7 +91,7 @@ def run_key(parts: Mapping[str, Any], files: Iterable[Path]) -> str:
 
 
 def fields_of(outcome: Outcome) -> dict[str, Any]:
-    """Returns the fields of a record that the outcome of its command gives."""
+    """Returns the fields of a record that follow from the outcome of its command."""
     shared = {one.name for one in fields(RunRecord)} & {*outcome._fields} - {"reason"}
     log = outcome.logs[-1].name if outcome.logs else None
     return {name: getattr(outcome, name) for name in shared} | {"seconds": round(outcome.seconds, 6), "log": log}

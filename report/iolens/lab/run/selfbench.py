@@ -19,7 +19,9 @@ MOST_PAIRS = 10000
 
 @dataclass(frozen=True)
 class Cost:
-    """Nanoseconds of one kind of call: into the C library, and what the library adds, with a 95 % interval."""
+    """Nanoseconds of one kind of call: in the C library alone, and the time that the profiler adds, with a 95 %
+    interval.
+    """
 
     call: str
     direct: float
@@ -30,7 +32,9 @@ class Cost:
 
 @dataclass(frozen=True)
 class Process:
-    """One process: processor seconds in all and from the end of `main` on; bytes of memory where `main` ends."""
+    """The cost of one process: processor seconds in total and from the end of `main` on; bytes of memory at the end of
+    `main`.
+    """
 
     seconds: float
     ending: float
@@ -39,8 +43,9 @@ class Process:
 
 @dataclass(frozen=True)
 class Measured:
-    """One library: cost per call; ns per pwrite of each of two threads with a file of its own; processes that write one
-    file, and many."""
+    """The costs of one library: per call; ns per pwrite of two threads that each have a file; and of processes that
+    write one file, and many files.
+    """
 
     name: str
     calls: tuple[Cost, ...]
@@ -92,7 +97,7 @@ def start(name: str, extra: Mapping[str, str], folder: Path, *words: object) -> 
 
 
 def _write_files(name: str, extra: Mapping[str, str], folder: Path, files: int) -> Process:
-    """Returns a process that writes so many files."""
+    """Returns the cost of a process that writes this number of files."""
     printed, seconds = start(name, extra, folder, "files", folder, files)
     until_end, peak = printed.split()
     return Process(seconds, seconds - float(until_end), 1024.0 * int(peak))

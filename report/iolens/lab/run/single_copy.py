@@ -21,8 +21,8 @@ _TEXT = b"single copy"
 def single_copy_works() -> bool:
     """Returns True when one process of this user may read another's memory here; tried once.
 
-    The two processes are forks of this one, because a new Python would take longer to start than all else that is
-    done before the launcher starts.
+    The two processes are forks of this one, because starting a new Python would take longer than everything else before
+    the launcher starts.
     """
     try:
         return _try_it()
@@ -68,7 +68,7 @@ def _try_it() -> bool:
 
 
 def _started(work: Callable[[], bool]) -> int:
-    """Starts a child that only does this work, and ends with exit code 0 if the work returns True."""
+    """Starts a child process that does only this work; it ends with exit code 0 if the work returns True."""
     child = os.fork()
     if child == 0:
         code = 1

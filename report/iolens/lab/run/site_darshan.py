@@ -1,4 +1,6 @@
-"""The site's own Darshan in the profiler's place: where its library is, and how its logs come into a run's folder."""
+"""The site's own Darshan in place of the profiler: the path of its library, and the way its logs get into a run's
+folder.
+"""
 
 from __future__ import annotations
 
@@ -31,9 +33,10 @@ def site_darshan() -> Path:
 
 
 def darshan_settings(library: Path, logs: Path, parallel: bool) -> Mapping[str, str]:
-    """Variables that make this build of Darshan write to `logs`, whatever variable it was configured to read.
+    """Returns variables that make this build of Darshan write to `logs`, whatever variable it was configured to read.
 
-    What makes it record a program without MPI would part a job of MPI (`parallel`) into a log per process.
+    The variable for programs without MPI is set only if the job is not `parallel`, because with it each rank would
+    write its own log.
     """
     script = library.parent.parent / "bin" / "darshan-config"
     text = script.read_text(encoding="utf-8", errors="replace") if script.is_file() else ""
@@ -45,10 +48,10 @@ def darshan_settings(library: Path, logs: Path, parallel: bool) -> Mapping[str, 
 
 @contextmanager
 def staging(logs: Path) -> Iterator[Path]:
-    """Yields a folder for Darshan to write to, whose logs are moved to `logs` in the end.
+    """Yields a folder for Darshan to write to, whose logs are moved to `logs` at the end.
 
-    Without a variable of its own Darshan writes into YEAR/MONTH/DAY, which must be there, by the clock and the time
-    zone of the program.
+    Without a variable that names the folder, Darshan writes into YEAR/MONTH/DAY, which must exist, by the clock and the
+    time zone of the program.
     """
     logs.mkdir(parents=True, exist_ok=True)
     from datetime import date, timedelta

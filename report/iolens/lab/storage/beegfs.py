@@ -80,7 +80,7 @@ def _version_8() -> bool:
 
 
 def _tool(*words: str) -> str:
-    """Returns the output of the tool; raises with its message if it fails."""
+    """Runs the tool and returns its output; raises with its message if it fails."""
     return run_tool(words, _CLIENT)
 
 

@@ -1,4 +1,4 @@
-"""Questions to Ceph's own tool `ceph`: data pools, object storage daemons, and where objects lie."""
+"""Runs Ceph's own tool `ceph` for information about data pools, object storage daemons, and the places of objects."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ def _target(node: dict[str, Any]) -> StorageTarget:
 def object_names(inode: int, size: int, layout: Layout) -> list[str]:
     """Returns the names of the objects that hold a file of `size` bytes, in their order, at most `_MOST_OBJECTS`.
 
-    Objects come in sets of `stripe_count`, of which a full one holds stripe_count x object_size bytes; of the last set
-    a short file fills the first objects only (https://docs.ceph.com/en/reef/dev/file-striping/).
+    Objects come in sets of `stripe_count`, and a full set holds stripe_count x object_size bytes. A short file fills
+    only the first objects of the last set (https://docs.ceph.com/en/reef/dev/file-striping/).
     """
     each = layout.object_size or layout.stripe_size
     whole = layout.stripe_count * each
@@ -66,8 +66,8 @@ def object_names(inode: int, size: int, layout: Layout) -> list[str]:
 
 
 def targets_of_objects(pool: str, names: Sequence[str]) -> tuple[int, ...]:
-    """Returns the number of the daemon that each object is read from and written to; all in one call of the tool, which
-    takes a command a line.
+    """Returns the number of the daemon that each object is read from and written to; asks for all objects in one call
+    of the tool, which reads one command per line.
     """
     if not names:
         return ()
@@ -86,7 +86,7 @@ def _answer(*words: str) -> Any:
 
 
 def _parsed(text: str) -> Any:
-    """Returns a parsed line of the tool; raises IolensError for anything else than JSON."""
+    """Returns a line of the tool as parsed JSON; raises IolensError for anything other than JSON."""
     try:
         return json.loads(text)
     except ValueError as error:

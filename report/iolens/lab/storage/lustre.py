@@ -59,7 +59,7 @@ def _lfs_size(size: int) -> str:
 
 
 def _lfs(*words: str) -> str:
-    """Returns the output of `lfs`; raises with its message if it fails."""
+    """Runs `lfs` and returns its output; raises with its message if it fails."""
     return run_tool(("lfs", *words), _CLIENT)
 
 

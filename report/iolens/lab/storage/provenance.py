@@ -32,8 +32,8 @@ def health_with(
 
 
 def _told(question: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """Returns an answer, or the reason why there is none: a tool that fails after the run does not invalidate
-    the run.
+    """Returns the answer to a question, or the reason why there is none: a tool that fails after the run does not
+    invalidate the run.
     """
     try:
         return question()

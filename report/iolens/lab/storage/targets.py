@@ -11,9 +11,9 @@ from iolens.lab.sizes import rounded_size
 
 @dataclass(frozen=True)
 class StorageTarget:
-    """One target. `size`, `used` and `available` in bytes, None if nobody tells; they need not add up, since some is
-    kept for the system. `trouble` is in the words of the file system, empty if there is none. `takes_files`: new files
-    may get a stripe on it.
+    """One target. `size`, `used` and `available` are in bytes, None if unknown; they need not add up, because some
+    space is reserved for the system. `trouble` is in the words of the file system, empty if there is none.
+    `takes_files`: new files may get a stripe on it.
     """
 
     index: int
@@ -33,12 +33,12 @@ class StorageTarget:
 
 
 def usable(targets: Sequence[StorageTarget]) -> int:
-    """Returns how many take new files, and so the most stripes that a file can have."""
+    """Returns the number of targets that accept new files, which is the most stripes that a new file can have."""
     return sum(target.takes_files for target in targets)
 
 
 def without_files(targets: Sequence[StorageTarget]) -> str:
-    """Returns the targets that take no new files, with the reasons: `3 (inactive device), 5 (read-only)`."""
+    """Returns the targets that accept no new files, with the reasons: `3 (inactive device), 5 (read-only)`."""
     return ", ".join(f"{target.index} ({target.trouble})" for target in targets if not target.takes_files)
 
 

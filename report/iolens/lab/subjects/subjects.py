@@ -61,7 +61,7 @@ def subjects_of(path: Path) -> list[Subject]:
 
 
 def _of_runs(path: Path, runs: Sequence[Path]) -> list[Subject]:
-    """Returns groups runs by their settings; repetitions of one setting form a subject."""
+    """Groups runs by their settings; returns one subject per setting, with its repetitions."""
     groups: dict[str, list[Path]] = {}
     for run in runs:
         try:
@@ -129,7 +129,7 @@ def _alike(path: Path, trials: Sequence[Trial]) -> None:
 
 
 def _kind(trial: Trial) -> str:
-    """Returns the properties that repetitions of a run share."""
+    """Returns the properties that all repetitions of a run share."""
     if trial.job is not None:
         processes = "process" if trial.job.nprocs == 1 else "processes"
         return f"{PurePosixPath(trial.job.exe).name or 'unknown program'} on {trial.job.nprocs} {processes}"

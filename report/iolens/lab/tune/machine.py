@@ -1,4 +1,4 @@
-"""A model of a machine with striped storage, of which only the structure is known in advance.
+"""A model of a machine with striped storage; only its structure is known in advance.
 
 The time to move one byte is the sum of: the time of the targets or of the writers' links, whichever is longer; work for
 each byte; work for each piece of a stripe; work for each round of the collective buffer; and, with more than one

@@ -1,4 +1,6 @@
-"""Settings that leave a search: hints that the MPI-IO driver ignores, and levels that did not take effect in a run."""
+"""Settings that are dropped from a search: hints that the MPI-IO driver ignores, and levels that did not take effect in
+a run.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +23,10 @@ def ignored_factors(experiment: Experiment) -> tuple[str, ...]:
 
 
 def refused_points(points: Sequence[Point], record: RunRecord) -> frozenset[int]:
-    """Returns the points that would not take effect either, after a run whose setting did not: their level lies on the
-    same side of the level in effect as the requested one. ROMIO, for example, limits cb_nodes to the number of hosts.
+    """Returns the points that would not take effect, after a run whose setting did not.
+
+    Their level lies on the same side of the level in effect as the requested one. ROMIO, for example, limits cb_nodes
+    to the number of hosts.
     """
     found: set[int] = set()
     for factor, setting in SETTINGS.items():

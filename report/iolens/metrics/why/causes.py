@@ -128,8 +128,9 @@ class _Groups:
 
 
 def _in_step(program: Program, joins: Joins, waits: Waits) -> tuple[np.ndarray, np.ndarray]:
-    """Returns, for each wait, when the late and the waiting rank left the call in which they were in step before: the
-    last message between the two with a wait, or the last collective call of both in which all ranks wait for all.
+    """Returns, for each wait, the moments at which the late and the waiting rank left the call in which they were last
+    in step: the last message between the two with a wait, or the last collective call of both in which all ranks
+    wait for all.
     """
     late_since, own_since = np.zeros(len(waits.call)), np.zeros(len(waits.call))
     groups = _Groups(program, joins)
@@ -155,8 +156,8 @@ def _in_step(program: Program, joins: Joins, waits: Waits) -> tuple[np.ndarray, 
 
 @dataclass(frozen=True)
 class _Chains:
-    """The waits of each wait's late rank since the two were in step: places first to last (not included) in `order`,
-    which lists the waits by rank and time, and their seconds.
+    """For each wait, the waits of its late rank since the two ranks were in step: the positions first to last (not
+    included) in `order`, which lists the waits by rank and time, and their seconds.
     """
 
     order: np.ndarray
@@ -182,7 +183,7 @@ def _own_waits(program: Program, waits: Waits, late_rank: np.ndarray, since: np.
 
 
 def _passed_on(waits: Waits, chains: _Chains, direct: np.ndarray, further: np.ndarray) -> np.ndarray:
-    """Returns the seconds of later waits that each wait is the cause of, from the last wait to the first."""
+    """Returns, for each wait, the seconds of later waits that it causes, from the last wait to the first."""
     place = np.empty(len(chains.order), np.int64)
     place[chains.order] = np.arange(len(chains.order))
     share = np.zeros(len(chains.order) + 1)
@@ -190,7 +191,7 @@ def _passed_on(waits: Waits, chains: _Chains, direct: np.ndarray, further: np.nd
     first, last = chains.first.tolist(), chains.last.tolist()
     waited, directs, furthers = waits.waited.tolist(), direct.tolist(), further.tolist()
     for at in range(len(passed) - 1, -1, -1):
-        # The shares of later waits lie in `share`, as what begins and ends at a place of `order`.
+        # `share` holds the shares of later waits as differences: each value begins and ends at positions of `order`.
         own = _covering(share, int(place[at]))
         passed[at] = waited[at] * own
         if last[at] > first[at]:
@@ -209,7 +210,7 @@ def _cover(share: np.ndarray, first: int, last: int, value: float) -> None:
 
 
 def _covering(share: np.ndarray, place: int) -> float:
-    """Returns the sum of the values that cover a place."""
+    """Returns the sum of the values that cover a position."""
     at, found = place + 1, 0.0
     while at > 0:
         found += float(share[at])

@@ -1,8 +1,8 @@
 """The calls of different ranks that belong together: messages with their receives, and collective calls.
 
-A message is found by the rule that messages do not overtake one another: of one communicator, sender, receiver and tag
-the k-th send that was posted is the k-th receive that was posted. The k-th collective call of each rank on a
-communicator is the same one.
+Messages are matched by the rule that they do not overtake one another: for one communicator, sender, receiver and tag,
+the k-th posted send belongs to the k-th posted receive. The k-th collective call of each rank on a communicator is the
+same one.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ _POSTED_RECEIVES, _RECEIVES = ("irecv",), ("recv", "irecv")
 _SENDS = ("send", "isend")
 _COLLECTIVES = ("all", "iall")
 ALL, ROOT_FIRST, ROOT_LAST, LOWER_FIRST, NOBODY = range(5)
-"""Whom a rank waits for in a collective call: all ranks; others for the root; the root for others; a rank for those of
-lower ranks; nobody that is known."""
+"""The ranks that a rank waits for in a collective call: all ranks; for the root; the root for the others; ranks with
+lower numbers; no known rank.
+"""
 
 _SHAPES = {
     "Bcast": ROOT_FIRST,
@@ -33,7 +34,7 @@ _SHAPES = {
     "Exscan": LOWER_FIRST,
 }
 _CERTAIN = {"Barrier", "Allreduce", "Allgather", "Allgatherv", "Alltoall", "Reduce_scatter", "Reduce_scatter_block"}
-"""Functions in which each rank needs all others; of the rest it is taken from the times."""
+"""Functions in which each rank certainly needs all others; for the other functions, the times decide."""
 
 _CERTAINLY_HELD = 100e-6
 """Minimum lateness in seconds of a rank for which another rank counts as having waited for it inside a
@@ -99,7 +100,7 @@ def joins_of(program: Program) -> Joins:
 
 
 def _done_call(call: np.ndarray, completion: np.ndarray, rows: np.ndarray, kind: np.ndarray) -> np.ndarray:
-    """Returns the calls that completed the operations that these rows posted: the same call if it blocks, -1 if none
+    """Returns the calls that completed the operations that these rows posted: the same call if it blocks, -1 if no call
     did.
     """
     found = completion[rows]
@@ -109,7 +110,7 @@ def _done_call(call: np.ndarray, completion: np.ndarray, rows: np.ndarray, kind:
 
 
 def _completions(program: Program, done: np.ndarray) -> np.ndarray:
-    """Returns for each role the row of its completion; -1: none."""
+    """Returns, for each role, the row of its completion; -1: none."""
     links = program.links
     found = np.full(len(links), -1)
     width = int(links["number"].max(initial=0)) + 1
@@ -125,7 +126,7 @@ def _completions(program: Program, done: np.ndarray) -> np.ndarray:
 
 
 def _groups(program: Program, completion: np.ndarray) -> tuple[dict[str, np.ndarray], int]:
-    """Returns the collective calls with all their ranks, and how many roles are in others."""
+    """Returns the collective calls that all their ranks recorded, and the number of roles in other collective calls."""
     links = program.links
     rows = np.flatnonzero(np.isin(links["kind"], _COLLECTIVES) & (links["communicator"] != 0) & (links["size"] > 1))
     part = links.where(rows)
@@ -160,12 +161,12 @@ def _behind(
     """Returns, for each rank's part in a collective call with a root, the call of a later rank that it waited for.
 
     MPI sends the data of such a call along a tree of ranks, so that a rank also waits for those between it and the
-    root, and a reduction's inner ranks for those below. The tree is unknown: the latest rank that came before this one
-    returned counts as the one in the way.
+    root, and a reduction's inner ranks for those below. The tree is unknown, so the rank that arrived last before this
+    rank returned counts as the one it waited for.
     """
     found = np.full(len(group), -1)
     rooted = (shape == ROOT_FIRST) | ((shape == ROOT_LAST) & ~root)
-    # A call that completes several operations can outlast this one for the sake of another.
+    # A call that completes several operations may last longer because of another operation.
     alone = np.bincount(program.links["call"], minlength=len(program))[np.maximum(completed, 0)] == 1
     rows = np.flatnonzero(rooted & (completed >= 0) & alone)
     if not len(rows):
@@ -189,8 +190,8 @@ def _behind(
 def _shapes(
     program: Program, names: np.ndarray, group: np.ndarray, entered: np.ndarray, completed: np.ndarray
 ) -> np.ndarray:
-    """Returns whom each rank waits for. Nothing in MPI says that making a communicator or writing a file together
-    synchronises: it counts as if it did where all ranks were in the call at one time.
+    """Returns the ranks that each rank waits for. MPI does not say that making a communicator or writing a file
+    together synchronises; such a call counts as synchronising if all ranks were in it at the same time.
     """
     shape = np.full(len(names), NOBODY)
     if not len(names):

@@ -9,10 +9,9 @@ _MOST = 1 << 62
 
 
 def matched(sends: np.ndarray, receives: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
-    """Returns places of sends and receives that belong together, and how many have no partner.
-
-    Rows are what both must have in common, such as communicator, sender, receiver and tag (integers); the k-th send
-    with the same row belongs to the k-th such receive.
+    """Returns the positions of sends and receives that belong together, and the number without a partner. Rows are
+    integers that both must have in common, such as communicator, sender, receiver and tag; the k-th send with a row
+    belongs to the k-th receive with the same row.
     """
     both = np.concatenate([sends, receives])
     if not len(both):
@@ -27,7 +26,9 @@ def matched(sends: np.ndarray, receives: np.ndarray) -> tuple[np.ndarray, np.nda
 
 
 def packed(rows: np.ndarray) -> np.ndarray:
-    """Returns an integer for each row of integers; equal rows have equal ones, and they are ordered as the rows are."""
+    """Returns an integer for each row of integers; equal rows have equal integers, and the integers are ordered as the
+    rows are.
+    """
     keys, width = np.zeros(len(rows), np.int64), 1
     for column in rows.T if len(rows) else ():
         least, span = int(column.min()), int(column.max()) - int(column.min()) + 1

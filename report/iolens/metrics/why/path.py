@@ -1,7 +1,8 @@
 """The critical path: the chain of work that the end of the job depended on.
 
-Backward from the rank that entered MPI_Finalize last: along a rank's own work until a wait, then on the rank that was
-waited for (Böhme, Wolf, de Supinski, Schulz and Geimer, IPDPS 2012). The path has no waits by construction.
+It is followed backward from the rank that entered MPI_Finalize last: along a rank's own work until a wait, then on the
+rank that was waited for (Böhme, Wolf, de Supinski, Schulz and Geimer, IPDPS 2012). The path has no waits by
+construction.
 """
 
 from __future__ import annotations

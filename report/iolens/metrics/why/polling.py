@@ -7,11 +7,11 @@ import numpy as np
 from iolens.log.records import Records
 
 REPEATED = ", repeated"
-"""This ends the function's name of a loop of tests that was ended by a completion."""
+"""End of the function name for a loop of tests that ended with a completion."""
 
 _LONGEST_PAUSE = 50e-6
-"""Maximum of the usual pause, in seconds, between two calls of a polling loop: a program that computes in between does
-not wait. A few pauses are longer, while other processes have the core.
+"""Longest usual pause, in seconds, between two calls of a polling loop: with longer pauses the program computes and
+does not wait. A few pauses may be longer, while other processes have the core.
 """
 _PROBES = ("MPI_Iprobe", "MPI_Improbe")
 
@@ -54,8 +54,8 @@ def without_polling(rows: Records) -> Records:
 
 
 def _between_polls(rows: Records) -> np.ndarray:
-    """Returns True for times without a core, or of page faults, between two polls of which one row stands for several:
-    a rank that polls waits, and does not compute.
+    """Returns True for times without a core, or of page faults, between polls that one row stands for: a rank that
+    polls waits and does not compute.
     """
     many = (rows["kind"] == "call") & (rows["size"] > 1)
     found = np.isin(rows["kind"], ("core", "fault"))

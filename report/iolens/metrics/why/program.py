@@ -10,8 +10,9 @@ from iolens.log.records import Records
 from iolens.metrics.why.polling import without_polling
 
 MPI, FILE, FILES, LOCK, CORE, FAULT = range(6)
-"""Kinds of calls: of MPI, of the file system, the sum of several short ones of that, and for the lock of a file. Two
-kinds are no calls, but times between them: without a core, and waiting for pages of files."""
+"""Kinds of calls: of MPI, of the file system, the sum of several short file system calls, and for the lock of a file.
+The last two kinds are not calls but times between them: without a core, and waiting for pages of files.
+"""
 
 _HELD = {"core": CORE, "fault": FAULT}
 _KINDS = {"file": FILE, "files": FILES, "lock": LOCK, **_HELD}
@@ -22,10 +23,10 @@ _PROBES = ("MPI_Probe", "MPI_Mprobe")
 class Program:
     """Calls of all ranks, ordered by rank and begin; arrays with a value per call unless said otherwise.
 
-    first: place of each rank's first call, and the number of calls behind the last one. function: places in
-    `functions`. inner_*: file system calls inside a call of MPI, with the place of that call. link_*: the roles of MPI
-    calls in messages and collective calls, in the order of each rank's events; `request` is the number of the event
-    that posted (else -1). left_out: events of threads that are not followed.
+    first: position of each rank's first call, followed by the number of all calls. function: positions in `functions`.
+    inner_*: file system calls inside a call of MPI, with the place of that call. link_*: the roles of MPI calls in
+    messages and collective calls, in the order of each rank's events; `request` is the number of the event that posted
+    (else -1). left_out: events of threads that are not followed.
     """
 
     ranks: int
@@ -54,7 +55,7 @@ class Program:
 
 
 def program_of(events: Records, ranks: int) -> Program:
-    """Returns the calls in rows of the table `why_events`. Each rank's first thread is followed alone."""
+    """Returns the calls in rows of the table `why_events`. Only each rank's first thread is followed."""
     of_rank = np.bincount(events["rank"], minlength=ranks)
     number = np.arange(len(events)) - np.repeat(np.cumsum(of_rank) - of_rank, of_rank)
     main = events["thread"] == 0
@@ -93,8 +94,8 @@ def program_of(events: Records, ranks: int) -> Program:
 
 
 def _by_begin(events: Records, rows: np.ndarray, number: np.ndarray) -> np.ndarray:
-    """Returns the numbers of rows ordered by rank and begin. A call that took no time by its clock came before a longer
-    one of the same start.
+    """Returns the numbers of rows ordered by rank and begin. Of two calls with the same begin, one without duration
+    comes first.
     """
     start, end, rank = events["start"][rows], events["end"][rows], events["rank"][rows]
     ordered: np.ndarray = rows[np.lexsort((number[rows], -end, end > start, start, rank))]
@@ -110,7 +111,8 @@ def _numbered_names(names: np.ndarray) -> tuple[tuple[str, ...], np.ndarray]:
 
 
 def _received_from_probe(rows: Records) -> Records:
-    """Returns the rows with a probe that waits for a message and the receive behind it as one receive.
+    """Returns the rows with each probe that waits for a message, and the receive that follows it, merged into one
+    receive.
 
     A receive into memory of the message's size is such a pair; its wait for the sender is in the probe.
     """

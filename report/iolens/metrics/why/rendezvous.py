@@ -8,7 +8,7 @@ from iolens.metrics.why.joins import Joins
 from iolens.metrics.why.program import Program
 
 _CERTAINLY_BLOCKED = 100e-6
-"""Minimum delay in seconds of a send that counts as waiting for its receive."""
+"""Minimum delay in seconds for a send to count as waiting for its receive."""
 
 
 def calls_of_one(program: Program) -> np.ndarray:
@@ -20,9 +20,10 @@ def calls_of_one(program: Program) -> np.ndarray:
 def is_rendezvous(program: Program, joins: Joins) -> np.ndarray:
     """Returns, for each message, True if its send cannot complete before the receive is posted.
 
-    Those are synchronous sends, and messages at least as large as the smallest that was held up. A message that was
-    sent before its receive was posted was buffered, and so are all that are not larger. A call that completes several
-    operations shows that a message was held up only if its senders had all begun before the receive was posted.
+    These are synchronous sends, and messages at least as large as the smallest message that was held up. A message that
+    was sent before its receive was posted was buffered, and so are all messages that are not larger. A call that
+    completes several operations shows that a message was held up only if its senders had all begun before the receive
+    was posted.
     """
     known = joins.send_done >= 0
     done = np.maximum(joins.send_done, 0)

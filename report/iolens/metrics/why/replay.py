@@ -1,12 +1,11 @@
 """Replays of a job: the same calls in the same dependencies, with parts of the work shorter.
 
-The dependencies: a rank makes its calls in their order; a receive is complete after its message's send has begun, a
-send that does not return before its message is taken after the receive was posted, a collective call after those ranks
-have entered that it waits for (`joins`), and a call on a window after those that it waits for (`windows`). The rest of
-a call's time, measured from the moment when all of that was there, is its own cost. A replay without any change gives
-the measured run time back, except where clocks disagree; the difference is the replay's error.
-
-profiler/replay/replay.c replays. Where its library was not built, Python does the same, some 40 times slower.
+The dependencies: a rank makes its calls in their order; a receive ends after the send of its message has begun; an
+unbuffered send ends after its receive was posted; a collective call ends after the ranks that it waits for have entered
+(`joins`); a call on a window ends after the calls that it waits for (`windows`). The rest of a call's time, from the
+moment when all these conditions hold, is its own cost. A replay without any change returns the measured run time,
+except where clocks disagree; the difference is the replay's error. profiler/replay/replay.c does the replay. If its
+library was not built, Python does the same, some 40 times slower.
 """
 
 from __future__ import annotations
@@ -32,11 +31,12 @@ class _Lists(NamedTuple):
 
 @dataclass(frozen=True)
 class Graph:
-    """Dependencies. leads: by call, the calls that cannot end before it has begun. member: the group that a call's
-    begin is a part of (-1: none). frees: by group, the calls that cannot end before all of the group have begun.
-    missing: by call, the number of calls and groups that it waits for. members: by group, the number of its calls.
-    gap: seconds between a call and the one before it on its rank. cost: seconds that a call takes after what it waits
-    for. broken: number of calls at which dependencies contradicted one another; a replay leaves them out there.
+    """The dependencies between calls. leads: by call, the calls that cannot end before this call has begun. member: the
+    group to which a call's begin belongs (-1: none). frees: by group, the calls that cannot end before all calls of
+    the group have begun. missing: by call, the number of calls and groups that it waits for. members: by group, the
+    number of its calls. gap: seconds between a call and the one before it on its rank. cost: seconds that a call
+    takes after the calls that it waits for have begun. broken: number of calls at which dependencies contradicted
+    one another; a replay ignores the dependencies of these calls.
     """
 
     leads: _Lists
@@ -78,7 +78,7 @@ def graph_of(program: Program, joins: Joins) -> Graph:
 
 
 def _edges(program: Program, joins: Joins, groups: int) -> tuple[np.ndarray, np.ndarray]:
-    """Returns pairs of calls: one that must have begun, and one that cannot end before."""
+    """Returns pairs of calls: the second cannot end before the first has begun."""
     message_from, message_to = _message_edges(program, joins)
     roots = np.full(groups, -1)
     roots[joins.group[joins.is_root]] = joins.entered[joins.is_root]
@@ -94,7 +94,9 @@ def _edges(program: Program, joins: Joins, groups: int) -> tuple[np.ndarray, np.
 
 
 def _message_edges(program: Program, joins: Joins) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the edges of messages: to the completion of each receive, and to that of sends that wait for it."""
+    """Returns the edges of messages: from the send to the completion of the receive, and from the receive to the
+    completion of sends that wait for it.
+    """
     known = joins.receive_done >= 0
     rendezvous = is_rendezvous(program, joins)
     return (
@@ -127,14 +129,16 @@ def _by_key(keys: np.ndarray, values: np.ndarray, size: int) -> _Lists:
 
 def run_time(program: Program, graph: Graph, gap: np.ndarray, cost: np.ndarray) -> float:
     """Returns the run time of a replay in seconds: `gap` seconds lie before each call, and calls take `cost` seconds
-    after what they wait for.
+    after the calls that they wait for have begun.
     """
     ends, _ = _replay(program, graph, gap, cost)
     return float(ends[program.first[:-1] < program.first[1:]].max(initial=0.0))
 
 
 def _replay(program: Program, graph: Graph, gap: np.ndarray, cost: np.ndarray) -> tuple[np.ndarray, int]:
-    """Returns the ends of the ranks' last calls, and the number of calls at which dependencies contradicted."""
+    """Returns the ends of the ranks' last calls, and the number of calls at which dependencies contradicted one
+    another.
+    """
     library = _library()
     return _in_python(program, graph, gap, cost) if library is None else _in_c(library, program, graph, gap, cost)
 
@@ -191,7 +195,7 @@ class _Walk:
         self.ready = list(range(program.ranks))[::-1]
 
     def advance(self, rank: int) -> None:
-        """Takes a rank to its first call that must wait, or to its end."""
+        """Advances a rank to the next call that must wait, or to its end."""
         while self.next[rank] < self.last[rank]:
             call = self.next[rank]
             if not self.begun[rank]:
@@ -214,7 +218,7 @@ class _Walk:
                 self._release(self.graph.frees, group, self.latest[group])
 
     def _release(self, lists: _Lists, key: int, time: float) -> None:
-        """Counts one thing less that the calls of a key wait for, which began at `time`."""
+        """Counts down the number of things that the calls of a key wait for, because one of them began at `time`."""
         for call in lists.values[lists.first[key] : lists.first[key + 1]].tolist():
             self.earliest[call] = max(self.earliest[call], time)
             self.missing[call] -= 1

@@ -10,15 +10,15 @@ from iolens.log.records import Records
 from iolens.metrics.why.answers import Why
 
 KINDS = ("computing", "I/O", "lock", "core", "fault", "MPI", "waiting")
-"""Kinds of work; waiting is that for another rank, which is in none of the others."""
+"""Kinds of work; waiting is time spent waiting for another rank, which is in none of the other kinds."""
 
 
 @dataclass(frozen=True)
 class TimeLines:
     """shares: part of each bin's time that ranks spent on each kind, an array of rows × bins × KINDS. A row stands for
-    `each` neighbouring ranks. seconds: width of all bins together, from the start of the job. on_path: what was done on
-    the critical path, bins × KINDS. path: its pieces that take at least a bin's tenth, in the order of time, rows of
-    rank, start and end.
+    `each` neighbouring ranks. seconds: width of all bins together, from the start of the job. on_path: the share of
+    each kind on the critical path, bins × KINDS. path: the pieces of the critical path that take at least a tenth of
+    a bin, in the order of time, rows of rank, start and end.
     """
 
     shares: np.ndarray
@@ -29,8 +29,8 @@ class TimeLines:
 
 
 def time_lines(found: Why, pieces: Records, most_rows: int, bins: int) -> TimeLines:
-    """Returns the time lines of all ranks in `most_rows` rows at most, and `pieces` of the critical path, of which the
-    last one comes first.
+    """Returns the time lines of all ranks in at most `most_rows` rows, and the `pieces` of the critical path, the last
+    of which comes first.
     """
     program = found.program
     each = -(-program.ranks // most_rows)

@@ -1,4 +1,4 @@
-"""The time of a job that its events do not explain: calls without a known partner, and what other threads did."""
+"""The time of a job that its events do not explain: calls without a known partner, and calls of other threads."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ _WAITS_ALONE = re.compile(
 @dataclass(frozen=True)
 class Unknown:
     """Seconds of each call (`cost`) and of the time before it (`gap`) in which its rank may have waited for something
-    that the events do not tell. functions: those of the calls, the one with most seconds first. in_calls: seconds of
-    the rank with most of `cost`. in_gaps: the same of `gap`. threads_do_io: True if other threads call the file system.
+    that the events do not record. functions: the functions of these calls, the one with most seconds first.
+    in_calls: the largest sum of `cost` of any rank. in_gaps: the largest sum of `gap`. threads_do_io: True if other
+    threads call the file system.
     """
 
     cost: np.ndarray
@@ -59,7 +60,7 @@ def unknown_of(program: Program, joins: Joins, graph: Graph, other_threads: Reco
 
 
 def _most(program: Program, seconds: np.ndarray) -> float:
-    """Returns the sum of the rank that has most."""
+    """Returns the largest sum of any rank."""
     return float(np.bincount(program.rank, weights=seconds, minlength=program.ranks).max(initial=0.0))
 
 

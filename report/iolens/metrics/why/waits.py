@@ -1,4 +1,4 @@
-"""Wait states: the time in which a rank could do nothing because another one had not come yet.
+"""Wait states: the time in which a rank could do nothing because another rank had not arrived yet.
 
 The patterns and formulas are those of Scalasca 2.5 (patterns `MPI_LATESENDER`, `MPI_LATERECEIVER`, wait at barrier,
 wait at n-to-n, late broadcast, early reduce, early scan). No wait is longer than the call it is in.
@@ -52,20 +52,20 @@ PATTERNS = (
     FINALIZE,
 ) = range(len(PATTERNS))
 _NEXT_RECEIVES = 100
-"""Maximum number of later messages of a rank in which a message that was sent earlier is looked for: then the wait is
-in the wrong order.
+"""Maximum number of later messages of a rank that are searched for a message that was sent earlier; if there is one,
+the wait counts as wrong order.
 """
 _BLOCKING_SENDS = ("MPI_Send", "MPI_Ssend", "MPI_Sendrecv", "MPI_Sendrecv_replace")
 
 
 @dataclass(frozen=True)
 class Waits:
-    """Waits, one at most per call, ordered by the time at which the late rank came.
+    """Waits, at most one per call, ordered by the time at which the late rank arrived.
 
     call: the call that waited. late: the call of the other rank that it waited for. waited: seconds until that call
-    began. severity: the same by the pattern's own definition, which for an early reduce ends at the first of the other
-    ranks. pattern: place in PATTERNS. violations: messages that were received before they were sent, by the clocks of
-    the two ranks, and the largest such time.
+    began. severity: seconds by the pattern's own definition, which for an early reduce ends at the first of the other
+    ranks. pattern: position in PATTERNS. violations: messages that were received before they were sent, by the clocks
+    of the two ranks, and the largest such time.
     """
 
     call: np.ndarray
@@ -99,7 +99,7 @@ def waits_of(program: Program, joins: Joins) -> Waits:
 
 
 def _backward(program: Program, joins: Joins) -> np.ndarray:
-    """Returns by how much each message was received before it was sent."""
+    """Returns the seconds by which each message was received before it was sent."""
     known = joins.receive_done >= 0
     back: np.ndarray = program.start[joins.send[known]] - program.end[joins.receive_done[known]]
     return back
@@ -112,14 +112,14 @@ def _part(
     pattern: np.ndarray | int,
     severity: np.ndarray | None = None,
 ) -> tuple[np.ndarray, ...]:
-    """Returns the columns of those that waited at all."""
+    """Returns the columns of those calls that waited."""
     rows = waited > 0
     of_all = np.broadcast_to(np.asarray(pattern), waited.shape)
     return (call[rows], late[rows], waited[rows], (waited if severity is None else severity)[rows], of_all[rows])
 
 
 def _longest(call: np.ndarray, *columns: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Returns the longest wait of each call. `columns`: late, waited, …"""
+    """Returns the longest wait of each call. The columns are late, waited, …"""
     order = np.lexsort((columns[1], call))
     last = np.append(call[order][1:] != call[order][:-1], True) if len(call) else np.zeros(0, bool)
     rows = order[last]

@@ -1,4 +1,4 @@
-"""Run times with parts of the work left out, by replay: what faster storage could save at most, and what else could."""
+"""Run times with parts of the work left out, by replay: the most that faster storage and other changes could save."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _FREE = {LOCK: "locks of files free", FAULT: "page faults free"}
 
 
 class Change(NamedTuple):
-    """A question, with the rank (-1: all) and the record id of the file (0: all) that it is about."""
+    """A question, with the rank (-1: all) and the record id of the file (0: all) that it concerns."""
 
     question: str
     rank: int = -1
@@ -41,8 +41,8 @@ class Change(NamedTuple):
 
 class Answer(NamedTuple):
     """The run time of a replay in seconds, and by how much it is less than the replay without any change. least, most:
-    the interval of the saved seconds. Its width is the error of the unchanged replay, and what calls may have waited
-    for that the events do not tell. run_time and saved are NaN if only a bound is known.
+    the interval of the saved seconds. Its width is the error of the unchanged replay, plus the time that calls may
+    have waited for something that the events do not record. run_time and saved are NaN if only a bound is known.
     """
 
     change: Change
@@ -54,9 +54,9 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True)
 class Beside:
-    """Facts from other tables of the log. targets: the storage targets of each file, by record id. without_core:
-    seconds of each rank in which it was ready to run and had no core: outside of calls, at least, and in all (None: not
-    known).
+    """Facts from other tables of the log. targets: the storage targets of each file, by record id. without_core: two
+    arrays of seconds in which each rank was ready to run and had no core: a lower bound outside of calls, and the
+    sum (None: not known).
     """
 
     targets: Mapping[int, frozenset[int]] = field(default_factory=dict)
@@ -64,8 +64,8 @@ class Beside:
 
 
 class _Asked(NamedTuple):
-    """A question with the gaps and costs that it replays. high: the gaps and costs of what it saves at most, where that
-    is more. is_bound: no replay tells what is saved, and `high` bounds it.
+    """A question with the gaps and costs to replay. high: gaps and costs for an upper bound on the saving, if that is
+    larger. is_bound: no replay tells the saving, and `high` bounds it.
     """
 
     change: Change
@@ -104,7 +104,7 @@ def most_on_files(program: Program, joins: Joins, graph: Graph, files: Collectio
 
 
 def _changes(program: Program, joins: Joins, graph: Graph, threads_do_io: bool, beside: Beside) -> Iterator[_Asked]:
-    """Yields each question with what it replays."""
+    """Yields each question with the gaps and costs to replay."""
     work = _FileWork(program, joins, graph)
     everywhere = np.ones(len(program), bool), np.ones(len(program.inner_call), bool)
     if work.seconds > 0 or threads_do_io:
@@ -129,8 +129,8 @@ def _changes(program: Program, joins: Joins, graph: Graph, threads_do_io: bool, 
 
 
 def _by_target(work: _FileWork, targets: Mapping[int, frozenset[int]]) -> Iterator[_Asked]:
-    """Yields the questions about the storage targets with the most I/O: files that lie on the target alone are free,
-    and at most all files that have a part on it.
+    """Yields the questions about the storage targets with the most I/O. At least the files that lie on the target alone
+    are free, and at most all files that have a part on it.
     """
     spent: dict[int, float] = {}
     for file, seconds in work.by_file().items():
@@ -143,7 +143,7 @@ def _by_target(work: _FileWork, targets: Mapping[int, frozenset[int]]) -> Iterat
 
 
 def _collective(program: Program, graph: Graph) -> Iterator[_Asked]:
-    """Yields the question about independent calls of MPI-IO, whose time bounds what collective ones would save."""
+    """Yields the question about independent calls of MPI-IO: their time bounds the saving by collective calls."""
     single = np.array([bool(_INDEPENDENT.match(name)) for name in program.functions] or [False])[program.function]
     if single.any():
         high = graph.gap, np.where(single, 0.0, graph.cost)
@@ -151,8 +151,8 @@ def _collective(program: Program, graph: Graph) -> Iterator[_Asked]:
 
 
 def _own_cores(program: Program, graph: Graph, outside: np.ndarray, whole: np.ndarray) -> _Asked:
-    """Returns the question about ranks that share cores. Seconds without a core that no event has are spread evenly:
-    those outside of calls over the gaps between them, and at most all over gaps and calls.
+    """Returns the question about ranks that share cores. Seconds without a core that are in no event are spread evenly:
+    those outside of calls over the gaps between calls, or, for the upper bound, all of them over gaps and calls.
     """
     known = program.kind == CORE
     cost = np.where(known, 0.0, graph.cost)
@@ -199,7 +199,7 @@ class _FileWork:
         return [int(rank) for rank in order if spent[rank] > 0 and self.program.ranks > 1]
 
     def by_file(self) -> dict[int, float]:
-        """Returns the seconds of I/O on each file, most first; those of several files at once are left out."""
+        """Returns the seconds of I/O on each file, most first; calls on several files at once are left out."""
         files = np.concatenate([self.program.file[self.is_file], self.program.inner_file])
         seconds = np.concatenate([self.spent[self.is_file], self.program.inner_seconds])
         unique, which = np.unique(files, return_inverse=True)
@@ -212,7 +212,7 @@ class _FileWork:
         return list(self.by_file())[:_MOST_FILES]
 
     def on_files(self, files: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
-        """Returns gaps and costs with free I/O on these files (record ids). 0 stands for calls on several of them."""
+        """Returns gaps and costs with free I/O on these files (record ids); 0 stands for calls on several files."""
         ids = np.array(files, np.uint64)
         rows = np.isin(self.program.file, ids), np.isin(self.program.inner_file, ids)
         return self.graph.gap, self.cost(*rows, 0.0)

@@ -7,12 +7,12 @@ import numpy as np
 from iolens.log.records import Records
 
 _LONGEST = 1e9
-"""Maximum time of an event in seconds: no job lasts so long, so a later time is damage."""
+"""Maximum plausible time of an event in seconds: no job lasts so long, so a later time is damage."""
 
 
 def sound_part(events: Records, ranks: int) -> Records:
-    """Returns the rows of the table `why_events` of each rank before its first one with an impossible time; no rows if
-    one has an impossible rank, since the order of calls is lost then.
+    """Returns the rows of the table `why_events` of each rank before its first row with an impossible time; no rows if
+    any row has an impossible rank, because the order of calls is then lost.
     """
     rank = events["rank"]
     if not len(events) or rank.min() < 0 or rank.max() >= ranks:
@@ -28,7 +28,7 @@ def whole_part(events: Records, ranks: int) -> tuple[Records, float | None]:
     ended on the last rank (seconds).
 
     All rows and None if each rank recorded its MPI_Finalize; no rows and 0 if no collective call is in the events of
-    all ranks. Behind the cut calls of one rank would be joined with other calls than theirs, or with none.
+    all ranks. After the cut, calls would be joined with wrong calls of other ranks, or with none.
     """
     if len(np.unique(events["rank"][events["function"] == "MPI_Finalize"])) == ranks:
         return events, None

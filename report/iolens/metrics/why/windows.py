@@ -16,8 +16,9 @@ from iolens.metrics.why.polling import REPEATED
 from iolens.metrics.why.program import Program
 
 LATE_POST, EARLY_WAIT, LOCKED = range(3)
-"""Why a call waits: the target has not exposed its memory, an origin has not completed its access, or another rank
-holds a lock."""
+"""The reason why a call waits: the target has not exposed its memory, an origin has not completed its access, or
+another rank holds a lock.
+"""
 
 _ENDS = {
     "MPI_Win_start": ("MPI_Win_complete",),
@@ -30,8 +31,8 @@ _ENDS = {
 
 @dataclass(frozen=True)
 class WindowWaits:
-    """Pairs of calls, of which `waiting` cannot end before `late`, a call of another rank, has begun, and why: arrays
-    of places in the program's calls, and of LATE_POST, EARLY_WAIT or LOCKED.
+    """Pairs of calls: `waiting` cannot end before `late`, a call of another rank, has begun. Both are arrays of
+    positions in the program's calls; the reason is LATE_POST, EARLY_WAIT or LOCKED.
     """
 
     late: np.ndarray
@@ -64,7 +65,7 @@ def window_waits(program: Program) -> WindowWaits:
 
 
 class _Epochs(NamedTuple):
-    """Epochs of ranks with one partner each (peer -1: all ranks of the window): arrays. begin, end: calls."""
+    """Epochs of ranks with one partner each (peer -1: all ranks of the window), as arrays. begin, end: calls."""
 
     window: np.ndarray
     rank: np.ndarray
@@ -97,8 +98,8 @@ def _epochs(links: Records, names: np.ndarray, name: str) -> _Epochs:
 
 
 def _running(program: Program, first: np.ndarray, last: np.ndarray, time: np.ndarray) -> np.ndarray:
-    """Returns, for each epoch from call `first` to call `last` of a rank, the call that ran at a time, or the next one
-    where the rank computed then: the call that a wait until that time was in.
+    """Returns, for each epoch from call `first` to call `last` of a rank, the call that a wait until `time` was in: the
+    call that ran at that time, or the next one if the rank was computing.
     """
     found = np.empty(len(first), np.int64)
     for at, (low, high, when) in enumerate(zip(first.tolist(), last.tolist(), time.tolist(), strict=True)):
@@ -107,9 +108,8 @@ def _running(program: Program, first: np.ndarray, last: np.ndarray, time: np.nda
 
 
 def _holders(program: Program, epochs: _Epochs) -> tuple[np.ndarray, np.ndarray]:
-    """Returns pairs of epochs: the last one that kept the lock from another, and that other one.
-
-    Locks were held in the order in which their epochs ended. Two shared locks do not exclude one another.
+    """Returns pairs of epochs: the first is the last one that kept the lock from the second. Locks were held in the
+    order in which their epochs ended. Two shared locks do not exclude each other.
     """
     begins, ends = program.start[epochs.begin], program.start[epochs.end]
     pairs: list[tuple[int, int]] = []
@@ -128,6 +128,6 @@ def _holders(program: Program, epochs: _Epochs) -> tuple[np.ndarray, np.ndarray]
 
 
 def _exclude(epochs: _Epochs, one: int, other: int) -> bool:
-    """Returns True if two epochs with a common target cannot be at one time."""
+    """Returns True if two epochs with a common target cannot be at the same time."""
     exclusive = epochs.exclusive[one] or epochs.exclusive[other]
     return bool(exclusive and epochs.rank[one] != epochs.rank[other])

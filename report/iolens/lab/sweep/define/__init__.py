@@ -1,1 +1,1 @@
-"""The experiment, its points, and what each run is spec to do."""
+"""The experiment, its points, and the specification of each run."""

@@ -113,7 +113,7 @@ def with_layout(effective: Mapping[str, int | None], health: Health) -> dict[str
 
 
 def _left_in_cache(result: Mapping[str, Any]) -> dict[str, float]:
-    """Returns the part of the data read back that was still in the nodes' caches, for a program that spec them to drop
+    """Returns the part of the data read back that was still in the nodes' caches, for a program that asked them to drop
     it.
     """
     part = (result.get("extra") or {}).get("cached_before_read")
@@ -134,7 +134,8 @@ def _took_effect(
 ) -> dict[str, bool | None]:
     """Returns for each requested setting True (in effect), False (not in effect) or None (unknown).
 
-    Fewer writing aggregators than requested is no failure in itself, since small files leave some aggregators idle.
+    Fewer writing aggregators than requested are no failure in themselves, since small files leave some aggregators
+    idle.
     """
     effect: dict[str, bool | None] = {}
     for key, value in requested.items():
@@ -344,7 +345,7 @@ def page_cache(result: Mapping[str, Any], seen: Mapping[str, Any], modelled: boo
 
 
 def _written(parameters: Mapping[str, Any], syncs: int | None) -> str:
-    """Returns whether written data was flushed inside the timed part."""
+    """Returns the state of the page cache for writes: whether written data was flushed inside the timed part."""
     asked = [parameters[key] is True for key in _SYNCED if key in parameters]
     if any(asked):
         return "n/a: a flush was requested, but the log has no such call" if syncs == 0 else "synced"
@@ -356,7 +357,7 @@ def _written(parameters: Mapping[str, Any], syncs: int | None) -> str:
 
 
 def read(parameters: Mapping[str, Any], result: Mapping[str, Any]) -> str:
-    """Returns whether the nodes had dropped the data before it was read."""
+    """Returns the state of the page cache for reads: whether the nodes had dropped the data before it was read."""
     asked = [parameters[key] is True for key in _FORGOTTEN if key in parameters]
     if any(asked):
         known = isinstance((result.get("extra") or {}).get("cached_before_read"), int | float)

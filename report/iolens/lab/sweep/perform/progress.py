@@ -1,4 +1,4 @@
-"""Show the progress of a sweep, and of a long run from the steps that its program prints."""
+"""Shows the progress of a sweep, and of a long run by the steps that its program prints."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ class Plan:
 
     @property
     def need(self) -> str:
-        """Returns in words how much one run writes."""
+        """Returns the data of one run in words."""
         if self.volume:
             return f"one run writes at most {self.volume / 1e6:,.1f} MB"
         return "the amount that one run writes is unknown"

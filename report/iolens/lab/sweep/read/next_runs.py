@@ -45,8 +45,8 @@ def next_block(experiment: Experiment, folder: Path, given_up: Collection[str]) 
 
 
 def unsure_points(comparison: Comparison, widest: float) -> set[int]:
-    """Returns the points, as rows, that need more runs: of those that may be the best, the ones whose ratio to the best
-    has an interval wider than `widest`, and the best; and points left out for want of a second run.
+    """Returns the rows of the points that need more runs: the best, the points that may be the best and whose ratio to
+    the best has an interval wider than `widest`, and points that are left out only because they have no second run.
     """
     points = comparison.points
     if comparison.to_best:
@@ -59,7 +59,7 @@ def unsure_points(comparison: Comparison, widest: float) -> set[int]:
 
 
 def _is_wide(found: Ratio, widest: float) -> bool:
-    """Returns whether an interval is wider than `widest` to either side, or absent."""
+    """Returns whether an interval is wider than `widest` to either side, or does not exist."""
     if found.low is None or found.high is None or not found.low > 0 or not math.isfinite(found.high):
         return True
     return math.sqrt(found.high / found.low) - 1 > widest
