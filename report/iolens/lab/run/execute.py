@@ -33,7 +33,7 @@ class Outcome(NamedTuple):
 
     `reason` says why it failed if its own output cannot tell, and `batch` holds facts of a batch system about its job.
     `machine` is the result of lab/run/machine.py for the launcher's host at the start, `load_after` the load average at
-    the end. `records_remain` is true if processes have no log yet, which was said, and their records remain.
+    the end. `records_remain` is true if some processes have no log yet and their records remain; the user was told.
     """
 
     command: tuple[str, ...]
@@ -60,7 +60,7 @@ def execute(words: Sequence[str], setup: Setup, stdout: Path | None = None, stde
 
 
 def _run_to_end(run: str, words: Sequence[str], setup: Setup, stdout: Path | None, stderr: Path | None) -> Outcome:
-    """Executes like `execute`; `run` is the name that marks the profiler's spools as those of this run."""
+    """Does the work of `execute`; `run` is the name that marks the profiler's spools as those of this run."""
     marked = setup._replace(application={**setup.application, "IOLENS_RUN": run})
     before = set(setup.logs.glob("*.darshan"))
     moment, load, here = time.strftime("%Y-%m-%dT%H:%M:%S+00:00", time.gmtime()), os.getloadavg()[0], machine()
@@ -115,8 +115,9 @@ def _folder_of_logs(setup: Setup) -> AbstractContextManager[Path]:
 
 
 def _new_logs(folder: Path, before: Set[Path]) -> tuple[Path, ...]:
-    """Returns the logs of a folder that are not in `before`, in the order of their writing; others may take logs away
-    meanwhile. Snapshots do not count."""
+    """Returns the logs of a folder that are not in `before`, in the order in which they were written; a log that
+    vanishes meanwhile is left out. Snapshots do not count.
+    """
     found = []
     for path in folder.glob("*.darshan"):
         with suppress(FileNotFoundError):
@@ -126,7 +127,7 @@ def _new_logs(folder: Path, before: Set[Path]) -> tuple[Path, ...]:
 
 
 def _leave_logs(run: str, setup: Setup, why: str) -> tuple[list[Path], bool]:
-    """Makes the logs that the run's processes did not write themselves. Returns them, and whether some are lacking."""
+    """Makes the logs that the run's processes did not write themselves. Returns them, and True if some are missing."""
     if setup.profiler != "iolens" or not any(map(spool_files, default_folders())) or not find_library("libiolens.so"):
         return [], False
     from iolens.lab.recovery.rescue import rescue
@@ -166,8 +167,8 @@ def ending(status: int) -> str:
 
 
 def _perform(start: Callable[[], subprocess.Popen[bytes]], run: str, timeout: float | None) -> tuple[int, str | None]:
-    """Starts the process; returns its exit status, and what is to be said if it had to be ended because its time was
-    over. An interruption is passed on, with time for a launcher to end its ranks before its files go.
+    """Starts the process; returns its exit status, and a message if it had to be ended because its time was over. An
+    interruption is passed on, with time for a launcher to end its ranks before its files go.
     """
     process = None
     try:
@@ -185,8 +186,8 @@ def _perform(start: Callable[[], subprocess.Popen[bytes]], run: str, timeout: fl
 
 @contextmanager
 def _interrupted_later() -> Iterator[None]:
-    """Delays interruptions until the block has ended: a process that nobody knows yet could not be ended."""
-    if threading.current_thread() is not threading.main_thread():  # Python interrupts the main thread alone.
+    """Delays interruptions until the block has ended: a process that is not registered yet could not be ended."""
+    if threading.current_thread() is not threading.main_thread():  # Python delivers interrupts to the main thread only.
         yield
         return
     interruptions: list[int] = []

@@ -95,8 +95,8 @@ def _libraries_of_groups(asked: str | None) -> list[Path]:
 def chain(
     profiler: str, flavour: mpi.Flavour | None, storage: Sequence[str] = (), traced: Sequence[Path] = ()
 ) -> list[Path]:
-    """Libraries to preload, in order: those of the storage must follow the profiler, those of traced groups
-    precede it.
+    """Returns the libraries to preload, in order: those of the storage must follow the profiler, those of traced groups
+    must precede it.
     """
     libraries: list[Path] = []
     if profiler == "iolens":
@@ -122,7 +122,7 @@ def missing_libraries(profiler: str, flavour: mpi.Flavour | None) -> list[str]:
 
 
 def preload_value(libraries: Sequence[Path]) -> str:
-    """Returns the value of LD_PRELOAD: ours, then whatever the user had set."""
+    """Returns the value of LD_PRELOAD: our libraries, then those that the user had set."""
     return ":".join([*(as_preloaded(path) for path in libraries), *filter(None, [os.environ.get("LD_PRELOAD")])])
 
 
@@ -149,10 +149,10 @@ def flavour_of(command: Command) -> mpi.Flavour | None:
 
 
 def as_preloaded(library: Path) -> str:
-    """Returns the library's path, or where a letter of it would be misread, one through a link to its folder.
+    """Returns the library's path, or a path through a link to its folder if the loader would misread a character.
 
-    The link lies in a folder of this user alone on this node, has the same name every time and stays, for processes
-    that outlive the run. Raises when there is no place for it.
+    The link lies in a folder on this node to which only this user can write. It has the same name every time, and
+    stays for processes that outlive the run. Raises if there is no place for it.
     """
     if not _READ_BY_THE_LOADER & set(str(library)):
         return str(library)

@@ -201,7 +201,7 @@ def _passed_on(waits: Waits, chains: _Chains, direct: np.ndarray, further: np.nd
 
 
 def _cover(share: np.ndarray, first: int, last: int, value: float) -> None:
-    """Adds a value to all places from first to last (not included): a Fenwick tree over differences."""
+    """Adds a value to all positions from first to last (not included): a Fenwick tree over differences."""
     for place, amount in ((first, value), (last, -value)):
         at = place + 1
         while at < len(share):
