@@ -1,4 +1,4 @@
-"""Makes remedies consistent: no two of them set one hint, or lay out one file, in two ways."""
+"""Makes remedies consistent: no two of them set the same hint, or lay out the same file, in different ways."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ def _wrapped(text: str) -> str:
 
 
 def _hints_said(hints: list[str], rivals: list[tuple[str, str, str]]) -> str:
-    """Returns the text for hints to paste, and for each that another finding decided on, its value and that finding."""
+    """Returns the text of hints to paste; for each hint that another finding decided, its value and that finding."""
     kept = [_wrapped(f"{key} stays {value}, as “{title}” asks for.") for key, value, title in rivals]
     return "\n".join([*([hints_text(hints)] if hints else []), *kept])
 
 
 def _layout_said(layout: Layout | None, known: list[tuple[Layout, str]]) -> tuple[Layout | None, str]:
-    """Returns the layout and its text, or None and the finding whose layout the same files have already."""
+    """Returns the layout and its text, or None and the finding whose layout the same files already have."""
     if layout is None:
         return None, ""
     for other, title in known:

@@ -24,15 +24,18 @@ def filled_stripes(sizes: np.ndarray, limits: Limits) -> np.ndarray:
 
 
 def fitting_unit(unit: int, size: float, count: int) -> int:
-    """Returns a stripe size with which `size` bytes reach `count` stripes: `unit`, or less in whole MiB, at least 1."""
+    """Returns a stripe size with which `size` bytes reach `count` stripes: `unit`, or a smaller multiple of 1 MiB, at
+    least 1 MiB.
+    """
     return max(_SMALLEST_UNIT, min(unit, int(size / max(1, count)) >> 20 << 20))
 
 
 def useful_aggregators(job: Job, ids: np.ndarray) -> np.ndarray:
     """Returns for each of these files how many aggregators can write it side by side; 0 if nothing tells.
 
-    On Lustre these are the stripes that hold bytes of the file: a second client on one stripe waits for its lock. Where
-    the log knows no layout of the file, it is one aggregator for each node. Never more than the job has ranks.
+    On Lustre this is the number of stripes that hold bytes of the file, because a second client on one stripe waits for
+    its lock. If the log does not know the file's layout, it is one aggregator for each node. It never exceeds the
+    number of ranks.
     """
     layout, posix, places = file_stripes(job), by_file(job, "POSIX"), host_ranks(job)
     nodes = 0 if places is None else len(places)
@@ -57,8 +60,8 @@ def _size(posix: Records, row: int) -> float:
 
 
 def wider_layout(job: Job, limits: Limits) -> Layout | None:
-    """Returns a layout of the largest written file over as many targets as its bytes can use; None for a single one,
-    and where the log knows no layouts.
+    """Returns a layout of the largest written file over as many targets as its bytes can use; None if that is one
+    target, or if the log knows no layouts.
     """
     table = striped_files(job)
     if table is None or not len(table):

@@ -23,7 +23,9 @@ from iolens.metrics.once import once_per_job
 from iolens.missing import is_nan
 
 _UNJUDGED = {SHORT: "too short to judge", WHOLE_SECONDS: "too short to judge", INCOMPLETE: "too incomplete to judge"}
-"""Why the gauges of a job are not judged, by its standing; elsewhere there is nothing to gain."""
+"""The reasons why the gauges of a job are not judged, by the standing of its I/O; for any other standing there is
+nothing to gain.
+"""
 ALL_IN_USE = "all that the log names"
 _UNEXPLAINED = "no rule explains it"
 
@@ -47,7 +49,7 @@ class Diagnosis:
     `gauges` has the columns of `metrics.gauges.gauges`; here `good` is False only if the verdict says that time can be
     gained, and `reason` then names the finding, or says that none explains it. `findings`: most gain first, notes last.
     `hints`: the `key value` lines of the findings that are worth it, each key only once. `unknown`: the facts that the
-    log cannot tell, with the reasons. `confidence` in the verdict is high, medium or low, and empty if nothing was
+    log does not have, with the reasons. `confidence` in the verdict is high, medium or low, and empty if nothing was
     judged; `doubts` are sentences on the facts missing from the log that could change the verdict, `gaps` those on the
     other missing facts.
     """
@@ -93,7 +95,9 @@ def diagnosis(job: Job) -> Diagnosis:
 
 
 def diagnosed(job: Job, limits: Limits, notes: bool = True) -> Diagnosis:
-    """Returns the judgement of a job by these thresholds; without `notes` those rules are not asked."""
+    """Returns the judgement of a job by these thresholds; without `notes`, rules that only make notes are not
+    applied.
+    """
     found = weighed(job, limits, notes)
     judged = _judged_gauges(job, limits, found)
     said = verdict(
@@ -101,7 +105,7 @@ def diagnosed(job: Job, limits: Limits, notes: bool = True) -> Diagnosis:
     )
     found_gaps = unknown(job)
     gaps = list(found_gaps.rows("what", "why", "doubt")) if found_gaps is not None else []
-    doubted = {NUMBERS} if said.kind == "nothing" else {NUMBERS, CAUSES}  # No cause is named where little is lost.
+    doubted = {NUMBERS} if said.kind == "nothing" else {NUMBERS, CAUSES}  # No cause is named if little time is lost.
     decisive = [gap for gap in gaps if gap[2] in doubted]
     return Diagnosis(
         said,
@@ -129,7 +133,7 @@ def _gap_sentence(what: str, why: str) -> str:
 
 
 def _judged_gauges(job: Job, limits: Limits, found: Sequence[Finding]) -> Records:
-    """Returns the gauges; for those outside their bounds `reason` has the statement of the findings."""
+    """Returns the gauges; `reason` of a gauge outside its bound is the statement of the findings about it."""
     stands = standing(job, limits)
     rows = []
     for name, value, bound, good, reason, source in gauges(job).rows(
@@ -147,7 +151,9 @@ def _judged_gauges(job: Job, limits: Limits, found: Sequence[Finding]) -> Record
 
 
 def _explained(job: Job, gauge: str, limits: Limits, found: Sequence[Finding]) -> tuple[bool | None, str]:
-    """Returns False and what explains a gauge outside its bound; None and the reason where that is no fault."""
+    """Returns False and an explanation of a gauge outside its bound; returns None and the reason if that is not a
+    fault.
+    """
     about = [one for one in found if one.severity != "note" and _is_about(one.id, gauge)]
     if about:
         return False, f"“{about[0].title}”"

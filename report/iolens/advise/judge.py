@@ -1,4 +1,4 @@
-"""Says what limits a run: where its time went, if the log knows that, and the finding that can gain most."""
+"""Determines what limits a run: where its time went, if the log knows that, and the finding that can gain most."""
 
 from __future__ import annotations
 
@@ -33,10 +33,8 @@ BESIDE_IO = frozenset(rule.id for rule in RULES if rule.beside_io)
 
 
 def verdict(job: Job, limits: Limits, found: Sequence[Finding], outside: Sequence[str] = ()) -> Verdict:
-    """Returns what bounds this run.
-
-    `found`: the findings of this job; `outside`: the gauges that no finding explains and that lie outside their
-    bounds, in words.
+    """Returns what limits this run. `found`: the findings of this job; `outside`: descriptions of the gauges outside
+    their bounds that no finding explains.
     """
     share, spent = io_span_share(job), io_span_seconds(job)
     elsewhere = beside_io(job, limits, share)
@@ -57,7 +55,7 @@ def verdict(job: Job, limits: Limits, found: Sequence[Finding], outside: Sequenc
 
 
 def _too_little(job: Job, limits: Limits, stands: str, share: float | None, spent: float | None) -> str:
-    """Returns why nothing is said of a job's I/O, without the full stop."""
+    """Returns the reason why a job's I/O is not judged, without the full stop."""
     if share is None or spent is None:
         return _no_records(job)
     part = _part_of_run(job, share, spent)
@@ -149,9 +147,8 @@ _LARGEST = {
 
 
 def beside_io(job: Job, limits: Limits, share: float | None) -> Verdict | None:
-    """Returns what bounds a run whose time went elsewhere than to I/O, where the log knows that.
-
-    Where neither MPI was traced nor the run sampled, I/O that is worth a look comes first.
+    """Returns the verdict on a run whose time went elsewhere than to I/O, if the log knows that. If MPI was not traced
+    and the run not sampled, I/O that is worth a look takes precedence.
     """
     is_profiled = bool({"mpi_calls", "samples"} & set(job.private))
     if job.run_time < limits["least_seconds"] or (not is_profiled and (share or 0.0) >= limits["worth_gain"]):
@@ -171,8 +168,9 @@ def beside_io(job: Job, limits: Limits, share: float | None) -> Verdict | None:
 
 
 def _hottest(job: Job, kind: str) -> str:
-    """Returns the function with most samples, where that explains the largest part: the program's own function with
-    most of all samples for computing, the function that waited longest for time asleep or blocked."""
+    """Returns the function with most samples that explains the largest part: for computing, the program's own function
+    with most of all samples; for time asleep or blocked, the function that waited longest.
+    """
     from iolens.metrics.processor.ask import Ask, conditions, levels
     from iolens.metrics.processor.sampled.groups import USER
     from iolens.metrics.processor.sampled.samples import profile

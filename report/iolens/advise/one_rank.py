@@ -1,4 +1,4 @@
-"""A rank that moves the bytes of all, for the rules that look at its reads and at its writes."""
+"""The rules about one rank that moves the bytes of all, for reading and for writing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from iolens.metrics.job.share import slowest_seconds
 
 @dataclass(frozen=True)
 class Way:
-    """Reading or writing: `moved` names the bytes as `moved_by_rank` does, the others are parts of counters' names."""
+    """Reading or writing: `moved` is the word for `moved_by_rank`, the other fields are parts of counters' names."""
 
     moved: str
     said: str
@@ -29,8 +29,8 @@ WRITING = Way("written", "wrote", "BYTES_WRITTEN", "COLL_WRITES", "WRITE")
 
 
 def one_rank(job: Job, limits: Limits, way: Way, remedy: str, layout: Layout | None = None) -> Seen | None:
-    """Returns the evidence that one rank moved nearly all bytes; None if none did, or where collective calls chose it
-    to move what others gave.
+    """Returns the evidence that one rank moved nearly all bytes; None if no rank did, or if collective calls chose the
+    rank to move the bytes of others.
     """
     moved = moved_by_rank(job, way.moved)
     if moved is None or job.nprocs < limits["few_ranks"] or moved.sum() < max(1.0, limits["much_bytes"]):

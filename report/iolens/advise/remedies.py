@@ -8,7 +8,7 @@ _MIB = 1 << 20
 
 
 def hints_text(lines: Iterable[str]) -> str:
-    """Returns a hints file, `key value` a line, and how it is given to ROMIO and by `iolens run`."""
+    """Returns the text with a hints file, one `key value` per line, and how to pass it to ROMIO and to `iolens run`."""
     return "\n".join(
         [
             "Put these hints into hints.txt or into the MPI_Info of MPI_File_open:",
@@ -25,7 +25,7 @@ def hints_text(lines: Iterable[str]) -> str:
 
 
 def stripes_text(count: int | str, size: int | None = None) -> str:
-    """Returns the line that lays out new files of a folder; -1: over all targets."""
+    """Returns the command that sets the layout of new files in a folder; -1: over all targets."""
     unit = "" if size is None else f" -S {size // _MIB}M" if size % _MIB == 0 else f" -S {size // 1024}K"
     return (
         f"Lay out the folder before the files are made (old files keep their\nlayout):\n\n"
@@ -60,4 +60,4 @@ Let one rank read, and broadcast the data:
            call MPI_Bcast(buffer, n, MPI_DOUBLE_PRECISION, 0, &
                 MPI_COMM_WORLD)
   Python   data = comm.bcast(open(path, 'rb').read() if rank == 0 else None)"""
-"""A remedy that replaces reads of all ranks by a read of one rank."""
+"""A remedy that replaces reads by all ranks with a read by one rank."""

@@ -11,7 +11,9 @@ from iolens.log import Job
 
 @dataclass(frozen=True)
 class Layout:
-    """The stripes that a rule proposes for some files: how many, their size in bytes (None: any), the record ids."""
+    """The stripes that a rule proposes for some files: their number, their size in bytes (None: any), and the record
+    ids.
+    """
 
     count: int
     size: int | None
@@ -39,13 +41,13 @@ class Seen:
 class Rule:
     """A row of the table of rules.
 
-    `says` is the condition in words, `limits` the thresholds in it. `bounds` is the verdict on a run for which this is
-    what matters most. A `note` is about the log or its numbers: it has no gain, and is said of small jobs, too. A rule
-    `beside_io` is about computing or messages: it is asked however short the I/O was, and never is the verdict on a run
-    that spent most of its time in I/O. `gauges`: those of `metrics.gauges` that the rule explains when they lie outside
-    their bounds. A rule on what may be wrong `always` is asked of short jobs, too; where it can gain too little, its
-    finding is a note. `before`: rules whose findings this one causes; it comes before them where it bounds half of
-    their gain or more.
+    `says` is the condition in words, `limits` the thresholds in it. `bounds` is the kind of the verdict if this finding
+    matters most. A `note` is about the log or its numbers: it has no gain, and is made for small jobs, too. A rule
+    `beside_io` is about computing or messages: it is applied however short the I/O was, and never decides the verdict
+    on a run that spent most of its time in I/O. `gauges`: those of `metrics.gauges` that the rule explains when they
+    lie outside their bounds. A rule about possible errors applies `always`, to short jobs too; if it can gain too
+    little, its finding is a note. `before`: rules whose findings are consequences of this one; this rule precedes them
+    if its bound is at least half of their gain.
     """
 
     id: str

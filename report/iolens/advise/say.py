@@ -1,4 +1,4 @@
-"""Numbers and names in the sentences of the advice."""
+"""Formats numbers and names for the sentences of the advice."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ def count(value: float, noun: str = "") -> str:
 
 
 def two_digits(value: float) -> str:
-    """Formats a number with two significant digits or all before the point, without exponent: `0.044`, `1.6`, `120`."""
+    """Formats a number with two significant digits, or with all digits before the decimal point, without exponent:
+    `0.044`, `1.6`, `120`.
+    """
     if abs(value) >= 9.95 or not value:
         return f"{value:,.0f}"
     exponent = int(f"{value:.1e}".partition("e")[2])
@@ -38,7 +40,7 @@ def percent(part: float) -> str:
 
 
 def at_most(part: float) -> str:
-    """Returns a share of one as a bound, which rounding does not make smaller: 0.0432 is `4.4 %`."""
+    """Returns a share of one as an upper bound, rounded up: 0.0432 is `4.4 %`."""
     value = 100 * part
     if value <= 9.9:
         return f"{math.ceil(value * 10 - 1e-9) / 10:.1f} %"
@@ -46,7 +48,7 @@ def at_most(part: float) -> str:
 
 
 def run_time(job: Job) -> str:
-    """Returns the run time of a job: `3 min 20 s`, or `at most 2 s` where its clock counts whole seconds."""
+    """Returns the run time of a job: `3 min 20 s`, or `at most 2 s` if its clock counts whole seconds."""
     return f"at most {job.run_time:.0f} s" if job.coarse else seconds(job.run_time)
 
 
@@ -56,8 +58,8 @@ def rate(moved: float, spent: float) -> str:
 
 
 def files(job: Job, ids: Sequence[int] | Iterable[int]) -> str:
-    """Returns files by name: `out.dat`, `out.dat and 3 other files`, `plt#####/Cell_## (48,000 files)`. The first ones
-    stand for the others.
+    """Returns files by name: `out.dat`, `out.dat and 3 other files`, `plt#####/Cell_## (48,000 files)`. The first files
+    represent the others.
     """
     keys = list(ids)
     if not keys:
@@ -69,5 +71,5 @@ def files(job: Job, ids: Sequence[int] | Iterable[int]) -> str:
 
 
 def and_others(number: int) -> str:
-    """Returns what follows the numbers of one file when other files are like it; empty if there is none."""
+    """Returns a text about other files that are like the described one; empty if there is none."""
     return f", and {count(number, 'other file')} like it" if number > 0 else ""

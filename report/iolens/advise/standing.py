@@ -1,4 +1,4 @@
-"""Says how far the I/O of a job can be judged."""
+"""Determines how well the log of a job allows a judgement of its I/O."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from iolens.log import Job
 from iolens.metrics.job.ranks import io_span_seconds, io_span_share
 
 UNKNOWN = "unknown"
-"""The log has no time of I/O."""
+"""The log has no times of I/O."""
 WHOLE_SECONDS = "whole seconds"
 """The run was short and its clock counts whole seconds: no share of the run is known."""
 INCOMPLETE = "incomplete"
@@ -15,7 +15,7 @@ INCOMPLETE = "incomplete"
 NOTHING = "nothing"
 """I/O took too little of the run for any gain."""
 HARDLY = "hardly"
-"""The same, but close to the share from which advice is given."""
+"""I/O took too little of the run for any gain, but is close to the share from which on advice is given."""
 SHORT = "short"
 """I/O took much of the run, which was too short for advice."""
 JUDGED = "judged"
@@ -25,7 +25,7 @@ _CLOSE = 1.25
 
 
 def standing(job: Job, limits: Limits) -> str:
-    """Returns one of the words above: how well the log allows a judgement of the job's I/O."""
+    """Returns one of the constants above: how well the log allows a judgement of the job's I/O."""
     share, spent = io_span_share(job), io_span_seconds(job)
     if share is None or spent is None:
         return UNKNOWN
@@ -37,10 +37,14 @@ def standing(job: Job, limits: Limits) -> str:
 
 
 def is_close(part: float, limits: Limits) -> bool:
-    """Returns True if a share of the run is so close to `worth_gain` that another run may lie on its other side."""
+    """Returns True if a share of the run is so close to `worth_gain` that another run may lie on the other side
+    of it.
+    """
     return limits["worth_gain"] / _CLOSE <= part <= limits["worth_gain"] * _CLOSE
 
 
 def upper_bound(job: Job, part: float) -> float:
-    """Returns a share of the run as a bound: where a log counts whole seconds, the run may have been one shorter."""
+    """Returns a share of the run as an upper bound: if a log counts whole seconds, the run may have been up to one
+    second shorter.
+    """
     return min(1.0, part * job.run_time / (job.run_time - 1)) if job.whole_seconds and job.run_time > 1 else part

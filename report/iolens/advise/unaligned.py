@@ -1,4 +1,4 @@
-"""Files whose transfers begin inside stripes: the common parts of the rules about alignment."""
+"""Files whose transfers begin inside stripes: code shared by the rules about alignment."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from iolens.metrics.files.use import among
 class Unaligned:
     """Files with transfers that begin inside a stripe or block of `unit` bytes, those with most bytes first.
 
-    `calls` transfers, of which `unaligned` begin inside; they took `spent` seconds on the slowest rank, of which
-    alignment can save `seconds`; `derivation` says why.
+    Of the `calls` transfers, `unaligned` begin inside. They took `spent` seconds on the slowest rank, of which
+    alignment can save at most `seconds`; `derivation` explains this bound.
     """
 
     ids: np.ndarray
@@ -31,8 +31,8 @@ class Unaligned:
 
 
 def seen(job: Job, found: Unaligned | None, remedy: str, who: str) -> Seen | None:
-    """Returns the evidence of such files, with the remedy for their unit; None if there is none. `who` took the
-    time.
+    """Returns the evidence of such files, with the remedy for their unit; None if there is none. `who` names the ranks
+    that took the time.
     """
     if found is None:
         return None

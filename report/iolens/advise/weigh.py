@@ -1,4 +1,4 @@
-"""Asks all rules about one job, and orders their findings by the time that each can save."""
+"""Applies all rules to one job, and orders their findings by the time that each can save."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ def weighed(job: Job, limits: Limits, notes: bool = True) -> tuple[Finding, ...]
     """Returns the findings, most gain first but causes before what they cause; then findings whose gain nothing
     bounds, and notes last.
 
-    Empty for a job whose I/O is healthy or too short to matter. Without `notes` those rules are not asked.
+    Empty for a job whose I/O is healthy or too short to matter. Without `notes`, rules that only make notes are not
+    applied.
     """
     heard = [
         (rule, seen) for rule in RULES if _is_asked(rule, job, limits, notes) and (seen := rule.check(job, limits))
@@ -49,13 +50,13 @@ class _Weighed(NamedTuple):
 
 
 def _is_judged(job: Job, limits: Limits) -> bool:
-    """Returns whether there is enough I/O, on a clock that is good enough, to advise on it."""
+    """Returns whether there is enough I/O, on a sufficiently accurate clock, for advice."""
     judged = standing(job, limits) not in (UNKNOWN, WHOLE_SECONDS)
     return judged and (io_span_seconds(job) or 0.0) >= limits["least_seconds"]
 
 
 def _is_asked(rule: Rule, job: Job, limits: Limits, notes: bool) -> bool:
-    """Returns whether a rule is asked: notes always, rules on I/O where there is enough of it to judge."""
+    """Returns whether a rule applies: notes always, rules on I/O if there is enough I/O to judge."""
     if rule.note:
         return notes
     if rule.beside_io and not rule.always:
@@ -64,8 +65,9 @@ def _is_asked(rule: Rule, job: Job, limits: Limits, notes: bool) -> bool:
 
 
 def _gain(rule: Rule, seen: Seen, job: Job, limits: Limits) -> tuple[float | None, bool]:
-    """Returns the part of the run time that a remedy can take away at most, of I/O no more than I/O cost, and whether
-    the finding is but a note."""
+    """Returns an upper bound on the part of the run time that a remedy can save (for I/O, no more than I/O cost), and
+    whether the finding is only a note.
+    """
     if rule.always and not _is_judged(job, limits):
         return None, True
     if seen.seconds is None or job.run_time <= 0:
@@ -83,9 +85,8 @@ def _most_of_io(job: Job, seen: Seen) -> float:
 
 
 def _replayed(job: Job, seen: Seen) -> float | None:
-    """Returns the seconds that a replay saves without the I/O that a finding is about: that on some files, or all.
-
-    None if the log does not have the events for it (`iolens run --why`).
+    """Returns the seconds that a replay saves without the I/O of a finding: that on some files, or all. None if the log
+    does not have the events for it (`iolens run --why`).
     """
     bounds = [storage_bound(job), files_bound(job, seen.layout.files) if seen.layout else None]
     return min((bound for bound in bounds if bound is not None), default=None)
@@ -99,7 +100,7 @@ def _order(one: _Weighed, gains: Mapping[str, float]) -> tuple[bool, bool, float
 
 
 def _is_negligible(one: _Weighed, limits: Limits) -> bool:
-    """Returns whether a finding can gain too little to be said."""
+    """Returns whether a finding can gain too little to be reported."""
     return one.gain is not None and (one.gain < limits["least_gain"] or one.gain == 0.0)
 
 

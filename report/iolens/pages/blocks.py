@@ -22,7 +22,7 @@ Style: TypeAlias = Literal["body", "lead", "code", "heading", "note", "finding",
 class Text:
     """A paragraph; `code` keeps its lines and is set in a fixed-width font.
 
-    `see` names the exhibits with the numbers that it is about, separated by spaces.
+    `see` names the exhibits with the numbers behind the text, separated by spaces.
     """
 
     text: str
@@ -41,7 +41,7 @@ class About:
 
 @dataclass(frozen=True)
 class Ranks:
-    """The ranks behind each row of a table, as `0-3,8` or `all`, and how many ranks there are."""
+    """The ranks behind each row of a table, as `0-3,8` or `all`, and the number of all ranks."""
 
     rows: Sequence[str]
     processes: int
@@ -49,10 +49,11 @@ class Ranks:
 
 @dataclass(frozen=True)
 class Table:
-    """A table of ready-made words. Columns of numbers are set flush right; long paths lose their middle.
+    """A table of ready-made words.
 
-    Where there are more rows than a page has room for, `more` gives at most so many of all of them, and their number.
-    `ranks` gives the ranks behind at most so many of the rows that `more` gives.
+    Columns of numbers are set flush right; long paths lose their middle. If a page does not have room for all rows,
+    `more` returns at most the given number of rows, and the number of all rows. `ranks` returns the ranks behind these
+    rows.
     """
 
     title: str
@@ -78,11 +79,9 @@ class Cells:
 
 @dataclass(frozen=True)
 class FigureBlock:
-    """A figure with its caption; `width` in points scales it down, else it is shrunk only if it must be. `says` is what
-    it shows in words, for readers who cannot see it.
-
-    `cells` are those of the first picture in it. `timelines` are what a reader of the HTML can zoom into and filter in
-    its place.
+    """A figure with its caption; `width` in points scales it down, else it is shrunk only if necessary. `says`
+    describes its content in words, for readers who cannot see it. `cells` are the values of the first picture in it.
+    `timelines` are the data of an interactive figure that replaces it in HTML.
     """
 
     figure: Figure
@@ -114,10 +113,11 @@ Block: TypeAlias = "Text | Table | FigureBlock | Row"
 
 @dataclass(frozen=True)
 class Page:
-    """At least one block under a heading, begun on a new sheet and continued on further ones where they need more room.
+    """At least one block under a heading.
 
-    `subtitle` and `labels` replace the document's where a page is about something else than the document. A page
-    that is `joined` begins where the one before it ended, if there is room.
+    A page begins on a new sheet and continues on further sheets if necessary. `subtitle` and `labels` replace the
+    document's if the page is about another subject. A page that is `joined` begins where the previous page ended, if
+    there is room.
     """
 
     title: str

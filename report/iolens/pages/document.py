@@ -15,7 +15,7 @@ _ENDINGS = (".pdf", ".html", ".htm")
 def write_document(path: Path, title: str, subtitle: str, pages: Sequence[Page], labels: Sequence[str] = ()) -> None:
     """Writes the pages; `labels` stand on every page of a PDF and on top of an HTML, such as `EMULATED STORAGE`.
 
-    The same input gives the same bytes. IolensError when the file cannot be written; then nothing is left behind.
+    The same input gives the same bytes. Raises IolensError if the file cannot be written; then nothing is left behind.
     """
     with written_aside(path) as aside:
         if path.suffix.lower() == ".pdf":

@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 S = TypeVar("S")
 
 EVERY = 1 << 62
-"""Number of rows that stands for all rows, for a metric that takes the number for which a page has room."""
+"""Number of rows that means all rows, for a metric that takes the number of rows for which a page has room."""
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column's head, the frame's column (or columns) behind it, and what turns their values into words.
+    """A column's head, the frame's column (or columns) behind it, and the function that turns their values into words.
 
-    An `optional` column is left out where it would be empty.
+    An `optional` column is left out if it would be empty.
     """
 
     head: str
@@ -59,14 +59,16 @@ class Exhibit(Generic[S]):
     """`metric` gives the rows (arrays or a frame), in bytes and seconds; its docstring has their definition and source.
 
     `name` names the file of an export, which has all columns of the rows. Without `columns` there is no table. `note`
-    stands below the table. `needs` is a column without which the rows say nothing: when all of it is 0, the exhibit is
-    left out. `draw` makes the figures from the subject and the metric's rows. `absent` says why there is no table,
-    where a reader would expect one. The metric of one that can be `asked` takes an `Ask` as well. A `drilled` one
-    goes down from a total (metrics/processor/sampled/drill.py) by any of its `levels`; its first column has the names.
-    One that is `apart` is shown by `iolens table` and exported, is in no summary, and on a page only in the place of
-    one that has nothing. `source` says what a run needs to record it, where not every run does. `instead` answers
-    `iolens table` where this one has nothing. `whole` gives the rows that a page has no room for, too: an export has
-    them all. `ranks` tells which ranks are behind such rows, so that a reader can filter by rank.
+    stands below the table. `needs` is a column without which the rows are meaningless: if all its values are 0, the
+    exhibit is left out. `draw` makes the figures from the subject and the metric's rows. `absent` returns the reason
+    why there is no table although a reader would expect one. If an exhibit can be `asked`, its metric takes an `Ask` as
+    well. A `drilled` exhibit goes down from a total (metrics/processor/sampled/drill.py) by any of its `levels`; its
+    first column has the names. An exhibit that is `apart` is shown by `iolens table` and exported, but is in no
+    summary, and on a page only in place of an exhibit that has nothing to show. `source` tells how to record the data,
+    if not every run does.
+    `instead` is the exhibit that `iolens table` shows if this one has nothing. `whole` returns all rows, including
+    those for which a page has no room: an export has them all. `ranks` returns the ranks behind these rows, so that a
+    reader can filter by rank.
     """
 
     name: str
@@ -143,7 +145,7 @@ class Exhibit(Generic[S]):
         return [Text(reason)] if reason else []
 
     def lack(self, subject: S) -> str:
-        """Returns why there is no table: the reason that `absent` knows, else what the table needs."""
+        """Returns the reason why there is no table: the one that `absent` knows, else the data that the table needs."""
         reason = self.absent(subject) if self.absent else ""
         needed = f"; the table needs {self.source}" if self.source else ""
         return reason or f"this log has no data for the table {self.name}{needed}"
@@ -166,7 +168,7 @@ def _as_frame(rows: Rows | None) -> pd.DataFrame | None:
 
 
 def _left_out(rows: Rows) -> str:
-    """Returns how many rows a metric left out for being small, in words."""
+    """Returns the number of rows that a metric left out because they are small, in words."""
     from iolens.metrics.processor.ask import THRESHOLD
 
     number = rows_left_out(rows)
@@ -175,14 +177,14 @@ def _left_out(rows: Rows) -> str:
 
 
 def rows_left_out(rows: Rows) -> int:
-    """Returns how many rows a metric left out for being small."""
+    """Returns the number of rows that a metric left out because they are small."""
     from iolens.metrics.processor.ask import LEFT_OUT
 
     return int(rows.left_out if isinstance(rows, Records) else rows.attrs.get(LEFT_OUT, 0))
 
 
 def _in_words(columns: Sequence[Column], rows: Rows) -> list[list[str]]:
-    """Returns the rows as they stand in a table."""
+    """Returns the rows in the words of a table."""
     return [list(row) for row in zip(*(column.words(rows) for column in columns), strict=True)]
 
 
@@ -204,7 +206,7 @@ def frames(exhibits: Iterable[Exhibit[S]], subject: S) -> Mapping[str, pd.DataFr
 
 
 _CODE = re.compile(r"`|\w_\w|\w\.\w+\.\w|\b(Columns|None|NaN|Returns|[Oo]ne row|[Oo]ne frame|rows of)\b")
-"""Marks of a sentence about columns and functions, not about the measurement."""
+"""Marks of a sentence about columns and functions instead of the measurement."""
 
 
 def _readable(text: str) -> str:

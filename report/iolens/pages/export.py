@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def need_folders(folders: Mapping[str, Path | None]) -> None:
-    """Raises an error before anything is written if `export` could not write to these folders."""
+    """Raises an error before anything is written if `export` would be unable to write to these folders."""
     if folders.get("parquet") is not None and find_spec("pyarrow") is None:
         raise UsageError('Parquet files are written by the Python package pyarrow: pip install "iolens[parquet]"')
     for folder in filter(None, folders.values()):
@@ -26,9 +26,8 @@ def need_folders(folders: Mapping[str, Path | None]) -> None:
 
 
 def export(frames: Mapping[str, pd.DataFrame], prefix: str, folders: Mapping[str, Path | None]) -> list[Path]:
-    """Writes `<prefix><name>.<ending>` into the folder of each ending of WRITERS that has one: the files.
-
-    These folders are made where they are missing.
+    """Writes `<prefix><name>.<ending>` into the folder of each ending of WRITERS for which one is given; returns the
+    files. Missing folders are created.
     """
     need_folders(folders)
     wanted = {ending: folder for ending, folder in folders.items() if folder is not None}

@@ -1,4 +1,4 @@
-"""The report on a store: which exhibits stand on which page, and the same in the terminal."""
+"""The report on a store, as pages of exhibits and in the terminal."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def write_fleet(store: Store, path: Path) -> None:
 
 
 def show_fleet(store: Store) -> None:
-    """Prints the same in the terminal."""
+    """Prints the report in the terminal."""
     from iolens.pages.job.terminal import screen
 
     out = screen()

@@ -1,4 +1,4 @@
-"""The document of a job of many processes: which exhibits stand on which page."""
+"""The document of a job of many processes, as pages of exhibits and in the terminal."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from iolens.pages.exhibits.forest import (
 from iolens.pages.layout import Layout, laid_out
 
 _LITTLE = 0.05
-"""A smaller share of a time is not worth attention."""
+"""Minimum share of a time that deserves attention."""
 
 
 def write_forest(forest: Forest, path: Path) -> None:
@@ -38,7 +38,7 @@ def write_forest(forest: Forest, path: Path) -> None:
 
 
 def show_forest(forest: Forest) -> None:
-    """Prints the same in the terminal."""
+    """Prints the report in the terminal."""
     from iolens.pages.job.terminal import screen
 
     out = screen()
@@ -123,7 +123,7 @@ def _sentences(forest: Forest) -> list[str]:
 
 
 def _pipeline_sentences(forest: Forest) -> list[str]:
-    """Returns a sentence about the main process that waits longest for its workers, if it does for long."""
+    """Returns a sentence about the main process that waits longest for its workers; none if it hardly waits."""
     found = pipeline.input_pipeline(forest)
     found = None if found is None else found[found["limit"].ne("") & (found["waits"] >= _LITTLE * found["seconds"])]
     if found is None or found.empty:

@@ -28,9 +28,10 @@ def need_parent(path: Path) -> None:
 
 @contextmanager
 def written_aside(path: Path) -> Iterator[Path]:
-    """Yields a path to write to, beside `path`; renamed to it when the block ends well, else removed.
+    """Yields a path beside `path` to write to.
 
-    IolensError when it cannot be written, or its folder is not there.
+    It is renamed to `path` if the block ends well, else removed. Raises IolensError if the file cannot be written, or
+    if its folder does not exist.
     """
     need_parent(path)
     aside = path.with_name(f".{path.name}.{os.getpid()}.part")

@@ -1,4 +1,4 @@
-"""Numbers in words: sizes, times and counts as a reader wants them; what is missing is `n/a`."""
+"""Formats numbers for readers: sizes, times and counts; a missing value is `n/a`."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def ratio(value: float | None) -> str:
 
 
 def percent(part: float | None, whole: float) -> str:
-    """Returns a share in per cent; what would round to none of it is said to be less than 0.1 %."""
+    """Returns a share in per cent; a share that would round to 0 % is given as less than 0.1 %."""
     if part is None or is_nan(part) or not whole:
         return NONE
     return "< 0.1 %" if 0 < part / whole < 0.0005 else f"{100 * part / whole:.1f} %"
@@ -90,12 +90,14 @@ def share(value: float) -> str:
 
 
 def points(value: float | None) -> str:
-    """Returns per cent: `34.8 %`; `--` where the number says nothing."""
+    """Returns per cent: `34.8 %`; `--` if the number has no meaning."""
     return GUARD if value is None or is_nan(value) else f"{value:.1f} %"
 
 
 def guarded(value: float | None) -> str:
-    """Returns a plain number with three digits, one of them behind the point; `--` where the number has no meaning."""
+    """Returns a plain number with three digits, one of them after the decimal point; `--` if the number has no
+    meaning.
+    """
     if value is None or is_nan(value):
         return GUARD
     return f"{value:,.1f}" if abs(value) >= 100 or value == int(value) else digits(value)

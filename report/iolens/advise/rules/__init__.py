@@ -1,1 +1,1 @@
-"""One file a rule; iolens/advise/table.py has them in order."""
+"""One file per rule; iolens/advise/table.py lists them in order."""

@@ -1,4 +1,4 @@
-"""The first reading of bytes slow, later ones fast."""
+"""A first pass over the same bytes that is slow, and later passes that are fast."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A collective whose transfer, and not waiting for late ranks, takes much of the run."""
+"""A collective operation whose transfer, rather than waiting for late ranks, takes much of the run."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ _OPERATIONS = {
     "MPI_Alltoall": Operation(("3", "2"), ("brucks", "pairwise"), ("1", "3")),
     "MPI_Reduce_scatter": Operation(("2", "3"), ("recursive_halving", "pairwise"), ("1", "2")),
 }
-"""Collective calls in which every rank needs data of every other rank. No rank can leave before the last one has come,
-so the rank with the least time in the call waits the least. Numbers: `ompi_info --param coll tuned --level 9`,
+"""Collective calls in which every rank needs data of every other rank. No rank can leave before the last one has
+arrived, so the rank with the least time in the call waited least. Numbers: `ompi_info --param coll tuned --level 9`,
 I_MPI_ADJUST_*.
 """
 
@@ -67,8 +67,8 @@ def _commands(function: str, library: str, large: bool) -> tuple[str, str]:
 
 
 def _transfer(rows: Records, ranks: int) -> tuple[float, str] | None:
-    """Returns seconds of one function that are not waiting for late ranks, at most, and how that is known; None if
-    waiting is more than half, or a rank makes no such calls. `rows`: of mpi_calls.
+    """Returns an upper bound on the seconds of one function without waiting for late ranks, and its derivation; None if
+    waiting takes more than half, or if a rank makes no such calls. `rows` are those of mpi_calls.
     """
     own = rows.where(rows["rank"] >= 0)
     each = Groups(own["rank"])
@@ -85,7 +85,9 @@ def _transfer(rows: Records, ranks: int) -> tuple[float, str] | None:
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Returns the function with most seconds of transfer, where these are many, and ranks have a processor each."""
+    """Returns the function with most seconds of transfer, if these are many, and if each rank has a processor of its
+    own.
+    """
     from iolens.metrics.processor.mpi.calls import mpi_rows, of_functions
 
     rows = mpi_rows(job) if "mpi_calls" in job.private else None

@@ -1,4 +1,4 @@
-"""Collective calls where independent ones would do."""
+"""Collective calls that are slower than independent ones would be."""
 
 from __future__ import annotations
 

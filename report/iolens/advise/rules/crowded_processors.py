@@ -23,7 +23,7 @@ or start as many ranks on a node as it has processors."""
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Returns the rank that waited longest for a processor, among those whose processors other ranks may use."""
+    """Returns the rank that waited longest for a processor, among ranks that share their processors with others."""
     if "rank_places" not in job.private:
         return None
     from iolens.metrics.processor.mpi.rank_places import CROWDED, OVERLAPS, rank_places

@@ -12,7 +12,7 @@ SMALLEST = (0, 16, 256, 4 << 10, 64 << 10, 1 << 20, 16 << 20)
 """Smallest message, in bytes, of each size class: size_0, size_1 ... of the table mpi_calls (profiler/TABLES.md)."""
 
 _NEAR = 4
-"""A class of sizes that begins farther above the limit than so many times is not just above it."""
+"""Maximum factor by which a class of sizes may begin above the limit and still count as just above it."""
 
 _WITHIN_NODE = ("btl_vader_", "btl_sm_")
 _NOT_BETWEEN = ("btl_self_", "btl_uct_", *_WITHIN_NODE)
@@ -29,8 +29,8 @@ early (MPI_Irecv before the work) help at any limit."""
 
 
 def _limit_in_use(job: Job) -> tuple[str, int] | None:
-    """Returns the parameter and the bytes of the limit that most messages met: that within nodes, or that
-    between them.
+    """Returns the parameter and the bytes of the limit that applies to most messages: within nodes, or between
+    nodes.
     """
     from iolens.metrics.processor.mpi.settings import eager_limits
 

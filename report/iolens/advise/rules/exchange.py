@@ -1,4 +1,4 @@
-"""Collective calls that spend their time exchanging data, not writing it."""
+"""Collective calls that spend their time exchanging data instead of writing it."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def check(job: Job, limits: Limits) -> Seen | None:
 
 
 def dominated(job: Job, limits: Limits, contiguous: bool) -> Seen | None:
-    """Returns files whose aggregators exchange longer than they access, with large contiguous parts of each rank or
-    without.
+    """Returns files whose aggregators exchange longer than they access, for ranks with large contiguous parts, or
+    without such parts.
     """
     times, table = exchange_times(job), by_file(job, "MPI-IO")
     if times is None or table is None:

@@ -39,7 +39,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         f"({say.size(float(lower['BYTES_WRITTEN'][rows].sum()))}, "
         f"{say.rate(float(lower['BYTES_WRITTEN'][rows].sum()), spent)})."
     )
-    # Ranks wait for the exchange with few aggregators as well as for their writes.
+    # With few aggregators, ranks wait for the exchange as well as for the writes.
     whole_time = max(spent, slowest_seconds(job, "MPI-IO", ids, ("WRITE",)))
     bound = (
         f"It assumes {wants} aggregators instead of {has} for the same writes: 1 − {has}/{wants} of the time in MPI-IO."

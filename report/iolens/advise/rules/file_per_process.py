@@ -1,4 +1,4 @@
-"""A file for each process, of very many processes."""
+"""One file per process, with very many processes."""
 
 from __future__ import annotations
 

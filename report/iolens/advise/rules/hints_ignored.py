@@ -33,7 +33,7 @@ when a file is created; sizes are plain bytes, without K or M.
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Returns hints whose effective value is another one, or that observed writers contradict."""
+    """Returns the hints whose effective value differs from the requested one, or contradicts the observed writers."""
     asked = job.tables.get("mpiio_hints")
     if asked is None or not any((asked[name] != "").any() for name in ("requested", "given") if name in asked):
         return None
@@ -76,7 +76,7 @@ class Hint(NamedTuple):
 
 
 def _contradiction(row: Hint, reported: bool, writers: int | None) -> str:
-    """Returns the fault of one hint; empty if there is none."""
+    """Returns the contradiction in one hint; empty if there is none."""
     wanted = row.given or row.requested
     if not wanted:
         return ""
@@ -88,9 +88,9 @@ def _contradiction(row: Hint, reported: bool, writers: int | None) -> str:
 
 
 def _most(row: Hint, writers: int | None, useful: int) -> tuple[float, str]:
-    """Returns the share (0 to 1) of MPI-IO's time on a file that a hint can save at most, and how it was found.
+    """Returns the share (0 to 1) of MPI-IO's time on a file that a hint can save at most, and the derivation.
 
-    `useful`: aggregators that can write the file side by side, 0 if nothing tells.
+    `useful` is the number of aggregators that can write the file side by side, 0 if unknown.
     """
     wanted, now, what = row.given or row.requested, row.effective, "targets"
     if row.key == "cb_nodes":

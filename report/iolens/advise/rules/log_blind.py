@@ -1,4 +1,4 @@
-"""A log that saw nothing of bytes that moved."""
+"""A log that has no record of bytes that were moved."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ module (MOD_DISABLE POSIX); a statically linked MPI library hides its calls."""
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Returns bytes of MPI-IO that POSIX (or DFS) did not see, and calls that are noticed but not followed."""
+    """Returns the bytes of MPI-IO that POSIX (or DFS) did not see, and calls that were detected but not followed."""
     said = list(job.unfollowed)
     table, lower = by_file(job, "MPI-IO"), by_file(job, "POSIX")
     if table is not None and "DFS" not in job.frames:

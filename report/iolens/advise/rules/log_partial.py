@@ -1,4 +1,4 @@
-"""A log that is not whole."""
+"""A log that is incomplete."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Mapped files that a rank touches here and there."""
+"""Mapped files that a rank accesses at scattered places."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ If only parts are needed, fetch these alone:
 
 
 def _is_random(table: Records, limits: Limits) -> np.ndarray:
-    """Returns for each file of a rank if its faults fetched little each, or storage delivered much that the rank did
-    not reach.
+    """Returns a mask of the rows, one per file and rank, whose page faults fetched little each, or for which storage
+    delivered much that the rank did not touch.
     """
     many = table["major_faults"] >= limits["few_calls"]
     little = table["fetched"] < table["major_faults"] * limits["large_transfer"]
@@ -40,8 +40,9 @@ def _is_random(table: Records, limits: Limits) -> np.ndarray:
 
 
 def _blocked_seconds(job: Job) -> np.ndarray | None:
-    """Returns the most seconds that each rank can have waited for page faults: outside recorded calls it was asleep or
-    without a core, or the log does not tell its state. None for a log without the processor times of its ranks.
+    """Returns an upper bound on the seconds that each rank waited for page faults: the time outside recorded calls in
+    which it was asleep or without a core, or in which the log does not tell its state. None for a log without the
+    processor times of its ranks.
     """
     parts = rank_time(job)
     if parts is None:
@@ -50,7 +51,7 @@ def _blocked_seconds(job: Job) -> np.ndarray | None:
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Returns the file for which storage delivered most to a rank that touched it here and there."""
+    """Returns the file for which storage delivered most bytes to a rank that accessed it at scattered places."""
     table = job.tables.get("mapped_files", Records({}))
     found = table.where(_is_random(table, limits)) if len(table) else table
     if not len(found):

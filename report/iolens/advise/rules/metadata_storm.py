@@ -1,4 +1,4 @@
-"""Opening, closing and asking take longer than reading and writing."""
+"""A job in which opening, closing and querying files takes longer than reading and writing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Many opens and stats of paths that do not exist, as programs make them that search long lists of folders."""
+"""Many opens and stats of paths that do not exist, typical of programs that search long lists of folders."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ Search fewer folders, and search them once for all ranks:
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Returns the failed opens and stats of missing paths, those of the loaders included, and the time that the former
-    took on the slowest rank.
+    """Returns the failed opens and stats of missing paths, including those of the loaders, and the time that the ones
+    in the log took on the slowest rank.
     """
     found = failed_calls(job)
     entries, missing, processes = searched_in_vain(job)

@@ -20,7 +20,7 @@ Check these settings of the MPI library:
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Returns the evidence that time in independent MPI-IO calls is not that of POSIX below them."""
+    """Returns the evidence that independent MPI-IO calls take far longer than the POSIX calls below them."""
     pair = under_mpiio(job)
     if pair is None:
         return None

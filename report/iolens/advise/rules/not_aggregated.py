@@ -1,4 +1,4 @@
-"""Collective calls that reach the file system in small pieces all the same."""
+"""Collective calls that reach the file system in small pieces nevertheless."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ def check(job: Job, limits: Limits) -> Seen | None:
 
 
 def _users_of(job: Job, table: Records, kind: str) -> np.ndarray:
-    """Returns how many ranks read or wrote (`kind` READ or WRITE) each file through POSIX; all where the log does not
-    tell.
+    """Returns the number of ranks that read or wrote (`kind` READ or WRITE) each file through POSIX; all ranks, if the
+    log does not tell.
     """
     known = posix_users(job, "read" if kind == "READ" else "written")
     return np.array([known.get(key, job.nprocs) for key in table["id"].tolist()], dtype=np.int64)

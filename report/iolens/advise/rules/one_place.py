@@ -1,4 +1,4 @@
-"""Tiny accesses at one place of a file, again and again."""
+"""Tiny accesses at the same place of a file, again and again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Small writes of several ranks to one file, as text is written."""
+"""Small writes by several ranks to one file, as when text is written."""
 
 from __future__ import annotations
 

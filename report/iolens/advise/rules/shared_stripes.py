@@ -1,4 +1,4 @@
-"""Every stripe of a file written by several ranks."""
+"""A file of which every stripe is written by several ranks."""
 
 from __future__ import annotations
 

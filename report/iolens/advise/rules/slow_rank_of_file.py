@@ -1,4 +1,4 @@
-"""A rank that is far slower than the others in a file of all of them."""
+"""A rank that is far slower than the others in a file that all ranks use."""
 
 from __future__ import annotations
 
@@ -60,7 +60,9 @@ def check(job: Job, limits: Limits) -> Seen | None:
 
 
 def _slow(job: Job, limits: Limits, name: str, chosen: np.ndarray) -> _Slow:
-    """Returns the slow shared records of a layer, but for collective calls and ranks that move nearly all bytes."""
+    """Returns the slow shared records of a layer, except files with collective calls and ranks that move nearly all
+    bytes.
+    """
     records, prefix = job.records[name], LAYERS[name].prefix
     spent = sum((seconds_in(job, name, kind, waits=False) for kind in KINDS), start=np.zeros(len(records)))
     rank = records.get(f"{prefix}_SLOWEST_RANK", np.full(len(records), -1))

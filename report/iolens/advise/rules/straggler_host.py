@@ -17,7 +17,7 @@ Exclude the node, and tell your site:
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Hosts of which each rank is far above the median of the others."""
+    """Returns the hosts of which each rank is far above the median of the other hosts."""
     found = slow_hosts(job, limits["straggler"])
     if not found:
         return None

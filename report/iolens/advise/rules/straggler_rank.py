@@ -23,7 +23,7 @@ then exclude the node (sbatch -x NODE), or avoid the target."""
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Looks for few ranks far above the median time with no more bytes, if no target or host explains it."""
+    """Looks for a few ranks far above the median time without more bytes, unless a target or host explains it."""
     times, upper = rank_times(job), by_file(job, "MPI-IO")
     if times is None or len(times) < limits["crowd"] or (upper is not None and upper["COLL_WRITES"].any()):
         return None

@@ -1,4 +1,4 @@
-"""Ranks that compute longer than others, for which these wait."""
+"""Ranks that compute longer than the others, which wait for them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ fewer ranks with threads that share the work."""
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Returns the rank that computed longest against the mean, in which time that may have been computing counts."""
+    """Returns the rank that computed longest, compared with the mean; for the mean, time that may have been computing
+    counts as computing.
+    """
     if not {"mpi_calls", "samples"} & set(job.private):
         return None
     from iolens.metrics.processor.sampled.parts import COMPUTE, MPI_PARTS, UNKNOWN

@@ -21,7 +21,9 @@ or use collective calls, whose aggregators take equal parts of the file:
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Returns the rank with most bytes against the mean of those that move any; reads and writes apart."""
+    """Returns the rank with most bytes, compared with the mean of the ranks that move any; reads and writes are judged
+    separately.
+    """
     upper = by_file(job, "MPI-IO")
     best: Seen | None = None
     for what, kind in (("written", "WRITE"), ("read", "READ")):
@@ -49,7 +51,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
 
 
 def seconds_of(job: Job, what: str, kind: str) -> float:
-    """Returns time of the slowest rank in reads or writes through POSIX and STDIO."""
+    """Returns the time of the slowest rank in reads or writes through POSIX and STDIO."""
     spent = 0.0
     for name in ("POSIX", "STDIO"):
         table = by_file(job, name)

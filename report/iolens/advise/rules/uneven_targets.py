@@ -1,4 +1,4 @@
-"""Bytes unevenly over targets."""
+"""Bytes that are distributed unevenly over targets."""
 
 from __future__ import annotations
 
@@ -18,9 +18,8 @@ _TINY = 0.001
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Returns the target with most bytes against the mean of those used.
-
-    Silent where files of too few stripes are told to have more: the targets get even by that.
+    """Returns the target with most bytes, compared with the mean of the targets in use. Returns None if a rule already
+    advises more stripes for a file, because that evens out the targets.
     """
     targets, moved = moved_by_target(job)
     if len(targets) < 2 or float(moved.sum()) < limits["much_bytes"]:

@@ -12,7 +12,7 @@ from iolens.metrics.job.share import slowest_seconds
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Returns the evidence of widely striped files of single ranks, whose transfers lie within a stripe each."""
+    """Returns the evidence of widely striped files of single ranks, each of whose transfers lies within one stripe."""
     table = striped_files(job)
     if table is None:
         return None

@@ -1,5 +1,5 @@
 """Choose the next setting: first the default, then the rule of thumb, with two sizes of stripes if the matrix has them,
-then the setting of which the model expects most.
+then the setting for which the model expects the highest bandwidth.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from iolens.lab.workloads.workload import Workload, size_of
 
 
 def _volume(arguments: Sequence[str], ranks: int) -> int:
-    """Returns one transfer of each rank in each collective call."""
+    """Returns the bytes that a run writes: one transfer of each rank in each collective call."""
     return ranks * size_of(arguments, 1_000_000, "-t", "--transfer") * size_of(arguments, 32, "-s", "--segments")
 
 

@@ -24,7 +24,7 @@ class NpbClass:
 
     @property
     def dump_bytes(self) -> int:
-        """Returns bytes of one dump of the whole field."""
+        """Returns the bytes of one dump of the whole field."""
         return _POINT_BYTES * self.edge**3
 
 
@@ -40,13 +40,13 @@ CLASSES = {
 
 
 def time_steps(arguments: Sequence[str]) -> int | None:
-    """Returns time steps of a command line; None if it names no class."""
+    """Returns the number of time steps of a command line; None if it names no class."""
     npb = CLASSES.get(value_of(arguments, "--class") or "")
     return size_of(arguments, npb.steps, "--steps") if npb else None
 
 
 def data_bytes(arguments: Sequence[str]) -> int | None:
-    """Returns bytes that a command line writes; None if it names no class."""
+    """Returns the bytes that a run with these arguments writes; None if they name no class."""
     npb, steps = CLASSES.get(value_of(arguments, "--class") or ""), time_steps(arguments)
     if npb is None or steps is None:
         return None

@@ -1,4 +1,4 @@
-"""Build the bundled workloads with the MPI that is here, from the source that a wheel carries or a checkout has."""
+"""Builds the bundled workloads with the MPI of this machine, from the source in a wheel or a checkout."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _PARTS = ("workloads", "profiler/include")
 
 def build(compiler: str, target: Path | None = None, recipe: Recipe = USUAL, program: str | None = None) -> Path:
     """Compiles all workloads or one, with an MPI's compiler command, into `target`/bin (default: this user's folder);
-    returns it. ¶ Raises IolensError if source, make or compiler is missing or compiling fails; a failed attempt leaves
-    no files.
+    returns this folder. ¶ Raises IolensError if source, make or compiler is missing or compiling fails; a failed
+    attempt leaves no files.
     """
     source = _source_here()
     for tool, remedy in (("make", "install make"), (compiler, "load your MPI's module, or name it with --mpicc")):
@@ -59,7 +59,7 @@ def build(compiler: str, target: Path | None = None, recipe: Recipe = USUAL, pro
 
 
 _TROUBLE = ("error", "undefined reference", "/ld: ")
-"""Texts that identify a line about the cause of a failure, the most certain first; the linker names the place in a
+"""Texts that identify the line with the cause of a failure, the most certain first; the linker prints the place in a
 separate line.
 """
 

@@ -13,13 +13,15 @@ _VALUE_BYTES = 4
 
 
 def _elsewhere(arguments: Sequence[str]) -> bool:
-    """Returns whether the problem stands in a file, or is another one (`--mode`)."""
+    """Returns whether the size of the problem cannot be told from the arguments, because it stands in a file or follows
+    from `--mode`.
+    """
     named = {word.partition("=")[0] for word in arguments}
     return bool({"--config_file", "--mode"} & named) or not {"--nx", "--ny"} & named
 
 
 def _refuses(arguments: Sequence[str], ranks: int) -> str | None:
-    """Returns True if the ranks can share the faces of the cubed sphere evenly."""
+    """Returns the reason why the ranks cannot share the faces of the cubed sphere evenly; None if they can."""
     if _elsewhere(arguments):
         return None
     needed = _FACES * size_of(arguments, 4, "--nx") * size_of(arguments, 4, "--ny")

@@ -8,8 +8,8 @@ from iolens.lab.workloads.workload import Workload, size_of
 
 
 def _volume(arguments: Sequence[str], ranks: int) -> int | None:
-    """Returns a block of each rank in each segment, and with -m a file for each repetition; a script's tests
-    are not read.
+    """Returns the bytes that a run writes: a block of each rank in each segment, and with -m a file for each
+    repetition. The tests of a script are not read.
     """
     if {"-f", "--scriptFile"} & set(arguments):
         return None

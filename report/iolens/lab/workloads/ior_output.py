@@ -1,4 +1,4 @@
-"""The text that IOR prints, of any version from 3.0 to 4.x and whoever built it, as rows and as a result.
+"""The text that IOR prints, in any version from 3.0 to 4.x and any build, as rows and as a result.
 
 The columns differ: up to 3.1 there is neither IOPS nor latency, from 3.3 on there are both. Sizes of the table are
 KiB, bandwidths MiB/s, times seconds; what a version does not print is None.

@@ -1,4 +1,6 @@
-"""Many small files made, looked at, read and removed (workloads/metadata); without MPI-IO, so without hints."""
+"""Many small files that are created, examined, read and removed (workloads/metadata); the program uses no MPI-IO, so it
+takes no hints.
+"""
 
 from __future__ import annotations
 

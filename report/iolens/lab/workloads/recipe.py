@@ -8,14 +8,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 _CHOOSING = ("OMPI_CC", "MPICH_CC", "I_MPI_CC", "CC")
-"""Variables that name an MPI's compiler command the C compiler to use: Open MPI's, MPICH's, Intel's, and that of the
-command that setup makes for Intel's packages."""
+"""Variables that tell an MPI's compiler command which C compiler to use: Open MPI's, MPICH's, Intel's, and that of the
+command that setup makes for Intel's packages.
+"""
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """None: as the MPI's command has it, and as the workloads' Makefile has it. `flags` take the place of all flags
-    that decide the code, so that nothing is added to them."""
+    """The compiler and the flags of a build; None: the defaults of the MPI's command and of the workloads' Makefile.
+    `flags` replace all flags that affect the code, so that nothing is added to them.
+    """
 
     compiler: str | None = None
     flags: str | None = None
@@ -27,7 +29,7 @@ class Recipe:
 
     @property
     def variables(self) -> Mapping[str, str]:
-        """Returns the variables that make any MPI's compiler command use the compiler."""
+        """Returns the variables that make the compiler command of any MPI use this compiler."""
         return dict.fromkeys(_CHOOSING, self.compiler) if self.compiler else {}
 
     @property

@@ -1,4 +1,4 @@
-"""The description of a program that a sweep needs."""
+"""The description of a program, as far as a sweep needs it."""
 
 from __future__ import annotations
 
@@ -80,6 +80,6 @@ def value_of(arguments: Sequence[str], *names: str) -> str | None:
 
 
 def size_of(arguments: Sequence[str], default: int, *names: str) -> int:
-    """Returns the number or size behind the last of these options; raises ValueError if it is invalid."""
+    """Returns the number or size after the last of these options; raises ValueError if it is invalid."""
     text = value_of(arguments, *names)
     return default if text is None else parse_size(text)

@@ -43,7 +43,7 @@ def volume_of(workload: Workload, arguments: Sequence[str], ranks: int) -> int |
     try:
         return workload.volume(arguments, ranks)
     except ValueError:
-        return None  # The program itself will report the error in that word.
+        return None  # The program itself will report the error in this argument.
 
 
 def refusal_of(workload: Workload, arguments: Sequence[str], ranks: int) -> str | None:
@@ -51,4 +51,4 @@ def refusal_of(workload: Workload, arguments: Sequence[str], ranks: int) -> str 
     try:
         return workload.refuses(arguments, ranks)
     except ValueError:
-        return None  # The program itself will report the error in that word.
+        return None  # The program itself will report the error in this argument.

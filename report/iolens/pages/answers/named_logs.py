@@ -21,7 +21,7 @@ class NamedLogs:
     jobs: Mapping[str, Job]
 
     def _job(self, log: str) -> Job:
-        """Returns the log of a name; raises UsageError if there is none."""
+        """Returns the log with this name; raises UsageError if there is none."""
         if log not in self.jobs:
             raise UsageError(f"there is no log {log} here; the logs are {', '.join(self.jobs)}")
         return self.jobs[log]
@@ -31,8 +31,8 @@ class NamedLogs:
         return list(self.jobs)
 
     def overview(self, log: str) -> dict[str, Any]:
-        """Returns facts, the verdict with its confidence, findings with bounds and remedies, and the unknowns
-        of a log.
+        """Returns the facts of a log, its verdict with the confidence, the findings with bounds and remedies, and the
+        facts that it cannot tell.
         """
         return tools.overview(self._job(log))
 
@@ -45,7 +45,7 @@ class NamedLogs:
         return tools.table_text(self._job(log), name, first, count)
 
     def verify_answer(self, log: str, text: str) -> list[dict[str, str]]:
-        """Returns every number of a text with its source in the log; where the source is empty, the log has no such
+        """Returns every number of a text with its source in the log; an empty source means that the log has no such
         number.
         """
         return [{"number": one.text, "source": one.source} for one in numbers_in_text(self._job(log), text)]

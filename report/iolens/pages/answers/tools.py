@@ -1,4 +1,4 @@
-"""Answers to questions about a log, as plain data: each names the table and the row that its numbers are from."""
+"""Answers to questions about a log, as plain data: each names the table and the row from which its numbers come."""
 
 from __future__ import annotations
 

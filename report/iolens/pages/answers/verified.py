@@ -1,4 +1,6 @@
-"""Check the numbers of a text against a log: each is named with the table that has it, or as one that no table has."""
+"""Compares the numbers of a text with a log: each number is listed with the table that has it, or as one that no table
+has.
+"""
 
 from __future__ import annotations
 
@@ -56,8 +58,8 @@ _NUMBER = re.compile(
 
 @dataclass(frozen=True)
 class Number:
-    """A number of a text as it stands there, and where the log has it: `source` names a table with row and column, or
-    the sentence; it is empty if the log has no such number.
+    """A number in a text as it is written there, and its place in the log: `source` names a table with row and column,
+    or the sentence; it is empty if the log has no such number.
     """
 
     text: str
@@ -76,7 +78,7 @@ def numbers_in_text(job: Job, text: str) -> list[Number]:
     """Returns every number of a text in order, with its source in the log.
 
     A number agrees with one of the log if the log's number, in the unit of the text, rounds to its digits. A share in
-    per cent may stand in a table as a share of 1. Signs are not compared: a text says "12 % less" of -12.
+    per cent may stand in a table as a share of 1. Signs are not compared, because a text writes -12 as "12 % less".
     """
     known = _known(job)
     return [Number(found[0].strip(), _source(known, found)) for found in _NUMBER.finditer(text)]

@@ -1,4 +1,4 @@
-"""The last page of every comparison: which rules for measurements it keeps, and by what evidence."""
+"""The last page of every comparison: the rules for measurements that it keeps or breaks, with the evidence."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _rows(source: str, evidence: Evidence) -> pd.DataFrame:
 
 
 def _numbered(number: str, rule: str) -> str:
-    """Returns a rule with its number, where its source counts."""
+    """Returns a rule with its number, if its source numbers its rules."""
     return f"{number}  {rule}" if number else rule
 
 
@@ -38,7 +38,7 @@ _AUDIT: Exhibit[Evidence] = Exhibit(
 
 
 def audit_page(evidence: Evidence) -> Page:
-    """Returns the rules by their source, each kept, not kept or not to be known."""
+    """Returns the page with the rules by their source, each kept, not kept or not to be known."""
     states = list(audit(evidence)["state"])
     said = ", ".join(f"{states.count(state)} {state}" for state in (KEPT, BROKEN, UNKNOWN))
     lead = f"{len(RULES)} rules for measurements: {said}. Each rule was checked against the records of the runs."
@@ -50,7 +50,7 @@ def audit_page(evidence: Evidence) -> Page:
 
 
 def with_audit(tables: Mapping[str, pd.DataFrame], evidence: Evidence) -> dict[str, pd.DataFrame]:
-    """Returns tables for export, and this one, in their index as well."""
+    """Returns the tables for export with the table of the audit, which is in their index as well."""
     import pandas as pd
 
     own = frames([_AUDIT], evidence)

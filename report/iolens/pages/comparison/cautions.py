@@ -23,7 +23,7 @@ _BUSY = 1.5
 """Load average per rank above which other programs must have been running; a sweep's own runs stay below it."""
 
 _LITTLE = 0.02
-"""A drift below this is not told."""
+"""Minimum drift that is mentioned."""
 
 
 def origins(results: Results, comparison: Comparison) -> list[str]:
@@ -78,7 +78,7 @@ def doubts(results: Results, comparison: Comparison) -> list[str]:
 
 
 def _unlike_work(comparison: Comparison) -> list[str]:
-    """Returns a caution where the best setting's runs moved other bytes than the baseline's, or had other ranks."""
+    """Returns a caution if the best setting's runs moved other bytes than the baseline's, or had other ranks."""
     if comparison.baseline is None or comparison.best in (None, comparison.baseline):
         return []
     runs = comparison.runs[comparison.runs["usable"]]
@@ -94,7 +94,7 @@ def _unlike_work(comparison: Comparison) -> list[str]:
 
 
 def _split_points(comparison: Comparison) -> list[str]:
-    """Returns the settings with runs far from the others, or with two groups of runs, whose means describe none."""
+    """Returns the settings with outlying runs or two groups of runs, whose means describe none of their runs."""
     measure = comparison.measure
     values = [
         (str(point["label"]), measured(comparison.runs[comparison.runs["point"] == index], measure.column))
@@ -175,7 +175,9 @@ def _drifted(comparison: Comparison) -> list[str]:
 
 
 def _reads_came_from(results: Results) -> list[str]:
-    """Returns whether what a comparison of reads measured was read from storage; nothing if no reads are compared."""
+    """Returns a caution that says whether the reads of a comparison came from storage; nothing if no reads are
+    compared.
+    """
     runs = results.runs[results.runs["usable"]]
     if results.measure.operation != "read" or runs.empty:
         return []
@@ -219,7 +221,7 @@ def _lost_runs(comparison: Comparison) -> list[str]:
 
 
 def retried(results: Results) -> list[str]:
-    """Returns runs that failed and were done again on request; empty if there is none."""
+    """Returns the runs that failed and were repeated on request; empty if there is none."""
     reasons = Counter(reason for reasons in results.runs["failed_attempts"] for reason in reasons)
     if not reasons:
         return []

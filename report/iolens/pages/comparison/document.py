@@ -97,7 +97,7 @@ def _sweep_pages(results: Results, comparison: Comparison) -> list[Page]:
 
 
 def _what_if_pages(results: Results) -> list[Page]:
-    """Predictions that lie with the results (`iolens predict -o`), on a page of their own."""
+    """Returns the page of predictions that lie with the results (`iolens predict -o`); none without predictions."""
     found = read_what_if(results.directory)
     table = WHAT_IF.table(found) if found else None
     if found is None or table is None:
@@ -141,7 +141,7 @@ def _model_bound(comparison: Comparison) -> list[Block]:
 
 
 def _all_runs(comparison: Comparison) -> list[Block]:
-    """Returns the table of runs, which is long: its note goes before."""
+    """Returns the table of all runs, preceded by its note because the table is long."""
     table = RUNS.table(comparison)
     return [] if table is None else [Text(table.note, "note"), replace(table, title="", note="")]
 

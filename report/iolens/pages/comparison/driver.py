@@ -66,7 +66,7 @@ def driver_marks(runs: pd.DataFrame) -> list[str]:
 
 
 def driver_names(runs: pd.DataFrame) -> str:
-    """Returns the drivers in a few words; a driver without a name here is called by its component."""
+    """Returns the drivers in a few words; a driver without a name in this table is called by its component."""
     found = [DRIVERS[name].name for name in _drivers_of(runs)]
     return " and ".join(found or [str(name) for name in runs["io_component"].dropna().unique()])
 

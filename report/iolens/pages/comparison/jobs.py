@@ -1,4 +1,4 @@
-"""The jobs of a sweep as subjects beside each other: baseline, best and worst, then a job of every setting."""
+"""The jobs of a sweep as subjects side by side: baseline, best and worst, then a job of every setting."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def job_pages(comparison: Comparison, read: Callable[[Path], Job]) -> list[Page]
 
 
 def _side_pages(comparison: Comparison, chosen: pd.DataFrame, read: Callable[[Path], Job]) -> list[Page]:
-    """Returns the page of baseline, best and worst; none where fewer than two of them have a log that can be read."""
+    """Returns the page of baseline, best and worst; none if fewer than two of them have a readable log."""
     roles: dict[int, str] = {}
     for role in ("baseline", "best", "worst"):
         index = getattr(comparison, role)
@@ -83,8 +83,8 @@ def _subjects_of(
     read: Callable[[Path], Job],
     before: int = 0,
 ) -> tuple[Subjects, list[Block]]:
-    """Returns the chosen runs of the named points as subjects, whose letters follow those of `before` subjects, and
-    sentences on each, or on its log that cannot be read.
+    """Returns the chosen runs of the named points as subjects, and a sentence about each run or its unreadable log. The
+    letters of the subjects follow those of `before` subjects.
     """
     found, said, measure = Subjects((), before=before), list[Block](), comparison.measure
     for index, name in names.items():

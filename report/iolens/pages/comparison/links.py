@@ -1,4 +1,4 @@
-"""The machines, by the speed of a client's link over that of a target, for which a sweep's best setting holds."""
+"""The machines for which a sweep's best setting holds, by the speed of a client's link relative to that of a target."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from iolens.lab.predict.what_if import WhatIf, read_what_if
 from iolens.lab.sweep.read.results import Results
 
 _REQUESTED = {"aggregators": "cb_nodes"}
-"""Names in a run of settings that a prediction names otherwise."""
+"""Names in a run for settings that a prediction names otherwise."""
 
 
 def machines_sentence(results: Results, asked: Mapping[str, Any], factors: tuple[str, ...], driver: object) -> str:
-    """Returns for which link : target the best setting of a sweep on emulated storage holds, by the predictions that
-    lie with its results, or how to find out; empty if the storage is not emulated.
+    """Returns a sentence with the ratios link : target for which the best setting of a sweep on emulated storage holds,
+    by the predictions that lie with its results, or how to find out; empty if the storage is not emulated.
 
     `asked` are the requested settings of the best runs, `factors` the settings that the sweep varied.
     """
@@ -38,8 +38,8 @@ def machines_sentence(results: Results, asked: Mapping[str, Any], factors: tuple
 
 
 def _place_of(found: WhatIf, asked: Mapping[str, Any], factors: tuple[str, ...], driver: object) -> int | None:
-    """Returns the number of the predicted point that has the settings of the best runs, all varied ones included; None
-    if no point has.
+    """Returns the number of the predicted point that has the settings of the best runs, including all varied ones; None
+    if no point has them.
     """
     known = {**asked, "driver": driver}
     for place, (settings, _) in enumerate(found.points):

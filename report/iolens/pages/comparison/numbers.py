@@ -1,4 +1,4 @@
-"""Numbers of a comparison as its sentences and tables have them: values, ratios, intervals, lists."""
+"""Formats the numbers of a comparison for sentences and tables: values, ratios, intervals, lists."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def interval(low: float | None, high: float | None) -> str:
 
 
 def _bound(value: float) -> str:
-    """Returns an end of an interval. With two runs it can be so far off that its digits say nothing."""
+    """Formats an end of an interval. With two runs it can be so far off that its digits mean nothing."""
     return "< 0.0001" if 0 < value < _SMALLEST else "> 1000000" if value > _LARGEST else three_digits(value)
 
 

@@ -1,4 +1,4 @@
-"""The settings to take home from a sweep, ready to paste, and for which MPI-IO driver they hold."""
+"""The recommended settings of a sweep, ready to paste, and the MPI-IO driver for which they hold."""
 
 from __future__ import annotations
 
@@ -22,17 +22,16 @@ from iolens.pages.words import plural
 _LINE = 100
 """Maximum length of a line that can be pasted from a page, in characters."""
 _LAYOUT = ("stripe_count", "stripe_size", "object_size")
-"""Requested settings that are no hints."""
+"""Separator between the lines of one command."""
 _FOLD = " \\\n    "
 """Between the lines of one command."""
 
 
 @dataclass(frozen=True)
 class Remedy:
-    """The best setting, ready to paste: a shell line or None, a hints file's lines, and where it holds.
-
-    `own` says what the experiment's own factors change at the best setting. `lead` is the beginning of a sentence that
-    says why to paste it: the setting may be the baseline, or not be proven better than that.
+    """The best setting, ready to paste: a shell line or None, the lines of a hints file, and where it holds. `own`
+    lists the changes by the experiment's own factors at the best setting. `lead` is the beginning of a sentence with
+    the reason to paste it: the setting may be the baseline, or not be proven better than the baseline.
     """
 
     lead: str
@@ -147,8 +146,8 @@ def _filled_stripes(run: Mapping[str, Any], asked: Mapping[str, Any]) -> int | N
 
 
 def _stripe_line(run: Mapping[str, Any], asked: Mapping[str, Any], pool: str | None) -> str | None:
-    """Returns the line that sets the requested layout on the storage of a run, in the pool and with the object size
-    that it had; None if none was requested.
+    """Returns the line that sets the requested layout on the storage of a run, in the run's pool and with its object
+    size; None if no layout was requested.
     """
     if "stripe_count" not in asked:
         return None
@@ -159,7 +158,7 @@ def _stripe_line(run: Mapping[str, Any], asked: Mapping[str, Any], pool: str | N
 
 
 def plain(value: Any) -> str:
-    """Returns a number without a decimal point where it is whole (frames turn counts with gaps into floats)."""
+    """Returns a number without a decimal point if it is whole, because frames turn counts with gaps into floats."""
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 

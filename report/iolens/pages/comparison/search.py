@@ -1,4 +1,4 @@
-"""The page about the search of a tuned experiment: how it went, and what machine its runs describe."""
+"""The page about the search of a tuned experiment: its course, and the machine that its runs describe."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def search_page(trail: Trail) -> Page:
 
 
 def _summary(trail: Trail) -> str:
-    """Returns how many of the settings were run, and why the search stopped."""
+    """Returns the number of settings that were run, and the reason why the search stopped, in words."""
     text = f"{len(trail.steps)} of {trail.settings} settings were run by the search"
     text += f", after {len(trail.known)} that were known before" if trail.known else ""
     why = f"; it ended because {trail.stopped}" if trail.stopped else "; it has not ended yet"
@@ -29,7 +29,7 @@ def _summary(trail: Trail) -> str:
 
 
 def with_trail(tables: Mapping[str, pd.DataFrame], trail: Trail | None) -> Mapping[str, pd.DataFrame]:
-    """Returns the tables for export; those of the search, if there was one, are in the index too."""
+    """Returns the tables for export; if there was a search, its tables are included, also in the index."""
     if trail is None:
         return tables
     import pandas as pd

@@ -1,4 +1,4 @@
-"""A sweep under way on a terminal: every point with its runs and its typical value so far, the best first."""
+"""A running sweep in the terminal: every point with its runs and its typical value so far, the best first."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _BAR = 24
 
 @contextmanager
 def shown(folder: Path, total: int, done: int) -> Iterator[Progress]:
-    """Yields a table that changes in its place where the output is a terminal, else one line per run."""
+    """Yields a table that is redrawn in place if the output is a terminal, else one line per run."""
     if not sys.stdout.isatty():
         yield Lines()
         return
@@ -43,7 +43,7 @@ def shown(folder: Path, total: int, done: int) -> Iterator[Progress]:
 
 
 class Screenful(Progress):
-    """The table, and below it how far the sweep is."""
+    """The table of points, with the progress of the sweep below it."""
 
     def __init__(self, view: Live, folder: Path, total: int, done: int, width: int) -> None:
         self.view, self.folder, self.width = view, folder, width
@@ -66,7 +66,7 @@ class Screenful(Progress):
         self.draw()
 
     def draw(self) -> None:
-        """Puts table and state on the screen."""
+        """Draws the table and the state on the screen."""
         from rich.text import Text
 
         state = [f"{self.done} of {self.total} runs" if self.total else ""]
@@ -116,7 +116,9 @@ def _standing(results: Results, most: int) -> Table | None:
 
 
 def _within(row: Mapping[Hashable, Any], say: Callable[[float], str]) -> str:
-    """Returns a point's interval in words; empty before it has three runs, which say little of the spread."""
+    """Returns a point's interval in words; empty before it has three runs, because fewer say little about the
+    spread.
+    """
     return f"{say(row['low'])} to {say(row['high'])}" if row["count"] >= 3 else ""
 
 
@@ -126,5 +128,5 @@ def seconds(value: float) -> str:
 
 
 def _bar(share: float) -> str:
-    """Returns a bar of this share of the longest."""
+    """Returns a bar whose length is this share of the longest bar."""
     return "█" * max(1, round(_BAR * share))

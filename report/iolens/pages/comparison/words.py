@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 _ENOUGH = 5
-"""Repetitions from which another one narrows the intervals only little."""
+"""Number of repetitions from which on a further repetition narrows the intervals only a little."""
 
 
 def verdict(comparison: Comparison) -> str:
@@ -70,8 +70,9 @@ def _times_of(ratio: float, low: float | None, high: float | None) -> str:
 
 
 def details(comparison: Comparison) -> list[str]:
-    """Returns the gain in the sweep itself where fresh runs lead, the settings that may be as good, and those that
-    cannot be compared."""
+    """Returns the gain in the sweep itself if fresh runs lead, the settings that may be as good, and those that cannot
+    be compared.
+    """
     if comparison.best is None:
         return []
     return [
@@ -88,7 +89,7 @@ def details(comparison: Comparison) -> list[str]:
 
 
 def _smallest_equal(comparison: Comparison) -> str:
-    """Returns why the best setting is not the fastest one; empty if it is."""
+    """Returns the reason why the best setting is not the fastest one; empty if it is the fastest."""
     points, measure = comparison.points, comparison.measure
     top = min(comparison.equals, key=lambda i: points.loc[i, "value"] * (1 if measure.less_is_better else -1))
     if top == comparison.best:
@@ -116,7 +117,7 @@ def _in_sweep(comparison: Comparison) -> str:
 
 
 def _rivals(comparison: Comparison) -> str:
-    """Returns whether other settings may be as good as the best."""
+    """Returns a sentence about other settings that may be as good as the best."""
     if comparison.points.loc[comparison.best, "count"] < 2:
         return ""
     others = int(comparison.points["tied"].sum()) - 1
@@ -149,7 +150,9 @@ def _smallest_rival(comparison: Comparison) -> str:
 
 
 def _spared(comparison: Comparison) -> str:
-    """Returns how many runs were saved at points that could no longer be the best; empty if no run was saved."""
+    """Returns a sentence with the number of runs that were saved at points that could no longer be the best; empty if
+    none was saved.
+    """
     points = comparison.points
     most = int(points["planned"].max())
     early = points.loc[
@@ -194,8 +197,8 @@ def interaction_sentence(found: Interaction) -> str:
 
 
 def answer_sentences(comparison: Comparison) -> list[str]:
-    """Returns whether all builds of the program computed the same, by name where one did not; empty if there is one
-    build only. Those that differ are named where they are left out.
+    """Returns sentences on whether all builds of the program computed the same result, with the names of those that did
+    not; empty if there is only one build. Builds that differ are also named among the points left out.
     """
     runs = comparison.runs
     if "answer.said" not in runs or runs["answer.said"].isna().all():

@@ -20,11 +20,13 @@ _LEAST = 0.001
 """Minimum share of the run time that a layer needs for a figure; a smaller bar would be invisible."""
 
 _MORE = 1.01
-"""Times of the run that calls take together, from which on they overlapped: below, the clocks were read apart."""
+"""Minimum ratio of the added times of calls to the run time that shows overlapping calls: below it, clocks merely were
+read separately.
+"""
 
 
 def _cost_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """Yields shares of the run time."""
+    """Yields the figure with shares of the run time."""
     from iolens.figures.job.cost import cost_bars
 
     caption = (

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 @once_per_job
 def _file_counts(job: Job) -> Records:
-    """Returns metrics.files.file_counts, and a last row for a fact that no log has: the files that were created."""
+    """Returns metrics.files.file_counts with one more row for a fact that no log has: the number of files that were
+    created.
+    """
     found = files.file_counts(job)
     rows = Records.of(found.names, [*found.rows(), ("created", None, None, None)])
     return rows.beside({"files": np.array([*found["files"].tolist(), None], object)})

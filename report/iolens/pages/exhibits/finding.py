@@ -8,7 +8,9 @@ from iolens.pages import words
 
 
 def largest(pairs: Iterable[tuple[str, float]], say: Callable[[float], str], most: int = 3) -> str:
-    """Returns the largest values with their names, the largest first; what all of them are where none is above 0."""
+    """Returns the largest values with their names, the largest first; if none is above 0, a statement about all of
+    them.
+    """
     known = sorted(((name, value) for name, value in pairs if value > 0), key=lambda pair: -pair[1])
     if not known:
         return "all are 0"

@@ -38,7 +38,7 @@ _MOVED = (
 
 
 def _answer(question: str) -> Callable[[Store], pd.DataFrame]:
-    """Returns a metric that asks one of the questions."""
+    """Returns a metric that answers one of the questions."""
 
     def metric(store: Store) -> pd.DataFrame:
         return store.ask(question)
@@ -48,7 +48,7 @@ def _answer(question: str) -> Callable[[Store], pd.DataFrame]:
 
 
 def _first(question: str) -> Callable[[Store], pd.DataFrame]:
-    """Returns a metric that asks one of the questions, with as many rows as a page has room for."""
+    """Returns a metric that answers one of the questions with as many rows as a page has room for."""
 
     def metric(store: Store) -> pd.DataFrame:
         return store.ask(question).head(_MOST)

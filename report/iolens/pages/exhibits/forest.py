@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 _MOST_GROUPS, _MOST_FILES, _MOST_ROWS = 60, 25, 20
 _DEEPEST = 12
-"""Maximum number of levels of the tree that are indented; deeper ones are not indented further."""
+"""Maximum depth up to which levels of the tree are indented."""
 
 
 def _indented(depth: int, name: str) -> str:
-    """Returns a group's name as deep as it stands in the tree."""
+    """Returns a group's name, indented by its depth in the tree."""
     return drilled.indented(min(int(depth), _DEEPEST), name)
 
 
@@ -45,12 +45,12 @@ def _known_pid(pid: int) -> str:
 
 
 def _given_ranks(first: float, last: float) -> str:
-    """Returns the ranks that launchers gave: 0 - 7."""
+    """Returns the ranks given by launchers: 0 - 7."""
     return "" if is_nan(first) else str(int(first)) if first == last else f"{int(first)} - {int(last)}"
 
 
 def _shown_groups(forest: Forest) -> pd.DataFrame:
-    """Returns summary.process_groups, without the lightest groups if a page lacks the room."""
+    """Returns summary.process_groups, without the lightest groups if a page does not have room for all."""
     found = summary.process_groups(forest)
     if len(found) <= _MOST_GROUPS:
         return found
@@ -188,7 +188,7 @@ HANDED_OVER: Exhibit[Forest] = Exhibit(
 
 
 def _epochs(least: float, median: float, most: float) -> str:
-    """Returns how often the files of a folder were read."""
+    """Returns how many times the files of a folder were read."""
     if round(most, 2) == round(least, 2):
         return f"{words.ratio(most)} (each file)"
     return f"{words.ratio(least)} - {words.ratio(most)}, median {words.ratio(median)}"
@@ -214,7 +214,7 @@ READ_AGAIN: Exhibit[Forest] = Exhibit(
 
 
 def _held_up_by(limit: str, reason: str) -> str:
-    """Returns the stage that holds up the others; without one, n/a and the reason."""
+    """Returns the stage that holds up the others; if there is none, n/a and the reason."""
     return limit or f"{words.NONE}: {reason}"
 
 

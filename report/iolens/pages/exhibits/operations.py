@@ -40,7 +40,7 @@ def _operations_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
 
 
 def _uncounted(job: Job) -> str:
-    """Returns a note about operations without a counter."""
+    """Returns a note about operations that have no counter."""
     missing = any(count is None or is_nan(count) for count in operations.operations_called(job)["count"].tolist())
     return "n/a: this version of the log does not count it." if missing else ""
 

@@ -32,7 +32,7 @@ _TITLES = {
 _SHORT = {"share": "share", "balance": "balance", "size": "transfer", "stripes": "targets"}
 _EFFECTIVE = "Effective targets: all that carry bytes if these are even; 1 if one target carries almost all bytes."
 _LARGEST = 24
-"""Powers of two that the bar of sizes holds: to 16 MiB."""
+"""Largest size on the bar of sizes, as a power of two: 16 MiB."""
 
 
 def _diagnosed_gauges(job: Job) -> Records:
@@ -75,13 +75,13 @@ def _bound_said(gauge: str, bound: float) -> str:
 
 
 def _bounded(gauge: str, bound: float, reason: str) -> str:
-    """Returns a gauge's bound, and why it judges nothing if it does not."""
+    """Returns a gauge's bound, and the reason if the gauge is not judged."""
     said = f"bound {_bound_said(gauge, bound)}"
     return f"{said}, {reason}" if reason == ALL_IN_USE else said
 
 
 def _judged(good: Any) -> str:
-    """Returns whether the value is on the right side of its bound."""
+    """Returns the word for a value on the right side of its bound, on the wrong side, or not judged."""
     return words.NONE if good is None or is_nan(good) else "yes" if good else "no"
 
 
@@ -106,8 +106,8 @@ def _ends(gauge: str, bound: float) -> tuple[str, str]:
 
 
 def gauge_pairs(job: Job) -> list[Block]:
-    """Returns the gauges in pairs, side by side on paper and one below the other on a phone, and the meaning of their
-    colours.
+    """Returns the gauges in pairs, side by side on paper and one below the other on a phone, preceded by the meaning of
+    their colours.
     """
     drawn = [block for block in GAUGES.figures(job) if isinstance(block, FigureBlock)]
     return [Row([replace(block, caption="") for block in drawn]), Text(drawn[0].caption, "note")] if drawn else []
@@ -181,6 +181,6 @@ UNKNOWN: Exhibit[Job] = Exhibit(
 
 
 def unknown_words(job: Job) -> list[Block]:
-    """Returns the facts missing from the log that do not put the verdict in doubt; the others stand on page 1."""
+    """Returns the facts missing from the log that do not put the verdict in doubt; page 1 lists the others."""
     gaps = advise.diagnosis(job).gaps
     return [Text(" ".join(gaps), "small")] if gaps else []

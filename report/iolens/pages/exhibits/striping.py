@@ -32,7 +32,9 @@ def _targets_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
 
 
 def _target_bytes_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """Yields bytes a target, and the speed of a process that uses it where known; one target needs no figure."""
+    """Yields the figures of bytes per target, and of the speed of a process on each target if known; a single target
+    needs no figure.
+    """
     from iolens.figures.job.targets import byte_bars, speed_bars
 
     if len(found) > 1:
@@ -53,7 +55,7 @@ def _by_target(found: pd.DataFrame, column: str) -> list[tuple[str, float]]:
 def _slowest_target(job: Job) -> tuple[int, float, float] | None:
     """Returns the slowest target that is clearly slow, its speed and the median one's; None if there is none.
 
-    It is the target that the advice names, where it names one.
+    If the advice names a slow target, it is this one.
     """
     alone, speeds = ranks.slow_targets(job, DEFAULTS["straggler"]), ranks.target_speed(job)
     if alone is not None and speeds is not None:

@@ -1,6 +1,7 @@
-"""A whole document: head, table of contents, a section a page, style and script. Nothing is loaded from elsewhere.
+"""A whole document: head, table of contents, a section a page, style and script.
 
-The same input gives the same bytes: nothing in the file tells when it was made.
+Nothing is loaded from elsewhere. The same input gives the same bytes, because the file does not contain the time of its
+creation.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ _PATH = 24
 """Minimum number of characters of a path that may be broken after its slashes."""
 
 _STUB = '<span class="unseen">name</span>'
-"""Head of the column that has none on paper: what its rows are called."""
+"""Head of the first column for screen readers, if it has none on paper: it holds the names of the rows."""
 
 _MOST_ROWS = 1000
 """Maximum number of rows of a table in a page; a longer table is exported as a whole."""
@@ -86,7 +86,7 @@ def _figure(block: FigureBlock, places: Places) -> str:
 
 
 def _held(cells: Cells | None) -> str:
-    """Returns the values of a map's cells for script.js: whole bytes, row by row from below."""
+    """Returns the values of a map's cells in the form that script.js reads: whole bytes, row by row from the bottom."""
     if cells is None:
         return ""
     values = {name: [[round(float(one)) for one in row] for row in grid] for name, grid in cells.values.items()}
@@ -106,7 +106,7 @@ def _facts(block: Table) -> str:
 
 
 def _table(block: Table, places: Places) -> str:
-    """Returns a table with its title and note; script.js makes it sortable and, where it is long, searchable."""
+    """Returns a table with its title and note; script.js makes it sortable and, if it is long, searchable."""
     title = block.title or (block.about.title if block.about else "table")
     key = places.of(block.about, title)
     rows, extent = _shown_rows(block)
@@ -142,7 +142,7 @@ def _shown_rows(block: Table) -> tuple[Sequence[Sequence[str]], str]:
 
 
 def _ranks_behind(block: Table, rows: int) -> tuple[Ranks | None, str]:
-    """Returns the ranks by which script.js can filter the rows shown, or a sentence why it cannot."""
+    """Returns the ranks by which script.js can filter the shown rows, or a sentence with the reason why it cannot."""
     found = block.ranks(rows) if block.ranks else None
     if found is None or found.processes < 2 or len(found.rows) != rows:
         return None, ""
@@ -152,7 +152,7 @@ def _ranks_behind(block: Table, rows: int) -> tuple[Ranks | None, str]:
 
 
 def _breakable(word: str) -> str:
-    """Returns a word, which may be broken after the slashes in it where it is long."""
+    """Returns a word in HTML; a long word may be broken after its slashes."""
     said = escape(word)
     return re.sub(r"(?<=[^/<])/(?=[^/])", "/<wbr>", said) if len(word) >= _PATH else said
 
@@ -189,8 +189,8 @@ def _row(block: Row, places: Places) -> str:
 
 
 def _head_of(title: str, about: About | None, key: str, places: Places) -> str:
-    """Returns a heading. Above the first part of an exhibit also the advice about its numbers, and the definition
-    behind them.
+    """Returns a heading. The first part of an exhibit also gets links to the advice about its numbers above the
+    heading, and the definition below it.
     """
     parts = [f"<h3>{escape(title)}</h3>"] if title else []
     if about is not None and key == places.exhibit(about.name):

@@ -10,7 +10,7 @@ from iolens.pages.blocks import About, Block, FigureBlock, Page, Row, Table, Tex
 
 
 class Places:
-    """Names of the elements of a page, each given once; `titles` are those of the exhibits in it, by their names."""
+    """Names of the elements of a page, each used once; `titles` are those of the exhibits in it, by their names."""
 
     def __init__(self, pages: Sequence[Page]) -> None:
         blocks = list(flat_blocks(block for page in pages for block in page.blocks))
@@ -45,12 +45,14 @@ class Places:
         return f"finding_{self.seen_findings}"
 
     def findings_in(self, about: About) -> list[tuple[str, str]]:
-        """Returns findings about these numbers, each where it is said last: what it says, and its name."""
+        """Returns the findings about these numbers: text and name of each. If a finding occurs several times, its last
+        place counts.
+        """
         return [(said, f"finding_{n}") for said, (n, see) in self.findings.items() if about.name in see.split()]
 
 
 def flat_blocks(blocks: Iterable[Block]) -> Iterator[Block]:
-    """Yields the blocks, and in place of a row those in it."""
+    """Yields the blocks; a row is replaced by the blocks in it."""
     for block in blocks:
         if isinstance(block, Row):
             yield from flat_blocks(block.blocks)

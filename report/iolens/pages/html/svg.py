@@ -1,6 +1,5 @@
-"""Draws a matplotlib figure as SVG that stands in a page: text stays text, colours follow the page's light or dark.
-
-All lengths are points. Every text is set to the width that matplotlib measured, whatever font a reader has.
+"""Draws a matplotlib figure as SVG inside a page: text stays text, and colours follow the page's light or dark style.
+All lengths are points. Every text gets the width that matplotlib measured, whatever font the reader has.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from iolens.figures.style import ALERT, FINE, GRID, INK, QUIET
 from iolens.pages.pdf.points import HATCH_TILE, MAGNIFIED, PointsRenderer, draw_with, fill_alpha, is_bold, size_of
 
 _TONES = {INK: "ink", "#000000": "ink", QUIET: "quiet", GRID: "grid", FINE: "fine", ALERT: "alert", "#ffffff": "paper"}
-"""Colours that are others on a dark page, by the names that style.css gives them."""
+"""Colours that change on a dark page, by the names that style.css gives them."""
 
 _ENDS = {"butt": "butt", "round": "round", "projecting": "square"}
 _LETTERS = {Path.MOVETO: "M", Path.LINETO: "L", Path.CURVE3: "Q", Path.CURVE4: "C"}
@@ -69,7 +68,7 @@ class SvgRenderer(PointsRenderer):
         place = f'x="{_short(left)}" y="{_short(self.height - upper)}" width="{_short(right - left)}"'
         data = b64encode(held.getvalue()).decode("ascii")
         place += f' height="{_short(upper - lower)}"'
-        self.parts.append(f'<rect {place} style="fill:#ffffff"/>')  # a map looks the same in a light and a dark page
+        self.parts.append(f'<rect {place} style="fill:#ffffff"/>')  # A map looks the same on a light and a dark page.
         self.parts.append(f'<image {place} preserveAspectRatio="none" href="data:image/png;base64,{data}"/>')
 
     def draw_words(self, gc: Any, corner: tuple[float, float], text: str, prop: Any, angle: float) -> None:
@@ -123,7 +122,7 @@ class SvgRenderer(PointsRenderer):
         return f' clip-path="url(#{self.clip_name("M" + "L".join(map(self.point, corners)) + "Z")})"'
 
     def clip_name(self, outline: str) -> str:
-        """Returns the name of a clip of this outline, which is defined at its first use."""
+        """Returns the name of a clip path with this outline, which is defined at its first use."""
         return self.define(outline, lambda name: f'<clipPath id="{name}"><path d="{outline}"/></clipPath>')
 
     def hatch(self, gc: Any) -> str:
@@ -136,7 +135,7 @@ class SvgRenderer(PointsRenderer):
         return self.define(lines, lambda name: f'<pattern id="{name}" {head}>{lines}</pattern>')
 
     def define(self, what: str, element: Any) -> str:
-        """Returns the name of what is defined once and used many times."""
+        """Returns the name of an element that is defined once and used many times."""
         if what not in self.named:
             self.named[what] = f"{self.key}.{len(self.named)}"
             self.parts.append(f"<defs>{element(self.named[what])}</defs>")
@@ -156,8 +155,8 @@ def _short(value: float) -> str:
 
 
 def _colour(rgb: Sequence[float], text: bool = False) -> str:
-    """Returns a colour as CSS; what is dark on light paper turns with the page. White text is on something
-    dark: it stays.
+    """Returns a colour as CSS; colours that are dark on light paper change with the page's style. White text stays
+    white, because it stands on something dark.
     """
     code = "#" + "".join(f"{round(255 * float(part)):02x}" for part in rgb[:3])
     tone = _TONES.get(code, "")

@@ -1,6 +1,7 @@
-"""Timelines as data that explore.js makes interactive figures of, with uPlot; and what must be said of uPlot.
+"""Timelines as data from which explore.js makes interactive figures with uPlot, and the notice of uPlot's licence.
+uPlot is not a part of this project: packaging/plotting.sh puts it here.
 
-uPlot is not a part of this project: packaging/plotting.sh puts it here. Where that was not done figures are still.
+Without it, figures are static.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _STILL = (
 
 
 def is_installed() -> bool:
-    """Returns whether uPlot is there."""
+    """Returns whether uPlot is installed."""
     return (FOLDER / "uPlot.iife.min.js").is_file()
 
 
@@ -41,8 +42,8 @@ def library() -> tuple[str, str]:
 
 
 def notice(interactive: bool, has_timelines: bool) -> str:
-    """Returns the foot of a page: uPlot's licence where it is in the page, why figures are still where it
-    could have been.
+    """Returns the footer of a page: uPlot's licence if it is in the page, or the reason why figures are static although
+    they could be interactive.
     """
     if not has_timelines:
         return ""
@@ -62,7 +63,7 @@ def data_of(block: FigureBlock) -> str:
 
 
 def _packed(cells: Timeline) -> dict[str, object]:
-    """Returns a timeline as JSON: facts, and its columns deflated one after the other."""
+    """Returns a timeline as JSON: its facts, and its columns deflated one after the other."""
     columns = [(name, getattr(cells, name), kind) for name, kind in _CELLS.items()]
     if cells.single is not None:
         columns += [(f"single_{name}", getattr(cells.single, name), kind) for name, kind in _SINGLE.items()]
@@ -75,8 +76,8 @@ def _packed(cells: Timeline) -> dict[str, object]:
 
 
 def _deflated(arrays: Iterable[np.ndarray]) -> str:
-    """Returns arrays as text. Each number's first bytes stand together, then the second ones: alike they take
-    less room.
+    """Returns arrays as text. The first bytes of all numbers stand together, then the second bytes, and so on: similar
+    bytes compress better.
     """
     planes = (array.view(np.uint8).reshape(len(array), -1).T.tobytes() for array in arrays)
     return b64encode(zlib.compress(b"".join(planes), 6)).decode("ascii")

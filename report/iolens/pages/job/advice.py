@@ -1,4 +1,4 @@
-"""The advice on a job as paragraphs: what bounds the run, what to do about it, and what that can gain at most."""
+"""The advice on a job as paragraphs: what limits the run, what to do about it, and how much that can gain at most."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ _SLACK = 2
 """Number of lines by which a block that cannot be divided may exceed the room on a page."""
 _MINOR, _NOTES = "Seen, and not worth it", "About this log"
 _LABELLED = re.compile(r"\s*(-|\w[\w+-]*\s) \S")
-"""The first line of an entry: a bullet, or a language or tool and what to write in it."""
+"""Matches the first line of an entry: a bullet, or the name of a language or tool followed by the lines for it."""
 
 
 def judgement(job: Job) -> list[Block]:
-    """Returns what limits the run and how sure that is, in a sentence, and then what could change it."""
+    """Returns a sentence about what limits the run with the confidence in it, followed by what could change it."""
     found = diagnosis(job)
     doubts = [Text(f"What could change this: {' '.join(found.doubts)}")] if found.doubts else []
     return [Text(confident_verdict(found), "lead"), *doubts]
 
 
 def confident_verdict(found: Diagnosis) -> str:
-    """Returns the verdict's sentence with the confidence in it, where the run was long enough for a judgement."""
+    """Returns the verdict's sentence with its confidence, if the run was long enough for a judgement."""
     sentence = found.verdict.sentence
     if not found.confidence or sentence.startswith(TOO_SHORT):
         return sentence
@@ -53,7 +53,7 @@ def first_action(job: Job) -> list[Block]:
 
 
 def _no_action(found: Diagnosis) -> str:
-    """Returns why no change is proposed."""
+    """Returns the reason why no change is proposed."""
     if found.verdict.sentence.startswith(TOO_SHORT):
         return "the run is too short to judge"
     if found.verdict.kind == "cores":
@@ -67,7 +67,9 @@ def _fits_first_page(one: Finding) -> bool:
 
 
 def all_findings(job: Job) -> list[Block]:
-    """Returns every finding: those that are worth it in full, unless the first page has them so, then the others."""
+    """Returns every finding: first those that are worth it, in full unless the first page has them in full, then the
+    others.
+    """
     found = diagnosis(job)
     is_said = len(found.worth) == 1 and _fits_first_page(found.worth[0])
     numbered = () if is_said else enumerate(found.worth, 1)
@@ -109,10 +111,10 @@ def opening(remedy: list[str]) -> str:
 
 
 def to_paste(remedy: list[str], most: int) -> list[str]:
-    """Returns the lines of a remedy that are pasted, which are indented (all lines where none is), as far as there is
-    room.
+    """Returns the lines of a remedy that are pasted, which are indented (all lines where none is), as many as there is
+    room for.
 
-    What belongs together stays together: an entry of a list, or the lines between two empty ones.
+    Lines that belong together are not separated: an entry of a list, or the lines between two empty ones.
     """
     pieces = [piece for piece in _divided(remedy) if piece[0].startswith(" ")]
     shown: list[str] = []
@@ -137,7 +139,7 @@ def _divided(remedy: list[str]) -> list[list[str]]:
 
 
 def spoken(job: Job) -> list[str]:
-    """Returns the same for a terminal, short: `iolens advise` says it all."""
+    """Returns all findings in a sentence or two each, for a terminal; `iolens advise` gives them in full."""
     found = diagnosis(job)
     return [
         *(f"{number}. {one.title}: {one.gain_words}. {one.evidence}" for number, one in enumerate(found.worth, 1)),

@@ -21,7 +21,7 @@ _BOLD = "1"
 
 
 def advice_text(job: Job, found: Diagnosis) -> str:
-    """Returns the advice in lines of at most 80 columns, but for text that is to be pasted."""
+    """Returns the advice in lines of at most 80 columns, except text that is to be pasted."""
     return "\n".join(line for line, _ in styled_lines(job, found, _WIDTH))
 
 

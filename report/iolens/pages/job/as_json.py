@@ -31,7 +31,7 @@ def job_json(job: Job) -> str:
 
 
 def frame_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """Returns the rows of a frame as JSON has them: null stands for a number that is not known."""
+    """Returns the rows of a frame as JSON values: null stands for a number that is not known."""
     text = frame.to_json(orient="records", double_precision=15, date_format="iso", default_handler=str)
     rows: list[dict[str, Any]] = json.loads(text)
     return rows

@@ -1,4 +1,4 @@
-"""A job's summary: which exhibits stand on which page. A page with nothing to show is left out."""
+"""A job's summary as pages of exhibits. A page with nothing to show is left out."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def write_job(job: Job, path: Path) -> None:
 
 
 def _summary(job: Job) -> list[Block]:
-    """Facts, and how much was transferred."""
+    """Returns the facts of the job, and the amounts that were transferred."""
     parts = [
         [[name, middle(value, _LONGEST) if len(value) > _LONGEST else value] for name, value in part]
         for part in fact_columns(job)
@@ -76,7 +76,7 @@ def _summary(job: Job) -> list[Block]:
 
 
 def _byte_ratios(job: Job) -> list[Block]:
-    """Returns the bytes that POSIX moved for MPI-IO, in a sentence."""
+    """Returns a sentence about the bytes that POSIX moved for MPI-IO."""
     ratios = list(mpiio.byte_ratios(job).values())
     said = [
         f"In the files that both recorded, POSIX {verb} {value:.2f} bytes for each byte that MPI-IO {verb}."
@@ -89,19 +89,19 @@ def _byte_ratios(job: Job) -> list[Block]:
 
 
 def meeting_ranks(job: Job) -> list[Block]:
-    """Returns ranks on the stripes of files; nothing to see where no stripe has two."""
+    """Returns the exhibit of ranks on the stripes of files; nothing if no stripe has two ranks."""
     found = STRIPE_RANKS.frame(job)
     return list(STRIPE_RANKS.tables(job)) if found is not None and (found["most_ranks"] > 1).any() else []
 
 
 def rank_balance(job: Job) -> list[Block]:
-    """Returns bytes of each rank as bars and as a table: side by side while the bars leave room."""
+    """Returns the bytes of each rank as bars and as a table, side by side if the bars leave room."""
     found = [*RANK_BALANCE.figures(job), *RANK_BALANCE.tables(job)]
     return [Row(found)] if len(found) == 2 and job.nprocs <= FEW_RANKS else found
 
 
 def about_log(job: Job) -> list[Block]:
-    """Hosts and modules, side by side where both tables are small."""
+    """Returns the tables of hosts and modules, side by side if both are small."""
     found = [block for part in (PROGRAMS.tables, HOSTS.tables, MODULES.tables) for block in part(job)]
     small = [block for block in found if isinstance(block, Table) and len(block.rows) <= _FEW_ROWS]
     remarks = any("remark" in table.columns for table in small)

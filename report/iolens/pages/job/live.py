@@ -53,12 +53,12 @@ def live_parts(spools: Sequence[Spool], job: Job, before: Job | None, width: int
 
 
 def _incomplete(job: Job) -> list[str]:
-    """Returns the gaps in the records so far, without the missing end of the job."""
+    """Returns the gaps in the records so far, apart from the missing end of the job."""
     return [f"Incomplete. {reason}" for reason in job.partial if not reason.startswith("A snapshot ")]
 
 
 def _layers_table(job: Job, before: Job | None) -> Table:
-    """Totals, and speed since the look before."""
+    """Returns the table of each layer's totals, and its speed since the previous reading."""
     rows = [
         [one.module, count(one.files), size(one.bytes_read), size(one.bytes_written), seconds(one.seconds)]
         + [NONE if rate is None else f"{size(rate)}/s" for rate in (one.read_rate, one.write_rate)]

@@ -1,4 +1,4 @@
-"""The lines that took most samples, with what the compiler did to them, and their source beside it."""
+"""The lines that took most samples, the compiler's treatment of them, and their source beside it."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def feedback_table(found: pd.DataFrame) -> Table:
 
 
 def _reason(loop: int, why: str) -> str:
-    """Returns the reason, and of which loop it is."""
+    """Returns the reason, with the line of the loop to which it belongs."""
     return f"loop at line {loop}: {why}" if why and loop else why
 
 
@@ -54,8 +54,8 @@ def listing(
     sources: Mapping[str, Sequence[str]],
     tags_of: Callable[[str, Sequence[Loop]], Mapping[int, str]],
 ) -> str:
-    """Returns the loop nests around the hot lines of each file that is there, with shares, letters and brackets in the
-    margin; around a line in no loop, a few lines. `tags_of`: see metrics.processor.feedback.loop_tags.
+    """Returns the loop nests around the hot lines of each available source file, with shares, letters and brackets in
+    the margin; around a line in no loop, a few lines. `tags_of`: see metrics.processor.feedback.loop_tags.
     """
     parts = []
     for source, rows in found.groupby("source", sort=False):
@@ -72,7 +72,7 @@ def listing(
 
 def _shown_lines(hot: Iterable[int], loops: Sequence[Loop], last: int) -> set[int]:
     """Returns the lines of the outermost loop around each hot line that has no more than LONGEST_NEST lines; around a
-    line without one, those up to AROUND away.
+    line without such a loop, the lines up to AROUND away.
     """
     shown: set[int] = set()
     for line in hot:

@@ -12,7 +12,9 @@ MOST_CHARACTERS = 240
 
 
 def one_line(job: Job) -> str:
-    """Returns the verdict, then what was moved and how, in whole sentences, as many as one line holds."""
+    """Returns the verdict, followed by the amounts and forms of transfers, in as many whole sentences as one line
+    holds.
+    """
     line = confident_verdict(diagnosis(job))
     if len(line) > MOST_CHARACTERS:
         return line[: MOST_CHARACTERS - 3].rsplit(" ", 1)[0] + " …"

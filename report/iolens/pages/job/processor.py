@@ -1,4 +1,4 @@
-"""A job's summary, its half about the processors: which exhibits stand on which page."""
+"""The part of a job's summary about the processors, as pages of exhibits."""
 
 from __future__ import annotations
 
@@ -23,13 +23,15 @@ from iolens.pages.layout import Layout, abreast
 
 
 def _several_nodes(job: Job) -> list[Block]:
-    """Returns rank orders, where the job had several nodes and they can differ."""
+    """Returns the rank orders, if the job had several nodes and orders can differ."""
     found = RANK_ORDERS.frame(job)
     return RANK_ORDERS.tables(job) if found is not None and found["nodes"].max() > 1 else []
 
 
 def _profile(job: Job) -> list[Block]:
-    """Returns the profile from samples; without them that from timed calls, where more than files was traced."""
+    """Returns the profile from samples; without samples, the profile from timed calls, if more than files was
+    traced.
+    """
     if PROFILE.rows(job) is None and {"mpi_calls", "traced"} & set(job.private):
         return PROFILE_TIME.tables(job)
     return PROFILE.tables(job)

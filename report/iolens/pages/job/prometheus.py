@@ -16,8 +16,9 @@ Labels = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True)
 class Reading:
-    """The numbers of one process group at one moment: `group` tells it from others of the same job, `labels` are those
-    of the job, `counters` only grow while the group runs, `gauges` are as they are now."""
+    """The numbers of one process group at one moment: `group` distinguishes it from other groups of the same job,
+    `labels` are those of the job, `counters` only grow while the group runs, `gauges` have their current values.
+    """
 
     group: str
     labels: Labels
@@ -51,7 +52,9 @@ def reading(job: Job, group: str, labels: Labels, processes: int) -> Reading:
 
 
 def exposition(readings: Iterable[Reading]) -> str:
-    """Returns all samples as text: groups of the same job are added up, of gauges the run time is the longest."""
+    """Returns all samples as text. Counters and numbers of processes of one job's groups are added up; of other gauges
+    the largest value counts.
+    """
     families: dict[str, dict[Labels, float]] = {name: {} for name in _FAMILIES}
     for one in readings:
         for (name, labels), value in one.counters.items():
@@ -69,19 +72,21 @@ def exposition(readings: Iterable[Reading]) -> str:
 
 
 def _written(labels: Labels) -> str:
-    """Returns labels as the format wants them, with its three escapes in values."""
+    """Returns labels in Prometheus's format, with its three escapes in values."""
     escapes = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
     return ",".join(f'{name}="{value.translate(escapes)}"' for name, value in labels)
 
 
 class Scrapes:
-    """Readings of all jobs from scrape to scrape, so that no counter of a job falls while any process of it runs."""
+    """The readings of all jobs from one scrape to the next; they keep every counter of a job from falling while any of
+    its processes runs.
+    """
 
     def __init__(self) -> None:
         self._kept: dict[Labels, dict[str, Reading]] = {}
 
     def add(self, now: Iterable[Reading]) -> list[Reading]:
-        """Takes the readings of one moment; returns them with what ended groups of the same jobs had counted."""
+        """Takes the readings of one moment; returns them with the counts of ended groups of the same jobs added."""
         fresh: dict[Labels, dict[str, Reading]] = {}
         for one in now:
             fresh.setdefault(one.labels, {})[one.group] = _not_below(one, self._kept.get(one.labels, {}).get(one.group))
@@ -93,7 +98,9 @@ class Scrapes:
 
 
 def _not_below(now: Reading, before: Reading | None) -> Reading:
-    """Returns a reading with counters at least as large as they were: a group whose first process ended counts less."""
+    """Returns a reading whose counters are at least as large as before, because a group whose first process ended would
+    count less.
+    """
     if before is None:
         return now
     counters = {**before.counters, **now.counters}

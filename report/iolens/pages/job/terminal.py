@@ -1,4 +1,4 @@
-"""A job's summary for the terminal: the same tables, in as many columns as there are."""
+"""A job's summary for the terminal: the tables of the document, with as many columns as fit."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from iolens.pages.job.words import fact_columns, labels, title, verdicts
 from iolens.pages.text.lines import pair, paragraph, table_text
 
 _WIDTH, _NARROWEST = 110, 40
-"""Columns where the output is no terminal, and as few as are made use of."""
+"""Number of columns if the output is not a terminal, and the smallest number of columns that is used."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Screen:
 
 
 def screen() -> Screen:
-    """Returns the width from COLUMNS or the terminal; without escape sequences in a file, a pipe, or if
+    """Returns the screen with its width from COLUMNS or the terminal; without escape sequences in a file, a pipe, or if
     NO_COLOR is set.
     """
     width = max(_NARROWEST, shutil.get_terminal_size((_WIDTH, 24)).columns)

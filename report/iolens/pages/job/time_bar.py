@@ -1,4 +1,4 @@
-"""The picture of the first page: the run time of an average rank as one bar of its parts."""
+"""The picture of the first page: the run time of an average rank as one bar that is divided into parts."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from iolens.log import Job
 
 _SMALL = 0.001
-"""Parts of the run below this share are drawn together."""
+"""Minimum share of the run for a part of its own; smaller parts are drawn together."""
 
 _UNEVEN = 1.1
-"""I/O time of the slowest rank over that of an average one from which the caption says both."""
+"""Minimum ratio of the slowest rank's I/O time to the average rank's for which the caption gives both."""
 
 _SHORTEST = 0.001
 """Minimum time of a part, in seconds, that is mentioned."""
@@ -58,7 +58,7 @@ def _drawn(job: Job, parts: list[tuple[str, float, str]], caption: str) -> Figur
 
 
 def _short_time(seconds: float) -> str:
-    """Returns a time in words, which is not more exact than a millisecond."""
+    """Returns a time in words, rounded to a millisecond."""
     return words.duration(seconds) if seconds >= _SHORTEST else f"< {_SHORTEST} s"
 
 

@@ -27,7 +27,7 @@ _PARTIAL, _ANONYMIZED = "PARTIAL LOG", "ANONYMIZED LOG"
 
 
 _MOST_PROGRAMS = 4
-"""Programs of a job that are named in its facts; the table of programs has all."""
+"""Maximum number of a job's programs that its facts list; the table of programs has all of them."""
 
 _LONGEST_NAME = 30
 """Maximum length of a program's name, in characters, in a title that has several."""

@@ -20,7 +20,9 @@ from iolens.pages.text.grid import grid
 
 GAP = 12.0
 _LONG, _ROOM = 16, 110.0
-"""A table of more rows than LONG may be split over pages, but not begun in less than ROOM points."""
+"""A table with more rows than LONG may be split over pages, but does not begin on a page with less than ROOM points
+left.
+"""
 _BELONGING = ("small", "code")
 """Styles of texts that stay on one page with the finding above them."""
 _INK, _QUIET = HexColor("#222222"), HexColor("#555555")
@@ -28,7 +30,7 @@ _INK, _QUIET = HexColor("#222222"), HexColor("#555555")
 
 @dataclass(frozen=True)
 class Spacing:
-    """The room of blocks: the scale of figures, and the points below each block."""
+    """The spacing of blocks: the scale of figures, and the points below each block."""
 
     figures: float = 1.0
     below: float = 11.0
@@ -73,19 +75,19 @@ _STYLES: dict[str, dict[str, Any]] = {
 
 
 class _Words(Paragraph):  # type: ignore[misc]
-    """A paragraph or heading."""
+    """A paragraph or heading that is marked in the document's structure."""
 
     def draw(self) -> None:
-        """Draws it as an element of the document's structure."""
+        """Draws the text as an element of the document's structure."""
         with tagged(self.canv, KINDS.get(self.style.name, "P")):
             super().draw()
 
 
 class _Code(Preformatted):  # type: ignore[misc]
-    """Lines to paste."""
+    """Lines to paste that are marked in the document's structure."""
 
     def draw(self) -> None:
-        """Draws them as an element of the document's structure."""
+        """Draws the lines as an element of the document's structure."""
         with tagged(self.canv, "P"):
             super().draw()
 
@@ -102,7 +104,7 @@ class Heading(_Words):
     """A page's title, also an entry of the PDF's outline."""
 
     def draw(self) -> None:
-        """Draws it and marks the place."""
+        """Draws the title and marks its place in the outline."""
         key = f"{self.canv.getPageNumber()} {self.text}"
         self.canv.bookmarkPage(key)
         self.canv.addOutlineEntry(self.text, key, 0)
@@ -118,7 +120,7 @@ def _heading(title: str) -> Flowable:
 
 
 class Drawing(Flowable):  # type: ignore[misc]
-    """A matplotlib figure of `width` points, then scaled; `says` is what it shows in words."""
+    """A matplotlib figure of `width` points, then scaled; `says` describes its content in words."""
 
     def __init__(self, figure: Any, width: float, scale: float, says: str) -> None:
         super().__init__()
@@ -128,11 +130,11 @@ class Drawing(Flowable):  # type: ignore[misc]
         self.width, self.height = (float(self.factor * length) for length in size)
 
     def wrap(self, *available: float) -> tuple[float, float]:
-        """Returns the size it takes."""
+        """Returns the size that the figure takes."""
         return self.width, self.height
 
     def draw(self) -> None:
-        """Draws it as vectors."""
+        """Draws the figure as vectors."""
         self.canv.scale(self.factor, self.factor)
         with tagged(self.canv, "Figure", self.says):
             draw_figure(self.canv, self.figure)
@@ -157,8 +159,8 @@ def _heads(block: Block) -> bool:
 
 
 def flowables(group: Sequence[Block], width: float, spacing: Spacing) -> list[Flowable]:
-    """Returns the parts of a group in a column of `width` points: the group stays together, except that a long table
-    may be split.
+    """Returns the flowables of a group in a column of `width` points: the group stays together, except that a long
+    table may be split.
     """
     block = group[0]
     if isinstance(block, Table) and len(block.rows) > _LONG:
@@ -187,7 +189,7 @@ def _parts(block: Block, width: float, spacing: Spacing) -> list[Flowable]:
 
 
 def _spaced(flow: list[Flowable], spacing: Spacing) -> list[Flowable]:
-    """Leaves room below the last piece, unless a page ends there."""
+    """Adds space below the last piece, unless a page ends there."""
     flow[-1].spaceAfter = spacing.below
     return flow
 
@@ -203,7 +205,7 @@ def _noted(note: str) -> list[Flowable]:
 
 
 def side_by_side(row: Row, width: float, spacing: Spacing = USUAL) -> Flowable:
-    """Blocks in columns, tops aligned."""
+    """Returns the blocks of a row in columns, with their tops aligned."""
     shares = row.shares or [1.0] * len(row.blocks)
     room = width - GAP * (len(row.blocks) - 1)
     widths = [room * share / sum(shares) for share in shares]

@@ -10,7 +10,9 @@ from matplotlib.textpath import TextPath
 from matplotlib.transforms import Affine2D
 
 MAGNIFIED = 4.0
-"""Pixels per point of an image that matplotlib resamples; one with interpolation `none` keeps its own pixels."""
+"""Number of pixels per point of an image that matplotlib resamples; an image with interpolation `none` keeps its own
+pixels.
+"""
 
 _BOLD_WEIGHT = 600
 _HEAVY = ("bold", "semibold", "demibold", "heavy", "black", "extra bold")
@@ -52,7 +54,9 @@ class PointsRenderer(RendererBase):
         ismath: Any = False,
         mtext: Any = None,
     ) -> None:
-        """Formulas as outlines, since a page's fonts lack their signs; all else as `draw_words` has it."""
+        """Draws text: formulas as outlines, because a page's fonts lack their signs, and all other text by
+        `draw_words`.
+        """
         if not ismath:
             self.draw_words(gc, (x, y), s, prop, angle)
             return
@@ -73,7 +77,7 @@ class PointsCanvas(FigureCanvasBase):
         self.renderer = renderer
 
     def get_renderer(self) -> PointsRenderer:
-        """Returns the renderer; looked up by name by matplotlib's layout engines."""
+        """Returns the renderer; matplotlib's layout engines look this method up by name."""
         return self.renderer
 
 
@@ -84,8 +88,8 @@ def size_of(figure: Any) -> tuple[float, float]:
 
 
 def draw_with(renderer: PointsRenderer, figure: Any) -> None:
-    """Draws the figure. Where a text has characters that the font lacks, it shows a box for each, which a reader sees;
-    a warning in the terminal tells nobody what to do.
+    """Draws the figure. Warnings about characters that the font lacks are suppressed: the reader sees a box for each,
+    and the warning does not say what to do.
     """
     figure.set_dpi(72)
     PointsCanvas(figure, renderer)

@@ -30,16 +30,15 @@ _MARGIN = 48.0
 _HEADER, _FOOTER = 46.0, 30.0
 _WIDTH, _HEIGHT = A4[0] - 2 * _MARGIN, A4[1] - _MARGIN - _FOOTER - _HEADER
 _LEAST_FULL = 1 / 3
-"""Minimum share of a sheet that must be in use before another sheet is begun."""
+"""Minimum share of a sheet that must be used before a new sheet is begun."""
 _NEARLY_EMPTY = 0.2
-"""If the last sheet is filled by less than this share, the other sheets take up its contents where they can."""
+"""Maximum share of the last sheet in use for which its contents are moved to the other sheets, if possible."""
 _INK, _QUIET, _LINE, _ALERT = HexColor("#222222"), HexColor("#666666"), HexColor("#bbbbbb"), HexColor("#b03a00")
 
 
 def build(path: Path, title: str, subtitle: str, pages: Sequence[Page], labels: Sequence[str]) -> None:
-    """Lays out the pages and write the PDF; a page may have a subtitle and labels of its own.
-
-    Where the last sheet would be nearly empty, figures and spaces are made smaller if that saves it.
+    """Lays out the pages and writes the PDF; a page may have a subtitle and labels of its own. If the last sheet would
+    be nearly empty, figures and spaces are made smaller if that saves it.
     """
     content, sheets, used = _laid_out(title, subtitle, pages, labels, USUAL)
     if sheets > 1 and used < _NEARLY_EMPTY:
@@ -51,7 +50,7 @@ def build(path: Path, title: str, subtitle: str, pages: Sequence[Page], labels: 
 def _laid_out(
     title: str, subtitle: str, pages: Sequence[Page], labels: Sequence[str], spacing: Spacing
 ) -> tuple[bytes, int, float]:
-    """Returns the PDF, how many sheets it has, and which part of the last one is in use."""
+    """Returns the PDF, the number of its sheets, and the part of the last sheet that is in use."""
     content = BytesIO()
     document = BaseDocTemplate(
         content,
@@ -81,8 +80,8 @@ def _laid_out(
 
 
 def _new_sheet(page: Page) -> Flowable:
-    """Returns the break before a page: a page without words of its own around it does not leave the sheet before it
-    under a third full.
+    """Returns the break before a page. A page without a subtitle or labels of its own does not begin a new sheet if the
+    sheet before it is less than a third full.
     """
     has_own = page.subtitle is not None or page.labels is not None
     return PageBreak() if has_own else CondPageBreak(_HEIGHT * (1 - _LEAST_FULL))
@@ -141,7 +140,7 @@ def _draw_footer(canvas: Any, labels: Sequence[str]) -> None:
 
 
 class End(Flowable):  # type: ignore[misc]
-    """Takes no room, and knows how much of the last sheet is left, in points."""
+    """Takes no room, and records how much of the last sheet is left, in points."""
 
     left = 0.0
 
@@ -155,7 +154,7 @@ class End(Flowable):  # type: ignore[misc]
 
 
 class NumberedCanvas(Canvas):  # type: ignore[misc]
-    """Holds the pages back until their number is known."""
+    """A canvas that holds the pages back until their number is known."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **{**kwargs, "initialFontName": font(PLAIN)})

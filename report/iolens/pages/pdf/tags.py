@@ -21,7 +21,7 @@ KINDS = {"page": "H1", "heading": "H2", "finding": "H3"}
 
 @dataclass(eq=False)
 class _Element:
-    """An element of the structure: the elements below it, or the number of its marked content on its page."""
+    """An element of the structure: its children, or the number of its marked content on its page."""
 
     kind: str
     alternative: str = ""
@@ -39,7 +39,7 @@ class Tags:
         self.by_page: dict[int, list[_Element]] = {}
 
     def begin(self, kind: str, alternative: str = "") -> _Element:
-        """Returns a new element below the innermost open one, which it becomes itself."""
+        """Returns a new element below the innermost open one; the new element becomes the innermost open one."""
         made = _Element(kind, alternative)
         self.open[-1].below.append(made)
         self.open.append(made)
@@ -77,8 +77,8 @@ class Tags:
 
 
 def _written(element: _Element, parent: Any, document: Any, found: dict[int, Any]) -> Any:
-    """Adds an element, with all elements below it, to the document. Returns the element's reference, which `found`
-    keeps as well.
+    """Adds an element and all elements below it to the document. Returns the element's reference, which is also added
+    to `found`.
     """
     made = PDFDictionary({"S": PDFName(element.kind), "P": parent})
     place = found[id(element)] = document.Reference(made)
@@ -96,7 +96,7 @@ def _written(element: _Element, parent: Any, document: Any, found: dict[int, Any
 
 @contextmanager
 def tagged(canvas: Any, kind: str, alternative: str = "") -> Iterator[None]:
-    """Marks what is drawn meanwhile as the content of a new element."""
+    """Marks everything that is drawn inside the block as the content of a new element."""
     element = canvas.tags.begin(kind, alternative)
     canvas.addLiteral(f"/{kind} <</MCID {canvas.tags.mark(element, canvas.getPageNumber())}>> BDC")
     yield
@@ -106,7 +106,7 @@ def tagged(canvas: Any, kind: str, alternative: str = "") -> Iterator[None]:
 
 @contextmanager
 def artifact(canvas: Any) -> Iterator[None]:
-    """Marks what is drawn meanwhile as decoration, which is not read out."""
+    """Marks everything that is drawn inside the block as decoration, which is not read out."""
     canvas.addLiteral("/Artifact BMC")
     yield
     canvas.addLiteral("EMC")

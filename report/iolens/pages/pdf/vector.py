@@ -28,7 +28,7 @@ def draw_figure(canvas: Any, figure: Any) -> None:
 
 
 class CanvasRenderer(PointsRenderer):
-    """matplotlib's drawing calls as reportlab's."""
+    """Translates matplotlib's drawing calls into reportlab's."""
 
     def __init__(self, canvas: Any, width: float, height: float) -> None:
         super().__init__(width, height)
@@ -111,7 +111,7 @@ class CanvasRenderer(PointsRenderer):
 
 
 def _canvas_path(canvas: Any, path: Path) -> Any:
-    """Returns a path whose vertices are points on the page, as a reportlab path."""
+    """Returns a reportlab path from a path whose vertices are points on the page."""
     out = canvas.beginPath()
     here = (0.0, 0.0)
     for points, code in path.iter_segments(simplify=False):

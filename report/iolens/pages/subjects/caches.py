@@ -12,11 +12,13 @@ if TYPE_CHECKING:
     from iolens.metrics.subjects.subject import Subjects
 
 _MUCH_FASTER = 4.0
-"""Times by which reads of the same bytes may differ between two runs before a cache is suspected."""
+"""Minimum ratio between the times of reading the same bytes in two runs for which a cache is suspected."""
 
 
 def cold_caches(subjects: Subjects) -> str:
-    """Returns a note on the file, of those that nobody wrote, whose reads differ most in time; empty if none does."""
+    """Returns a note on the file whose reads differ most in time, among those that nobody wrote; empty if none differs
+    enough.
+    """
     found, first = aligned_files(subjects), subjects.letters[0]
     worst = (_MUCH_FASTER, "")
     for letter in subjects.letters[1:]:

@@ -1,4 +1,4 @@
-"""The comparison of logs, runs and outputs as a document: what differs, facts, time, bytes, sizes, files."""
+"""The comparison of logs, runs and outputs as a document: differences, facts, time, bytes, sizes, files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from iolens.pages.subjects.words import doubts, headline, notes
 
 
 def write_subjects(subjects: Subjects, path: Path) -> ComparisonSummary:
-    """Writes the document, PDF or HTML as its name ends, and returns what a terminal shows of it."""
+    """Writes the document, as PDF or HTML according to its name, and returns its summary for a terminal."""
     title = f"Comparison of {len(subjects.all)}"
     names = ", ".join(f"{letter} {one.label}" for letter, one in subjects.named)
     evidence = of_subjects(subjects)
@@ -46,7 +46,7 @@ def _labels(subjects: Subjects) -> list[str]:
 
 
 def _lead(subjects: Subjects) -> Sequence[Block]:
-    """Returns the sentences that a reader needs first: what puts the numbers in doubt stands before them."""
+    """Returns the sentences that a reader needs first; the reasons to doubt the numbers precede the numbers."""
     first, *others = headline(subjects)
     said = [Text(f"Caution: {doubt}", "small") for doubt in doubts(subjects)]
     return [*said, Text(first, "lead"), *map(Text, others), *(Text(text, "small") for text in notes(subjects))]

@@ -21,7 +21,7 @@ def verdict_table(verdicts: Sequence[Verdict]) -> Table:
 
 
 def summary(verdicts: Sequence[Verdict]) -> str:
-    """Returns one line on all verdicts: those that are broken, and how many are open."""
+    """Returns one line on all verdicts: the broken limits, and the number of open ones."""
     broken = [one for one in verdicts if one.outcome == BROKEN]
     still_open = sum(one.outcome == OPEN for one in verdicts)
     told = [f"{len(broken)} of {words.plural(len(verdicts), 'limit')} broken"]
@@ -32,7 +32,7 @@ def summary(verdicts: Sequence[Verdict]) -> str:
 
 
 def junit(verdicts: Sequence[Verdict]) -> str:
-    """Returns the verdicts in the XML of JUnit: a broken limit is a failure, an open one is skipped."""
+    """Returns the verdicts in the XML of JUnit: a broken limit is a failure, an open limit is skipped."""
     numbers = {"tests": len(verdicts), "errors": 0}
     for name, kind in (("failures", BROKEN), ("skipped", OPEN)):
         numbers[name] = sum(one.outcome == kind for one in verdicts)
@@ -49,7 +49,7 @@ def junit(verdicts: Sequence[Verdict]) -> str:
 
 
 def _change(one: Verdict) -> str:
-    """Returns by how much a number changed, with its interval."""
+    """Returns the change of a number, with its interval."""
     if one.ratio is None:
         return words.NONE
     ends = [one.ratio.value, one.ratio.low, one.ratio.high]

@@ -1,4 +1,4 @@
-"""A comparison of subjects in words: cells, the headline, and what to beware of."""
+"""A comparison of subjects in words: cells, the headline, and cautions."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _LABEL = 48
 """Maximum length of a name in a sentence, in characters."""
 
 _MANY = 4
-"""Minimum number of rows of a group that the headline sums up."""
+"""Minimum number of rows of a group that the headline sums up in one statement."""
 
 _ALIKE, _MUCH = 1.1, 1 << 20
-"""Ratio up to which bytes count as alike, and the bytes from which on unlike ones are said."""
+"""Ratio up to which bytes count as equal, and the number of bytes from which on a difference is mentioned."""
 
 _HEADLINE = (RUN, "Bandwidth", "Time", "Computing", "Metadata")
 """Groups whose rows the headline names, in this order; those of the run come first."""
@@ -87,7 +87,7 @@ def change(difference: float, unit: str) -> str:
 
 
 def ratio_words(ratio: float, low: float, high: float, standing: str) -> str:
-    """Returns a ratio with its interval, and what it is worth."""
+    """Returns a ratio with its interval, and the meaning of it."""
     if standing == ABSENT or is_nan(ratio):
         return {ABSENT: "", SAME: "same"}.get(standing, "no ratio: zeros")
     if standing == SAME:
@@ -99,7 +99,7 @@ def ratio_words(ratio: float, low: float, high: float, standing: str) -> str:
 
 
 def headline(subjects: Subjects) -> list[str]:
-    """Returns for each subject but the first a sentence about which of the most important numbers changed, and by how
+    """Returns, for each subject but the first, a sentence about the most important numbers that changed, and by how
     much.
     """
     rows = aligned(subjects)
@@ -141,7 +141,7 @@ def _named(rows: pd.DataFrame, group: str, first: str, letter: str) -> list[str]
 
 
 def _waited(rows: pd.DataFrame, first: str, letter: str) -> list[str]:
-    """Returns the two works whose waits changed most, each as a part of a sentence."""
+    """Returns the two causes of waits that changed most, each as a part of a sentence."""
     if rows.empty:
         return []
     waits = rows[(rows["group"] == WAITED) & (rows[f"change {letter}"].fillna(0) != 0)].head(_MOST_WAITS)
@@ -171,7 +171,9 @@ def _summed(group: str, rows: pd.DataFrame, letter: str) -> str:
 
 
 def notes(subjects: Subjects) -> list[str]:
-    """Returns what the intervals promise, where there are any, and which subjects lack the events of waits."""
+    """Returns notes on the coverage of the intervals, if there are any, and on the subjects that lack the events of
+    waits.
+    """
     silent = [letter for letter, subject in subjects.named if not any(why(job) for job in subject.jobs)]
     said = [
         f"Waits by cause, critical path and replays of {', '.join(silent)} are n/a: no log of it has the events of "
@@ -187,7 +189,7 @@ def notes(subjects: Subjects) -> list[str]:
 
 
 def doubts(subjects: Subjects) -> list[str]:
-    """Returns what puts the numbers in doubt, which a reader needs before them, the most important first."""
+    """Returns the reasons to doubt the numbers, the most important first; a reader needs them before the numbers."""
     said = [
         _single_runs(subjects),
         _unlike(subjects),
@@ -224,7 +226,7 @@ def _repeats_within(subject: Subject) -> bool:
 
 
 _UNLIKE = {"program": "programs", "benchmark": "benchmarks", "class": "classes", "processes": "numbers of processes"}
-"""Facts that change how much work a run is, as several of them are called."""
+"""Facts that change the work of a run, with the plural of each."""
 
 
 def _unlike(subjects: Subjects) -> str:
@@ -243,7 +245,7 @@ def _unlike(subjects: Subjects) -> str:
 
 
 def unlike_bytes(subjects: Subjects) -> str:
-    """Returns a note if the subjects moved unlike numbers of bytes, so that their times are of different work."""
+    """Returns a note if the subjects moved different numbers of bytes, so that their times are of different work."""
     moved = {
         letter: fmean(sum(moved_once(job).values()) for job in subject.jobs)
         for letter, subject in subjects.named
@@ -263,7 +265,7 @@ def _whole_seconds(subjects: Subjects) -> str:
 
 
 def run_count(subject: Subject) -> str:
-    """Returns how many runs, and of what."""
+    """Returns the number of runs, and their kind."""
     logs, outputs = len(subject.jobs), sum(trial.output is not None for trial in subject.trials)
     parts = [words.plural(logs, "log")] if logs else []
     parts += [words.plural(outputs, "output")] if outputs else []

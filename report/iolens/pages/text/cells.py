@@ -1,4 +1,4 @@
-"""The text in a table's cells: whether it is a number, and how it gets shorter."""
+"""The text in the cells of a table: recognising numbers, and shortening text."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 NUMBER = re.compile(
     r"^(< )?[-+−]?[\d.,]+( ?(%|s|ms|us|µs|[KMGTPE]?i?B(/s)?|M?/s))?$|^[\d,]+ (h|min)( \d+ (min|s))?$|^n/a$|^--$|^$"
 )
-"""Matches text that is set flush right."""
+"""Matches text that is aligned to the right."""
 
 _DOTS = "…"
 

@@ -17,16 +17,16 @@ from iolens.pages.text.shorten import broken
 
 _SIZE, _PAD = 7.2, 4.0
 _USUAL, _CLOSE = (9.2, 1.6, 1.8), (8.6, 0.9, 1.1)
-"""Points from line to line, above and below a row."""
+"""Points from line to line, above a row, and below a row: usual, and close."""
 _FEWEST = 6
 """Minimum number of rows of a table on its last sheet."""
 _INK, _LINE, _BAND = HexColor("#222222"), HexColor("#999999"), HexColor("#f6f6f6")
 
 
 class Sheets(Flowable):  # type: ignore[misc]
-    """A table and its note over as many sheets as they need; the last one never has but the note or few rows.
+    """A table and its note over as many sheets as they need; the last sheet never has only the note or only a few rows.
 
-    `closer` makes the same table with less room between rows: it is taken where that saves a sheet.
+    `closer` makes the same table with less space between rows, which is used if that saves a sheet.
     """
 
     def __init__(self, whole: Grid, note: Sequence[Flowable] = (), closer: Callable[[], Grid] | None = None) -> None:
@@ -57,7 +57,7 @@ class Sheets(Flowable):  # type: ignore[misc]
         return [parts[0], Sheets(parts[1], self.note)] if len(parts) == 2 else []
 
     def draw(self) -> None:
-        """Draws table and note where they are."""
+        """Draws the table and its note."""
         y = self.height - self.whole._height
         self.whole.drawOn(self.canv, 0, y)
         for part in self.note:
@@ -66,7 +66,7 @@ class Sheets(Flowable):  # type: ignore[misc]
 
 
 def _rows_of(part: Any) -> int:
-    """Returns rows of a reportlab table without its head."""
+    """Returns the number of rows of a reportlab table, without its head."""
     return int(part._nrows) - int(part.repeatRows)
 
 
@@ -111,9 +111,10 @@ def _set_table(table: Table, width: float, closer: bool) -> Grid:
 
 
 def column_widths(heads: Sequence[str], rows: Sequence[Sequence[str]], width: float) -> list[float]:
-    """Returns each column as wide as its longest cell; when all together are too wide, the widest give way to a cap.
+    """Returns the width of each column: that of its longest cell.
 
-    A head may be broken at spaces, so that its longest word counts for it.
+    If all columns together are too wide, the widest are limited to a common maximum. A head may be broken at spaces, so
+    that only its longest word counts.
     """
     wanted = []
     for column, head in enumerate(heads):
@@ -128,7 +129,7 @@ def column_widths(heads: Sequence[str], rows: Sequence[Sequence[str]], width: fl
 
 
 def capped(wanted: Sequence[float], width: float) -> list[float]:
-    """Widths with one cap for all, the highest cap at which they fit into `width`."""
+    """Returns the widths, limited to the largest common maximum with which they fit into `width`."""
     left, room = len(wanted), width
     for want in sorted(wanted):
         if want * left > room:
@@ -138,5 +139,5 @@ def capped(wanted: Sequence[float], width: float) -> list[float]:
 
 
 def _wrapped(cells: Sequence[str], widths: Sequence[float], name: str) -> list[str]:
-    """Returns cells with line ends where their column needs them."""
+    """Returns the cells with line breaks where their column requires them."""
     return ["\n".join(broken(cell, name, _SIZE, wide - _PAD)) for cell, wide in zip(cells, widths, strict=True)]

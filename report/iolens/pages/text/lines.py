@@ -1,4 +1,6 @@
-"""Tables and paragraphs as lines of text: no number is ever cut; what finds no room is left out by its name."""
+"""Tables and paragraphs as lines of text. A number is never cut; columns for which there is no room are left out and
+named.
+"""
 
 from __future__ import annotations
 
@@ -65,7 +67,7 @@ def table_text(table: Table, width: int) -> list[str]:
 
 
 def _folded(cell: str, width: int) -> list[str]:
-    """Returns a cell in lines of its column: sentences are broken at spaces, a path or a longer word loses its
+    """Returns the lines of a cell in its column: sentences are broken at spaces, a path or a longer word loses its
     middle.
     """
     if (
@@ -83,8 +85,8 @@ def _fitted(
 ) -> tuple[list[int], list[int]]:
     """Returns the columns that are shown, and their widths.
 
-    Heads give way first (they may be broken at spaces), then columns of words (down to SHORTEST), then whole columns,
-    the last ones first.
+    If room is short, heads are broken at spaces first, then columns of words are narrowed (down to SHORTEST), then
+    whole columns are dropped, the last ones first.
     """
     cells = [max((len(row[n]) for row in rows), default=0) for n in range(len(heads))]
     roomy = [max(cell, len(head)) for cell, head in zip(cells, heads, strict=True)]
@@ -114,7 +116,9 @@ def _fitted(
 
 
 def _head_lines(heads: Sequence[str], widths: Sequence[int], numeric: Sequence[bool]) -> list[str]:
-    """Returns the heads, broken at spaces where their column is narrower; the last lines are level."""
+    """Returns the lines of the heads, which are broken at spaces if their column is narrower, and aligned at the
+    bottom.
+    """
     broken = [textwrap.wrap(head, max(1, wide)) or [""] for head, wide in zip(heads, widths, strict=True)]
     most = max(map(len, broken))
     cells = [[""] * (most - len(each)) + each for each in broken]
@@ -126,12 +130,12 @@ def _head_lines(heads: Sequence[str], widths: Sequence[int], numeric: Sequence[b
 
 
 def _short(cell: str, wide: int) -> str:
-    """Returns a cell of words without its middle where it is too long, and a C++ name without its parameters."""
+    """Returns a cell of words without its middle if it is too long; a C++ name loses its parameters instead."""
     if len(cell) > wide and is_long_name(cell):
         cell = fitting_name(cell, lambda name: len(name) <= wide)
     return cell if len(cell) <= wide else middle(cell, wide - 1)
 
 
 def _aligned(cell: str, wide: int, right: bool) -> str:
-    """Returns the cell at its column's width."""
+    """Returns the cell padded to its column's width."""
     return cell.rjust(wide) if right else cell.ljust(wide)

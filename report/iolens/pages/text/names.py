@@ -1,4 +1,4 @@
-"""Names of C++ functions that are too long for their place: parameters and template arguments are left out first."""
+"""Names of C++ functions that are too long for their place: parameters and template arguments are dropped first."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _KEPT = ("(anonymous namespace)", "<lambda")
 
 
 _MOST_BLANKS = 2
-"""Blanks before a function's name: of its return type."""
+"""Maximum number of blanks before a function's name, which belong to its return type."""
 
 _NO_NAME = re.compile(r"[%/;,“]|(?<!:):(?!:)")
 
@@ -37,13 +37,15 @@ def shorter_names(text: str) -> list[str]:
 
 
 def fitting_name(text: str, fits: Callable[[str], bool]) -> str:
-    """Returns the longest form of a C++ name that fits, or the shortest one where none does."""
+    """Returns the longest form of a C++ name that fits, or the shortest form if none does."""
     forms = shorter_names(text)
     return next((one for one in forms if fits(one)), forms[-1])
 
 
 def _without(name: str, brackets: str, instead: str) -> str:
-    """Returns a name with something else in place of its outermost brackets; the name itself if they do not pair."""
+    """Returns a name with another text in place of its outermost brackets; returns the name unchanged if brackets do
+    not pair.
+    """
     found, depth, begin = [], 0, 0
     for place, letter in enumerate(name):
         if letter == brackets[0]:

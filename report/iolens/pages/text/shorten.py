@@ -1,4 +1,4 @@
-"""Text that fits: paths and words too long for their place lose their middle, sentences are broken."""
+"""Fits text into its place: paths and words that are too long lose their middle, sentences are broken."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from iolens.pages.text.names import fitting_name, is_long_name
 
 
 def shorten(text: str, font: str, size: float, width: float) -> str:
-    """Returns the text on one line of `width` points; where it is longer, its middle gives way to an ellipsis.
-
-    A C++ name loses its parameters and template arguments first.
+    """Returns the text on one line of `width` points; if it is longer, an ellipsis replaces its middle. A C++ name
+    loses its parameters and template arguments first.
     """
     if text_width(text, font, size) <= width:
         return text

@@ -1,4 +1,6 @@
-"""Tables as plain text, laid out as pat_report does: numbers on the left, names on the right, deeper by bars."""
+"""Tables as plain text, in pat_report's layout: numbers on the left, names on the right, with bars that show their
+depth.
+"""
 
 from __future__ import annotations
 
@@ -15,20 +17,20 @@ if TYPE_CHECKING:
 
 _WIDTH = 110
 _LONGEST = 60
-"""Maximum width of a text that is no path, in characters."""
+"""Maximum width of a text that is not a path, in characters."""
 _SHORTEST = 12
-"""Smallest width to which such a text is narrowed on a terminal."""
+"""Minimum width to which a text is narrowed on a terminal, in characters."""
 _NAME = 24
-"""Width that a name gets before numbers on its left do; a longer name goes beyond the edge."""
+"""Width that a name keeps before numbers on its left are dropped; a longer name extends beyond the edge."""
 UNLIMITED = 100_000
-"""Width of an output that is no terminal."""
+"""Width of an output that is not a terminal."""
 _HEAD = 10
 """Maximum width of a column's head before it is broken."""
 
 
 def plain_table(table: Table, room: int = UNLIMITED) -> str:
-    """Returns one line per row, more for long texts; numbers flush right. A table that is wider than `room` columns has
-    its texts in more lines.
+    """Returns one line per row, or several for long texts, with numbers aligned to the right. If a table is wider than
+    `room` columns, its texts are broken into more lines.
     """
     for longest in range(_LONGEST, _SHORTEST - 1, -4):
         rows = [part for row in table.rows for part in _folded(row, longest)]
@@ -39,7 +41,7 @@ def plain_table(table: Table, room: int = UNLIMITED) -> str:
 
 
 def _folded(row: Sequence[str], longest: int) -> list[list[str]]:
-    """Returns a row whose texts go over several lines where they are long; a path stays whole, a list breaks behind its
+    """Returns the lines of a row's cells: long texts are broken, a path stays whole, a list is broken after its
     commas.
     """
     cells = [_wrapped(cell, longest) for cell in row]
@@ -61,8 +63,8 @@ def _wrapped(cell: str, longest: int) -> list[str]:
 
 
 def drilled(table: Table, depths: Sequence[int], levels: Sequence[str], room: int = UNLIMITED) -> str:
-    """Returns one line per row, the first column last; `levels` are the names of the depths below the total. What finds
-    no place in `room` columns is left out by its name, the last columns first.
+    """Returns one line per row, the first column last; `levels` are the names of the depths below the total. Columns
+    that do not fit into `room` are left out and named, the last ones first.
     """
     deepest = max(depths, default=0)
     names = [row[0].replace(INDENT, "") for row in table.rows]
@@ -91,7 +93,7 @@ def drilled(table: Table, depths: Sequence[int], levels: Sequence[str], room: in
 
 
 def _aligned(ends: Sequence[str], levels: Sequence[str], width: int, deepest: int) -> list[tuple[int, str, str]]:
-    """Heads and levels side by side, as many lines as the longer of them has: place, level, head."""
+    """Returns heads and levels side by side, in as many lines as the longer of them has: position, level, head."""
     blank = f"{' ' * (deepest + width)} |"
     count = max(len(ends), len(levels))
     heads = [*[blank] * (count - len(ends)), *ends]
@@ -100,7 +102,7 @@ def _aligned(ends: Sequence[str], levels: Sequence[str], width: int, deepest: in
 
 
 def _lines(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Returns the heads, a line per word where they are wider than their column, a rule, and the rows."""
+    """Returns the lines of the heads (one word per line if they are wider than their column), a rule, and the rows."""
     widths = [
         max([len(cell) for cell in cells] + [len(word) for word in head.split()] + [min(_HEAD, len(head))])
         for head, cells in zip(heads, _columns_of(rows, len(heads)), strict=True)

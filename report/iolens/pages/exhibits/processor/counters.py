@@ -22,11 +22,11 @@ _PLACES = {
     "ops/byte": 3,
     "refs/miss": 2,
 } | {"avg uses": 3, "GHz": 2, "X": 2, "GB": 3, "GB/s": 3, "MiB": 1, "MiB/s": 1, "per instruction": 4}
-"""Decimal places by unit: those that CrayPAT prints, where it prints the unit."""
+"""Decimal places by unit: those of CrayPAT for the units that CrayPAT prints."""
 
 
 def counter_text(value: float, unit: str, unavailable: str) -> str:
-    """Returns a counter's value, or n/a and why."""
+    """Returns a counter's value, or n/a and the reason."""
     if unavailable:
         return f"{words.NONE} ({unavailable})"
     if unit in _PLACES:

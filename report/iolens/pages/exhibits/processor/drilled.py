@@ -14,7 +14,7 @@ INDENT = "\u00a0\u00a0"
 
 
 def indented(depth: int, name: str) -> str:
-    """Returns a name at its depth."""
+    """Returns a name indented by its depth."""
     return INDENT * depth + name
 
 
@@ -29,7 +29,9 @@ NAME = Column("", ("depth", "name"), indented)
 
 
 def shares(head: str, measure: str, unit: str = "s") -> list[Column]:
-    """Returns share, mean, imbalance and its per cent of the table's first measure, under pat_report's heads."""
+    """Returns the columns share, mean, imbalance and imbalance in per cent of the table's first measure, under
+    pat_report's heads.
+    """
     say = guarded_seconds if unit == "s" else words.size if unit == "B" else words.guarded
     uneven = words.guarded if unit != "B" else guarded_size
     return [

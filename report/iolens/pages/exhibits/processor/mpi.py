@@ -27,7 +27,7 @@ _SIZES = [Column(head, name, words.guarded, optional=True) for head, name in zip
 
 
 def _message_columns(_: Job) -> Sequence[Column]:
-    """Returns share, bytes and messages, and the sizes that occur."""
+    """Returns the columns share, bytes and messages, and the sizes that occur."""
     return [
         NAME,
         Column("Msg Bytes%", "share", words.points),
@@ -39,7 +39,7 @@ def _message_columns(_: Job) -> Sequence[Column]:
 
 
 def _size_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """Yields how many messages of which size."""
+    """Yields the figure of messages by size."""
     from iolens.figures.job.messages import message_bars
 
     total = found.iloc[0]

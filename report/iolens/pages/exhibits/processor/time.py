@@ -22,7 +22,9 @@ _SOURCE = "iolens run"
 
 
 def _time_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """Yields the time of each rank, unless there is only one: the first page has that of an average rank."""
+    """Yields the figure with the time of each rank, unless there is only one rank: the first page has the time of an
+    average rank.
+    """
     from iolens.figures.job.time_shares import rank_time_bars
 
     times = time.rank_time(job)
@@ -42,7 +44,7 @@ def _time_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
 
 
 def time_note(job: Job) -> str:
-    """Returns the source of the numbers, and the contents of each part."""
+    """Returns a note about the source of the numbers and the content of each part."""
     each = time.rank_time(job)
     if each is None:
         return ""
@@ -158,7 +160,7 @@ STEPS: Exhibit[Job] = Exhibit(
 
 
 def _counted(calls: float) -> str:
-    """Returns calls of an average rank; empty if none were counted."""
+    """Returns the number of calls of an average rank; empty if none were counted."""
     return words.guarded(calls) if calls else ""
 
 

@@ -28,7 +28,7 @@ _COLUMNS = [
 
 
 def _in_a_call(event: str) -> Column:
-    """Returns an event's mean of a call."""
+    """Returns the column with an event's mean per call."""
     factor, unit = (1e6, "us") if SCALES.get(event, (1.0, ""))[1] == "s" else (1.0, "")
     name = event.replace("-", " ")
     head = f"{name} a call, {unit}" if unit else f"{name} a call"
@@ -36,7 +36,7 @@ def _in_a_call(event: str) -> Column:
 
 
 def _columns(job: Job) -> list[Column]:
-    """Returns the columns of every log, and one for each event that was counted in calls."""
+    """Returns the columns that every log has, and one for each event that was counted in calls."""
     return _COLUMNS + [_in_a_call(event) for event in events_in_calls(job)]
 
 

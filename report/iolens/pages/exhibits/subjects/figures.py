@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 _MOST_RATIOS = 24
 
 _LEADING = (RUN, "Bandwidth", "Time", "Computing", "Metadata", "MPI-IO", "POSIX", "DFS")
-"""Groups whose ratios are drawn if there are any; otherwise those of all other groups for which more or less is better.
+"""Groups whose ratios are drawn if there are any; otherwise all other groups are drawn in which a larger or smaller
+value is better.
 """
 
 _RATES = (
@@ -33,9 +34,7 @@ _RATES = (
     ("MPI-IO", "speed by the slowest"),
     ("POSIX", "speed by the slowest"),
 )
-"""Rates that are drawn as bars: the first two that exist. A rate that the program printed comes before one from its
-log.
-"""
+"""Rates that are drawn as bars: the first two that exist. A rate that the program printed precedes one from its log."""
 
 _MOST_RATES = 2
 
@@ -53,8 +52,8 @@ def _legend_labels(subjects: Subjects) -> dict[str, str]:
 
 
 def _leading(subjects: Subjects) -> pd.DataFrame:
-    """Returns rows of `aligned` that have a better side, a ratio, and differ; of LEADING groups where there are any.
-    The first MOST_RATIOS.
+    """Returns the first MOST_RATIOS rows of `aligned` that differ, have a ratio, and have a better direction; only
+    those of LEADING groups, if there are any.
     """
     rows = aligned(subjects)
     if rows.empty:
@@ -144,7 +143,7 @@ def _rate_figures(subjects: Subjects, found: pd.DataFrame) -> Iterable[FigureBlo
 
 
 def _time_figure(subjects: Subjects, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """Draws where the time of an average process went."""
+    """Yields the figure with the time of an average process by operation."""
     from iolens.figures.subjects.times import time_bars
 
     caption = (
@@ -157,7 +156,7 @@ def _time_figure(subjects: Subjects, found: pd.DataFrame) -> Iterable[FigureBloc
 
 
 def activity_figure(subjects: Subjects) -> list[FigureBlock]:
-    """Returns the maps, on one scale."""
+    """Returns the maps over time, on one scale."""
     from iolens.figures.subjects.heatmaps import heatmaps
 
     layer, found = subject_shapes.activities(subjects)

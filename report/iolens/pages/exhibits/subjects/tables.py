@@ -69,7 +69,7 @@ def _facts_columns(subjects: Subjects) -> list[Column]:
 
 def differences(subjects: Subjects) -> pd.DataFrame:
     """Returns the rows of `aligned` in which any subject differs from the first, or lacks a number that is not 0
-    elsewhere; of each profile, the MOST_CHANGES largest changes.
+    elsewhere; for each profile, only the MOST_CHANGES largest changes.
     """
     found = aligned(subjects)
     if found.empty:
@@ -81,7 +81,7 @@ def differences(subjects: Subjects) -> pd.DataFrame:
 
 
 def _numbers_columns(subjects: Subjects) -> list[Column]:
-    """Returns the name, the value of each subject, and how it stands to the first."""
+    """Returns the columns: the name, the value of each subject, and how it compares to the first subject's."""
     first, *others = subjects.letters
     columns = [Column("", "name")]
     columns += [Column(letter, (f"value {letter}", "unit"), value_text) for letter in subjects.letters]
@@ -101,7 +101,7 @@ _STANDS = ("ratio", "ratio_low", "ratio_high", "standing")
 
 
 def grouped_tables(subjects: Subjects, whole: bool = False) -> list[Block]:
-    """Returns a table for each group of numbers: of those that differ, or of all that any subject has."""
+    """Returns a table for each group of numbers: only the numbers that differ, or all that any subject has."""
     found = aligned(subjects) if whole else differences(subjects)
     tables: list[Block] = []
     for group, rows in found.groupby("group", sort=False) if len(found) else ():
@@ -156,10 +156,10 @@ def _files_note(subjects: Subjects) -> str:
 
 @once_per_job
 def findings(subjects: Subjects) -> pd.DataFrame | None:
-    """Returns one row per finding of `iolens advise` in any log: id, severity, title, and of each subject, named by its
-    letter: `logs A` (with the finding), `gain A` (the largest part of the run that it can gain, NaN if nothing bounds
-    it), `evidence A` of the first log; of each but the first `standing B`: in both, appeared, vanished, or in some
-    runs. None if no subject has logs.
+    """Returns one row per finding of `iolens advise` in any log: id, severity, title, and for each subject, named by
+    its letter, `logs A` (number of logs with the finding), `gain A` (the largest part of the run that it can gain,
+    NaN if nothing bounds it) and `evidence A` of the first log; for each subject but the first also `standing B`: in
+    both, appeared, vanished, or in some runs. None if no subject has logs.
     """
     import pandas as pd
 
@@ -184,7 +184,9 @@ def findings(subjects: Subjects) -> pd.DataFrame | None:
 
 
 def _by_id(jobs: Iterable[Job]) -> dict[str, list[advise.Finding]]:
-    """Returns the findings of some logs by their id; their gains are upper bounds on clocks of whole seconds, too."""
+    """Returns the findings of some logs by their id; their gains are upper bounds even if clocks count whole
+    seconds.
+    """
     found: dict[str, list[advise.Finding]] = {}
     for job in jobs:
         for one in advise.diagnosis(job).findings:
@@ -219,7 +221,7 @@ def _findings_columns(subjects: Subjects) -> list[Column]:
 
 
 def _said_in(total: int) -> Any:
-    """Returns the format of a cell of findings for a subject with this number of logs."""
+    """Returns the function that formats a cell of findings for a subject with this number of logs."""
 
     def said(count: int, gain: float, severity: str) -> str:
         if not total:

@@ -1,4 +1,4 @@
-"""The builds of a program, and whether all of them computed the same."""
+"""The builds of a program, and whether all of them computed the same result."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ _MADE = ("build.compiler", "build.version", "build.flags")
 
 
 def answers(comparison: Comparison) -> pd.DataFrame | None:
-    """Returns a row for each setting of a sweep that builds its program in several ways: `label`, what its program was
-    built with, `difference` (the greatest relative one of its runs' answers to the baseline's) and `answer` in words.
+    """Returns a row for each setting of a sweep that builds its program in several ways: `label`, the compiler and
+    flags of the program, `difference` (the greatest relative difference between its runs' answers and the
+    baseline's) and `answer` in words.
     """
     import pandas as pd
 
@@ -41,7 +42,7 @@ def answers(comparison: Comparison) -> pd.DataFrame | None:
 
 
 def _known(runs: pd.DataFrame, column: str) -> str:
-    """Returns the values of the runs that describe how the program was built."""
+    """Returns the values of a column that describe how the program of these runs was built."""
     values = runs[column].dropna() if column in runs else []
     return "; ".join(dict.fromkeys(map(str, values))) or "n/a"
 

@@ -135,7 +135,7 @@ def _bar_figures(comparison: Comparison, found: pd.DataFrame) -> Iterable[Figure
 
 
 def _ranking_figure(comparison: Comparison, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """Yields the points in order."""
+    """Yields the figure of all points in their order."""
     from iolens.figures.comparison.ranking import ranked, ranking
 
     caption = "From best to worst. Orange: cannot be told from the best; grey: left out of the comparison. "
@@ -223,7 +223,7 @@ def _points_columns(comparison: Comparison) -> list[Column]:
 
 
 def _brief_columns(comparison: Comparison) -> list[Column]:
-    """Returns the columns of points for a terminal, which is narrow: the settings that vary, and the results."""
+    """Returns the columns of points for a narrow terminal: the settings that vary, and the results."""
     reason = Column("standing", "standing", lambda text: text.partition(":")[0])
     return [*_levels(comparison.factors), _COUNT, _value_column(comparison), *_against(comparison), reason]
 
@@ -235,7 +235,7 @@ def _value_column(comparison: Comparison) -> Column:
 
 
 def _against(comparison: Comparison) -> list[Column]:
-    """Returns the column of ratios to the baseline; none where no run is the baseline."""
+    """Returns the column of ratios to the baseline; none if no run is the baseline."""
     if comparison.baseline is None:
         return []
     return [Column("× as fast" if comparison.measure.less_is_better else "× baseline", _AGAINST, _against_baseline)]
@@ -268,7 +268,7 @@ def _measured_columns(measure: Measure) -> list[Column]:
 
 
 def _runs_text(count: int, planned: int, lost: int) -> str:
-    """Returns usable of planned runs, and the number of discarded ones: '3/3', '1/3, 2 lost'."""
+    """Returns the usable and the planned runs, and the number of discarded ones: '3/3', '1/3, 2 lost'."""
     return f"{count}/{planned}" + (f", {lost} lost" if lost else "")
 
 
@@ -298,7 +298,7 @@ def _slashed_sizes(*values: Any) -> str:
 
 
 def _measured(value: Any) -> str:
-    """Returns a measured number, n/a when it is missing."""
+    """Returns a measured number, n/a if it is missing."""
     return words.NONE if value is None or is_nan(value) else three_digits(float(value))
 
 

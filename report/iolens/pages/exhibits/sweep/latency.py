@@ -65,7 +65,7 @@ def _by_size(found: Latencies) -> pd.DataFrame:
 
 
 def _improvement_figure(found: Latencies, every: pd.DataFrame) -> Iterable[FigureBlock]:
-    """Bars over sizes or operations; nothing for one variant."""
+    """Yields the figure of improvements over sizes or operations; nothing for a single variant."""
     from iolens.figures.comparison.latency_improvement import LOWEST, improvement_bars, operation_improvement
 
     baseline = found.comparison.baseline
@@ -84,7 +84,9 @@ def _improvement_figure(found: Latencies, every: pd.DataFrame) -> Iterable[Figur
 
 
 def _latency_figure(found: Latencies, table: pd.DataFrame) -> Iterable[FigureBlock]:
-    """Yields lines over sizes, with the eager limits that were seen; dots where operations have no sizes."""
+    """Yields the figure of latencies: lines over sizes with the observed eager limits, or dots if operations have no
+    sizes.
+    """
     from iolens.figures.comparison.latency_lines import latency_lines, operation_latencies
 
     caption = "Mean over iterations and ranks; typical value of the repetitions, with its interval"

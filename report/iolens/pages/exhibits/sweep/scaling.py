@@ -1,4 +1,4 @@
-"""Speed-up and efficiency where a comparison has several numbers of processes or nodes."""
+"""Speed-up and efficiency, if a comparison has several numbers of processes or nodes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ S = TypeVar("S")
 
 
 def _efficiency(value: float, low: float, high: float) -> str:
-    """Returns per cent with its interval; the base is 100 % by definition."""
+    """Returns an efficiency in per cent with its interval; the base is 100 % by definition."""
     return f"{100 * value:.1f} %{interval(100 * low, 100 * high)}"
 
 
@@ -37,7 +37,7 @@ def _figure(_: object, found: pd.DataFrame) -> Iterable[FigureBlock]:
 
 
 def _exhibit(metric: Callable[[S], pd.DataFrame | None]) -> Exhibit[S]:
-    """Returns the table and the figure over what `metric` gives."""
+    """Returns the exhibit with the table and the figure of a metric."""
     return Exhibit(
         name="scaling",
         title="Speed-up and efficiency",

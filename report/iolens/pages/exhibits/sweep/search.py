@@ -24,8 +24,8 @@ _FAR = 5.0
 
 
 def _steps(trail: Trail) -> pd.DataFrame:
-    """Returns one row per run of the search: its number, setting, why it was chosen, what the model expected with two
-    standard deviations to either side, what was measured, and the best until then; MiB/s.
+    """Returns one row per run of the search: its number, setting, the reason for its choice, the expected value with
+    two standard deviations to either side, the measured value, and the best until then; MiB/s.
     """
     import pandas as pd
 
@@ -51,7 +51,9 @@ def _steps(trail: Trail) -> pd.DataFrame:
 
 
 def _machine(trail: Trail) -> pd.DataFrame:
-    """Returns the fitted parameters of the machine: the median of those that fit the runs, and their 95 % range."""
+    """Returns the fitted parameters of the machine: the median over the machines that fit the runs, and the 95 %
+    range.
+    """
     import pandas as pd
 
     rows = [(one.name, one.unit, one.value, one.low, one.high) for one in trail.machine]
