@@ -157,12 +157,15 @@ def _in_step(program: Program, joins: Joins, waits: Waits) -> tuple[np.ndarray, 
 @dataclass(frozen=True)
 class _Chains:
     """For each wait, the waits of its late rank since the two ranks were in step: the positions first to last (not
-    included) in `order`, which lists the waits by rank and time, and their seconds.
+    included) in `order`, which lists the waits by rank and time, and their seconds. part: share of the first of them
+    that lies after the two ranks were in step. A call that was posted before can bring two ranks in step while one of
+    them waits for a third.
     """
 
     order: np.ndarray
     first: np.ndarray
     last: np.ndarray
+    part: np.ndarray
     seconds: np.ndarray
 
 
@@ -171,15 +174,21 @@ def _own_waits(program: Program, waits: Waits, late_rank: np.ndarray, since: np.
     order = np.lexsort((start, rank))
     by_rank = np.searchsorted(rank[order], np.arange(program.ranks + 1))
     first, last = np.zeros(len(order), np.int64), np.zeros(len(order), np.int64)
-    for each in np.unique(late_rank).tolist():
+    begins, seconds = start[order], waits.waited[order]
+    ends = begins + seconds
+    rows_of = np.argsort(late_rank, kind="stable")
+    bounds = np.searchsorted(late_rank[rows_of], np.arange(program.ranks + 1))
+    for each in range(program.ranks):
         begin, end = by_rank[each], by_rank[each + 1]
-        rows = late_rank == each
-        times = start[order[begin:end]]
-        first[rows] = begin + np.searchsorted(times, since[rows], side="left")
-        last[rows] = begin + np.searchsorted(times, until[rows], side="left")
-    total = np.concatenate([[0.0], np.cumsum(waits.waited[order])])
+        rows = rows_of[bounds[each] : bounds[each + 1]]
+        first[rows] = begin + np.searchsorted(ends[begin:end], since[rows], side="right")
+        last[rows] = begin + np.searchsorted(begins[begin:end], until[rows], side="left")
+    total = np.concatenate([[0.0], np.cumsum(seconds)])
     last = np.maximum(first, last)
-    return _Chains(order, first, last, total[last] - total[first])
+    at = np.minimum(first, max(len(order) - 1, 0))
+    before = np.where(last > first, np.maximum(since - begins[at], 0.0), 0.0)
+    part = 1.0 - np.divide(before, seconds[at], out=np.zeros(len(order)), where=seconds[at] > 0)
+    return _Chains(order, first, last, part, total[last] - total[first] - before)
 
 
 def _passed_on(waits: Waits, chains: _Chains, direct: np.ndarray, further: np.ndarray) -> np.ndarray:
@@ -188,7 +197,7 @@ def _passed_on(waits: Waits, chains: _Chains, direct: np.ndarray, further: np.nd
     place[chains.order] = np.arange(len(chains.order))
     share = np.zeros(len(chains.order) + 1)
     passed = np.zeros(len(chains.order))
-    first, last = chains.first.tolist(), chains.last.tolist()
+    first, last, part = chains.first.tolist(), chains.last.tolist(), chains.part.tolist()
     waited, directs, furthers = waits.waited.tolist(), direct.tolist(), further.tolist()
     for at in range(len(passed) - 1, -1, -1):
         # `share` holds the shares of later waits as differences: each value begins and ends at positions of `order`.
@@ -196,7 +205,8 @@ def _passed_on(waits: Waits, chains: _Chains, direct: np.ndarray, further: np.nd
         passed[at] = waited[at] * own
         if last[at] > first[at]:
             factor = directs[at] + passed[at] * furthers[at]
-            _cover(share, first[at], last[at], factor)
+            _cover(share, first[at], first[at] + 1, factor * part[at])
+            _cover(share, first[at] + 1, last[at], factor)
     return passed
 
 
