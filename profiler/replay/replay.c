@@ -1,132 +1,179 @@
 /* libiolens-replay.so: replays of a job's calls for `iolens table what_if`, loaded by
  * report/iolens/metrics/why/replay.py, which does the same in Python where this library is missing.
  *
- * Each rank goes through its calls until one must wait for calls of other ranks that have not begun yet. */
+ * Each rank goes through its calls until one must wait for calls of other ranks that have not begun yet. A
+ * job has up to 10^8 calls, of which many wait for nobody and hold up nobody: only those that do either are
+ * in a list. */
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Arrays by call, rank or group. Lists stand one behind the other: the values of key k are
- * list[first[k]] to list[first[k + 1] - 1]. */
+/* Calls are numbered by rank and begin. A call that waits for others has a place in `waiter`, by which the
+ * other arrays name it. The lists by call are in the order of calls, so that each rank reads its part of them
+ * once. */
 struct dependencies {
-    int64_t ranks, calls, groups;
+    int64_t ranks, edges, waiters, parts, groups;
     const int64_t *first; /* first call of each rank, and the number of calls behind the last one */
-    const double *start;  /* measured begin of each call */
-    const int32_t *rank, *leads_first, *leads_to; /* calls that cannot end before a call has begun */
-    const int32_t *member;                        /* group that a call's start is a part of; -1: none */
-    const int32_t *frees_first, *frees;           /* calls that wait until all of a group have begun */
-    const int32_t *missing;                       /* number of calls and groups that a call waits for */
-    const int32_t *members;                       /* number of calls in a group */
+    const int32_t *edge_from, *edge_to; /* call, and a waiter that cannot end before that call has begun */
+    const int32_t *waiter;              /* call */
+    const int32_t *part_call, *part_of; /* call, and a group that its begin is a part of */
+    const int32_t *frees_first,
+        *frees; /* waiters for group k: frees[frees_first[k]] to frees[frees_first[k + 1] - 1] */
+};
+
+struct rank {
+    int64_t next, last;         /* the first call that has not ended, and the one behind the last call */
+    int64_t edge, waiter, part; /* places in the lists of the first ones at that call or behind it */
+    double time;                /* begin of that call, or end of the one before */
+    bool begun;                 /* true if that call has begun */
 };
 
 struct state {
     const struct dependencies *on;
-    int64_t *next;  /* by rank: its first call that has not ended */
-    bool *begun;    /* by rank: true if that call has begun */
-    double *time;   /* by rank: begin of that call, or end of the one before */
+    struct rank *rank;
     int64_t *ready; /* stack of the ranks that can go on, each once at most */
     int64_t ready_count;
-    int32_t *missing; /* by call, and `absent` by group: the rest of `missing` and of `members` */
-    int32_t *absent;
-    double *earliest; /* by call: the latest begin of the calls that it waits for */
-    double *latest;   /* by group: latest begin */
+    int32_t *missing; /* by waiter: calls and groups that it still waits for; negative once its rank stands at
+                         it */
+    double *earliest; /* by waiter: the latest begin of the calls that it waits for */
+    int32_t *absent;  /* by group: calls that have not begun, and the latest begin of the others */
+    double *latest;
 };
 
 static void release(struct state *state)
 {
-    free(state->next);
-    free(state->begun);
-    free(state->time);
+    free(state->rank);
     free(state->ready);
     free(state->missing);
-    free(state->absent);
     free(state->earliest);
+    free(state->absent);
     free(state->latest);
+}
+
+/* Returns the place of the first of the ascending numbers that is not below `least`. */
+static int64_t place_of(const int32_t *numbers, int64_t count, int64_t least)
+{
+    int64_t low = 0;
+    while (count > 0) {
+        int64_t half = count / 2;
+        bool below = numbers[low + half] < least;
+        low += below ? half + 1 : 0;
+        count = below ? count - half - 1 : half;
+    }
+    return low;
 }
 
 /* Returns false if there is no memory. */
 static bool prepare(struct state *state, const struct dependencies *on)
 {
-    size_t ranks = (size_t)on->ranks + 1, calls = (size_t)on->calls + 1, groups = (size_t)on->groups + 1;
+    size_t ranks = (size_t)on->ranks + 1, waiters = (size_t)on->waiters + 1, groups = (size_t)on->groups + 1;
     *state = (struct state){
         .on = on,
-        .next = malloc(ranks * sizeof *state->next),
-        .begun = calloc(ranks, sizeof *state->begun),
-        .time = calloc(ranks, sizeof *state->time),
+        .rank = malloc(ranks * sizeof *state->rank),
         .ready = malloc(ranks * sizeof *state->ready),
-        .missing = malloc(calls * sizeof *state->missing),
-        .absent = malloc(groups * sizeof *state->absent),
-        .earliest = calloc(calls, sizeof *state->earliest),
+        .missing = calloc(waiters, sizeof *state->missing),
+        .earliest = calloc(waiters, sizeof *state->earliest),
+        .absent = calloc(groups, sizeof *state->absent),
         .latest = calloc(groups, sizeof *state->latest),
     };
-    if (!state->next || !state->begun || !state->time || !state->ready || !state->missing || !state->absent ||
-        !state->earliest || !state->latest)
+    if (!state->rank || !state->ready || !state->missing || !state->earliest || !state->absent ||
+        !state->latest)
         return false;
-    memcpy(state->next, on->first, (size_t)on->ranks * sizeof *state->next);
-    memcpy(state->missing, on->missing, (size_t)on->calls * sizeof *state->missing);
-    memcpy(state->absent, on->members, (size_t)on->groups * sizeof *state->absent);
-    for (int64_t rank = on->ranks - 1; rank >= 0; rank--)
-        state->ready[state->ready_count++] = rank;
+    for (int64_t i = on->ranks - 1; i >= 0; i--) {
+        state->rank[i] = (struct rank){.next = on->first[i],
+                                       .last = on->first[i + 1],
+                                       .edge = place_of(on->edge_from, on->edges, on->first[i]),
+                                       .waiter = place_of(on->waiter, on->waiters, on->first[i]),
+                                       .part = place_of(on->part_call, on->parts, on->first[i])};
+        state->ready[state->ready_count++] = i;
+    }
+    for (int64_t i = 0; i < on->edges; i++)
+        state->missing[on->edge_to[i]]++;
+    for (int64_t i = 0; i < on->frees_first[on->groups]; i++)
+        state->missing[on->frees[i]]++;
+    for (int64_t i = 0; i < on->parts; i++)
+        state->absent[on->part_of[i]]++;
     return true;
 }
 
-/* Takes a call that began at `time` off the list of those that these calls wait for. */
-static void release_calls(struct state *state, const int32_t *calls, int64_t count, double time)
+/* Returns the rank of a call. */
+static int64_t rank_of(const struct dependencies *on, int64_t call)
 {
-    for (int64_t i = 0; i < count; i++) {
-        int32_t call = calls[i], rank = state->on->rank[call];
-        if (time > state->earliest[call])
-            state->earliest[call] = time;
-        if (--state->missing[call] == 0 && state->next[rank] == call && state->begun[rank])
-            state->ready[state->ready_count++] = rank;
+    int64_t low = 0, high = on->ranks;
+    while (high - low > 1) {
+        int64_t middle = low + (high - low) / 2;
+        if (on->first[middle] <= call)
+            low = middle;
+        else
+            high = middle;
     }
+    return low;
 }
 
-static void begin(struct state *state, int64_t call, double time)
+/* Takes a call that began at `time` off the list of those that a waiter waits for. */
+static void release_waiter(struct state *state, int32_t waiter, double time)
+{
+    int32_t *missing = &state->missing[waiter];
+    if (time > state->earliest[waiter])
+        state->earliest[waiter] = time;
+    if (*missing > 0)
+        --*missing;
+    else if (*missing < 0 && ++*missing == 0)
+        state->ready[state->ready_count++] = rank_of(state->on, state->on->waiter[waiter]);
+}
+
+/* Lets other ranks see that the next call of a rank has begun. */
+static void begin(struct state *state, struct rank *rank)
 {
     const struct dependencies *on = state->on;
-    int32_t first = on->leads_first[call], group = on->member[call];
-    release_calls(state, on->leads_to + first, on->leads_first[call + 1] - first, time);
-    if (group < 0)
-        return;
-    if (time > state->latest[group])
-        state->latest[group] = time;
-    first = on->frees_first[group];
-    if (--state->absent[group] == 0)
-        release_calls(state, on->frees + first, on->frees_first[group + 1] - first, state->latest[group]);
+    for (; rank->edge < on->edges && on->edge_from[rank->edge] == rank->next; rank->edge++)
+        release_waiter(state, on->edge_to[rank->edge], rank->time);
+    for (; rank->part < on->parts && on->part_call[rank->part] == rank->next; rank->part++) {
+        int32_t group = on->part_of[rank->part];
+        if (rank->time > state->latest[group])
+            state->latest[group] = rank->time;
+        if (--state->absent[group] > 0)
+            continue;
+        for (int32_t i = on->frees_first[group]; i < on->frees_first[group + 1]; i++)
+            release_waiter(state, on->frees[i], state->latest[group]);
+    }
 }
 
 /* Takes a rank to its first call that must wait, or to its end. */
-static void advance(struct state *state, int64_t rank, const double *gap, const double *cost)
+static void advance(struct state *state, struct rank *rank, const double *gap, const double *cost)
 {
-    while (state->next[rank] < state->on->first[rank + 1]) {
-        int64_t call = state->next[rank];
-        if (!state->begun[rank]) {
-            state->time[rank] += gap[call];
-            begin(state, call, state->time[rank]);
-            state->begun[rank] = true; /* only now, so that a rank does not become ready by its own begin */
+    const struct dependencies *on = state->on;
+    for (; rank->next < rank->last; rank->next++) {
+        if (!rank->begun) {
+            rank->time += gap[rank->next];
+            begin(state, rank);
         }
-        if (state->missing[call] > 0)
-            return;
-        if (state->earliest[call] > state->time[rank])
-            state->time[rank] = state->earliest[call];
-        state->time[rank] += cost[call];
-        state->begun[rank] = false;
-        state->next[rank]++;
+        rank->begun = true;
+        if (rank->waiter < on->waiters && on->waiter[rank->waiter] == rank->next) {
+            int32_t *missing = &state->missing[rank->waiter];
+            if (*missing > 0) {
+                *missing = -*missing;
+                return;
+            }
+            if (state->earliest[rank->waiter] > rank->time)
+                rank->time = state->earliest[rank->waiter];
+            rank->waiter++;
+        }
+        rank->time += cost[rank->next];
+        rank->begun = false;
     }
 }
 
-/* Returns the rank that stands at the call with the earliest measured begin; -1 if all ranks are at their
- * end. */
+/* Returns the rank that came first to the call at which it stands; -1 if all ranks are at their end. */
 static int64_t first_stuck(const struct state *state)
 {
     int64_t found = -1;
-    for (int64_t rank = 0; rank < state->on->ranks; rank++)
-        if (state->next[rank] < state->on->first[rank + 1] &&
-            (found < 0 || state->on->start[state->next[rank]] < state->on->start[state->next[found]]))
-            found = rank;
+    for (int64_t i = 0; i < state->on->ranks; i++)
+        if (state->rank[i].next < state->rank[i].last &&
+            (found < 0 || state->rank[i].time < state->rank[found].time))
+            found = i;
     return found;
 }
 
@@ -140,16 +187,16 @@ __attribute__((visibility("default"))) int64_t iolens_replay(const struct depend
     int64_t broken = prepare(&state, on) ? 0 : -1;
     for (int64_t stuck = -1; broken >= 0;) {
         while (state.ready_count > 0)
-            advance(&state, state.ready[--state.ready_count], gap, cost);
+            advance(&state, &state.rank[state.ready[--state.ready_count]], gap, cost);
         stuck = first_stuck(&state);
         if (stuck < 0)
             break;
-        state.missing[state.next[stuck]] = 0;
+        state.missing[state.rank[stuck].waiter] = 0;
         state.ready[state.ready_count++] = stuck;
         broken++;
     }
-    if (broken >= 0)
-        memcpy(ends, state.time, (size_t)on->ranks * sizeof *ends);
+    for (int64_t i = 0; broken >= 0 && i < on->ranks; i++)
+        ends[i] = state.rank[i].time;
     release(&state);
     return broken;
 }

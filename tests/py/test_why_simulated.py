@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import random
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ from iolens.lab.installation import find_library
 from iolens.metrics.why import replay
 from iolens.metrics.why.answers import Why, why_of
 from iolens.metrics.why.causes import causes_of
+from iolens.metrics.why.joins import joins_of
 from iolens.metrics.why.path import critical_path
 from iolens.metrics.why.program import program_of
 from iolens.metrics.why.what_if import Answer, Change, what_if
@@ -136,6 +139,21 @@ def test_replays_are_the_same_without_the_library(monkeypatch: pytest.MonkeyPatc
     in_python = [_answers_of(found) for seed in range(1, 61) if (found := _solved(seed))]
     assert in_c == in_python
     assert len(in_c) > 40
+
+
+def test_the_benchmark_replays_the_graph_of_its_events(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(Path(__file__).parents[1] / "bench")
+    why_scale, why_replay = importlib.import_module("why_scale"), importlib.import_module("why_replay")
+    count = 21 * 16 * 50
+    program = program_of(why_scale.events(count, 16), 16)
+    graph = replay.graph_of(program, joins_of(program))
+    made, of_calls = why_replay.calls_of(count, 16)
+    assert (made.first == program.first).all()
+    for ours, theirs in ((graph.leads, of_calls.leads), (graph.parts, of_calls.parts)):
+        assert (ours.call == theirs.call).all()
+        assert (ours.to == theirs.to).all()
+    arrays = (*graph.leads, *graph.parts, *graph.frees, graph.waiter, graph.gap, graph.cost)
+    assert sum(array.nbytes for array in arrays) < 28 * len(program), "the arrays of 10^8 calls no longer fit"
 
 
 def _crossing(rounds: int) -> Why:

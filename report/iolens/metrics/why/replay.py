@@ -11,7 +11,9 @@ library was not built, Python does the same, some 40 times slower.
 from __future__ import annotations
 
 import ctypes
+from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -22,28 +24,33 @@ from iolens.metrics.why.rendezvous import is_rendezvous
 from iolens.places import folders_of_libraries
 
 
-class _Lists(NamedTuple):
+class Lists(NamedTuple):
     """Numbers by key: those of key k are values[first[k]:first[k + 1]]."""
 
     first: np.ndarray
     values: np.ndarray
 
 
+class Pairs(NamedTuple):
+    """Calls in their order, and to each a number."""
+
+    call: np.ndarray
+    to: np.ndarray
+
+
 @dataclass(frozen=True)
 class Graph:
-    """The dependencies between calls. leads: by call, the calls that cannot end before this call has begun. member: the
-    group to which a call's begin belongs (-1: none). frees: by group, the calls that cannot end before all calls of
-    the group have begun. missing: by call, the number of calls and groups that it waits for. members: by group, the
-    number of its calls. gap: seconds between a call and the one before it on its rank. cost: seconds that a call
-    takes after the calls that it waits for have begun. broken: number of calls at which dependencies contradicted
-    one another; a replay ignores the dependencies of these calls.
+    """Dependencies. waiter: the calls that wait for others, in their order; the lists below name them by their places
+    in it. leads: calls, and a waiter that cannot end before that call has begun. parts: calls, and a group that the
+    call's begin is a part of. frees: by group, the waiters that cannot end before all of the group have begun. gap:
+    seconds between a call and the one before it on its rank. cost: seconds that a call takes after what it waits for.
+    broken: number of calls at which dependencies contradicted one another; a replay leaves them out there.
     """
 
-    leads: _Lists
-    member: np.ndarray
-    frees: _Lists
-    missing: np.ndarray
-    members: np.ndarray
+    waiter: np.ndarray
+    leads: Pairs
+    parts: Pairs
+    frees: Lists
     gap: np.ndarray
     cost: np.ndarray
     broken: int = 0
@@ -52,25 +59,24 @@ class Graph:
 def graph_of(program: Program, joins: Joins) -> Graph:
     """Returns the dependencies between the calls of a job."""
     groups = int(joins.group.max(initial=-1)) + 1
-    member = np.full(len(program), -1, np.int32)
-    member[joins.entered] = joins.group
     edge_from, edge_to = _edges(program, joins, groups)
     waits = (joins.completed >= 0) & ((joins.shape == ALL) | ((joins.shape == ROOT_LAST) & joins.is_root))
-    waiter, awaited = joins.completed[waits], joins.group[waits]
-    missing = np.bincount(edge_to, minlength=len(program)) + np.bincount(waiter, minlength=len(program))
+    completing, awaited = joins.completed[waits], joins.group[waits]
     ready = program.start.copy()
     np.maximum.at(ready, edge_to, np.minimum(program.start[edge_from], program.end[edge_to]))
     latest = np.full(groups, -np.inf)
     np.maximum.at(latest, joins.group, program.start[joins.entered])
-    np.maximum.at(ready, waiter, np.minimum(latest[awaited], program.end[waiter]))
+    np.maximum.at(ready, completing, np.minimum(latest[awaited], program.end[completing]))
     before = np.concatenate([[0.0], program.end[:-1]]) if len(program) else np.zeros(0)
     before[program.first[:-1][program.first[:-1] < program.first[1:]]] = 0.0
+    is_waiter = np.zeros(len(program), bool)
+    is_waiter[edge_to] = is_waiter[completing] = True
+    place = np.cumsum(is_waiter, dtype=np.int32) - 1
     graph = Graph(
-        leads=_by_key(edge_from, edge_to, len(program)),
-        member=member,
-        frees=_by_key(awaited, waiter, groups),
-        missing=missing.astype(np.int32),
-        members=np.bincount(member[member >= 0], minlength=groups).astype(np.int32),
+        waiter=np.flatnonzero(is_waiter).astype(np.int32),
+        leads=_in_order(edge_from, place[edge_to]),
+        parts=_in_order(joins.entered, joins.group),
+        frees=_by_key(awaited, place[completing], groups),
         gap=np.maximum(program.start - before, 0.0),
         cost=np.maximum(program.end - ready, 0.0),
     )
@@ -121,10 +127,16 @@ def _scan_edges(program: Program, joins: Joins) -> tuple[np.ndarray, np.ndarray]
     return np.concatenate(begins), np.concatenate(ends)
 
 
-def _by_key(keys: np.ndarray, values: np.ndarray, size: int) -> _Lists:
+def _in_order(calls: np.ndarray, to: np.ndarray) -> Pairs:
+    """Returns pairs of a call and a number in the order of calls."""
+    order = np.argsort(calls, kind="stable")
+    return Pairs(calls[order].astype(np.int32), to[order].astype(np.int32))
+
+
+def _by_key(keys: np.ndarray, values: np.ndarray, size: int) -> Lists:
     """Returns the values of each key from 0 to size, in their order."""
     first = np.concatenate([[0], np.cumsum(np.bincount(keys, minlength=size))])
-    return _Lists(first.astype(np.int32), values[np.argsort(keys, kind="stable")].astype(np.int32))
+    return Lists(first.astype(np.int32), values[np.argsort(keys, kind="stable")].astype(np.int32))
 
 
 def run_time(program: Program, graph: Graph, gap: np.ndarray, cost: np.ndarray) -> float:
@@ -153,14 +165,14 @@ def _library() -> ctypes.CDLL | None:
 def _in_c(
     library: ctypes.CDLL, program: Program, graph: Graph, gap: np.ndarray, cost: np.ndarray
 ) -> tuple[np.ndarray, int]:
-    lists = *graph.leads, graph.member, *graph.frees, graph.missing, graph.members
-    on = [program.first.astype(np.int64), program.start.astype(float), program.rank.astype(np.int32), *lists]
+    on = [program.first.astype(np.int64), *graph.leads, graph.waiter, *graph.parts, *graph.frees]
     ends = np.zeros(program.ranks)
-    # This is the structure `dependencies` of replay.c: three numbers, then addresses of arrays.
-    numbers = program.ranks, len(program), len(graph.members)
+    # This is the structure `dependencies` of replay.c: five numbers, then addresses of arrays.
+    lists = graph.leads.call, graph.waiter, graph.parts.call, graph.frees.first[1:]
+    numbers = program.ranks, *map(len, lists)
     dependencies = np.array([*numbers, *(array.ctypes.data for array in on)], np.int64)
     library.iolens_replay.restype = ctypes.c_int64
-    arrays = dependencies, gap.astype(float), cost.astype(float), ends
+    arrays = dependencies, np.ascontiguousarray(gap, float), np.ascontiguousarray(cost, float), ends
     broken = int(library.iolens_replay(*(ctypes.c_void_p(array.ctypes.data) for array in arrays)))
     if broken < 0:
         raise MemoryError("no memory for a replay of the job's calls")
@@ -173,12 +185,12 @@ def _in_python(program: Program, graph: Graph, gap: np.ndarray, cost: np.ndarray
     while True:
         while walk.ready:
             walk.advance(walk.ready.pop())
-        stuck = [call for call, last in zip(walk.next, walk.last, strict=True) if call < last]
+        stuck = [rank for rank in range(program.ranks) if walk.next[rank] < walk.last[rank]]
         if not stuck:
             return np.array(walk.time), broken
-        first = min(stuck, key=lambda call: float(program.start[call]))
-        walk.missing[first] = 0
-        walk.ready.append(walk.rank[first])
+        first = min(stuck, key=lambda rank: walk.time[rank])
+        walk.missing[walk.next[first]] = 0
+        walk.ready.append(first)
         broken += 1
 
 
@@ -186,12 +198,17 @@ class _Walk:
     """The walk of all ranks through their calls, each as far as the calls of others let it: replay.c in Python."""
 
     def __init__(self, program: Program, graph: Graph, gap: np.ndarray, cost: np.ndarray) -> None:
-        self.graph, self.gap, self.cost = graph, gap.tolist(), cost.tolist()
-        self.rank, self.member = program.rank.tolist(), graph.member.tolist()
+        self.gap, self.cost, self.rank = gap.tolist(), cost.tolist(), program.rank.tolist()
         self.next, self.last = program.first[:-1].tolist(), program.first[1:].tolist()
         self.begun, self.time = [False] * program.ranks, [0.0] * program.ranks
-        self.missing, self.absent = graph.missing.tolist(), graph.members.tolist()
-        self.earliest, self.latest = [0.0] * len(program), [0.0] * len(self.absent)
+        waiter = graph.waiter.tolist()
+        self.leads, self.parts = _grouped(graph.leads, waiter), _grouped(graph.parts)
+        freed, first = [waiter[at] for at in graph.frees.values.tolist()], graph.frees.first.tolist()
+        self.frees = [freed[low:high] for low, high in pairwise(first)]
+        self.missing = Counter([*freed, *(call for calls in self.leads.values() for call in calls)])
+        self.absent = Counter(graph.parts.to.tolist())
+        self.earliest: defaultdict[int, float] = defaultdict(float)
+        self.latest = [0.0] * len(self.frees)
         self.ready = list(range(program.ranks))[::-1]
 
     def advance(self, rank: int) -> None:
@@ -209,19 +226,26 @@ class _Walk:
             self.next[rank] += 1
 
     def _begin(self, call: int, time: float) -> None:
-        self._release(self.graph.leads, call, time)
-        group = self.member[call]
-        if group >= 0:
+        self._release(self.leads[call], time)
+        for group in self.parts[call]:
             self.latest[group] = max(self.latest[group], time)
             self.absent[group] -= 1
             if self.absent[group] == 0:
-                self._release(self.graph.frees, group, self.latest[group])
+                self._release(self.frees[group], self.latest[group])
 
-    def _release(self, lists: _Lists, key: int, time: float) -> None:
-        """Counts down the number of things that the calls of a key wait for, because one of them began at `time`."""
-        for call in lists.values[lists.first[key] : lists.first[key + 1]].tolist():
+    def _release(self, calls: list[int], time: float) -> None:
+        """Counts one thing less that these calls wait for, which began at `time`."""
+        for call in calls:
             self.earliest[call] = max(self.earliest[call], time)
             self.missing[call] -= 1
             rank = self.rank[call]
             if self.missing[call] == 0 and self.next[rank] == call and self.begun[rank]:
                 self.ready.append(rank)
+
+
+def _grouped(pairs: Pairs, names: list[int] | None = None) -> defaultdict[int, list[int]]:
+    """Returns the numbers of each call; where there are `names`, what these say for a number."""
+    found: defaultdict[int, list[int]] = defaultdict(list)
+    for call, to in zip(pairs.call.tolist(), pairs.to.tolist(), strict=True):
+        found[call].append(to if names is None else names[to])
+    return found
