@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from calllist import Call
 from meaning import Times
-from model_posix import OpenFile, PosixModel
+from model_posix import STDOUT, OpenFile, PosixModel
 from rules import Rules
 
 GOT_ITEMS = {"fread", "fread_unlocked"}
@@ -40,7 +40,7 @@ class StdioFile:
     moved: dict[bool, Times] = field(default_factory=lambda: {False: Times(), True: Times()})
     asked: int = 0
     offset: int = 0
-    murky: bool = False  # A descriptor moved below a stream, so nobody knows where the stream's bytes are.
+    murky: bool = False  # Something else moved the stream's descriptor: nobody knows where the stream's bytes are.
     transfers: list[tuple[bool, int, int, int, int]] = field(default_factory=list)
     # Transfers by the place of their bytes.
     placed: list[tuple[bool, int, int, int, int]] = field(default_factory=list)
@@ -156,6 +156,9 @@ class StdioModel:
         if call.name == "print":
             file.transfers.append(transfer)
         self.place(file, transfer, "FLUSHES")
+        opened = self.posix.open_file(STDOUT)
+        if opened:
+            opened.moved_here = True  # below a stream that shares the position of the standard output
 
     def freopen(self, call: Call) -> None:
         self.streams.pop((call.program, call.slot), None)
@@ -188,7 +191,8 @@ class StdioModel:
         if self.rules.ours("position"):
             offset = call.before
             opened = stream.descriptor or self.posix.open_file(call.fd)
-            file.murky |= bool(opened and opened.moved_here)
+            printed_into = call.fd == STDOUT  # freopen of a stream on standard output: stdout moves its descriptor
+            file.murky |= printed_into or bool(opened and opened.moved_here)
         file.offset += size
         past = "WRITTEN" if write else "READ"
         file.add(counter or ("WRITES" if write else "READS"))

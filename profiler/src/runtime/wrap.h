@@ -21,7 +21,7 @@
 
 struct call {
     double t0, t1;        /* Times before and after the real call, in seconds by iolens.clock. */
-    void *taken;          /* The entry that `before` removed from a table. */
+    void *taken;          /* The entry that `before` found in a table, or removed from one. */
     int64_t mark, target; /* Values that `before` measured. */
     const char *function; /* Name of the called function. */
     const void *caller;   /* Return address of the call. */

@@ -98,19 +98,28 @@ static int64_t ask_descriptor(const struct map_call *map)
                : page_cache_of_file(map->fd, map->offset, bytes_in_file(map));
 }
 
-void mapped_before_mmap(struct call *c, const struct map_call *map)
+static void read_process_first(struct mapped_counts *counts)
 {
-    if (map->flags & MAP_FIXED)
-        mapped_before_munmap(map->address, map->bytes);
-    struct file *file = map->flags & MAP_ANONYMOUS || !iolens_owns_memory() ? NULL : file_of(map->fd);
-    struct mapped_counts *counts = file && !iolens_paused() ? counts_of(file) : NULL;
-    if (!counts)
-        return;
-    c->mark = ask_descriptor(map);
     spin_lock(&counts->lock);
     if (counts->live == 0)
         counts->first = read_process();
     spin_unlock(&counts->lock);
+}
+
+/* The call may fail, so it must not make the record of a file of which nothing was counted. */
+void mapped_before_mmap(struct call *c, const struct map_call *map)
+{
+    if (map->flags & MAP_FIXED)
+        mapped_before_munmap(map->address, map->bytes);
+    bool counts = !(map->flags & MAP_ANONYMOUS) && iolens_owns_memory() && !iolens_paused();
+    struct open_file *open = counts ? fds_find(map->fd) : NULL;
+    if (!open)
+        return;
+    c->mark = ask_descriptor(map);
+    struct file *file = open->posix ? fds_file(open) : NULL;
+    c->taken = file ? counts_of(file) : NULL;
+    if (c->taken)
+        read_process_first(c->taken);
 }
 
 /* Returns true if a followed mapping of the file has some of the same bytes, which would count twice. */
@@ -158,6 +167,8 @@ void mapped_on_mmap(const struct call *c, const struct map_call *map)
     struct mapped_counts *counts = file ? counts_of(file) : NULL;
     if (!counts)
         return;
+    if (!c->taken)
+        read_process_first(counts);
     struct mapping fresh = {(uintptr_t)map->address, bytes_in_file(map), map->offset, c->mark, file};
     if (fresh.cached == NOT_ASKED && !(map->flags & (MAP_POPULATE | MAP_LOCKED)))
         fresh.cached = page_cache_of_mapping(map->address, fresh.bytes, NULL);
@@ -328,7 +339,7 @@ static void collect(const struct iolens_transport *transport, struct buffer *row
 {
     for (struct file *file = iolens_registry.first; file; file = file->next) {
         const struct mapped_counts *counts = table_file_state_known(TABLE_mapped_files, file);
-        if (!counts)
+        if (!counts || counts->mappings == 0)
             continue;
         struct row row = {
             .file = file->id,
