@@ -30,7 +30,7 @@ yaml_list = [$(subst $(space),$(comma),$(strip $(1)))]
 set = $(if $($(1)),--set "$(2)=$($(1))")
 CHANGES = $(call set,NP,workload.ranks) $(call set,REPEAT,repetitions) $(call set,CONFIRM,confirm) $(call set,DIR,storage.directory) \
           $(if $(STRIPES),--set "matrix.stripe_count=$(call yaml_list,$(STRIPES))") $(SET:%=--set "%") \
-          $(call option,RESULTS,--results) $(RETRIED)
+          $(call option,RESULTS,--results) $(call option,DRIVER,--driver) $(RETRIED)
 PARTS = profiler storage workloads
 IOLENS = .venv/bin/iolens
 SPHINX = .venv/bin/python -m sphinx -q -W --keep-going -n -c docs

@@ -47,6 +47,13 @@ def test_an_unknown_class_is_refused() -> None:
     assert "unknown class 'Q'; choose one of S, W, A, B, C, D, E" in done.stderr
 
 
+def test_a_sweep_of_a_file_refuses_a_driver() -> None:
+    """Such a sweep takes its driver from the file, so DRIVER= would have no effect."""
+    done = make("run-ior", "DRIVER=generic")
+    assert done.returncode == 2
+    assert "an experiment.yaml sets driver itself; leave the option out, or use --set" in done.stderr
+
+
 def test_help_names_every_target() -> None:
     targets = set(re.findall(r"^([a-z%-]+):.*## ", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
     assert {f"make {target}" for target in targets} <= set(re.findall(r"make [a-z%-]+", make("help").stdout))
