@@ -44,6 +44,12 @@ SENTENCE = re.compile(
 )
 
 
+@pytest.fixture(autouse=True)
+def _wide_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keeps the names of files, which may be longer than 80 characters, on one line."""
+    monkeypatch.setenv("COLUMNS", "300")
+
+
 def _rows(name: str, log: Path, capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
     """Returns the rows that `iolens table NAME LOG --json` prints."""
     capsys.readouterr()
