@@ -33,12 +33,13 @@ class Way:
     settings: tuple[tuple[str, str], ...] = ()
 
 
-DXT, SAMPLE = ("IOLENS_DXT", "1"), ("IOLENS_SAMPLE", "1000")
-ALL = (DXT, SAMPLE, ("IOLENS_HWPC", "0"), ("IOLENS_TIMELINE", "1000"), ("IOLENS_IO_CALLERS", "4"))
+DXT, SAMPLE, WHY = ("IOLENS_DXT", "1"), ("IOLENS_SAMPLE", "1000"), (("IOLENS_TRACE", "mpi"), ("IOLENS_WHY", "64"))
+ALL = (DXT, SAMPLE, *WHY, ("IOLENS_HWPC", "0"), ("IOLENS_TIMELINE", "1000"), ("IOLENS_IO_CALLERS", "4"))
 WAYS = (
     Way("plain"),
     Way("dxt", settings=(DXT,)),
     Way("sample", settings=(SAMPLE,)),
+    Way("why", settings=WHY),
     *(Way(group, (group,)) for group in GROUPS),
     Way("together", tuple(GROUPS), ALL),
 )
