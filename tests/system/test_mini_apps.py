@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from btio_program import ROOT
 from iolens.cli.main import main
+from iolens.lab.mimic.phases import waits_of
+from iolens.lab.mimic.trace import read_trace
 from iolens.lab.run import mpi
 from iolens.lab.run.record import read_record
 from iolens.log import Job, read_log
@@ -72,6 +76,71 @@ def test_the_command_line_of_ior_in_the_readme_makes_the_same_transfers(options:
     assert found is not None
     again = record(tmp_path / "again", [BUILD / "ior", *found[1].split()], 4)
     assert differences(original, again) == []
+
+
+METADATA_OPTIONS = [
+    ["-n", "5", "-w", "3901", "-e", "3901"],
+    ["-n", "4", "-u"],
+    ["-n", "3", "-N", "2", "-w", "10", "-y", "-C", "-T"],
+    ["-n", "3", "-N", "4", "-w", "10", "-C", "-r"],
+]
+
+
+@pytest.mark.parametrize("options", METADATA_OPTIONS)
+def test_the_command_line_of_mdtest_in_the_readme_makes_the_same_calls(options: list[str], tmp_path: Path) -> None:
+    for name in ("original", "again"):
+        (tmp_path / name).mkdir()
+    original = record(tmp_path / "original", [BUILD / "metadata", *options, "-d", "."], 4)
+    assert main(["mimic", str(original), "-o", str(tmp_path / "mini")]) == 0
+    found = re.search(r"^mpirun -np 4 mdtest -F (.*) -d DATA$", (tmp_path / "mini" / "README.md").read_text(), re.M)
+    assert found is not None
+    plain = [] if "-N" in found[1] else ["-N", "4"]  # mdtest's own default is no shift, metadata's is 1
+    again = record(tmp_path / "again", [BUILD / "metadata", *found[1].split(), *plain, "-d", "."], 4)
+    assert differences(original, again) == []
+
+
+def test_time_that_the_mini_app_uses_itself_shortens_its_waits(tmp_path: Path) -> None:
+    log = record(tmp_path, [BUILD / "ior", "-w", "-r", "-b", "64k", "-t", "16k", "-d", "1", "-o", "data"], 1)
+    calls = read_trace(read_log(log))
+    recorded = float(waits_of(calls.calls, calls.begins).sum())
+    mini_app(log, tmp_path / "mini")
+    (tmp_path / "clock.h").write_text(SLOW_CLOCK)
+    words = ["-D_GNU_SOURCE", "-include", tmp_path / "clock.h", "-o", tmp_path / "slow", tmp_path / "mini" / "mimic.c"]
+    subprocess.run(["mpicc", *words, "-ldl"], check=True)
+    settings = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    done = subprocess.run([tmp_path / "slow"], cwd=tmp_path, env=os.environ | settings, capture_output=True, check=True)
+    slept = float(done.stderr)
+    assert recorded > 1
+    assert recorded - 0.6 < slept < recorded - 0.1
+
+
+SLOW_CLOCK = """
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+static double passed, slept;
+static void say(void) { fprintf(stderr, "%f", slept); }
+static int slow_time(clockid_t clock, struct timespec *time)
+{
+    (void)clock;
+    if (passed == 0) atexit(say);
+    passed += 0.01;
+    time->tv_sec = (time_t)passed;
+    time->tv_nsec = (long)((passed - (double)time->tv_sec) * 1e9);
+    return 0;
+}
+static int note_sleep(const struct timespec *time, struct timespec *left)
+{
+    (void)left;
+    double seconds = (double)time->tv_sec + 1e-9 * (double)time->tv_nsec;
+    passed += seconds;
+    slept += seconds;
+    return 0;
+}
+#define clock_gettime slow_time
+#define nanosleep note_sleep
+"""
+"""A clock that advances 10 ms each time it is read, and by each sleep; the sum of the sleeps is printed at exit."""
 
 
 @pytest.mark.parametrize("name", ["MPI-IO, views", "BT-IO full", "many small files"])

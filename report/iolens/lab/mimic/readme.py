@@ -8,6 +8,7 @@ import numpy as np
 
 from iolens.lab.mimic.calls import Kind
 from iolens.lab.mimic.ior_command import ior_command
+from iolens.lab.mimic.mdtest_command import mdtest_command
 
 if TYPE_CHECKING:
     from iolens.lab.mimic.calls import Trace
@@ -110,7 +111,7 @@ files that the program found. Calls below MPI-IO are the same with the MPI libra
 
 Files and who shares them, kinds and order of calls on each rank, offsets and sizes, communicators and access modes of
 MPI-IO, views, hints, and the time between calls as waiting. {named} The data are a fixed pattern.
-{_ior_text(trace)}
+{_pattern_text(trace)}
 | call | times, all ranks |
 |---|---|
 {made}
@@ -131,15 +132,22 @@ MPI-IO, views, hints, and the time between calls as waiting. {named} The data ar
 """
 
 
-def _ior_text(trace: Trace) -> str:
-    """Returns the command line of IOR for the same transfers; empty if the pattern is not one of IOR's."""
+def _pattern_text(trace: Trace) -> str:
+    """Returns the command line of IOR or mdtest for the same calls; empty if the pattern is of neither."""
     arguments = ior_command(trace)
+    if arguments is not None:
+        said, command = "The transfers are a pattern of IOR, which makes the same ones on a file DATA", "ior"
+        option = "-o DATA"
+    else:
+        arguments = mdtest_command(trace)
+        said, command = "The files are a pattern of mdtest, which makes the same ones in a folder DATA", "mdtest"
+        option = "-d DATA"
     if arguments is None:
         return ""
     return f"""
-The transfers are a pattern of IOR, which makes the same ones on a file DATA, without the waiting:
+{said}, without the waiting:
 
 ```sh
-mpirun -np {trace.nprocs} ior {arguments} -o DATA
+mpirun -np {trace.nprocs} {command} {arguments} {option}
 ```
 """

@@ -106,5 +106,5 @@ static char *memory;
 static int rank, member;
 static bool spin, no_wait;
 static const char *directory = "data", *result;
-static double owed, spent[2];
+static double owed, last_end, spent[2];
 static long moved[2];

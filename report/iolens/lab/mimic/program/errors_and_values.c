@@ -41,14 +41,19 @@ static double now(void)
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-/* Short waits are added up until a sleep can be as short; a sleep that took too long shortens the next. */
+/* Wait until the time since the last call, of which this program has used a part itself, is as long as
+ * recorded. Short waits are added up until a sleep can be as short; what took too long shortens the next
+ * ones. */
 static void pause_for(double seconds)
 {
     const double shortest = 1e-4;
-    owed += no_wait ? 0 : seconds;
+    double begin = now();
+    if (no_wait)
+        return;
+    owed += seconds - (begin - last_end);
+    last_end = begin;
     if (owed < shortest)
         return;
-    double begin = now();
     if (spin) {
         while (now() - begin < owed)
             ;
@@ -57,7 +62,8 @@ static void pause_for(double seconds)
                                 .tv_nsec = (long)((owed - (double)(time_t)owed) * 1e9)};
         nanosleep(&time, NULL);
     }
-    owed -= now() - begin;
+    last_end = now();
+    owed -= last_end - begin;
 }
 
 static long value_of(int number)

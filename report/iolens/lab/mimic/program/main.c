@@ -85,7 +85,8 @@ static void play(const struct step *step, int count, long *turn, int depth)
         pause_for(1e-9 * (double)value_of(step->wait));
         double begin = now();
         perform(step, value);
-        count_call(step->kind, value[LENGTH], now() - begin);
+        last_end = now();
+        count_call(step->kind, value[LENGTH], last_end - begin);
     }
 }
 
@@ -209,6 +210,7 @@ int main(int count, char **words)
     long turn[MOST_LOOPS];
     bool only_prepare = read_options(count, words);
     MPI_Init(&count, &words);
+    last_end = now();
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (size != RANKS) {

@@ -1,0 +1,107 @@
+"""Find the command line of mdtest that makes the calls of a traced run, if it has a pattern of mdtest."""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+
+import numpy as np
+
+from iolens.lab.mimic.calls import Calls, Kind, Trace
+
+_KINDS = (
+    Kind.OPEN,
+    Kind.CLOSE,
+    Kind.WRITE,
+    Kind.READ,
+    Kind.FSYNC,
+    Kind.SEEK,
+    Kind.STAT,
+    Kind.UNLINK,
+    Kind.MAKE_FOLDER,
+    Kind.REMOVE_FOLDER,
+)
+"""Kinds of calls that mdtest makes."""
+
+_SHIFTS = {"-T": 1, "-E": 2, "-r": 3}
+"""Option of each phase after the creation, and how many times `-N` a rank's files are away from those it created."""
+
+
+def mdtest_command(trace: Trace) -> str | None:
+    """Returns the arguments of mdtest for the calls of a run; None if the pattern is not one of mdtest's: every rank
+    creates equally many files, and as many folders or none; each file is written, looked at, read and removed once at
+    most.
+    """
+    calls = trace.calls[trace.calls.kind < Kind.BARRIER]
+    opens = calls[calls.kind == Kind.OPEN]
+    if not len(opens) or not np.isin(calls.kind, _KINDS).all():
+        return None
+    opens = opens[np.argsort(opens.start, kind="stable")]
+    files, first, times = np.unique(opens.file, return_index=True, return_counts=True)
+    creators = opens.rank[first]
+    second = np.setdiff1d(np.arange(len(opens)), first)
+    stats = calls[(calls.kind == Kind.STAT) & np.isin(calls.file, files)]
+    later = {"-T": stats, "-E": opens[second], "-r": calls[calls.kind == Kind.UNLINK]}
+    phases = {option: found for option, found in later.items() if len(found)}
+    each = np.bincount(creators, minlength=trace.nprocs)
+    lengths = [_bytes_of(calls[calls.kind == kind], files) for kind in (Kind.WRITE, Kind.READ)]
+    syncs = calls[calls.kind == Kind.FSYNC]
+    shift = _shift(phases, files, creators, trace.nprocs)
+    folders = _own_folders(trace, files, creators)
+    made = _folders_made(trace, files)
+    if (
+        each[0] < 2
+        or (each != each[0]).any()
+        or (times != times[0]).any()
+        or shift is None
+        or folders is None
+        or ((made != 0).any() and (made != each).any())
+        or -1 in lengths
+        or (len(syncs) and not np.array_equal(np.sort(syncs.file), files))
+    ):
+        return None
+    options = [*(() if made.any() else ("-F",)), f"-n {each[0]}"]
+    options += [f"{word} {length}" for word, length in zip(("-w", "-e"), lengths, strict=True) if length]
+    options += [word for word, there in (("-y", len(syncs)), ("-u", folders)) if there]
+    options += [f"-N {shift}"] if shift else []
+    options += [] if len(phases) == len(_SHIFTS) else ["-C", *phases]
+    return " ".join(options)
+
+
+def _bytes_of(transfers: Calls, files: np.ndarray) -> int:
+    """Returns the bytes that one transfer moves in each of the files; 0 without transfers, -1 if files differ."""
+    if not len(transfers):
+        return 0
+    same = (transfers.length == transfers.length[0]).all() and not transfers.offset.any()
+    return int(transfers.length[0]) if same and np.array_equal(np.sort(transfers.file), files) else -1
+
+
+def _shift(phases: dict[str, Calls], files: np.ndarray, creators: np.ndarray, ranks: int) -> int | None:
+    """Returns the smallest `-N` with which every phase goes to the files of the ranks that mdtest gives it; None if
+    there is no such number, or a phase does not use each file once.
+    """
+    possible = np.arange(ranks)
+    for option, calls in phases.items():
+        order = np.argsort(calls.file, kind="stable")
+        if not np.array_equal(calls.file[order], files):
+            return None
+        away = (creators - calls.rank[order]) % ranks
+        possible = possible[(_SHIFTS[option] * possible % ranks == away[0]) & (away == away[0]).all()]
+    return int(possible[0]) if len(possible) else None
+
+
+def _own_folders(trace: Trace, files: np.ndarray, creators: np.ndarray) -> bool | None:
+    """Returns True if each creating rank has a folder of its own, False if all share one, None otherwise."""
+    folders = [str(PurePosixPath(trace.files[file].name).parent) for file in files]
+    pairs = {*zip(creators.tolist(), folders, strict=True)}
+    distinct = len({folder for _, folder in pairs})
+    if len(pairs) != trace.nprocs or distinct not in (1, trace.nprocs):
+        return None
+    return distinct > 1
+
+
+def _folders_made(trace: Trace, files: np.ndarray) -> np.ndarray:
+    """Returns by rank the number of folders that it made, without those in which the files lie."""
+    around = {str(folder) for file in files for folder in PurePosixPath(trace.files[file].name).parents}
+    calls = trace.calls[trace.calls.kind == Kind.MAKE_FOLDER]
+    beside = np.array([trace.files[file].name not in around for file in calls.file], bool)
+    return np.bincount(calls.rank[beside], minlength=trace.nprocs)
