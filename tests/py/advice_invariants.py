@@ -23,7 +23,7 @@ BESIDE_IO = {rule.id for rule in RULES if rule.beside_io}
 
 def contradictions(job: Job, found: Diagnosis) -> list[str]:
     """Returns contradictions in the judgement of a job."""
-    checks = (_gauges, _silence, _bounds, _hints, _layouts, _pages)
+    checks = (_gauges, _silence, _bounds, _hints, _layouts, _remedies, _pages)
     return [said for check in checks for said in check(job, found)]
 
 
@@ -62,7 +62,7 @@ def _bounds(job: Job, found: Diagnosis) -> Iterator[str]:
     for one in found.findings:
         if one.gain is None:
             continue
-        if one.id not in BESIDE_IO and (share is None or one.gain > share + 1e-9):
+        if one.id not in BESIDE_IO and (share is None or one.gain > _whole_seconds(job, share) + 1e-9):
             yield f"{one.id} can gain {one.gain} of {share}"
         printed = BOUND.match(one.gain_words)
         if printed and float(printed[1]) / 100 < one.gain - 1e-10:
@@ -70,9 +70,15 @@ def _bounds(job: Job, found: Diagnosis) -> Iterator[str]:
         if (one.gain >= 0.05) != one.worth_it:
             yield f"{one.id}: {one.severity} for {one.gain}"
     printed = re.search(r"I/O took at most ([\d.]+) %", found.verdict.sentence)
-    if printed and share is not None and float(printed[1]) / 100 < share - 1e-10:
+    if printed and share is not None and float(printed[1]) / 100 < _whole_seconds(job, share) - 1e-10:
         yield f"{found.verdict.sentence!r} for {share}"
     yield from (f"{one.id}: {one.evidence!r} names many files before bytes of one" for one in _mixed(found))
+
+
+def _whole_seconds(job: Job, share: float) -> float:
+    """Returns the largest share that a clock of whole seconds allows: the run may have been a second shorter."""
+    is_whole = tuple(map(int, job.version.split("."))) < (3, 41)
+    return min(1.0, share * job.run_time / (job.run_time - 1)) if is_whole and job.run_time > 1 else share
 
 
 def _mixed(found: Diagnosis) -> list[Finding]:
@@ -109,6 +115,25 @@ def _layouts(job: Job, found: Diagnosis) -> Iterator[str]:
             largest = 0 if table is None else int(table["size"].max())
             if int(count) < 1 or (each and (int(count) - 1) * each >= largest):
                 yield f"{one.id}: {count} stripes of {each} for {largest} bytes"
+
+
+def _remedies(job: Job, found: Diagnosis) -> Iterator[str]:
+    """Yields remedies with commands of a file system that the job did not use."""
+    kinds = {mount.kind for mount in job.mounts}
+    striped = len(job.records["LUSTRE"]) if "LUSTRE" in job.records else 0
+    fits = {
+        r"\blfs\b|\blctl\b|[Ll]ustre": "lustre" in kinds or bool(striped),
+        r"iolens stripe": bool(striped) or bool(kinds & {"lustre", "beegfs", "ceph"}),
+        r"nfsiostat|actimeo": "nfs4" in kinds or "nfs" in kinds,
+        r"^@": False,
+    }
+    for one in found.findings:
+        for pattern, fit in fits.items():
+            said = re.search(pattern, one.remedy, re.M)
+            if said and not fit:
+                yield f"{one.id} proposes {said[0]!r} on {sorted(kinds)}"
+        if job.emulated and re.search(r"\blfs\b", one.remedy) and "iolens stripe" not in one.remedy:
+            yield f"{one.id} proposes lfs alone on emulated storage"
 
 
 def _pages(job: Job, found: Diagnosis) -> Iterator[str]:

@@ -11,6 +11,8 @@ from job_example import MIB, frame, job_of
 
 BUCKETS = (100, 1 << 10, 10 << 10, 100 << 10, MIB, 4 * MIB, 10 * MIB, 100 * MIB, 1 << 30)
 NAMES = ("0_100", "100_1K", "1K_10K", "10K_100K", "100K_1M", "1M_4M", "4M_10M", "10M_100M", "100M_1G", "1G_PLUS")
+PLACES = {True: ("lustre", "ost", "overlay"), False: ("lustre", "nfs4", "ext4", "gpfs", "beegfs", "ceph")}
+"""Types of file systems, with and without layouts in the log; `ost` is emulated storage, `overlay` a container."""
 Row = dict[str, Any]
 
 
@@ -41,7 +43,10 @@ def random_job(seed: int) -> Job:
         run_time = float(np.ceil(run_time))
     private = _private(draw, nprocs, files, "MPI-IO" in frames)
     names = {key: f"/scratch/file.{key}" for key in range(6000)}
-    mounts = (Mount(str(draw.choice(["lustre", "nfs4", "ext4"])), "/scratch"),)
+    kind = str(draw.choice(PLACES["LUSTRE" in frames]))
+    mounts = (Mount(kind, "/scratch"),)
+    if kind == "ost":
+        private["job"] = private.get("job", {}) | {"storage": "emulated"}
     return job_of(run_time, nprocs=nprocs, frames=frames, private=private, names=names, mounts=mounts, version=version)
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
-from iolens.advise import diagnosis, say
+from iolens.advise import diagnosis, findings, say
 from iolens.advise.agree import agreed
 from iolens.advise.limits import DEFAULTS
 from iolens.advise.rule import Layout, Rule, Seen
@@ -127,3 +128,11 @@ def test_a_speed_from_microseconds_is_not_printed() -> None:
         table = PERFORMANCE.table(made)
         assert table is not None
         assert (table.rows[0][-1] != "n/a") is known
+
+
+def test_a_gain_on_a_clock_of_whole_seconds_allows_for_a_shorter_run() -> None:
+    rows = own_files([20.0] * 7 + [40.0])
+    exact = job(8, {"POSIX": rows}, run_time=100.0)
+    (whole,), (most,) = ([one.gain for one in findings(each)] for each in (exact, replace(exact, version="3.21")))
+    assert (whole, most) == (pytest.approx(20 / 100), pytest.approx(20 / 99))
+    assert findings(replace(exact, version="3.21"))[0].gain_words == "at most 21 % of the run"

@@ -12,6 +12,7 @@ from pathlib import Path
 import iolens
 import pytest
 from iolens.advise import diagnosis, findings
+from iolens.advise.say import at_most
 from iolens.cli.main import main
 from iolens.errors import IolensError
 from iolens.fleet import extras, tables
@@ -98,6 +99,8 @@ def test_jobs_files_and_findings_are_those_of_the_logs(store: Path, logs: list[P
         said = sorted(one.id for one in seen if one.severity != "note")
         assert sorted(found.loc[found["log"] == str(log), "rule"]) == said, log
         assert row["gain"] == pytest.approx(diagnosis(job).gain)
+        if row["gain"]:
+            assert any(one.gain_words.startswith(f"at most {at_most(row['gain'])}") for one in seen), log
 
 
 def test_what_is_there_is_not_read_again_and_what_changed_takes_its_place(tmp_path: Path) -> None:

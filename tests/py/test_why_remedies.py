@@ -7,17 +7,18 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from iolens.advise import weigh
+from iolens.advise import findings, weigh
 from iolens.advise.limits import DEFAULTS
 from iolens.advise.rule import Layout, Rule, Seen
 from iolens.log import Job
 from iolens.metrics.why.answers import files_bound, replays, why
 from iolens.metrics.why.what_if import Answer, Beside, what_if
 from iolens.pages.exhibits.why import WHAT_IF
+from test_advise_rules import placed
 from test_why import job_with
 from test_why_bounds import WRITES
 from test_why_bounds import job_with as job_of_writes
-from why_programs import Line
+from why_programs import Line, events_of
 
 
 def answers_of(job: Job, beside: Beside | None = None) -> dict[str, Answer]:
@@ -113,3 +114,21 @@ def test_remedies_for_files_that_hold_nobody_up_come_last(monkeypatch: pytest.Mo
     assert list(found) == ["late"]
     monkeypatch.setattr(weigh, "files_bound", lambda *_: None)
     assert list({one.id: one.gain for one in weigh.weighed(job, DEFAULTS)}) == ["hidden", "late"]
+
+
+def test_a_core_for_each_rank_saves_the_waits_on_the_critical_path_at_most() -> None:
+    """Each of four ranks waits 30 s for a core, but three of them would wait as long for the fourth otherwise."""
+    early = [Line().held(5, 35).together("MPI_Barrier", 60, 90.1, 4) for _ in range(3)]
+    late = Line().held(5, 35).together("MPI_Barrier", 90, 90.1, 4)
+    lines = (line.together("MPI_Finalize", 99, 99.9, 4) for line in (*early, late))
+    events = events_of(*lines)
+    made = placed(*("0",) * 4, on_core=40.0, runnable=30.0, mpi=10.0)
+    frame = pd.DataFrame({name: events[name] for name in events.names})
+    job = replace(made, private={**made.private, "why_events": frame})
+    (without,), (found,) = ([one for one in findings(each) if one.id == "crowded-processors"] for each in (made, job))
+    times = replays(job)
+    assert times is not None
+    most = dict(zip(times["question"], times["most"], strict=True))["no core shared"]
+    assert (without.gain, found.gain) == (pytest.approx(0.7), pytest.approx(0.3))
+    assert most == pytest.approx(30.0)
+    assert "critical path" in found.derivation

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 
-from iolens.advise.remedies import hints_text, stripes_text
+from iolens.advise.remedies import fitting, hints_text, stripes_text
 from iolens.advise.rule import Layout, Rule, Seen
 
 _HINTS_PLACE, _LAYOUT_PLACE = "{hints}", "{layout}"
@@ -14,10 +14,10 @@ _HINTS_PLACE, _LAYOUT_PLACE = "{hints}", "{layout}"
 _WIDTH = 76
 
 
-def agreed(found: Iterable[tuple[Rule, Seen]]) -> list[Seen]:
+def agreed(found: Iterable[tuple[Rule, Seen]], kinds: Collection[str] = ()) -> list[Seen]:
     """Returns the findings with remedies that do not contradict each other; the first rule decides. A hint or a file
     layout that an earlier rule set to another value is taken out of the later remedy, which then says whose value
-    holds.
+    holds. `kinds`: the types of file systems that the job used; lines of remedies for other types are taken out.
     """
     values: dict[str, tuple[str, str]] = {}
     layouts: list[tuple[Layout, str]] = []
@@ -31,7 +31,7 @@ def agreed(found: Iterable[tuple[Rule, Seen]]) -> list[Seen]:
                 hints.append(line)
             else:
                 rivals.append((key, known, title))
-        remedy = seen.remedy.replace(_HINTS_PLACE, _hints_said(hints, rivals))
+        remedy = fitting(seen.remedy, kinds).replace(_HINTS_PLACE, _hints_said(hints, rivals))
         layout, said = _layout_said(seen.layout, layouts)
         if layout is not None:
             layouts.append((layout, rule.title))

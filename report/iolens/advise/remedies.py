@@ -2,9 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+
+from iolens.log.job import EMULATED
 
 _MIB = 1 << 20
+
+_STRIPED = ("lustre", EMULATED, "ceph", "fuse.ceph", "beegfs")
+"""Types of file systems on which `iolens stripe set` works."""
+
+
+def fitting(remedy: str, kinds: Collection[str]) -> str:
+    """Returns a remedy without the lines for file systems that a job did not use, whose types are not among `kinds`.
+
+    Such a line begins with a mark, which is removed: `@lustre:`, `@nfs:`, or `@stripes:` for any with stripes.
+    """
+    marks = {"@lustre": ("lustre",), "@nfs": ("nfs",), "@stripes": _STRIPED}
+    holds = {mark: any(kind.startswith(begins) for kind in kinds) for mark, begins in marks.items()}
+    kept = []
+    for line in remedy.split("\n"):
+        mark, _, text = line.partition(":")
+        if mark not in holds:
+            kept.append(line)
+        elif holds[mark]:
+            kept.append(text)
+    return "\n".join(kept)
 
 
 def hints_text(lines: Iterable[str]) -> str:

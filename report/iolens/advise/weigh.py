@@ -13,6 +13,7 @@ from iolens.advise.rule import Rule, Seen
 from iolens.advise.standing import UNKNOWN, WHOLE_SECONDS, is_close, standing, upper_bound
 from iolens.advise.table import RULES
 from iolens.log import Job
+from iolens.metrics.files.overview import used_types
 from iolens.metrics.job.ranks import io_span_seconds
 from iolens.metrics.why.answers import files_bound, storage_bound
 
@@ -31,7 +32,7 @@ def weighed(job: Job, limits: Limits, notes: bool = True) -> tuple[Finding, ...]
     kept = [one for one in heavy if (notes or not one.note) and not _is_negligible(one, limits)]
     gains = {one.rule.id: one.gain or 0.0 for one in kept}
     kept.sort(key=lambda one: _order(one, gains))
-    remedies = agreed([(one.rule, one.seen) for one in kept])
+    remedies = agreed([(one.rule, one.seen) for one in kept], used_types(job)) if kept else []
     return tuple(_finding(one, seen, job, limits) for one, seen in zip(kept, remedies, strict=True))
 
 
@@ -66,14 +67,15 @@ def _is_asked(rule: Rule, job: Job, limits: Limits, notes: bool) -> bool:
 
 def _gain(rule: Rule, seen: Seen, job: Job, limits: Limits) -> tuple[float | None, bool]:
     """Returns an upper bound on the part of the run time that a remedy can save (for I/O, no more than I/O cost), and
-    whether the finding is only a note.
+    whether the finding is only a note. On a clock of whole seconds the bound allows for a run that was a second
+    shorter.
     """
     if rule.always and not _is_judged(job, limits):
         return None, True
     if seen.seconds is None or job.run_time <= 0:
         return None, rule.note
     most = job.run_time if rule.beside_io else _most_of_io(job, seen)
-    gain = min(max(0.0, seen.seconds), most, job.run_time) / job.run_time
+    gain = upper_bound(job, min(max(0.0, seen.seconds), most, job.run_time) / job.run_time)
     return (None, True) if rule.always and gain < limits["worth_gain"] else (gain, rule.note)
 
 
@@ -145,7 +147,7 @@ def _gain_words(one: _Weighed, limits: Limits, job: Job) -> str:
     gain = one.gain
     if gain is None:
         return "a note on the numbers, not on the speed" if one.note else "this log gives no upper bound of the gain"
-    bound = f"at most {say.at_most(upper_bound(job, gain))} of the run"
+    bound = f"at most {say.at_most(gain)} of the run"
     words = f"about {say.percent(gain)} of the run" if job.coarse else bound
     if is_close(gain, limits):
         return f"{words}, close to the {say.percent(limits['worth_gain'])} from which a change is worth it"

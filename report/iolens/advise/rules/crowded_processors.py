@@ -9,6 +9,7 @@ from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
 from iolens.log import Job
 from iolens.metrics.processor.sampled.parts import COMPUTE
+from iolens.metrics.why.answers import cores_bound
 
 REMEDY = """\
 Give each rank its own processors, and check the result with
@@ -51,10 +52,13 @@ def check(job: Job, limits: Limits) -> Seen | None:
         f"({cpus}), on some of which {say.count(others + 1, 'rank')} may run."
     )
     computed = float(each[COMPUTE].max())
-    gain = min(float(waits.sum()), job.run_time - computed)
+    gain, whose = cores_bound(job), "on the job's critical path"
+    if gain is None:
+        gain = min(float(waits.sum()), job.run_time - computed)
+        whose = f"of all ranks, {say.seconds(float(waits.sum()))} together"
     bound = (
-        f"It assumes that all waiting for processors ends, {say.seconds(float(waits.sum()))} of all ranks "
-        f"together; what stays at least is the computing of the rank that computes longest, {say.seconds(computed)}."
+        f"It assumes that all waiting for processors ends, {whose}; what stays at least is the computing of the rank "
+        f"that computes longest, {say.seconds(computed)}."
     )
     return Seen(evidence, gain, bound, REMEDY)
 

@@ -20,9 +20,11 @@ Write one file for each group of ranks, for example for each node:
   ADIOS2   engine parameter NumAggregators
   HDF5     subfiling: H5Pset_fapl_subfiling
 
-Until then use a folder for each thousand files, and one stripe per file:
-
-  lfs setstripe -c 1 FOLDER"""
+Until then use a folder for each thousand files.
+@stripes:Give each file one stripe:
+@stripes:
+@lustre:  lfs setstripe -c 1 FOLDER
+@stripes:  iolens stripe set -c 1 FOLDER"""
 
 
 def check(job: Job, limits: Limits) -> Seen | None:

@@ -24,9 +24,10 @@ Print the hints in effect (the log's effective values come from this call):
   Cray     export MPICH_MPIIO_HINTS_DISPLAY=1
 
 Usual reasons: cb_nodes is cut to one a node unless cb_config_list allows
-more; ROMIO's Lustre driver lets no more ranks write than the file has
-stripes; Open MPI's own MPI-IO (ompio) knows few hints; stripes are set only
-when a file is created; sizes are plain bytes, without K or M.
+more; Open MPI's own MPI-IO (ompio) knows few hints; sizes are plain bytes,
+without K or M.
+@lustre:ROMIO's Lustre driver lets no more ranks write than the file has stripes,
+@lustre:and sets stripes only when it creates a file.
 
   cb_config_list *:*
   export OMPI_MCA_io=romio321        # Open MPI: use ROMIO"""

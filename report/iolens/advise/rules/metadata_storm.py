@@ -19,10 +19,11 @@ Use fewer files, and open them less often:
     the data (MPI_Bcast);
   - pack small files into one (HDF5, netCDF, ADIOS2; SquashFS for input);
   - Python environments: a container image, or a copy in /tmp or /dev/shm of
-    each node;
-  - small files, Lustre: keep their data on the metadata server:
-
-  lfs setstripe -E 64K -L mdt -E -1 -c 1 FOLDER"""
+    each node.
+@lustre:
+@lustre:Keep the data of small files on the metadata server of Lustre:
+@lustre:
+@lustre:  lfs setstripe -E 64K -L mdt -E -1 -c 1 FOLDER"""
 
 
 def check(job: Job, limits: Limits) -> Seen | None:

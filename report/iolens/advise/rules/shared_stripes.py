@@ -20,7 +20,8 @@ Give each rank, or each aggregator, its own stripes:
 
 _OWN = """:
 
-  lfs setstripe -c {ranks} -S SIZE_OF_A_RANKS_PART FOLDER
+@lustre:  lfs setstripe -c {ranks} -S SIZE_OF_A_RANKS_PART FOLDER
+@stripes:  iolens stripe set -c {ranks} -S SIZE_OF_A_RANKS_PART FOLDER
 """
 
 

@@ -12,7 +12,8 @@ REMEDY = """\
 Exclude the node, and tell your site:
 
   sbatch --exclude={hosts} ...
-  lctl get_param osc.*.import | grep -A3 state      # on the node, Lustre
+@lustre:  lctl get_param osc.*.import | grep -A3 state      # on the node
+@nfs:  nfsiostat 5                                       # on the node
   ethtool DEVICE | grep Speed; ibstatus             # link at full speed?"""
 
 

@@ -17,9 +17,11 @@ Find out how these ranks differ before you change the program:
   iolens table shared_files LOG    # their times beside the others'
   scontrol show job JOBID          # where they ran
   squeue -w NODE                   # what shares the node
-  lfs getstripe FILE               # which targets they wrote to
+@stripes:  iolens stripe get FILE           # which targets they wrote to
+@nfs:  nfsiostat 5                      # on the node: is the server slow?
 
-then exclude the node (sbatch -x NODE), or avoid the target."""
+then exclude the node (sbatch -x NODE).
+@stripes:If they wrote to another target than the others, avoid that target."""
 
 
 def check(job: Job, limits: Limits) -> Seen | None:

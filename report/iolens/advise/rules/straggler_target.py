@@ -13,10 +13,12 @@ from iolens.metrics.job.ranks import rank_times, slow_targets, target_speed
 REMEDY = """\
 Avoid these targets until your site has checked them ({targets}):
 
-  lfs df FOLDER                          # is a target full?
-  lfs check osts                         # is it reachable?
-  lfs setstripe -c 1 -i OTHER FOLDER     # one target by number
-  lfs migrate -c 1 -i OTHER FILE         # move a file away"""
+@lustre:  lfs df FOLDER                          # is a target full?
+@lustre:  lfs check osts                         # is it reachable?
+@lustre:  lfs setstripe -c 1 -i OTHER FOLDER     # one target by number
+@lustre:  lfs migrate -c 1 -i OTHER FILE         # move a file away
+@stripes:  iolens stripe targets FOLDER           # is a target full?
+@stripes:  iolens stripe set -c 1 -i OTHER FOLDER # one target by number"""
 
 
 def check(job: Job, limits: Limits) -> Seen | None:

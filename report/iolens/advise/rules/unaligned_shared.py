@@ -22,10 +22,11 @@ Let each rank's part begin on a multiple of {unit}:
   PnetCDF  hints: nc_var_align_size {bytes}
   netCDF   nc__enddef(file, 0, {bytes}, 0, {bytes});
   C        offset = (offset + {bytes} - 1) / {bytes} * {bytes};
-
-or make a stripe as large as a rank's part:
-
-  lfs setstripe -S SIZE_OF_A_RANKS_PART FOLDER"""
+@stripes:
+@stripes:or make a stripe as large as a rank's part:
+@stripes:
+@lustre:  lfs setstripe -S SIZE_OF_A_RANKS_PART FOLDER
+@stripes:  iolens stripe set -c COUNT -S SIZE_OF_A_RANKS_PART FOLDER"""
 
 
 def check(job: Job, limits: Limits) -> Seen | None:

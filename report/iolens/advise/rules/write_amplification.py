@@ -21,7 +21,8 @@ a part of it changes:
            H5Pset_chunk_cache(access, slots, bytes_of_a_row_of_chunks, 1.0);
   Python   dataset = file.create_dataset(name, shape, dtype, chunks=(...),
                                          fill_time='never')
-  MPI-IO   hints romio_ds_write disable, romio_lustre_ds_in_coll disable
+  MPI-IO   hint romio_ds_write disable
+@lustre:           hint romio_lustre_ds_in_coll disable
 
 Write whole chunks, and each chunk only once."""
 

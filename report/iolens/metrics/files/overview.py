@@ -181,6 +181,18 @@ def file_systems(job: Job) -> Records:
 
 
 @once_per_job
+def used_types(job: Job) -> frozenset[str]:
+    """Returns the types of file systems that held bytes or layouts of a job; only the storage's name if it was
+    emulated.
+    """
+    if job.emulated:
+        return frozenset({job.storage or ""})
+    table = file_systems(job)
+    used = table["type"][table["bytes_written"] + table["bytes_read"] > 0].tolist()
+    return frozenset([*used, *(["lustre"] if _striped_files(job) else [])])
+
+
+@once_per_job
 def _striped_files(job: Job) -> set[int]:
     """Returns the ids of files that lie on a Lustre target; none if the storage is emulated."""
     layouts = job.records.get("LUSTRE")

@@ -10,7 +10,7 @@ import numpy as np
 from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.once import once_per_job
-from iolens.metrics.processor.sampled.parts import RUNNABLE
+from iolens.metrics.processor.sampled.parts import COMPUTE, RUNNABLE
 from iolens.metrics.processor.time import rank_time
 from iolens.metrics.processor.usage import core_use
 from iolens.metrics.times.clocks import CommonClock, common_clock
@@ -18,11 +18,11 @@ from iolens.metrics.why.activities import Activities, Activity, activities_of
 from iolens.metrics.why.causes import Causes, causes_of
 from iolens.metrics.why.joins import Joins, joins_of
 from iolens.metrics.why.path import critical_path
-from iolens.metrics.why.program import Program, program_of
+from iolens.metrics.why.program import CORE, Program, program_of
 from iolens.metrics.why.replay import Graph, graph_of
 from iolens.metrics.why.unknown import Unknown, unknown_of
 from iolens.metrics.why.waits import PATTERNS, Waits, waits_of
-from iolens.metrics.why.what_if import STORAGE, Answer, Beside, most_on_files, what_if
+from iolens.metrics.why.what_if import OWN_CORES, STORAGE, Answer, Beside, most_on_files, what_if
 from iolens.metrics.why.whole import sound_part, whole_part
 
 _DUE = {"computing": "computing", "I/O": "io", "lock": "locks", "core": "cores", "fault": "faults", "MPI": "mpi"}
@@ -82,7 +82,11 @@ def answers(job: Job) -> list[Answer] | None:
     found = why(job)
     if found is None:
         return None
-    return what_if(found.program, found.joins, found.graph, found.unknown, _beside(job, found.until is None))
+    given = what_if(found.program, found.joins, found.graph, found.unknown, _beside(job, found.until is None))
+    bound = cores_bound(job)
+    if bound is None:
+        return given
+    return [each._replace(most=max(bound, each.saved)) if each.change.question == OWN_CORES else each for each in given]
 
 
 def _beside(job: Job, is_whole: bool) -> Beside:
@@ -333,8 +337,38 @@ def storage_bound(job: Job) -> float | None:
     found, saving = why(job), storage_saving(job)
     if found is None or saving is None:
         return None
-    whole = found.until is None and not saving.mapped and found.program.left_out == 0 and found.joins.not_joined == 0
-    return saving.seconds if whole and found.graph.broken == 0 else None
+    return saving.seconds if _is_whole(found) and not saving.mapped else None
+
+
+def _is_whole(found: Why) -> bool:
+    """Returns True if the events leave out nothing of the job."""
+    lone = found.program.left_out + found.joins.not_joined + found.graph.broken
+    return found.until is None and lone == 0
+
+
+@once_per_job
+def cores_bound(job: Job) -> float | None:
+    """Returns the most seconds that a core for each rank can save; None if the log's events leave out a part of the
+    job, or the kernel did not count the waits for cores.
+
+    No chain of work becomes shorter by more than the waits for cores on it. So the critical path bounds the saving: the
+    waits that events place on it and, for each rank, its other waits or, if these are shorter, its other time on the
+    path. The rank that computes longest still computes.
+    """
+    found, use, times = why(job), core_use(job), rank_time(job)
+    if found is None or use is None or times is None or not _is_whole(found) or np.isnan(use.runnable).any():
+        return None
+    path = path_by_activity(job)
+    if path is None:
+        return None
+    program, ranks = found.program, found.program.ranks
+    of_core = program.kind == CORE
+    placed = np.bincount(program.rank[of_core], weights=(program.end - program.start)[of_core], minlength=ranks)
+    waits = np.where(path["kind"] == "core", path["seconds"], 0.0)
+    on_path = np.bincount(path["rank"], weights=waits, minlength=ranks)
+    beside = np.bincount(path["rank"], weights=path["seconds"] - waits, minlength=ranks)
+    most = float((on_path + np.minimum(beside, np.maximum(use.runnable[:ranks] - placed, 0.0))).sum())
+    return min(most, job.run_time - float(times[COMPUTE].max()))
 
 
 def files_bound(job: Job, files: Collection[int]) -> float | None:

@@ -26,6 +26,7 @@ _NO_MATTER = 0.01
 """
 
 STORAGE = "storage infinitely fast"
+OWN_CORES = "no core shared"
 NO_CHANGE = "nothing changed"
 _FREE = {LOCK: "locks of files free", FAULT: "page faults free"}
 """Questions that leave out all times of one kind."""
@@ -166,7 +167,7 @@ def _own_cores(program: Program, graph: Graph, outside: np.ndarray, whole: np.nd
 
     least, most = left(graph.gap, outside), left(graph.gap + cost, whole)
     high = np.minimum(graph.gap * least, graph.gap * most), cost * most
-    return _Asked(Change("no core shared"), graph.gap * least, cost, high)
+    return _Asked(Change(OWN_CORES), graph.gap * least, cost, high)
 
 
 def _balanced(program: Program, graph: Graph) -> np.ndarray:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
+from iolens.advise.say import at_most
 from iolens.fleet.ask import QUESTIONS, Store
 from iolens.pages import words
 from iolens.pages.blocks import FigureBlock
@@ -108,7 +109,7 @@ OFFENDERS: Exhibit[Store] = Exhibit(
         Column("day", "start", day),
         Column("processes", "nprocs", words.count),
         Column("run time", "run_time", words.duration),
-        Column("at most", "gain", words.share),
+        Column("at most", "gain", at_most),
         Column("hours", "saved_hours", hours),
         Column("by", "remedy_for"),
     ],

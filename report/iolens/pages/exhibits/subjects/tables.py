@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from iolens import advise
 from iolens.advise import say
-from iolens.advise.standing import upper_bound
 from iolens.metrics.once import once_per_job
 from iolens.metrics.subjects.aligned import ABSENT, SAME, aligned
 from iolens.metrics.subjects.facts import aligned_facts
@@ -184,14 +183,11 @@ def findings(subjects: Subjects) -> pd.DataFrame | None:
 
 
 def _by_id(jobs: Iterable[Job]) -> dict[str, list[advise.Finding]]:
-    """Returns the findings of some logs by their id; their gains are upper bounds even if clocks count whole
-    seconds.
-    """
+    """Returns the findings of some logs by their id."""
     found: dict[str, list[advise.Finding]] = {}
     for job in jobs:
         for one in advise.diagnosis(job).findings:
-            bound = None if one.gain is None else upper_bound(job, one.gain)
-            found.setdefault(one.id, []).append(replace(one, gain=bound))
+            found.setdefault(one.id, []).append(one)
     return found
 
 
