@@ -39,6 +39,7 @@ PICTURES: dict[int, list[Panel]] = {
     10: [Panel("1 writer", 6, 1, 4), Panel("6 writers", 6, 6, 4, bound=False)],
     11: [Panel("write", 4, 4, 4, bound=False)],
     12: [Panel("1 worker", 1, 1, 4, bound=False), Panel("4 workers", 4, 4, 4, bound=False)],
+    13: [Panel("when needed", 4, 2, 4, bound=False)],
 }
 
 

@@ -30,6 +30,7 @@ SMALL = {
     10: [GRID, "exclude=[writers != 'six files' or stripe_count == 1]"],
     11: [*FILES, f"{IOR}, -V, -S]", "exclude=[program != 'with one hint']"],
     12: ["exclude=[loader != '4 workers']"],
+    13: ["workload.arguments=[--steps, '2', --compute, '0.01']", "exclude=[forcing == 'ahead' or stripe_count == 2]"],
 }
 """Changes that make an activity's experiment small; they may remove points."""
 

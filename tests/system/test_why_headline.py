@@ -36,6 +36,7 @@ BUNDLED: dict[str, tuple[int, list[object]]] = {
     "restart": (6, [BUILD / "restart_simulator", *FACES, "--make"]),
     "alignment": (2, [BUILD / "alignment", "-s", 4]),
     "collectives": (2, [BUILD / "collectives", "--oversubscribed", "--operations", "Barrier", "-i", 5]),
+    "coupled": (3, [BUILD / "coupled", "-s", 3, "-c", 0.02]),
     "metadata": (2, [BUILD / "metadata", "-n", 50]),
 }
 SENTENCE = re.compile(

@@ -20,6 +20,7 @@ SMALL: dict[str, tuple[int, str]] = {
     "ior": (2, "-w -r -k -b 1m -t 256k -s 3"),
     "alignment": (2, "-s 4 -t 100000"),
     "metadata": (2, "-n 10 -w 100 -e 100"),
+    "coupled": (3, "-s 2 -c 0.01 -w 100k"),
     "collectives": (2, "-m 1:8 -i 10 --operations Bcast --oversubscribed"),
     "checkpoint_simulator": (6, "--nx 1 --ny 1 --im_world 12 --lm 4 --num_arrays 2 --ntrials 1"),
     "restart_simulator": (6, "--nx 1 --ny 1 --im_world 12 --lm 4 --num_arrays 2 --ntrials 1 --make"),
@@ -57,7 +58,7 @@ def test_a_workload_takes_what_it_is_handed_and_writes_what_it_declares(tmp_path
     assert refusal_of(workload, text.split(), ranks) is None
 
 
-@pytest.mark.parametrize("name", ["btio", "checkpoint_simulator", "restart_simulator"])
+@pytest.mark.parametrize("name", ["btio", "checkpoint_simulator", "restart_simulator", "coupled"])
 def test_a_number_of_ranks_that_is_said_to_be_refused_is_refused(tmp_path: Path, name: str) -> None:
     words = SMALL[name][1].split()
     assert refusal_of(WORKLOADS[name], words, 2)

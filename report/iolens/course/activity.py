@@ -35,8 +35,9 @@ class Claim:
 
     `kind` is one of `KINDS`: `more` (the bandwidth of `point` is above that of `other`), `same` (equal within
     `margin`), `reaches` (`margin` of the model's bound or more), `finds` (the advice on its logs has the finding
-    `rule`), `logs` (each run leaves `count` logs, one a process). `slides` is the result that the slides of the course
-    show; `because` explains the answer yes, `otherwise` the answer no.
+    `rule`), `holds_up` (other ranks waited longest for the I/O on the file that `rule` names), `logs` (each run leaves
+    `count` logs, one a process). `slides` is the result that the slides of the course show; `because` explains the
+    answer yes, `otherwise` the answer no.
     """
 
     kind: str
@@ -66,6 +67,7 @@ _KINDS: Mapping[str, Kind] = {
     "same": Kind("as", "within", 0.1),
     "reaches": Kind(margin="of_bound", usual=0.9),
     "finds": Kind(other="in"),
+    "holds_up": Kind(other="in"),
     "logs": Kind(other="in"),
 }
 """The key that begins a claim. Two bandwidths within the margin of `more` and `same` are taken as the same: nobody
@@ -118,7 +120,7 @@ def claim_of(claim: Any, known: list[Point]) -> Claim:
         other=_levels_of(claim[kind.other], known) if kind.other else {},
         margin=portion(claim[kind.margin]) if claim.get(kind.margin) else kind.usual,
         operation=operation,
-        rule=str(claim[name]) if name == "finds" else "",
+        rule=str(claim[name]) if name in ("finds", "holds_up") else "",
         count=positive(claim[name]) if name == "logs" else 0,
         slides=_words_of("slides", claim["slides"]) if "slides" in claim else None,
         because=_words_of("because", claim["because"]),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,11 +22,13 @@ YES, NO, SAME, OPEN = "yes", "no", "same", "open"
 these runs.
 """
 
-LOOKS = ("finds", "logs")
+LOOKS = ("finds", "holds_up", "logs")
 """Kinds of claims that are looked up in the logs, and so have no interval."""
 
-Advice = Callable[[Path], list[str]]
-"""The rules of the advice that see something in a log."""
+Found = Mapping[str, Callable[[Path], list[str]]]
+"""Functions from a log to names, by kind of claim: `finds`, the rules of the advice that see something in the log;
+`holds_up`, the file whose I/O other ranks waited for most, if there is one.
+"""
 
 
 @dataclass(frozen=True)
@@ -46,14 +48,14 @@ class JudgedClaim:
     problem: str = ""
 
 
-def judge_claims(claims: Sequence[Claim], results: Results, advice: Advice) -> list[JudgedClaim]:
+def judge_claims(claims: Sequence[Claim], results: Results, found: Found) -> list[JudgedClaim]:
     """Returns the outcome of every claim, in their order."""
     measuring = sum(claim.kind not in LOOKS for claim in claims)
     risk = (1.0 - CONFIDENCE) / max(1, measuring)
-    return [_outcome_of(claim, results, advice, risk) for claim in claims]
+    return [_outcome_of(claim, results, found, risk) for claim in claims]
 
 
-def _outcome_of(claim: Claim, results: Results, advice: Advice, risk: float) -> JudgedClaim:
+def _outcome_of(claim: Claim, results: Results, found: Found, risk: float) -> JudgedClaim:
     """Returns the outcome of one claim, whose interval misses with this risk."""
     places = [claim.point] if claim.kind in (*LOOKS, "reaches") else [claim.point, claim.other]
     groups = [_runs_at(results.runs, levels) for levels in places]
@@ -66,7 +68,7 @@ def _outcome_of(claim: Claim, results: Results, advice: Advice, risk: float) -> 
         if row["left_out"]:
             return JudgedClaim(claim, OPEN, problem=f"{row['label']}: {row['left_out']}")
     if claim.kind in LOOKS:
-        return _looked_up(claim, groups[0], advice)
+        return _looked_up(claim, groups[0], found)
     speeds = [_speeds_of(runs, claim.operation) for runs in groups]
     if not all(speeds):
         return JudgedClaim(claim, OPEN, problem=f"the program measured no {claim.operation} bandwidth")
@@ -118,15 +120,15 @@ def _reaching(claim: Claim, runs: pd.DataFrame, speeds: list[float], results: Re
     return JudgedClaim(claim, answer, (speed.value, most), ratio)
 
 
-def _looked_up(claim: Claim, runs: pd.DataFrame, advice: Advice) -> JudgedClaim:
-    """Returns the answer to a claim about logs: the logs of a point have a finding, or every run left as many logs as
-    it had processes.
+def _looked_up(claim: Claim, runs: pd.DataFrame, found: Found) -> JudgedClaim:
+    """Returns the answer to a claim about logs: the logs of a point have a finding or a culprit, or every run left as
+    many logs as it had processes.
     """
     logs = [Path(log) for log in runs.loc[runs["usable"], "log"].dropna()]
-    if claim.kind == "finds":
-        having = sum(claim.rule in advice(log) for log in logs)
-    else:
+    if claim.kind == "logs":
         having = sum(len(list(log.parent.glob("*.darshan"))) == claim.count for log in logs)
+    else:
+        having = sum(claim.rule in found[claim.kind](log) for log in logs)
     outcome = JudgedClaim(claim, OPEN, logs=(having, len(logs)))
     if not logs:
         return replace(outcome, problem="the runs left no log")

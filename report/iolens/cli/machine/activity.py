@@ -96,10 +96,10 @@ def _answer(claims: Sequence[Claim], folder: Path, language: str) -> None:
     from iolens.lab.sweep.read.results import load_results
     from iolens.pages.job.terminal import screen
 
-    out = screen()
+    out, found = screen(), {"finds": _advised, "holds_up": _culprit}
     print()
     out.say(SAID[language]["head"], "1")
-    for number, outcome in enumerate(judge_claims(claims, load_results(folder), _advised), 1):
+    for number, outcome in enumerate(judge_claims(claims, load_results(folder), found), 1):
         first, *others = paragraphs(outcome, language)
         print()
         out.say(f"{number}. {first}", "1")
@@ -115,3 +115,13 @@ def _advised(log: Path) -> list[str]:
     from iolens.log import read_log
 
     return [finding.id for finding in findings(read_log(log))]
+
+
+def _culprit(log: Path) -> list[str]:
+    """Returns the name of the file whose I/O other ranks waited for most; none if the log does not tell."""
+    from iolens.log import read_log
+    from iolens.metrics.why.answers import waits_by_cause
+
+    rows = waits_by_cause(read_log(log))
+    files = rows["file"][rows["kind"] == "I/O"].tolist() if rows is not None else []
+    return [Path(file).name for file in files[:1]]

@@ -11,13 +11,15 @@ from iolens.lab.workloads.alignment import ALIGNMENT
 from iolens.lab.workloads.btio import BTIO
 from iolens.lab.workloads.checkpoint import CHECKPOINT, RESTART
 from iolens.lab.workloads.collectives import COLLECTIVES
+from iolens.lab.workloads.coupled import COUPLED
 from iolens.lab.workloads.foreign import FOREIGN
 from iolens.lab.workloads.ior import IOR
 from iolens.lab.workloads.metadata import METADATA
 from iolens.lab.workloads.workload import Workload
 
 WORKLOADS: dict[str, Workload] = {
-    workload.program: workload for workload in (BTIO, IOR, CHECKPOINT, RESTART, COLLECTIVES, ALIGNMENT, METADATA)
+    workload.program: workload
+    for workload in (BTIO, IOR, CHECKPOINT, RESTART, COLLECTIVES, ALIGNMENT, METADATA, COUPLED)
 }
 """Workloads by the name of the executable."""
 

@@ -1,0 +1,152 @@
+/* coupled: steps of a model. Rank 0 reads the forcing of a step and hands it to all; then the last rank
+ * writes the history of the step before while the others compute; all meet at the end of the step. */
+#include "config.h"
+#include "result.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { FORCING, HISTORY, FILES };
+static const char *const NAMES[FILES] = {"forcing", "history"};
+
+typedef struct Run {
+    const Config *config;
+    int rank, last;
+    char path[FILES][PATH_MAX];
+    int file; /* The file of a rank that reads or writes; else -1. */
+    char *forcing, *history;
+} Run;
+
+static void note(Trouble *trouble, const char *what, const char *path)
+{
+    trouble_note(trouble, "cannot %s %s: %s", what, path, strerror(errno));
+}
+
+/* Opens the files on the ranks that use them. The forcing is a hole, so that making it costs nothing. */
+static void prepare(Run *run, const Config *config, Trouble *trouble)
+{
+    int ranks, which;
+    MPI_Comm_rank(MPI_COMM_WORLD, &run->rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    run->config = config;
+    run->last = ranks - 1;
+    run->file = -1;
+    run->forcing = allocate((size_t)config->forcing, 1);
+    run->history = run->rank == run->last ? allocate((size_t)config->history, 1) : NULL;
+    for (int i = 0; i < FILES; i++)
+        snprintf(run->path[i], sizeof run->path[i], "%s/%s", config->directory, NAMES[i]);
+    if (run->rank != 0 && run->rank != run->last)
+        return;
+    which = run->rank == 0 ? FORCING : HISTORY;
+    run->file = open(run->path[which], O_RDWR | O_CREAT | O_TRUNC, 0600);
+    if (run->file < 0)
+        note(trouble, "open", run->path[which]);
+    else if (which == FORCING && ftruncate(run->file, config->steps * config->forcing) != 0)
+        note(trouble, "lengthen", run->path[which]);
+}
+
+static void read_forcing(Run *run, int step, Trouble *trouble)
+{
+    int64_t bytes = run->config->forcing;
+    if (pread(run->file, run->forcing, (size_t)bytes, step * bytes) != bytes)
+        note(trouble, "read", run->path[FORCING]);
+}
+
+static void write_history(Run *run, int step, Trouble *trouble)
+{
+    int64_t bytes = run->config->history;
+    if (pwrite(run->file, run->history, (size_t)bytes, step * bytes) != bytes || fsync(run->file) != 0)
+        note(trouble, "write", run->path[HISTORY]);
+}
+
+/* Stands for computing. It sleeps, so that ranks do not disturb one another on a machine with few cores. */
+static void compute(double seconds)
+{
+    struct timespec time = {(time_t)seconds, (long)(1e9 * (seconds - (double)(time_t)seconds))};
+    nanosleep(&time, NULL);
+}
+
+static void take_step(Run *run, int step, Trouble *trouble)
+{
+    const Config *config = run->config;
+    bool reads = run->rank == 0;
+    if (reads && (step == 0 || !config->ahead))
+        read_forcing(run, step, trouble);
+    MPI_Bcast(run->forcing, (int)config->forcing, MPI_BYTE, 0, MPI_COMM_WORLD);
+    if (reads && config->ahead && step + 1 < config->steps)
+        read_forcing(run, step + 1, trouble);
+    else if (run->rank == run->last)
+        write_history(run, step, trouble);
+    else if (!reads)
+        compute(config->compute);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void finish(Run *run)
+{
+    if (run->file >= 0) {
+        close(run->file);
+        if (!run->config->keep)
+            unlink(run->path[run->rank == 0 ? FORCING : HISTORY]);
+    }
+    free(run->forcing);
+    free(run->history);
+}
+
+static void write_extra(Json *json, const void *data)
+{
+    const Config *config = data;
+    json_integer(json, "forcing_bytes", config->steps * config->forcing);
+}
+
+static void report(const Run *run, double seconds, Trouble *trouble)
+{
+    const Config *config = run->config;
+    Phase phase = {"write", config->steps * config->history, config->steps,
+                   spread_over_ranks(seconds, MPI_COMM_WORLD)};
+    int nodes = count_nodes(MPI_COMM_WORLD);
+    if (run->rank != 0)
+        return;
+    printf("coupled, iolens %s: %d steps of %d ranks in %.3f s\n", VERSION, config->steps, run->last + 1,
+           phase.seconds.max);
+    Result result = {.workload = "coupled",
+                     .options = &COUPLED_OPTIONS,
+                     .config = config,
+                     .ranks = run->last + 1,
+                     .nodes = nodes,
+                     .phase_count = 1,
+                     .phases = &phase,
+                     .total_seconds = phase.seconds.max,
+                     .status = "not performed",
+                     .detail = "the contents of the files mean nothing",
+                     .extra = write_extra,
+                     .extra_data = config};
+    if (config->json != NULL)
+        result_write(&result, config->json, trouble);
+}
+
+int main(int argc, char **argv)
+{
+    Config config;
+    Run run;
+    Trouble trouble = {0};
+    begin_program(&argc, &argv);
+    config_read(&config, argc, argv, MPI_COMM_WORLD);
+    prepare(&run, &config, &trouble);
+    fail_if_trouble(EXIT_FAILED, &trouble, MPI_COMM_WORLD);
+    MPI_Barrier(MPI_COMM_WORLD);
+    double begin = MPI_Wtime();
+    for (int step = 0; step < config.steps; step++)
+        take_step(&run, step, &trouble);
+    report(&run, MPI_Wtime() - begin, &trouble);
+    finish(&run);
+    fail_if_trouble(EXIT_FAILED, &trouble, MPI_COMM_WORLD);
+    MPI_Finalize();
+    return EXIT_SUCCESS;
+}
