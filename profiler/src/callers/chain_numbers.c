@@ -2,7 +2,7 @@
 
 #include "../ranks/merge_messages.h"
 
-/* Limits of the table that ranks send to each other: at most 1.3 MB. */
+/* Limits of the table that ranks send to each other, which takes at most 1.3 MB. */
 enum { COMMON_OBJECTS = 1024, COMMON_NODES = 65536 };
 
 static struct {

@@ -20,7 +20,7 @@ struct called {
 };
 
 struct chains_called {
-    const struct called *node; /* valid until the next call */
+    const struct called *node; /* Valid until the next call. */
     size_t nodes, objects;
 };
 
@@ -41,7 +41,7 @@ int32_t chain_number(uint32_t node);
  * object. */
 int32_t chain_object_number(const struct chain_object *object);
 
-/* Return the table that is common to all ranks, and the table of objects that only this rank numbers; NULL
+/* Returns the table that is common to all ranks, or the table of objects that only this rank numbers; NULL
  * if empty. */
 const struct chain_table *chain_numbers_common(void);
 const struct chain_table *chain_numbers_own(void);

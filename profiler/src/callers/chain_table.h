@@ -21,9 +21,9 @@ struct chain_object {
 };
 
 struct chain_node {
-    uint64_t offset;          /* virtual address in the object's file */
+    uint64_t offset;          /* Virtual address in the object's file. */
     uint32_t parent;          /* Number of the node of the caller in the table, or CHAIN_NONE. */
-    uint32_t object_and_leaf; /* 2 * object + leaf */
+    uint32_t object_and_leaf; /* 2 * object + leaf. */
 };
 
 struct chain_table {

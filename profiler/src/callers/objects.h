@@ -9,7 +9,7 @@
 
 struct place {
     const struct chain_object *object; /* Object file that contains the address; NULL if unknown. */
-    uint64_t offset; /* virtual address in the object's file; the address itself if the object is unknown */
+    uint64_t offset; /* Virtual address in the object's file; the address itself if the object is unknown. */
 };
 
 /* Reads the list of loaded objects, if addresses are recorded. Only one thread at a time may do so, because

@@ -85,7 +85,7 @@ static struct pack_code make_distance(uint32_t distance)
     uint32_t rest = distance - 1;
     if (rest < 4)
         return with_extra(reversed(rest, 5), 0, 0);
-    int extra = 30 - __builtin_clz(rest); /* the two highest bits of `rest` choose the symbol */
+    int extra = 30 - __builtin_clz(rest); /* The two highest bits of `rest` choose the symbol. */
     unsigned value = 2 * (unsigned)extra + (rest >> extra);
     return with_extra(reversed(value, 5), rest & ((1u << extra) - 1), extra);
 }

@@ -1,4 +1,4 @@
-/* From a descriptor to the open file it stands for: one array, one load on the hot path.
+/* Finds the open file of a descriptor with one load from an array.
  *
  * An open file is shared by the descriptors that dup made of it, as in the kernel, and owns the offset. Its
  * memory is recycled but never unmapped, so that a race between close and write in the program cannot crash

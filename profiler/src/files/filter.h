@@ -12,7 +12,7 @@ enum { FILTER_RULES = 64 };
 
 struct filter {
     uint32_t modules_off; /* Bit m: module m records nothing. */
-    uint32_t modules_on;  /* Bit m: MOD_ENABLE asks for module m. */
+    uint32_t modules_on;  /* Bit m: MOD_ENABLE requests module m. */
     /* Largest number of records of each module; 0: limited by memory only. */
     int64_t most_records[MODULE_COUNT];
     _Atomic int64_t records[MODULE_COUNT];
@@ -35,7 +35,7 @@ bool filter_rank(int rank);
  * of NAME_INCLUDE matches; then files in system folders are recorded too. */
 uint32_t filter_skip(const struct filter *filter, const char *path, bool *included);
 
-/* Returns true if module m may have one more record, and counts it. */
+/* Returns true if the module may have one more record, and counts it. */
 bool filter_more(struct filter *filter, enum module_index module);
 
 #endif

@@ -1,8 +1,8 @@
-/* From the path that a program used to the one file behind it: symbolic links resolved, once for each new
- * path, so that all spellings of a path, on all ranks, share a record. Hard links are names of their own.
+/* Finds the file behind the path that a program used.
  *
- * A path that is known costs nothing here; one that leads through a link costs an fstat per open, since the
- * link may have been changed: device and inode tell whether it still leads to the same file. */
+ * Symbolic links are resolved once for each new path, so that all spellings of a path, on all ranks, share a
+ * record. Hard links are separate names. A known path costs nothing; a path through a link costs an fstat per
+ * open, because the link may have changed: device and inode tell whether it still leads to the same file. */
 #ifndef IOLENS_NAMES_H
 #define IOLENS_NAMES_H
 

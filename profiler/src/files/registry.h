@@ -14,11 +14,11 @@
 struct file {
     uint64_t id;
     const char *path;
-    struct file *in_bucket; /* next file with the same hash bucket */
-    struct file *next;      /* next file in order of first use */
+    struct file *in_bucket; /* Next file in the same hash bucket. */
+    struct file *next;      /* Next file in order of first use. */
     _Atomic(void *) state[MODULE_COUNT];
     _Atomic(void *) tables; /* Rows that the process tables keep for this file: see process_table.c. */
-    uint32_t skip;          /* bit m: module m leaves this file out */
+    uint32_t skip;          /* Bit m: module m leaves this file out. */
     atomic_bool unstriped;  /* The file system has no stripe layouts. */
     int32_t owner;   /* Process that owns this registry; a child of fork also sees its parent's files. */
     uint32_t shared; /* Bit m: every rank has a state of module m; set when recording ends. */
@@ -35,8 +35,8 @@ struct registry {
     atomic_size_t used;
     /* Number of states of each module, including those of pseudo files. */
     atomic_size_t states[MODULE_COUNT];
-    struct file *shared;      /* chain of shared files, in the same order on all ranks */
-    _Atomic uint32_t partial; /* bit m: module m had to leave a file out */
+    struct file *shared; /* First of the shared files, which are chained in the same order on all ranks. */
+    _Atomic uint32_t partial; /* Bit m: module m had to leave a file out. */
     /* Numbers of ranks, known at the end: those on which a module had to leave a file out, and behind the
      * modules those that had no memory to write any record. */
     int64_t ranks_partial[MODULE_COUNT + 1];
@@ -85,8 +85,8 @@ void *registry_state_at_end(struct file *file, enum module_index module, int fd)
 /* Creates a state before its file is known; NULL without memory, or while recording is switched off. */
 void *registry_spare(enum module_index module);
 
-/* Attaches such a state to its file and returns the file's state: the earlier one if the file already had
- * one, NULL if the file is left out. */
+/* Attaches a state of registry_spare to its file and returns the file's state: the earlier one if the file
+ * already had one, NULL if the file is left out. */
 void *registry_install(struct file *file, enum module_index module, void *state);
 
 #endif

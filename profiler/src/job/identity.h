@@ -29,8 +29,8 @@ struct identity {
     char mounts[MOUNTS_BYTES];           /* Mount options as a JSON object. */
     char environment[ENVIRONMENT_BYTES]; /* Environment variables as a JSON object. */
     struct processor processor;
-    uint64_t mount_table; /* checksum of the system's mount table */
-    uint64_t mount_ids;   /* checksum of its rows' numbers; 0 if the kernel does not tell them */
+    uint64_t mount_table; /* Checksum of the system's mount table. */
+    uint64_t mount_ids;   /* Checksum of the numbers of its rows; 0 if the kernel does not tell them. */
 };
 
 /* Reads the facts; `mounts` has rows of the mount table that the system does not know, as in

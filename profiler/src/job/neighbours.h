@@ -1,4 +1,4 @@
-/* The processes that the launcher of this one has started on the same node. */
+/* The other processes on this node that the launcher of this process has started. */
 #ifndef IOLENS_NEIGHBOURS_H
 #define IOLENS_NEIGHBOURS_H
 

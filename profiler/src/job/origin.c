@@ -20,7 +20,8 @@ int64_t origin_parent(int64_t pid)
     snprintf(path, sizeof path, "/proc/%lld/stat", (long long)pid);
     if (slurp(path, text, sizeof text) == 0)
         return 0;
-    const char *field = strrchr(text, ')'); /* search behind the name, which may contain anything */
+    const char *field =
+        strrchr(text, ')'); /* The search begins after the name, which may contain any character. */
     return field && strlen(field) > 4 ? strtoll(field + 4, NULL, 10) : 0;
 }
 

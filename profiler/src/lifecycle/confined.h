@@ -1,7 +1,7 @@
-/* A program may take from itself what recording needs: the time stamp counter, whose reading then raises
- * SIGSEGV, and system calls, which then kill it. Both are noticed before they happen, and only in calls
- * through the C library. A filter that was there before the program began (a container's) is none of these.
- */
+/* A program may give up rights that recording needs: reading the time stamp counter, which then raises
+ * SIGSEGV, and making system calls, which then kill it. The recorder sees this before it happens, but only
+ * in calls through the C library. A filter that existed before the program began (a container's) does not
+ * matter here. */
 #ifndef IOLENS_CONFINED_H
 #define IOLENS_CONFINED_H
 

@@ -16,7 +16,7 @@ enum { FEW_SAMPLES = 10 }; /* A child of a shell may be sampled once or twice be
 /* Files that an interpreter reads before the user's program begins, or that a script sources. */
 static const char *const PROGRAM_TEXTS[] = {".sh", ".py", ".pyc", ".pth", "/pyvenv.cfg"};
 
-/* Bytes in a module's record: those of all transfers, and the written ones. */
+/* Numbers of bytes in a module's record: all transfers, and written bytes. */
 struct moved {
     int64_t all, written;
 };

@@ -8,8 +8,8 @@
  * memory. */
 void reserve_hold(int rank, int ranks);
 
-/* Gives the room back and returns false if memory does not suffice for writing this process's records. Always
- * returns true if nothing is reserved. */
+/* Releases the reserved memory and returns false if memory does not suffice for writing this process's
+ * records. Always returns true if nothing is reserved. */
 bool reserve_release(void);
 
 #endif

@@ -26,13 +26,13 @@ struct region {
 struct writer {
     const struct iolens_transport *transport;
     int fd;
-    int error;       /* errno of this rank's first failure, 0 if none */
-    uint64_t offset; /* end of the regions placed so far; the same on all ranks */
+    int error;       /* errno of this rank's first failure, 0 if none. */
+    uint64_t offset; /* End of the regions placed so far; the same on all ranks. */
     bool untrusted;  /* A folder of the path is a symbolic link that another user made. */
     struct {
         char text[PATH_BYTES]; /* Final name of the log. */
         uint64_t creator;      /* Process number of rank 0, which creates the file. */
-        uint64_t inode;        /* inode of the file that rank 0 created */
+        uint64_t inode;        /* Inode of the file that rank 0 created. */
     } name;
     char partial[PATH_BYTES]; /* Name of the file while it is being written. */
     int regions;

@@ -8,8 +8,8 @@
 #include "../system/spin.h"
 #include "../records/patterns.h"
 
-/* Positions of a record's counters; each names the counter for reading, and that for writing stands behind
- * it. */
+/* Positions of a record's counters; each field is the position of the counter for reading, and the counter
+ * for writing follows it. */
 struct dataset_layout {
     /* Positions among the integer counters. */
     int bytes, switches, longest_bytes, sizes_read, sizes_written;

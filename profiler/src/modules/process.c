@@ -137,8 +137,8 @@ static void read_usage(void *state)
     };
 }
 
-/* Returns true if `iolens run` asked where this process spends its time, and the process ran long enough to
- * tell. */
+/* Returns true if `iolens run` wants to know where this process spends its time, and the process ran long
+ * enough to tell. */
 static bool matters(void) { return *iolens.settings.run && clock_now(&iolens.clock) >= LEAST_SECONDS; }
 
 static bool is_time_or_unknown(double value) { return isnan(value) || is_measured_time(value); }
@@ -156,7 +156,8 @@ static bool validate(const void *state, const struct area *area)
     return is_time_or_unknown(row->first_runnable) && is_time_or_unknown(row->init_runnable);
 }
 
-/* The row of a process that has ended is the last one that it wrote into its spool. */
+/* Returns the row of this process. For a process that has ended, it is the last row that the process wrote
+ * into its spool. */
 static struct row row_of(int rank)
 {
     struct row row = {0};

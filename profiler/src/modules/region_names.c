@@ -16,7 +16,7 @@ struct key {
 static const struct keyed_shape SHAPE = {
     .key_bytes = sizeof(struct key), .value_bytes = sizeof(uint64_t), .most = REGION_NAMES_MOST};
 
-/* The value of a row: its number; 0 while the row is being made. */
+/* Returns the value of a row: the region's number; 0 while the row is being made. */
 static _Atomic(uint64_t) *number_of(struct keyed_row *row) { return keyed_value(row, &SHAPE); }
 
 static bool is_taken(const struct keyed *names, const struct keyed_row *own, uint32_t number)
@@ -74,7 +74,7 @@ static uint64_t own_sum(void)
     return sum;
 }
 
-static int64_t sum_of_first; /* The number of rank 0's set. */
+static int64_t sum_of_first; /* The sum of rank 0's set of regions. */
 
 static void count(int rank) { sum_of_first = rank == 0 ? (int64_t)own_sum() : 0; }
 

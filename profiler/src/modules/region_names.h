@@ -13,8 +13,9 @@ enum { REGION_LABEL_BYTES = 64, REGION_NAMES_MOST = 4096 };
 #define REGION_OTHER UINT32_C(0xfffffffe)
 #define REGION_RUN   UINT32_C(0xffffffff)
 
-/* Returns the number of the region of this id and label (may be NULL) inside the region `parent`. The number
- * is a hash, so it is the same in every process. Returns REGION_OTHER without room for another name. */
+/* Returns the number of the region of this id and label (may be NULL) inside the region `parent`. The
+ * number is a hash, so it is the same in every process. Returns REGION_OTHER if there is no room for
+ * another name. */
 uint32_t region_number(uint32_t parent, int64_t id, const char *label);
 
 #endif

@@ -9,8 +9,8 @@
 
 struct mpi_file {
     struct iolens_mpiio_file *record;
-    bool root;  /* This is rank 0 of the communicator that opened the file; it reports the hints. */
-    bool empty; /* The file's view contains no bytes. */
+    bool root;  /* True on rank 0 of the communicator that opened the file; it reports the hints. */
+    bool empty; /* True if the file's view contains no bytes. */
     /* Number of the communicator that opened the file, the same on all its ranks; 0 if unknown. */
     uint32_t communicator;
     int size; /* Number of ranks in that communicator. */

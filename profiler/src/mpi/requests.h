@@ -54,7 +54,7 @@ void requests_pass(MPI_Request handle, double then);
 /* Returns the newest request of this handle that was posted before `until`; false if there is none. */
 bool requests_find(MPI_Request handle, double until, struct request *request);
 
-/* Change the newest request of this handle; remove the newest one that was posted before `until`. */
+/* Changes the newest request of this handle, or removes the newest one that was posted before `until`. */
 void requests_set(MPI_Request handle, bool active, bool may_be_cancelled);
 void requests_set_number(MPI_Request handle, int64_t number);
 void requests_forget(MPI_Request handle, double until);

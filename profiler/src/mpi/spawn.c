@@ -11,7 +11,8 @@ extern char **environ;
 
 static char env[] = "env";
 
-/* All variables of the profiler except the full name of a log, which belongs to this job. */
+/* Returns true for the variables of the profiler that are passed on: all except the full name of a log,
+ * which belongs to this job. */
 static bool goes_along(const char *variable)
 {
     static const char *const beginnings[] = {"LD_PRELOAD=", "IOLENS_", "DARSHAN_", "DXT_"};

@@ -6,9 +6,9 @@
 #include "../memory/buffer.h"
 #include "../records/kept_values.h"
 
-/* Lists lie one behind the other without their unused rows, since most files have few different values. To
- * add a list, fill the room that lists_add returns (NULL without memory), then call lists_trim to cut off
- * the unused rest. */
+/* Lists are stored one after another without their unused rows, because most files have few different
+ * values. To add a list, fill the room that lists_add returns (NULL without memory), then call lists_trim
+ * to cut off the unused rest. */
 struct kept_values *lists_add(struct buffer *lists, int words);
 void lists_trim(struct buffer *lists, const struct kept_values *last);
 

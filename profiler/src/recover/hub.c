@@ -12,7 +12,7 @@ struct round {
     const int *sockets, *ranks;
     int count, size;
     struct wire wire;
-    size_t bytes; /* size of one rank's part */
+    size_t bytes; /* Size of one rank's part. */
     char *result, *part;
 };
 

@@ -15,7 +15,7 @@
 #include "../lifecycle/recording.h"
 #include "../files/registry.h"
 
-/* No machine has more ranks; the limit bounds the memory for tables of ranks. */
+/* No machine has this many ranks; the limit bounds the memory for tables of ranks. */
 enum { MIB = 1024 * 1024, SCRATCH_MIB = 512, MOST_RANKS = 1 << 24 };
 
 static const struct area NOWHERE = {0};

@@ -5,9 +5,9 @@
 #include "load.h"
 
 struct merge_options {
-    const char *folder; /* folder of the log; NULL for the folder that the job would have used */
-    const char *why;    /* cause of the job's end; NULL if unknown */
-    bool snapshot;      /* the job still runs */
+    const char *folder; /* Folder of the log; NULL for the folder that the job would have used. */
+    const char *why;    /* Cause of the job's end; NULL if unknown. */
+    bool snapshot;      /* True if the job still runs. */
 };
 
 /* Makes the log and prints its name. Returns an exit code: 0, or 1 if there is no log. */

@@ -6,10 +6,10 @@
 #include <stddef.h>
 
 struct reason {
-    const char *why; /* cause of the job's end, or NULL */
-    bool snapshot;   /* the job still runs */
-    bool replaced;   /* a process without MPI that became another program by exec */
-    int ranks;       /* ranks of the job; 0 for a process without MPI */
+    const char *why; /* Cause of the job's end, or NULL. */
+    bool snapshot;   /* True if the job still runs. */
+    bool replaced;   /* True for a process without MPI that became another program by exec. */
+    int ranks;       /* Number of ranks of the job; 0 for a process without MPI. */
     const int *found;
     int found_count;      /* Number of ranks with a spool, whose numbers are listed in ascending order. */
     int overflowed_count; /* Number of ranks whose spools ran out of room. */

@@ -14,7 +14,8 @@ struct wire {
     enum wire_call call;
     enum iolens_type type;
     enum iolens_op op;
-    size_t item_bytes, items; /* bytes that each rank sends; in a broadcast only rank 0 sends */
+    size_t item_bytes,
+        items; /* Numbers of bytes and items that each rank sends; in a broadcast only rank 0 sends. */
     iolens_combine_fn *combine;
 };
 

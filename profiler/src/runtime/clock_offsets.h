@@ -1,5 +1,5 @@
-/* How far this rank's monotonic clock is ahead of that of rank 0, as measured when the job began and when it
- * ended. */
+/* The amount by which this rank's monotonic clock is ahead of rank 0's, as measured when the job began and
+ * when it ended. */
 #ifndef IOLENS_CLOCK_OFFSETS_H
 #define IOLENS_CLOCK_OFFSETS_H
 
@@ -16,8 +16,8 @@ struct clock_offset {
 struct clock_offsets {
     int32_t clocks; /* Number of different clocks in the job; 0 and 1 need no comparison. */
     int32_t mine;   /* Number of this rank's clock. */
-    bool first;     /* This is the first of the ranks that share this clock. */
-    bool ended;     /* `end` was measured. */
+    bool first;     /* True on the first of the ranks that share this clock. */
+    bool ended;     /* True if `end` was measured. */
     struct clock_offset begin, end;
     int64_t zero_ns; /* The moment on which all ranks agreed, by this clock, corrected by `begin`. */
     /* Clocks that the first rank of a clock is compared with; -1 for none. */

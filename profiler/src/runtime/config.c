@@ -61,7 +61,7 @@ static char *trimmed(char *text)
     return text;
 }
 
-/* A key alone switches something on, such as DUMP_CONFIG. */
+/* A line with only a key switches something on, such as DUMP_CONFIG. */
 static void take_line(char *text, const char *path, int number)
 {
     char *key = trimmed(text);

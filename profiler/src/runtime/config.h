@@ -3,8 +3,8 @@
  *   KEY VALUE...       one setting a line; # begins a comment
  *
  * KEY is the name of a setting's variable without IOLENS_ or DARSHAN_ in front. A key that may stand on
- * several lines (NAME_EXCLUDE, MAX_RECORDS, ...) has its values joined by ';'. The environment goes before
- * the file. */
+ * several lines (NAME_EXCLUDE, MAX_RECORDS, ...) has its values joined by ';'. The environment takes
+ * precedence over the file. */
 #ifndef IOLENS_CONFIG_H
 #define IOLENS_CONFIG_H
 

@@ -1,6 +1,6 @@
 /* Settings that the user gives from outside for files whose name matches a pattern (IOLENS_HINTS,
  * IOLENS_HDF5), in the form of Cray's MPICH_MPIIO_HINTS: PATTERN:key=value[:key=value...][,PATTERN:...]. A
- * part without '=' continues the value before it (cb_config_list=*:*); behind a comma, key=value goes on with
+ * part without '=' continues the value before it (cb_config_list=*:*); after a comma, key=value belongs to
  * the same pattern. */
 #include <fnmatch.h>
 #include <stdatomic.h>

@@ -31,11 +31,12 @@ struct call {
  * function that fails with ENOSYS. */
 void wrap_resolve(const char *name, void *pointer);
 
-/* Has the functions of a table looked up before the program has a signal handler that may call them, for
- * dlsym is not allowed there; at once where a handler may be installed already. */
+/* Arranges that the functions of a table are looked up before the program installs a signal handler that
+ * may call them, because dlsym is not allowed in a handler. If a handler may be installed already, looks
+ * them up at once. */
 void wrap_resolve_for_handlers(void (*resolve)(void));
 
-/* Looks up the functions of these tables; is called before the program installs a signal handler. */
+/* Looks up the functions of these tables. Called before the program installs a signal handler. */
 void wrap_expect_handlers(void);
 
 /* Must be expanded in the wrapper itself, so that it finds the wrapper's caller. */

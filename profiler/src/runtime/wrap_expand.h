@@ -23,8 +23,8 @@
 #undef FNV
 #undef FNZ
 
-/* Functions are looked up at their first use, which saves every process some hundred lookups; those that a
- * signal handler may call also before there is one. */
+/* Functions are looked up at their first use, which saves every process some hundred lookups; functions
+ * that a signal handler may call are also looked up before a handler is installed. */
 #ifdef WRAP_HANDLERS
 static void resolve_all(void)
 {

@@ -8,12 +8,14 @@
 #include "sampling.h"
 #include "state.h"
 
-/* `real`: the function that waits. In the wrapper itself, whose caller is looked at. */
+/* `real`: the function that waits. Must be expanded in the wrapper itself, because the caller of the
+ * wrapper is recorded. */
 #define HOLD(real)                                                                                           \
     sampling_hold(&(struct sampled_wait){(uintptr_t)(real), (uintptr_t)__builtin_return_address(0),          \
                                          (uintptr_t)__builtin_frame_address(0)})
 
-/* A mask of signals for the time of a wait, with ours in it: in `copy`, NULL for NULL. */
+/* Returns the signal mask for the time of a wait: a copy of `mask`, made in `copy`, to which the timers'
+ * signal is added; NULL for NULL. */
 static inline sigset_t *held_mask(const sigset_t *mask, sigset_t *copy)
 {
     if (!mask)

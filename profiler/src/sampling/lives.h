@@ -25,16 +25,17 @@ struct lives {
     struct life thread[LIVES_MOST];
 };
 
-/* Recording begins. Under ThreadSanitizer no thread is recorded: new threads cannot free memory there. */
+/* Called when recording begins. Under ThreadSanitizer no thread is recorded, because new threads cannot
+ * free memory there. */
 void lives_start(void);
 
-/* True if a thread that the calling one starts now is to be recorded. */
+/* Returns true if a thread that the calling one starts now is to be recorded. */
 bool lives_wanted(void);
 
-/* The calling thread, which was just started, is recorded until it ends. */
+/* Records the calling thread, which was just started, until it ends. */
 void lives_begin(void);
 
-/* In a child of fork: the only thread there is none of those that the parent started. */
+/* Called in a child of fork: its only thread is not one that the parent started. */
 void lives_reset(void);
 
 #endif

@@ -21,12 +21,12 @@
 #define LARGEST_HZ 10000.0
 
 static struct {
-    int signal; /* 0: not sampled */
+    int signal; /* 0: this process is not sampled. */
     struct sampling *state;
     int64_t times;        /* Largest number of sample times that are kept. */
     pthread_key_t key;    /* Key whose destructor is called when a thread ends. */
     void (*hold)(void);   /* Function that makes further calls hold the signal back. */
-    const char *debugger; /* NULL: none forbids samples */
+    const char *debugger; /* Name of the debugger that forbids samples; NULL: none. */
 } iolens_sampling;
 
 static _Atomic int64_t iolens_threads_started;
@@ -158,7 +158,7 @@ void sampling_when_started(void (*hold)(void))
         hold();
 }
 
-/* The signal may be held back from before an exec, or by the thread that made this one. */
+/* The signal may be blocked since before an exec, or by the thread that started this one. */
 void sampling_enter(void)
 {
     struct sampling *sampling = iolens_sampling.state;
@@ -202,7 +202,7 @@ void sampling_start_child(void)
     sampling_enter();
 }
 
-/* Others may be in a wait, as a helper thread of MPI mostly is. */
+/* Other threads may be in a wait, as a helper thread of MPI mostly is. */
 void sampling_stop(void)
 {
     struct sampling *sampling = iolens_sampling.state;

@@ -1,4 +1,4 @@
-/* ThreadSanitizer in the program that is watched. */
+/* Detects ThreadSanitizer in the program. */
 #ifndef IOLENS_SANITIZER_H
 #define IOLENS_SANITIZER_H
 

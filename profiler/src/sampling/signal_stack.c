@@ -10,7 +10,8 @@
 #define AT_MINSIGSTKSZ 51
 #endif
 
-/* A handler of the program with SA_ONSTACK runs here, too, in a thread where the program set no stack. */
+/* A handler of the program with SA_ONSTACK also runs on this stack, in a thread for which the program set
+ * none. */
 enum { STACK_BYTES = 256 * 1024, FRAME = 512 };
 
 static __thread char *mine __attribute__((tls_model("initial-exec")));

@@ -1,4 +1,4 @@
-/* The stack that the handler of samples runs on. What was interrupted may have no room: a goroutine, or a
+/* The stack on which the handler of samples runs. The interrupted code may have no room: a goroutine, or a
  * coroutine made with makecontext, has a few KiB. */
 #ifndef IOLENS_SAMPLING_SIGNAL_STACK_H
 #define IOLENS_SAMPLING_SIGNAL_STACK_H
@@ -12,11 +12,11 @@
  * unless the program set an alternate stack for this thread. */
 void signal_stack_begin(void);
 
-/* Takes it away again. The program's own alternate stack stays. */
+/* Removes the stack. The program's own alternate stack stays. */
 void signal_stack_end(void);
 
-/* Calls the handler on that stack: the stack that the kernel chose needs room for the kernel's own frame
- * alone. */
+/* Calls the handler on that stack; the stack that the kernel chose then only needs room for the kernel's
+ * own frame. */
 void signal_stack_call(signal_handler *handler, int number, siginfo_t *info, void *context);
 
 /* Does for the program what sigaltstack does, without showing it the signal stack of the profiler. */

@@ -12,10 +12,10 @@
 enum { LEFT_FREE = 2, MASK_BYTES = 8 };
 
 static int (*real_sigaction)(int, const struct sigaction *, struct sigaction *);
-static struct sigaction theirs; /* action that the program has set for the signal */
+static struct sigaction theirs; /* The action that the program has set for the signal. */
 
-/* The last ones are used by Valgrind. While the handler runs no other comes, which might jump out of it;
- * those that a fault raises do. */
+/* Takes a signal from the upper end, below those that Valgrind uses. While the handler runs, other signals
+ * are blocked, because their handlers might jump out of it; signals that a fault raises are not. */
 int signals_take(signal_handler *handler)
 {
     static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT};
@@ -43,7 +43,7 @@ void signals_forward(int number, siginfo_t *info, void *context)
         action.sa_sigaction(number, info, context);
     } else if (action.sa_handler != SIG_DFL) {
         action.sa_handler(number);
-    } else { /* the default action ends the process as soon as the handler returns */
+    } else { /* The default action ends the process as soon as the handler returns. */
         real_sigaction(number, &action, NULL);
         raise(number);
     }
@@ -112,7 +112,7 @@ int signals_share(const struct sigaction *wanted, struct sigaction *before)
     return 0;
 }
 
-/* The kernel itself is asked, so that no other library comes between. */
+/* Calls the kernel directly, so that no other library intercepts the call. */
 static uint64_t change_mask(int how, int number)
 {
     uint64_t mask = UINT64_C(1) << (number - 1), before = 0;

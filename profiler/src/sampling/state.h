@@ -19,7 +19,7 @@ struct sample_key {
 
 struct sample_count {
     _Atomic int64_t count;
-    _Atomic int64_t on_core_ns; /* counted in the rows of running threads alone */
+    _Atomic int64_t on_core_ns; /* Counted only in the rows of running threads. */
 };
 
 extern const struct keyed_shape sample_shape;
@@ -36,21 +36,21 @@ struct sampled_thread {
     _Atomic int32_t life;
     int32_t kernel_id, timer;
     struct stack_span stack;
-    bool released;               /* the signal was held back in a wait, which ends now */
-    bool mask_changes;           /* the program changes what signals it holds back */
+    bool released;               /* True while the signal is let through at the end of a wait. */
+    bool mask_changes;           /* True while the program changes the signals that it blocks. */
     struct sampled_wait wait;    /* A wait with frame 0 means none. */
     double begin, last, earlier; /* `earlier` is the time of threads that had this place before. */
     double handler_time;
-    int64_t on_core_ns; /* processor time at the latest sample outside system calls */
+    int64_t on_core_ns; /* Processor time at the latest sample outside system calls. */
     int64_t samples, stacks, cut, paused;
 };
 
 /* The state of `sampling`. */
 struct sampling {
     double hz;
-    int64_t by_processor;    /* 0: CLOCK_MONOTONIC, else the thread's processor time */
-    _Atomic int64_t threads; /* places that were used */
-    _Atomic int64_t refused; /* threads that got no timer */
+    int64_t by_processor;    /* 0: CLOCK_MONOTONIC; else the thread's processor time. */
+    _Atomic int64_t threads; /* Number of places that were used. */
+    _Atomic int64_t refused; /* Number of threads that got no timer. */
     struct sampled_thread thread[SAMPLED_THREADS];
 };
 

@@ -54,7 +54,8 @@ static size_t skip_release(const uintptr_t *frames, size_t count)
     return first < count ? first : 0;
 }
 
-/* The chain of these frames, of which the first `skipped` are left out, from the outside to the inside. */
+/* Returns the node of the chain of these frames, made from the outermost frame inwards; the first
+ * `skipped` frames are left out. */
 static uint32_t chain(const uintptr_t *frames, size_t count, size_t skipped, bool running)
 {
     uint32_t node = CALL_NODE_NONE;
@@ -79,8 +80,9 @@ static void count(struct sampled_thread *thread, const struct sample_key *key, i
     thread->samples += weight;
 }
 
-/* Adds the processor time since the last such call to the place, as that of a running thread. A thread that
- * is interrupted outside system calls is at a place where it computes, even if it just waited for a core. */
+/* Adds the processor time since the last call of this function to the place, as that of a running thread.
+ * A thread that is interrupted outside system calls is at a place where it computes, even if it just
+ * waited for a core. */
 static void count_on_core(struct sampled_thread *thread, struct sample_key key)
 {
     key.blocked = 0;

@@ -1,4 +1,4 @@
-/* Where samples are kept. */
+/* Stores samples. */
 #ifndef IOLENS_SAMPLING_STORE_H
 #define IOLENS_SAMPLING_STORE_H
 
@@ -7,12 +7,14 @@
 
 #include "state.h"
 
-/* Count an interruption of the thread, which stands for `weight` periods of its timer. In the handler. */
+/* Counts an interruption of the thread, which stands for `weight` periods of its timer. Called in the
+ * signal handler. */
 void sample_take(struct sampling *sampling, struct sampled_thread *thread, const ucontext_t *context,
                  int64_t weight);
 
-/* Recording has ended: count what a thread has spent so far in a wait, the periods that no sample counted
- * yet. Its stack is read from outside, and what it says is dropped when the wait ended meanwhile. */
+/* Called when recording has ended: counts the periods that a thread has spent in an unfinished wait and
+ * that no sample has counted yet. Its stack is read by another thread, and the result is dropped if the
+ * wait ended meanwhile. */
 void sample_unfinished(struct sampling *sampling, struct sampled_thread *thread);
 
 #endif

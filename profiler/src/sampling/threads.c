@@ -97,8 +97,8 @@ struct sampled_thread *thread_begin(struct sampling *sampling, int number)
     return NULL;
 }
 
-/* A thread and the end of recording may come here at once. A place without samples has nothing to keep but
- * the time. */
+/* A thread and the end of recording may call this at the same time. A place without samples has nothing to
+ * keep but the time. */
 bool thread_end(struct sampling *sampling, struct sampled_thread *thread)
 {
     int32_t alive = THREAD_ALIVE;

@@ -12,13 +12,13 @@ static int (*real_pthread_create)(pthread_t *, const pthread_attr_t *, void *(*)
 static int (*real_thrd_create)(thrd_t *, thrd_start_t, void *);
 
 struct beginning {
-    struct beginning *next; /* next entry in the list of unused ones */
+    struct beginning *next; /* Next entry in the list of unused ones. */
     union {
         void *(*posix)(void *);
         thrd_start_t c11;
     } function;
     void *argument;
-    bool recorded; /* false for helpers of MPI's library, which MPI_Init starts */
+    bool recorded; /* False for helper threads of MPI's library, which MPI_Init starts. */
 };
 
 static struct {
@@ -26,7 +26,7 @@ static struct {
     struct beginning *first;
 } iolens_unused_beginnings = {.lock.held = ATOMIC_FLAG_INIT};
 
-/* Memory of the recorder's own: malloc may be a traced function. */
+/* Takes the recorder's own memory, because malloc may be a traced function. */
 static struct beginning *take_memory(void)
 {
     spin_hold(&iolens_unused_beginnings.lock);

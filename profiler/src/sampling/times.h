@@ -1,4 +1,4 @@
-/* When samples were taken, where that is asked for. */
+/* The times at which samples were taken, if the user requests them. */
 #ifndef IOLENS_SAMPLING_TIMES_H
 #define IOLENS_SAMPLING_TIMES_H
 
@@ -15,7 +15,7 @@ struct sample_time {
 };
 
 struct sample_times_chunk {
-    struct sample_times_chunk *older; /* NULL: the first */
+    struct sample_times_chunk *older; /* NULL: this is the first chunk. */
     _Atomic int64_t used;             /* May exceed the chunk's size. */
     struct sample_time entry[TIMES_PER_CHUNK];
 };
@@ -27,10 +27,10 @@ struct sample_times {
     _Atomic int64_t kept, left_out;
 };
 
-/* Nothing without a state. May be called from a signal handler. */
+/* Stores an entry; does nothing without a state. May be called from a signal handler. */
 void sample_times_keep(struct sample_times *times, const struct sample_time *entry);
 
-/* The filled entries of a chunk. */
+/* Returns the number of filled entries of a chunk. */
 int64_t sample_times_in(const struct sample_times_chunk *chunk);
 
 #endif

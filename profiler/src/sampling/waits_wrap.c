@@ -57,9 +57,9 @@ static __typeof__(&setsockopt) real_setsockopt;
 static __typeof__(&sigaltstack) real_sigaltstack;
 
 static atomic_bool
-    iolens_sockets_end_waits; /* a socket had a time limit or a least number of bytes at some time */
+    iolens_sockets_end_waits; /* True if a socket had a time limit or a least number of bytes at some time. */
 
-enum { WHOLE_RANDOM = 256 }; /* a request up to this size is always returned whole (getrandom(2)) */
+enum { WHOLE_RANDOM = 256 }; /* A request up to this size is always returned whole (getrandom(2)). */
 
 static void resolve_all(void)
 {

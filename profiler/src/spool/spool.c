@@ -98,7 +98,8 @@ void spool_describe_process(struct spool_process *process)
     memset(process, 0, sizeof *process);
     process->pid = iolens.pid;
     slurp("/proc/self/stat", text, sizeof text);
-    const char *field = strrchr(text, ')'); /* search behind the name, which may contain anything */
+    const char *field =
+        strrchr(text, ')'); /* The search begins after the name, which may contain any character. */
     for (int i = 2; field && i < 22; i++)
         field = strchr(field + 1, ' ');
     process->start_ticks = field ? strtoll(field, NULL, 10) : 0;

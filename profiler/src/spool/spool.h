@@ -41,8 +41,8 @@ struct file;
 
 /* The facts by which one can find out whether a process still runs. */
 struct spool_process {
-    int64_t pid, start_ticks; /* field 22 of /proc/<pid>/stat */
-    uint64_t namespace;       /* inode of /proc/self/ns/pid */
+    int64_t pid, start_ticks; /* Process number, and field 22 of /proc/<pid>/stat. */
+    uint64_t namespace;       /* Inode of /proc/self/ns/pid. */
     char boot[40];            /* /proc/sys/kernel/random/boot_id */
 };
 
@@ -54,22 +54,23 @@ struct spool_job {
 
 struct spool_header {
     char magic[8];
-    uint64_t layout; /* checksum of the layout of all structures; see recording_layout */
-    uint64_t base;   /* address at which this header was mapped */
+    uint64_t layout; /* Checksum of the layout of all structures; see recording_layout. */
+    uint64_t base;   /* Address at which this header was mapped. */
     struct spool_process process;
     struct spool_job job;
-    int32_t rank, ranks; /* ranks is 0 outside an MPI job, or if killed before the end of MPI_Init */
+    int32_t rank,
+        ranks; /* `ranks` is 0 outside an MPI job, or if the process was killed before the end of MPI_Init. */
     struct clock_offsets offsets;
     char mpi_version[256], io_component[USER_BYTES];
     int64_t jobid, fork_parent;
     struct origin origin;
     struct clock clock;
-    uint64_t beat_ticks, beat_ns;         /* Values of both clocks at the latest sign of life. */
-    struct file *first;                   /* first file of the registry */
-    _Atomic uint32_t partial;             /* bit m: module m left something out */
-    _Atomic(void *) tables[SPOOL_TABLES]; /* states of the process tables */
+    uint64_t beat_ticks, beat_ns;         /* Values of both clocks when the spool was last updated. */
+    struct file *first;                   /* First file of the registry. */
+    _Atomic uint32_t partial;             /* Bit m: module m left a file out. */
+    _Atomic(void *) tables[SPOOL_TABLES]; /* States of the process tables. */
     uint32_t overflow;        /* Later records are elsewhere, because this file had no room for them. */
-    uint32_t replaced;        /* exec replaced the program; the process continues as another one */
+    uint32_t replaced;        /* True if exec replaced the program; the process continues as another one. */
     struct settings settings; /* The texts of the settings lie in `text`. */
     struct identity identity;
     uint64_t identity_hash;
@@ -84,10 +85,10 @@ struct spool {
     struct spool_header *header; /* NULL without a spool */
     size_t bytes;                /* Mapped bytes. */
     size_t first_slab;           /* Bytes that the first caller of spool_extend wants behind the header. */
-    bool refused;                /* there is no spool, or no more room in it */
-    uint64_t layout;             /* checksum of the layout of its contents */
-    uint64_t told_ns;            /* time of the last call of `tell`, by CLOCK_MONOTONIC */
-    void (*tell)(void);          /* updates the contents of the spool */
+    bool refused;                /* True if there is no spool, or no more room in it. */
+    uint64_t layout;             /* Checksum of the layout of its contents. */
+    uint64_t told_ns;            /* Time of the last call of `tell`, by CLOCK_MONOTONIC. */
+    void (*tell)(void);          /* Updates the contents of the spool. */
     char path[PATH_BYTES];
 };
 
@@ -96,7 +97,8 @@ extern struct spool iolens_spool;
 /* Folders for spools unless IOLENS_SPOOL names one; the first usable folder is taken. */
 extern const char *const spool_folders[SPOOL_FOLDERS];
 
-/* Called when the process begins. `tell` is called at signs of life, at most ten times per second. */
+/* Called when the process begins. `tell` is called when the spool is updated, at most ten times per
+ * second. */
 void spool_start(uint64_t layout, void (*tell)(void));
 
 /* Describes this process in the form of a spool. */
@@ -115,16 +117,16 @@ bool spool_freeze(void);
 /* Excludes the records so far from the log of a process that is killed. */
 void spool_forget(void);
 
-/* Enters the log that is being written, so that no second log is made if it exists. */
+/* Stores the name of the log that is being written, so that no second log is made if it exists. */
 void spool_name_log(const char *log);
 
-/* Removes the spool, whose records are in a log or not wanted. */
+/* Removes the spool, because its records are in a log or not wanted. */
 void spool_remove(void);
 
 /* Called in a child of fork: the parent's spool does not belong to this process. */
 void spool_after_fork(void);
 
-/* Enters a sign of life, which also measures the speed of the clock. */
+/* Stores the current time, which shows that the process is alive and measures the speed of the clock. */
 void spool_beat(void);
 
 #endif

@@ -2,8 +2,8 @@
 
 #include <endian.h>
 
-/* The largest prime below 2^16; and the number of steps of STEP bytes after which the sums still fit into 32
- * bits. */
+/* The largest prime below 2^16, and the number of steps of STEP bytes after which the sums still fit into
+ * 32 bits. */
 enum { PRIME = 65521, STEP = 32, MOST_STEPS = 5552 / STEP };
 
 /* Sums the even bytes of a word, each widened to 16 bits; a multiplication adds the four sums in its highest

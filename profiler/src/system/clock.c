@@ -47,8 +47,8 @@ static void read_both(const struct clock *clock, uint64_t *ns, uint64_t *ticks)
  */
 static bool tsc_is_invariant(void) { return leaf_read(LEAF_CLOCK).d & (1u << 8); }
 
-/* An interruption between the start, which is the clock's base, and the end does no harm: both sources go on
- * meanwhile. */
+/* An interruption between the start, which is the clock's base, and the end does no harm, because both
+ * sources continue meanwhile. */
 static double estimate_seconds_per_tick(const struct clock *clock)
 {
     uint64_t ns, ticks;
@@ -59,8 +59,8 @@ static double estimate_seconds_per_tick(const struct clock *clock)
 }
 #endif
 
-/* A child of fork goes on with its parent's source. A program that was forbidden the counter before it began
- * never gets here, because the C library's loader reads the counter too. */
+/* A child of fork continues with its parent's source. A program that was forbidden to read the counter
+ * before it began never gets here, because the C library's loader reads the counter too. */
 void clock_prepare(struct clock *clock)
 {
     if (clock->base_ns > 0)

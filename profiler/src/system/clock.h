@@ -18,15 +18,16 @@
 struct clock {
     bool tsc;
     bool forbidden;          /* Reading the TSC raises a signal, also in the C library's clock_gettime. */
-    uint64_t base_ticks;     /* TSC at the start */
+    uint64_t base_ticks;     /* TSC at the start. */
     double seconds_per_tick; /* Estimated length of a TSC tick. */
-    uint64_t base_ns;        /* CLOCK_MONOTONIC at the start */
+    uint64_t base_ns;        /* CLOCK_MONOTONIC at the start. */
     /* Length of a nanosecond in the seconds that were recorded while the TSC was in use. */
     double seconds_per_ns;
-    struct timespec realtime; /* CLOCK_REALTIME at the start */
+    struct timespec realtime; /* CLOCK_REALTIME at the start. */
 };
 
-/* The end of recording: seconds since the start as recorded, and what they are to be multiplied with. */
+/* The end of recording: the recorded seconds since the start, and the factor with which they are to be
+ * multiplied. */
 struct clock_end {
     double recorded, correction;
 };
@@ -36,16 +37,16 @@ struct clock_end {
 void clock_prepare(struct clock *clock);
 void clock_start(struct clock *clock);
 
-/* Go on without the TSC, in the same seconds. */
+/* Continues without the TSC, in the same seconds. */
 void clock_forbid_tsc(struct clock *clock);
 
-/* From both clocks at the end: TSC (or nanoseconds) and CLOCK_MONOTONIC. */
+/* Returns the end of recording, from both clocks: TSC (or nanoseconds) and CLOCK_MONOTONIC. */
 struct clock_end clock_end_at(const struct clock *clock, uint64_t ticks, uint64_t ns);
 struct clock_end clock_end(const struct clock *clock);
 int64_t clock_start_ns(const struct clock *clock); /* Returns the start in nanoseconds since 1970. */
 uint64_t clock_monotonic_ns(const struct clock *clock);
 
-/* TSC, or nanoseconds of CLOCK_MONOTONIC. */
+/* Returns the TSC, or nanoseconds of CLOCK_MONOTONIC. */
 static inline uint64_t clock_ticks(const struct clock *clock)
 {
 #if defined(__x86_64__)

@@ -1,5 +1,5 @@
-/* Asks the kernel about a file directly: neither our own wrapper of stat() answers, nor that of the program
- * or of another preload library. */
+/* Asks the kernel about a file directly, bypassing our own wrapper of stat() and those of the program or
+ * other preload libraries. */
 #ifndef IOLENS_FILE_INFO_H
 #define IOLENS_FILE_INFO_H
 
@@ -21,7 +21,7 @@ static inline int file_info(const char *path, struct stat *info)
 
 static inline int file_info_fd(int fd, struct stat *info) { return (int)system_call(SYS_fstat, fd, info); }
 
-/* Whose a file is that the process makes. */
+/* Returns the user who would own a file that the process creates now. */
 static inline uid_t file_owner_now(void) { return (uid_t)system_call(SYS_geteuid); }
 
 #endif

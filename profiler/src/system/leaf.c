@@ -13,7 +13,7 @@ struct copy {
 
 typedef const struct copy *copy_function(unsigned index);
 
-/* Numbers of leaves in the order of glibc's enumeration, of which those in between are not asked for here. */
+/* Converts the number of a leaf to its index in glibc's enumeration; other leaves are not needed here. */
 static int index_of(unsigned number) { return number == LEAF_FEATURES ? 0 : number == LEAF_CLOCK ? 4 : -1; }
 
 static const struct copy *copy_of(unsigned number)

@@ -1,13 +1,13 @@
-/* Functions of a library that the program may have loaded for itself alone, as Python does with what its
- * extension modules need: out of sight of a plain look-up. */
+/* Finds functions of a library that the program may have loaded privately, as Python does with the
+ * libraries of extension modules: a plain look-up does not find them. */
 #ifndef IOLENS_LIBRARY_H
 #define IOLENS_LIBRARY_H
 
-/* The definition of `name` behind this library, else the one of a loaded library whose file name begins with
- * `prefix`, or of a library which that one needs; NULL when there is none. */
+/* Returns the definition of `name` after this library, or else the one in a loaded library whose file name
+ * begins with `prefix`, or in a library that it needs; NULL if there is none. */
 void *library_symbol(const char *prefix, const char *name);
 
-/* Calls the dlclose behind this library, which has one of its own for the program. */
+/* Calls the dlclose after this library, because this library has a wrapper of dlclose for the program. */
 void library_close(void *handle);
 
 #endif

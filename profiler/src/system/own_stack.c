@@ -32,8 +32,8 @@ static void call_there(struct own_stack *stack, void (*what)(void))
     setcontext(&stack->there);
 }
 
-/* A stack that is not in use. Most processes need one twice, and new pages take longer to get than the work
- * on them. */
+/* A stack that is not in use. Most processes need one twice, and getting new pages takes longer than the
+ * work. */
 static _Atomic(struct own_stack *) kept;
 
 /* Returns NULL without memory. */

@@ -1,4 +1,4 @@
-/* From the path a program names to the path a record is filed under. */
+/* Converts the path that a program names into the path of its record. */
 #ifndef IOLENS_PATH_H
 #define IOLENS_PATH_H
 
@@ -7,19 +7,18 @@
 
 #include "path_room.h"
 
-/* Write the absolute path of `path` (relative to `dirfd`, or AT_FDCWD) to `out`: double slashes and "."
- * squeezed.
- * ".." is resolved by the file system where the path exists, else by its spelling; symbolic links stay as the
- * program spelt them (names.h resolves them). False when there is no such path (too long, empty, unknown
- * folder). */
+/* Writes the absolute path of `path` (relative to `dirfd`, or AT_FDCWD) to `out`, without double slashes
+ * and ".". ".." is resolved by the file system if the path exists, else by its spelling; symbolic links
+ * stay as the program wrote them (names.h resolves them). Returns false if there is no such path (too
+ * long, empty, unknown folder). */
 bool path_absolute(char out[PATH_BYTES], int dirfd, const char *path);
 
-/* Write what the absolute path leads to, through all symbolic links, to `out`. False if it does not exist. In
- * place of realpath, which needs 3 KiB of stack. */
+/* Writes the path to which the absolute path leads through all symbolic links to `out`. Returns false if
+ * it does not exist. Replaces realpath, which needs 3 KiB of stack. */
 bool path_real(char out[PATH_BYTES], const char *absolute);
 
-/* False for the system's own folders and for control files of MPI libraries; `include` is a colon-separated
- * list of prefixes that are recorded nevertheless. */
+/* Returns false for the system's own folders and for control files of MPI libraries; `include` is a
+ * colon-separated list of prefixes that are recorded nevertheless. */
 bool path_is_recorded(const char *absolute, const char *include);
 
 #endif

@@ -21,10 +21,10 @@ enum {
     MODELS = 16
 };
 
-/* Nominal peaks: the widest vectors, multiplied and added in all units of a core, and each operation counted.
- * What has no row is not known: processors with AVX-512, since models with one unit for it share their number
- * with models with two (community.intel.com, "Calculate the Max Flops on Skylake"); cores of two kinds; AMD
- * before Zen 2 but for K10; and later ones. */
+/* Nominal peaks: the widest vectors, multiplied and added in all units of a core, and each operation
+ * counted. Processors without a row are unknown: those with AVX-512, because models with one AVX-512 unit
+ * have the same number as models with two (community.intel.com, "Calculate the Max Flops on Skylake");
+ * processors with cores of two kinds; AMD before Zen 2 except K10; and later ones. */
 static const struct peak {
     const char *vendor;
     unsigned family;
@@ -32,9 +32,8 @@ static const struct peak {
     int64_t peak;
     unsigned char models[MODELS]; /* Ends with 0; an empty list means all models of the family. */
 } PEAKS[] = {
-    /* Zen 2 to 4: two units of 256 bits multiply and add at once, as measured of Zen 3 in
-     * wlog.flatlib.jp/2024/01/13/ryzen-zen3-vfpbench, which finds no more of it in Zen 4 and no less in
-     * Zen 2. */
+    /* Zen 2 to 4: two units of 256 bits multiply and add at once, as measured for Zen 3 in
+     * wlog.flatlib.jp/2024/01/13/ryzen-zen3-vfpbench, which finds the same for Zen 2 and Zen 4. */
     {"AuthenticAMD", 0x19, "fma", 16, {0}},
     {"AuthenticAMD", 0x17, "fma", 16, {0x31, 0x47, 0x60, 0x68, 0x71, 0x84, 0x90, 0x98, 0xa0}},
     /* K10: the percentage that CrayPAT prints of rhsf on a quad-core Opteron. */
@@ -79,8 +78,8 @@ int64_t processor_peak(const char *vendor, unsigned family, unsigned model)
     return 0;
 }
 
-/* Family and model as in the processors' manuals: the base ones, and where the family says so the extended
- * ones. */
+/* Reads family and model as in the processors' manuals: the base values, and the extended ones if the
+ * family says so. */
 static void read_family(struct processor *processor)
 {
     unsigned a = leaf_read(LEAF_FEATURES).a;

@@ -89,7 +89,7 @@ static const struct group *group_of(const char *word)
     return NULL;
 }
 
-/* Returns false if there is no such event. */
+/* Returns false if no event has this name. */
 static bool add_event(struct event_choice *choice, const char *name)
 {
     for (int event = 0; event < EVENTS; event++) {
@@ -139,7 +139,7 @@ struct event_choice events_choose(const char *text)
     return choice;
 }
 
-/* Writes to standard output by the system call: the C library's functions for that are wrapped. */
+/* Writes to standard output by the system call, because the C library's functions for it are wrapped. */
 __attribute__((format(printf, 1, 2))) static void print_line(const char *format, ...)
 {
     char line[LINE_BYTES];

@@ -15,7 +15,7 @@ struct counter_set {
     struct perf_counter counter[SET_PLACES];
 };
 
-/* Returns the reason why a place has no counter, as a sentence; "" if it has one. */
+/* For each place, the reason why it has no counter, as a sentence; "" if it has one. */
 struct set_reasons {
     char of[SET_PLACES][PERF_REASON_BYTES];
 };

@@ -59,7 +59,8 @@ static void read_threads(struct migrations *now)
         system_call(SYS_close, fd);
 }
 
-/* The list of threads, which the kernel makes anew, takes twice as long to read as the numbers of one. */
+/* The list of threads, which the kernel makes at each opening, takes twice as long to read as the numbers
+ * of one thread. */
 void migrations_read(struct migrations *now)
 {
     if (*spin_single_threaded)

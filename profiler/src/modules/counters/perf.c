@@ -68,7 +68,7 @@ static int open_inherited(struct perf_event_attr *attributes)
     return open_event(attributes);
 }
 
-/* Out of the way of programs that count on the lowest number being free. */
+/* Moves a descriptor to a high number, out of the way of programs that rely on the lowest free number. */
 static int move_up(int fd)
 {
     struct rlimit most;

@@ -18,15 +18,15 @@ static struct {
     struct counter_set set;
     struct set_reasons reasons;
     struct migrations migrations; /* Migrations when recording began. */
-    bool was_paused;              /* Recording was switched off after that moment. */
-    /* Values when recording began, increased later by those counted while recording was off. */
+    bool was_paused;              /* True if recording was switched off after the start. */
+    /* Values when recording began, increased later by the values counted while recording was off. */
     struct counts before;
     struct counts paused; /* Values when recording was switched off. */
 } iolens_counters;
 
 unsigned iolens_counters_tracing = IOLENS_TRACE_CALLS;
 
-/* Must run after the events are chosen; then migrations have a counter, or a reason for having none. */
+/* Must be called after the events are chosen; then migrations have a counter, or a reason for having none. */
 static bool is_noted(const struct counters_state *state)
 {
     return state->counted || *state->reasons.of[SET_MIGRATIONS];

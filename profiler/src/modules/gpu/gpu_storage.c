@@ -50,7 +50,7 @@ static const struct {
     [HIPFILE] = {"hipFile", "libhipfile.so", "hipFileGetStatsL3"},
 };
 
-/* Why there is no answer; errors of the libraries themselves are positive. */
+/* Reasons for having no answer; errors of the libraries themselves are positive. */
 enum { ENDED_BEFORE = -1, CRASHED = -2, SILENT = -3, NO_COPY = -4, NO_STATISTICS = -5 };
 
 struct gpu_library {
@@ -62,11 +62,12 @@ struct gpu_libraries {
 };
 
 static struct {
-    bool is_linked; /* The program came with a library, which therefore ends after this one. */
-    pid_t arranged; /* Process that asks before it ends; a child of fork inherits its parent's handlers. */
+    bool is_linked; /* True if the program is linked with a library, which therefore ends after this one. */
+    pid_t
+        arranged; /* The process that asks before it ends; a child of fork inherits its parent's handlers. */
     pid_t asked;
     unsigned long long changes; /* Number of changes to the list of loaded libraries at the last look. */
-    unsigned loaded, ever;      /* A bit for each library: loaded at the last look, and at any look. */
+    unsigned loaded, ever;      /* One bit per library: loaded at the last look, and loaded at any look. */
 } gpu_storage;
 
 /* Leaves the last look's result if no library came or went since. */
@@ -124,7 +125,7 @@ static void ask_library(enum library_index which, struct gpu_library *library)
         library->answer = reply.answer;
 }
 
-/* Asks each library that is loaded, if `in_time`, and notes the others that have been. */
+/* Asks each loaded library, if `in_time`, and notes the others that were loaded at some time. */
 static void settle(bool in_time)
 {
     iolens_busy = true;
@@ -154,7 +155,7 @@ void gpu_storage_look(void)
 
 static void start(void) { gpu_storage.is_linked = any_is_loaded(); }
 
-/* A library that the program loaded later has taken itself apart before this library ends, unless the end is
+/* A library that the program loaded later is already finalised before this library ends, unless the end is
  * that of MPI, or _exit, which calls no handler. */
 static void end(void)
 {

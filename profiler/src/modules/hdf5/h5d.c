@@ -29,7 +29,7 @@ static struct ids iolens_datasets; /* open datasets */
 
 static struct span span_of(const struct call *c) { return (struct span){c->t0, c->t1}; }
 
-/* A dataset's record is named FILE:/PATH/IN/THE/FILE; FILE: stands for all that never had a name. */
+/* A dataset's record is named FILE:/PATH/IN/THE/FILE; FILE: stands for all datasets that never had a name. */
 static struct file *record_of(hid_t dataset, struct file **file)
 {
     char name[PATH_BYTES], path[2 * PATH_BYTES + 1];
@@ -135,8 +135,8 @@ void hdf5_on_object(const struct call *c, hid_t object)
 
 enum selection { ALL, POINTS, REGULAR, IRREGULAR };
 
-/* Points that a transfer moves, and how they were selected; lengths and strides of a regular hyperslab go to
- * `pattern`, the fastest dimension first. */
+/* Returns the number of points that a transfer moves, and how they were selected; lengths and strides of a
+ * regular hyperslab go to `pattern`, the fastest dimension first. */
 static int64_t selected(hid_t dataset, hid_t space, struct pattern *pattern, enum selection *kind)
 {
     const struct hdf5_calls *hdf5 = hdf5_calls();

@@ -57,16 +57,16 @@ struct h5d_state {
     int64_t ints[H5D_INTS];
     double doubles[H5D_DOUBLES];
     struct dataset dataset;
-    bool nameless;      /* not in the registry yet */
-    struct file *named; /* what the registry has of the dataset; used by the recording process alone */
+    bool nameless;      /* The dataset is not in the registry yet. */
+    struct file *named; /* The dataset's entry in the registry; used by the recording process alone. */
 };
 
 _Static_assert(offsetof(struct h5d_state, dataset) <= SHAPE_MOST_BYTES, "room for every record");
 
-/* The absolute path of the file that an object belongs to; false when there is none. */
+/* Writes the absolute path of the file that an object belongs to; returns false if there is none. */
 bool hdf5_path(char path[PATH_BYTES], hid_t object);
 
-/* True if files that are opened with this access list are accessed through MPI-IO. */
+/* Returns true if files that are opened with this access list are accessed through MPI-IO. */
 bool hdf5_through_mpi(hid_t access);
 
 void hdf5_on_open(const struct call *c, hid_t file, hid_t access);
@@ -77,12 +77,12 @@ void hdf5_on_close(const struct call *c);
 void hdf5_on_dataset(const struct call *c, hid_t dataset, bool deprecated);
 void hdf5_on_object(const struct call *c, hid_t object);
 void hdf5_on_transfer(const struct call *c, hid_t dataset, hid_t selection, hid_t transfer, bool writing);
-/* A collective transfer was asked for: counts why it was not carried out so. `dataset`: its record, may be
- * NULL. */
+/* Counts why a transfer that was requested as collective was not carried out collectively. `dataset` is
+ * its record, which may be NULL. */
 void hdf5_on_collective(const struct call *c, struct file *dataset, hid_t transfer);
 void hdf5_on_dataset_flush(const struct call *c, hid_t dataset);
 void hdf5_before_dataset_close(struct call *c, hid_t object);
-/* A dataset without a name gets its record when it is linked into the file, or closed. */
+/* Gives a dataset without a name its record when it is linked into the file, or closed. */
 void hdf5_on_nameless(const struct call *c, hid_t dataset);
 void hdf5_on_link(hid_t object);
 

@@ -12,8 +12,9 @@ enum { LIBRARIES = 4, NONE = -1, ALREADY_LOADED = RTLD_LAZY | RTLD_NOLOAD };
 
 /* The HDF5 libraries of the process in the order of their first use, identified by the address of H5open. */
 static struct library {
-    void *place, *handle; /* `handle`: of the object whose dependency it is; NULL for the first library */
-    atomic_int known;     /* 0 not looked, 1 usable, -1 not */
+    void *place,
+        *handle; /* `handle`: the object of which the library is a dependency; NULL for the first library. */
+    atomic_int known; /* 0: not examined; 1: usable; -1: not usable. */
     struct hdf5_calls calls;
 } libraries[LIBRARIES];
 static struct spin change = {ATOMIC_FLAG_INIT};
@@ -48,7 +49,7 @@ static int compare(struct dl_phdr_info *info, size_t size, void *context)
     return loaded->several;
 }
 
-/* Asked again only when the process has loaded something since. */
+/* Looks again only if the process has loaded a library since. */
 static bool several(void)
 {
     static _Atomic unsigned long long seen;
@@ -63,7 +64,7 @@ static bool several(void)
     return found;
 }
 
-/* Expects the lock to be held. The first library is the one that was in use before a second one appeared. */
+/* The lock must be held. The first library is the one that was in use before a second one appeared. */
 static int entered(void *place, const char *object)
 {
     if (!libraries[0].place)

@@ -1,7 +1,7 @@
-/* HDF5's interface from version 1.10 on, as far as it is needed here, and the program's own library behind
- * it. Nothing is linked: a program without HDF5 never gets here. A process may hold several HDF5 libraries,
- * each behind an extension module of its own (h5py and netCDF4): a call goes on to the library of its caller,
- * and that one is asked about it. */
+/* The part of HDF5's interface (from version 1.10 on) that is needed here, provided by the program's own
+ * library. The profiler does not link HDF5; in a program without HDF5 this code never runs. A process may
+ * hold several HDF5 libraries, each behind an extension module of its own (h5py and netCDF4): a call is
+ * passed on to the library of its caller, and this library is asked about the call. */
 #ifndef IOLENS_HDF5_API_H
 #define IOLENS_HDF5_API_H
 
@@ -39,10 +39,12 @@ struct hdf5_calls {
  * unknown. */
 void *hdf5_of_caller(const char *name, const void *caller);
 
-/* The library in use; NULL when it is too old to be recorded, which is said once, or one too many. */
+/* Returns the library in use; NULL if it is too old to be recorded, which is reported once, or if there
+ * are too many libraries. */
 const struct hdf5_calls *hdf5_calls(void);
 
-/* A handle of the library in use as a key: libraries number their objects alike. */
+/* Returns a handle of the library in use as a key, which differs between libraries although they number
+ * their objects alike. */
 int64_t hdf5_key(hid_t object);
 
 #endif

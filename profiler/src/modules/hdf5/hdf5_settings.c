@@ -45,9 +45,10 @@ struct file_settings {
 };
 
 const char *iolens_hdf5_given;
-static bool ranks_agree; /* all ranks of the job have these settings */
+static bool ranks_agree; /* True if all ranks of the job have these settings. */
 
-/* The list made for a call that failed. Closing it at once would take the error from the program. */
+/* The list made for a call that failed. Closing it at once would remove the error from the program's error
+ * stack. */
 static __thread struct {
     hid_t list;
     const struct hdf5_calls
@@ -99,15 +100,15 @@ static void set_cache(const struct hdf5_calls *hdf5, hid_t list, int64_t wanted)
     double preemption;
     if (hdf5->H5Pget_cache(list, &elements, &slots, &bytes, &preemption) < 0)
         return;
-    /* HDF5 places a chunk by its number modulo the slots: their number grows with the cache, and stays odd.
-     */
+    /* HDF5 places a chunk by its number modulo the number of slots, which grows with the cache and stays
+     * odd. */
     double scaled = (double)slots * ((double)wanted / (double)(bytes ? bytes : 1));
     if (scaled > (double)slots)
         slots = scaled < MOST_SLOTS ? (size_t)scaled | 1 : slots > MOST_SLOTS ? slots : MOST_SLOTS;
     hdf5->H5Pset_cache(list, elements, slots, (size_t)wanted, preemption);
 }
 
-/* Sets what is given. The values are in range, so that no call fails and prints HDF5's errors. */
+/* Applies the given settings. The values are in range, so that no call fails and prints HDF5's errors. */
 static void write_values(const struct hdf5_calls *hdf5, hid_t list, const struct values *given,
                          const struct values *before)
 {
@@ -135,7 +136,7 @@ static void write_values(const struct hdf5_calls *hdf5, hid_t list, const struct
     }
 }
 
-/* Returns a value as a number; NOT_KNOWN if it is none that this library accepts. */
+/* Returns a value as a number; NOT_KNOWN if this library does not accept it. */
 static int64_t number_of(enum setting setting, const char *text)
 {
     char *end;
@@ -249,8 +250,8 @@ static void start(void)
     ranks_agree = false;
 }
 
-/* Collective. Gives all ranks the settings of rank 0. If a rank is not recorded, whose calls pass through, no
- * rank uses them. */
+/* Collective. Gives all ranks the settings of rank 0. If some rank is not recorded, so that its calls pass
+ * through unchanged, no rank uses them. */
 static void agree(void)
 {
     const struct iolens_transport *transport = iolens.transport;

@@ -52,7 +52,7 @@
     FNB(__VA_ARGS__, (enter_library(&c), hdf5_before_dataset_close(&c, object)),                             \
         if (ret >= 0) hdf5_on_dataset_close(&c, object))
 
-/* Library for which this thread's next call is meant, if a library of src/trace makes the call. */
+/* The library for which this thread's next call is meant, if a library of src/trace makes the call. */
 static __thread const void *iolens_called_for __attribute__((tls_model("initial-exec")));
 
 IOLENS_EXPORT void iolens_calls_for(const void *caller) { iolens_called_for = caller; }
@@ -69,7 +69,8 @@ static inline void *real(const char *name, void **only, const void *caller)
     return *only;
 }
 
-/* Looks up the library of the caller: what runs before the real call asks that library about its objects. */
+/* Selects the library of the caller, because the code before the real call asks that library about its
+ * objects. */
 WRAP_INSIDE void enter_library(const struct call *c)
 {
     hdf5_of_caller("H5open", iolens_called_for ? iolens_called_for : c->caller);

@@ -16,7 +16,8 @@ enum { USUAL_BYTES = 2048, LARGEST_BYTES = 65536, MOST_IN_VAIN = 16 };
 struct lustre_state {
     struct spin lock;
     bool composite;
-    int in_vain; /* The layout was read again so often, in vain, after transfers outside known components. */
+    int in_vain; /* Number of times that the layout was read again without effect, after transfers outside
+                    known components. */
     struct file *file;
     int64_t components, targets;
     struct lustre_component *component; /* Array of `components` entries in the arena. */

@@ -1,5 +1,6 @@
-/* The LUSTRE module: the layout of a file, from its "lustre.lov" extended attribute, and the bytes that each
- * of its stripes has moved. The emulated storage answers that attribute too, so there is one way for both. */
+/* The LUSTRE module: the layout of a file, from its "lustre.lov" extended attribute, and the bytes that
+ * each of its stripes has moved. The emulated storage provides this attribute too, so that the same code
+ * serves both. */
 #ifndef IOLENS_LUSTRE_H
 #define IOLENS_LUSTRE_H
 

@@ -83,10 +83,10 @@ struct record {
 _Static_assert(sizeof(struct header) == 48, "Darshan's APMPI header has 48 bytes");
 _Static_assert(COUNTERS == 396 && TIMES == 222 && SYNCS == 16, "Darshan's APMPI record has these counters");
 
-/* Values on which the ranks agree. */
+/* True if this rank called functions that the record has. */
 struct apmpi_state {
     bool calls;  /* This rank called functions that the record has. */
-    bool synced; /* A rank waited in timed barriers. */
+    bool synced; /* True if a rank waited in timed barriers. */
     double time_variance, sync_variance;
 };
 
@@ -141,8 +141,8 @@ static bool apmpi_speaks(void) { return table_state_known(TABLE_mpi_sites) != NU
 /* If more ranks than rows are allowed (each counting as one operation), no rank writes a record. */
 static bool fits(int ranks) { return (int64_t)ranks * (TIMES / 3) <= tables_most_rows(false); }
 
-/* Rank 0 leads the region with the header, whether it made calls or not; where it has no room for that, no
- * rank writes a record, which nobody could read. */
+/* Rank 0 leads the region with the header, whether it made calls or not; if it has no room for the header,
+ * no rank writes a record, because it could not be read. */
 static void apmpi_agree(const struct iolens_transport *transport)
 {
     struct record record;

@@ -52,7 +52,7 @@ static const struct column COLUMNS[] = {
            "or one without a message"),
 };
 
-static int64_t most; /* largest number of events to keep */
+static int64_t most; /* Largest number of events that are kept. */
 static int64_t left_out_of_all;
 
 static void start(void)

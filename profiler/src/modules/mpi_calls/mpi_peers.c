@@ -32,7 +32,7 @@ struct own {
     struct seen seen[SEEN];
 };
 static struct thread_rooms iolens_peers_seen = {.bytes = sizeof(struct own)};
-static __thread void *room __attribute__((tls_model("initial-exec"))); /* A struct own for this thread. */
+static __thread void *room __attribute__((tls_model("initial-exec"))); /* The memory of this thread. */
 
 static struct keyed_shape shape = {sizeof(struct key), sizeof(struct counts), DEFAULT_PEERS, false, NULL};
 static const struct keyed_shape unbounded = {sizeof(struct key), sizeof(struct counts), UINT64_MAX, false,

@@ -200,7 +200,7 @@ static int64_t most_rows(void)
     return rows;
 }
 
-/* When rows are too many, those of rank 0 are kept. */
+/* If there are too many rows, those of rank 0 are kept. */
 static int64_t weight(const void *row) { return ((const struct row *)row)->rank == 0; }
 
 static size_t rest(void *row)

@@ -33,8 +33,8 @@ struct seen {
 /* The private memory of a thread. */
 struct own {
     const void *store; /* The table to which `seen` points; a child of fork has another table. */
-    double beat;       /* time of the next update of the record's end */
-    double rare;       /* Time from which a call has to do more than count; 0: every call has to. */
+    double beat;       /* Time of the next update of the record's end. */
+    double rare;       /* Time from which on a call has to do more than count; 0: every call does. */
     struct mpi_pending pending;
     void *seen; /* Array of SEEN entries; NULL until it is allocated. */
 };
@@ -47,9 +47,9 @@ const struct keyed_shape mpi_sites_shape = {sizeof(struct mpi_site_key), sizeof(
 static const struct keyed_shape unbounded = {sizeof(struct mpi_site_key), sizeof(struct mpi_site), UINT64_MAX,
                                              false, NULL};
 
-static int iolens_callers; /* depth of the recorded call chains */
+static int iolens_callers; /* Depth of the recorded call chains. */
 static unsigned iolens_mpi_traced;
-static double iolens_mpi_recording; /* seconds that recording a call takes; 0: not measured */
+static double iolens_mpi_recording; /* Seconds that recording a call takes; 0: not measured. */
 
 /* The kind of bytes that APMPI counts for each function. */
 static const uint8_t MOVES[IOLENS_MPI_FUNCTIONS] = {

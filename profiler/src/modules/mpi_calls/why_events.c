@@ -17,7 +17,7 @@ enum { LINK_FILE = IOLENS_LINKS, LINK_FILES, LINK_LOCK, LINK_CORE, LINK_FAULT, K
 
 #define MIB (1024 * 1024)
 
-/* Shorter calls of the file system are kept as one sum until the next event. */
+/* Shorter calls of the file system are added up until the next event. */
 #define SHORTEST_FILE_CALL 20e-6
 
 /* Polls of one function that follow one another after shorter pauses are kept as one event. */
@@ -42,7 +42,7 @@ static const char words[KINDS][12] = {
 
 /* One event takes 32 bytes, so that a record of a long run fits into memory. */
 struct event {
-    double begin;  /* seconds since this process started recording */
+    double begin;  /* Seconds since this process started recording. */
     float seconds; /* Seconds until the call returned; in `files` the sum over several calls. */
     uint16_t function;
     uint8_t kind, thread;
@@ -119,7 +119,7 @@ static const struct column COLUMNS[] = {
 
 static int64_t most; /* Largest number of events that are kept. */
 static int64_t left_out_of_all;
-static const char *iolens_why_names[MOST_NAMES]; /* where the names were found, by number */
+static const char *iolens_why_names[MOST_NAMES]; /* The addresses of the names, by number. */
 
 bool why_wanted(void) { return most > 0; }
 
@@ -133,8 +133,8 @@ static bool grow(struct why_events *events)
     return true;
 }
 
-/* Expects the lock to be held. Returns the event's number; -1 beyond the limit. After the first event that is
- * left out none is kept, so that the record of a rank has no holes. */
+/* The lock must be held. Returns the event's number; -1 beyond the limit. After the first event that does
+ * not fit, no further event is kept, so that the record of a rank has no gaps. */
 static int64_t append(struct why_events *events, const struct event *event)
 {
     bool has_room = events->left_out == 0 && events->kept < most &&
@@ -165,7 +165,7 @@ static uint8_t thread_of_call(void)
     return thread < LAST_THREAD ? (uint8_t)thread : LAST_THREAD;
 }
 
-/* Expects the lock to be held. Further names than there is room for count as the last one. */
+/* The lock must be held. If there is no room for another name, the number of the last name is returned. */
 static uint16_t number_of_name(struct why_events *events, const char *name)
 {
     int64_t at = 0;
@@ -181,7 +181,8 @@ static uint16_t number_of_name(struct why_events *events, const char *name)
     return (uint16_t)(IOLENS_MPI_FUNCTIONS + at);
 }
 
-/* Functions that return at once and that programs call in loops until they find something. */
+/* Returns true for functions that return at once and that programs call in loops until they find
+ * something. */
 static bool is_poll(enum iolens_mpi_function function)
 {
     static const bool polls[IOLENS_MPI_FUNCTIONS] = {
@@ -194,7 +195,7 @@ static bool is_poll(enum iolens_mpi_function function)
     return polls[function];
 }
 
-/* Expects the lock to be held. Extends the newest event by a poll that follows it; returns false if the poll
+/* The lock must be held. Extends the newest event by a poll that follows it; returns false if the poll
  * needs an event of its own. */
 static bool extend_polls(struct why_events *events, const struct event *poll)
 {
@@ -242,8 +243,8 @@ IOLENS_EXPORT int64_t iolens_mpi_link(const struct iolens_link *link, const stru
     return number;
 }
 
-/* Expects the lock to be held. Keeps what held up the first thread in the gap between its latest call and one
- * that began at `t0`, as a time at the end of the gap. */
+/* The lock must be held. Stores the cause that held up the first thread in the gap between its latest call
+ * and one that began at `t0`, as a span at the end of the gap. */
 static void keep_gap(struct why_events *events, double t0, double now)
 {
     struct held held = gaps_look(&events->gaps, t0, now);
@@ -351,7 +352,7 @@ static bool is_sound(const struct event *event, int64_t names)
            event->function < IOLENS_MPI_FUNCTIONS + names;
 }
 
-/* Each chunk must lie behind the one before it in memory, so that a damaged list cannot be endless. */
+/* Each chunk must lie after the previous one in memory, so that a damaged list cannot be endless. */
 static bool validate(const void *state, const struct area *area)
 {
     const struct why_events *events = state;
@@ -385,7 +386,7 @@ static bool is_post(unsigned kind)
            kind == IOLENS_LINK_POST_COLLECTIVE;
 }
 
-/* The columns whose meaning in memory depends on the kind of the event. */
+/* Fills the columns whose meaning in memory depends on the kind of the event. */
 static void spread(struct row *row, const struct event *event, int64_t number)
 {
     bool collective = event->kind == IOLENS_LINK_COLLECTIVE || event->kind == IOLENS_LINK_POST_COLLECTIVE;

@@ -1,5 +1,6 @@
-/* Calls of MPI and of the file system with their times and with what joins them to the calls of other ranks,
- * in the order of each process: from them the report finds who waited for whom, and why (IOLENS_WHY). */
+/* Calls of MPI and of the file system, in the order of each process, with their times and with the data
+ * that joins them to calls of other ranks. The report finds from them who waited for whom, and why
+ * (IOLENS_WHY). */
 #ifndef IOLENS_WHY_EVENTS_H
 #define IOLENS_WHY_EVENTS_H
 

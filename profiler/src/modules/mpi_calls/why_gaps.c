@@ -5,8 +5,8 @@
 #include "../../runtime/context.h"
 #include "../../system/system_call.h"
 
-/* A reading takes some microseconds, so that one in a millisecond costs less than a percent. Shorter gaps are
- * not looked at, and a reading is at most so much older than the gap. */
+/* A reading takes some microseconds, so that one per millisecond costs less than a percent. Shorter gaps
+ * are not examined, and a reading is at most this much older than the gap. */
 #define BETWEEN_READINGS 1e-3
 
 /* Shorter times without a core or with faults are not kept. */
@@ -23,7 +23,7 @@ static void read_now(struct gaps *gaps, double now)
     gaps->read = now;
 }
 
-/* Returns seconds of a gap of this length, 0 for too few, and for NaN. */
+/* Returns the part of the seconds that fits into the gap; 0 if it is too short, or NaN. */
 static double part_of(double gap, double seconds)
 {
     return !(seconds >= SHORTEST_HELD) ? 0 : seconds < gap ? seconds : gap;
@@ -44,8 +44,8 @@ struct held gaps_look(struct gaps *gaps, double t0, double now)
         return held;
     struct usage used = usage_between(before.usage, gaps->usage);
     held.core = part_of(gap, used.runnable);
-    /* The rest of the gap that the thread did not run. It ran in part before the gap, so that this is a lower
-     * bound. */
+    /* The time of the gap in which the thread did not run and did not wait for a core. The thread may have
+     * used part of its processor time before the gap, so that this is a lower bound. */
     if (gaps->major_faults > before.major_faults)
         held.fault = part_of(gap, gap - held.core - used.on_core);
     return held;

@@ -9,14 +9,14 @@
 
 /* Times are seconds since this process started recording; 0: never. */
 struct gaps {
-    double read; /* time of the latest reading of the two below */
+    double read; /* Time of the latest reading of the two values below. */
     struct usage usage;
     int64_t major_faults;
-    double ended;         /* end of the latest call */
-    double entered, left; /* begin of the latest call of MPI, and end of the latest that is kept */
+    double ended;         /* End of the latest call. */
+    double entered, left; /* Begin of the latest call of MPI, and end of the latest one that was kept. */
 };
 
-/* Seconds in a gap. */
+/* The seconds in a gap by cause. */
 struct held {
     double core, fault;
 };
@@ -24,11 +24,12 @@ struct held {
 /* Returns true if the latest reading is so old that another one costs little. */
 bool gaps_due(const struct gaps *gaps, double now);
 
-/* Returns what held up the thread between its latest call and one from `t0` to `now`; nothing in a short gap
- * or inside a call of MPI, or if no reading is due. `now` is t0 where the call has not run yet. */
+/* Returns the causes that held up the thread between its latest call and one from `t0` to `now`; nothing
+ * in a short gap or inside a call of MPI, or if no reading is due. `now` equals t0 if the call has not run
+ * yet. */
 struct held gaps_look(struct gaps *gaps, double t0, double now);
 
-/* Tells that a call of MPI ended. */
+/* Notes that a call of MPI ended. */
 void gaps_left(struct gaps *gaps, double end);
 
 #endif

@@ -11,12 +11,12 @@
 #include "../../tables/process_table.h"
 
 enum {
-    DESCRIPTORS = 4096, /* connections of higher descriptors are not followed */
-    END_POINTS = 1000,  /* rows of a process; further end points share one */
-    ADDRESS_BYTES = 56, /* "[", an IPv6 address, "]:", a port */
+    DESCRIPTORS = 4096, /* Connections with higher descriptors are not followed. */
+    END_POINTS = 1000,  /* Largest number of rows of a process; further end points share one row. */
+    ADDRESS_BYTES = 56, /* Room for "[", an IPv6 address, "]:", and a port. */
 };
 
-/* States of a connection, which the kernel numbers (include/net/tcp_states.h). */
+/* States of a connection, by the kernel's numbers (include/net/tcp_states.h). */
 enum { TCP_CLOSE = 7, TCP_CLOSE_WAIT = 8, TCP_LAST_ACK = 9, TCP_CLOSING = 11 };
 
 struct end_point {
@@ -29,10 +29,10 @@ struct traffic {
     _Atomic int64_t connect_ns, busy_us, limited_us, shortest_rtt_us; /* 0: no round trip was measured */
 };
 
-/* A connection that is open, found by its descriptor. The kernel's cookie tells it from a later socket whose
- * descriptor has the same number. */
+/* An open connection, found by its descriptor. The kernel's cookie distinguishes it from a later socket
+ * with the same descriptor. */
 struct connection {
-    _Atomic(struct keyed_row *) row; /* NULL: the descriptor is none */
+    _Atomic(struct keyed_row *) row; /* NULL: the descriptor is not a followed connection. */
     uint64_t cookie;
 };
 
@@ -61,7 +61,7 @@ static bool is_tcp(int fd)
     return getsockopt(fd, SOL_SOCKET, SO_PROTOCOL, &protocol, &bytes) == 0 && protocol == IPPROTO_TCP;
 }
 
-/* Returns false for an address of another kind than IPv4 and IPv6. */
+/* Returns false for an address that is neither IPv4 nor IPv6. */
 static bool name_end_point(struct end_point *point, const struct sockaddr *address, socklen_t length)
 {
     char text[INET6_ADDRSTRLEN];
@@ -89,7 +89,7 @@ static void keep_smallest(_Atomic int64_t *smallest, int64_t value)
         ;
 }
 
-/* Returns the bytes that arrived. The kernel counts the other end's farewell (FIN) as a byte. */
+/* Returns the bytes that arrived. The kernel counts the FIN of the other end as a byte. */
 static int64_t bytes_received(const struct tcp_info *info)
 {
     bool ended = info->tcpi_state == TCP_CLOSE_WAIT || info->tcpi_state == TCP_LAST_ACK ||
@@ -97,9 +97,9 @@ static int64_t bytes_received(const struct tcp_info *info)
     return (int64_t)info->tcpi_bytes_received - (ended && info->tcpi_bytes_received > 0);
 }
 
-/* Adds what the kernel has counted for a connection. A kernel before 4.19 does not tell the bytes that were
- * sent; its connections are left out, and not among those that are established. Bytes that wait to be sent
- * are among those that were sent, as the program's calls returned for them. */
+/* Adds what the kernel has counted for a connection. A kernel before 4.19 does not tell the bytes that
+ * were sent; its connections are left out, also from the number of established ones. Bytes that still wait
+ * to be sent count as sent, because the program's calls have returned them. */
 static void add_connection(struct keyed_row *row, int fd, bool at_end)
 {
     struct traffic *traffic = keyed_value(row, &shape);
@@ -134,8 +134,8 @@ void connections_on_connect(const struct call *c, int result, int fd, const stru
 {
     int error = result == 0 ? 0 : *errno_place();
     struct end_point point;
-    /* After EFAULT and EINVAL the kernel may not have read the address, and it may be no address; EALREADY
-     * and EISCONN are of a connection that is known. */
+    /* After EFAULT and EINVAL the address may be invalid and may not have been read; EALREADY and EISCONN
+     * concern a connection that is already known. */
     if (error == EFAULT || error == EINVAL || error == EALREADY || error == EISCONN || iolens_paused() ||
         !is_tcp(fd) || !name_end_point(&point, address, length))
         return;
@@ -147,7 +147,7 @@ void connections_on_connect(const struct call *c, int result, int fd, const stru
     struct traffic *traffic = keyed_value(row, &shape);
     traffic->connections++;
     traffic->connect_ns += (int64_t)((c->t1 - c->t0) * 1e9);
-    /* After EINTR the kernel goes on, as for a socket that does not block. */
+    /* After EINTR the kernel continues to connect, as for a non-blocking socket. */
     if (fd < DESCRIPTORS && (error == 0 || error == EINPROGRESS || error == EINTR)) {
         state->of[fd].cookie = cookie;
         state->of[fd].row = row;

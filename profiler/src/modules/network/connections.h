@@ -6,11 +6,11 @@
 
 #include "../../runtime/wrap.h"
 
-/* connect returned `result` for `fd`. Only stream sockets of TCP are followed. */
+/* Follows a connection after connect returned `result` for `fd`. Only stream sockets of TCP are followed. */
 void connections_on_connect(const struct call *c, int result, int fd, const struct sockaddr *address,
                             socklen_t length);
 
-/* The program is about to close the descriptor: adds what its connection moved, if it is one. */
+/* Called before the program closes the descriptor: adds the bytes of its connection, if it has one. */
 void connections_before_close(int fd);
 void connections_before_close_range(unsigned first, unsigned last);
 

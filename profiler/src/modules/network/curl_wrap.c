@@ -10,7 +10,7 @@ typedef int getinfo_function(void *easy, int which, ...);
 
 /* CURLMsg of curl.h. */
 struct message {
-    int kind; /* DONE: the only one there is */
+    int kind; /* Always DONE, the only kind that exists. */
     void *easy;
     union {
         void *whatever;
@@ -30,8 +30,8 @@ static bool are_of_same_library(const void *one, const void *other)
     return dladdr(one, &first) && dladdr(other, &second) && first.dli_fbase == second.dli_fbase;
 }
 
-/* Returns the function `name` of the libcurl that the caller was linked with: a process may hold several,
- * such as the system's and one that came with a Python package. */
+/* Returns the function `name` of the libcurl that the caller is linked with: a process may hold several,
+ * such as the system's and one from a Python package. */
 static void *of_caller(const char *name, const void *caller)
 {
     Dl_info object;
@@ -64,7 +64,7 @@ struct message *curl_multi_info_read(void *multi, int *left)
     const void *caller = __builtin_return_address(0);
     info_read_function *real = of_caller("curl_multi_info_read", caller);
     struct message *message = real ? real(multi, left) : NULL;
-    /* curl_easy_perform ends its transfer by this function too, and is counted itself. */
+    /* curl_easy_perform ends its transfer by this function too, and is counted by its own wrapper. */
     if (message && message->kind == DONE && iolens_active() && !are_of_same_library(caller, (void *)real))
         RECORDER(record(message->easy, message->data.result, caller));
     return message;

@@ -33,8 +33,8 @@ static const struct url OTHERS = {"other"};
 static const struct keyed_shape shape = {
     .key_bytes = sizeof(struct url), .value_bytes = sizeof(struct requests), .most = URLS, .other = &OTHERS};
 
-/* Copies an address without name and password, and without what follows the path: that may hold a key to the
- * data. */
+/* Copies an address without name and password, and without everything after the path, which may hold a key
+ * to the data. */
 static void keep_place(struct url *url, const char *address)
 {
     const char *host, *path, *user;
@@ -54,7 +54,7 @@ static void keep_place(struct url *url, const char *address)
 
 static int64_t number(void *easy, int (*getinfo)(void *, int, ...), int which)
 {
-    int64_t value = 0; /* curl_off_t, and long on all systems that this library is for */
+    int64_t value = 0; /* curl_off_t, which is a long on all supported systems. */
     return getinfo(easy, which, &value) == 0 ? value : 0;
 }
 

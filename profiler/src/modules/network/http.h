@@ -3,7 +3,8 @@
 #ifndef IOLENS_HTTP_H
 #define IOLENS_HTTP_H
 
-/* A transfer by the handle `easy` of libcurl has ended. `getinfo` is that library's curl_easy_getinfo. */
+/* Counts a transfer by the handle `easy` of libcurl that has ended. `getinfo` is this library's
+ * curl_easy_getinfo. */
 void http_on_done(void *easy, int (*getinfo)(void *, int, ...), int result);
 
 #endif

@@ -54,8 +54,8 @@ void locks_on_fcntl(const struct call *c, int result, int fd, int command, intpt
 {
     if (!is_lock_command(command) || (result != 0 && *errno_place() == EFAULT))
         return;
-    /* The kernel has read the description if it took or released a lock. After a failure the address may be
-     * any number. */
+    /* The kernel has read the description if it took or released a lock. After a failure the address may
+     * be invalid. */
     short type = result == 0 ? ((const struct flock *)value)->l_type : F_UNLCK;
     count(c, result, fd,
           type == F_UNLCK   ? LOCK_RELEASE_KIND
@@ -114,7 +114,8 @@ static void collect(const struct iolens_transport *transport, struct buffer *row
     }
 }
 
-/* A program such as flock(1) does nothing but wait for a lock on a descriptor that it was given. */
+/* Returns true if this process waited for a lock: a program such as flock(1) does nothing else, on a
+ * descriptor that it inherited. */
 static bool matters(void)
 {
     for (struct file *file = iolens_registry.first; file; file = file->next)

@@ -23,16 +23,16 @@ void mapped_before_mmap(struct call *c, const struct map_call *map);
 /* Begins to follow the mapping that mmap put at map->address. */
 void mapped_on_mmap(const struct call *c, const struct map_call *map);
 
-/* Counts the bytes of mappings that overlap the range, which the program is about to unmap. Such a mapping is
- * not followed any more, also if only a part is unmapped. */
+/* Counts the bytes of mappings that overlap the range, which the program is about to unmap. These mappings
+ * are no longer followed, even if only a part is unmapped. */
 void mapped_before_munmap(const void *address, size_t bytes);
 
 /* Counts mappings whose pages mremap is about to unmap: those at `target`, NULL for none, and those in a part
  * that is cut off. */
 void mapped_before_mremap(const void *old, size_t old_bytes, const void *target, size_t bytes);
 
-/* Follows a mapping to its new place and size; not one of which only a part moved. An old size of 0 made a
- * second mapping and left the first one. */
+/* Follows a mapping to its new place and size, unless only a part of it moved. An old size of 0 means that
+ * mremap made a second mapping and kept the first one. */
 void mapped_on_mremap(const void *old, size_t old_bytes, const void *address, size_t bytes);
 
 void mapped_on_msync(const struct call *c, const void *address);

@@ -8,14 +8,14 @@
 #include "../../system/file_info.h"
 #include "../../system/path_room.h"
 
-/* CACHESTAT: number of the system call, which is the same on all processors. PAGES: pages asked for at a
- * time; 8 bytes of page table and one of page cache for each fill a room for paths. */
+/* CACHESTAT: number of the system call, which is the same on all processors. PAGES: number of pages per
+ * request; for each, 8 bytes of page table and one of page cache fit into the memory for a path. */
 enum { CACHESTAT = 451, PAGES = 448, LINK_BYTES = 32 };
 
 static const uint64_t PRESENT = UINT64_C(1) << 63;
 static const double FREE_SECONDS = 0.1, SHARE = 0.02;
 
-/* Time that was spent in asking, in all threads. */
+/* Time spent on asking the kernel, over all threads. */
 static _Atomic int64_t spent_ns;
 
 struct answer {

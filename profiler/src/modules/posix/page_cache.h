@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Returns true if the kernel tells this process about the file's pages: it tells those who own the file or
- * may write it. To anybody else it says that all pages are there. */
+/* Returns true if the kernel tells this process about the file's pages. It tells the owner of the file and
+ * those who may write it; to all others it reports that all pages are in memory. */
 bool page_cache_is_told(int fd);
 
 /* Returns the number of pages of this range of the file in the page cache; -1 before Linux 6.5. */

@@ -29,7 +29,7 @@
 
 #define READ(offset, aligned)  posix_on_read(&c, fd, ret, offset, aligned)
 #define WROTE(offset, aligned) posix_on_write(&c, fd, ret, offset, aligned)
-/* After a failure the vector may be no readable memory. */
+/* After a failure the vector may not be readable. */
 #define ALIGNED_VECTOR  (ret >= 0 && posix_all_aligned(vector, count))
 #define ON_READ(...)    FN(__VA_ARGS__, READ(POSIX_AT_POSITION, posix_aligned(memory)))
 #define ON_PREAD(...)   FN(__VA_ARGS__, READ(offset, posix_aligned(memory)))

@@ -4,14 +4,14 @@
 
 #include "ring.h"
 
-/* Returns what a slot stands for; its file is NULL if that is unknown. A transfer of `bytes` moves the
- * position, and the returned offset is the one before. */
+/* Returns the file in a slot; it is NULL if unknown. A transfer of `bytes` moves the position, and the
+ * returned offset is the position before. */
 struct ring_file ring_files_find(struct ring *ring, uint32_t slot, int64_t bytes);
 
-/* Lets a slot stand for a file that was opened into it; NULL empties it. */
+/* Sets the file that was opened into a slot; NULL empties the slot. */
 void ring_files_put(struct ring *ring, uint32_t slot, struct ring_file file);
 
-/* Lets slots stand for descriptors; -1 empties a slot, -2 leaves it as it is. */
+/* Sets the files of slots by descriptors; -1 empties a slot, -2 leaves it as it is. */
 void ring_files_set(struct ring *ring, uint32_t first, const int *fds, uint32_t count);
 
 /* Replaces the table by one of `count` empty slots; 0 removes it. */

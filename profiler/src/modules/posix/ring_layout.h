@@ -125,7 +125,8 @@ struct liburing {
     struct {
         uint32_t *head, *tail, *mask, *entries, *flags, *dropped, *array;
         struct ring_submission *requests;
-        uint32_t taken, prepared; /* Positions in `requests` up to which the library and the program came. */
+        uint32_t taken, prepared; /* Positions in `requests` up to which the library has submitted and the
+                                     program has prepared. */
         size_t bytes;
         char *memory;
         uint32_t padding[4];

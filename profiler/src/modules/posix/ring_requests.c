@@ -15,7 +15,7 @@
 #include "ring_counts.h"
 #include "ring_files.h"
 
-/* Number of requests behind the oldest one that are looked at for another file with the same key. */
+/* Number of requests after the oldest one that are searched for another file with the same key. */
 enum { LOOKS_AHEAD = 64 };
 
 static struct ring_bucket *bucket_of(struct ring *ring, uint64_t key)

@@ -4,7 +4,8 @@
 
 #include "ring.h"
 
-/* Adds a request. They are found by their key, the program's user_data. The caller holds the ring's lock. */
+/* Adds a request, which is found later by its key, the program's user_data. The caller holds the ring's
+ * lock. */
 void ring_requests_add(struct ring *ring, struct ring_request *request);
 
 /* Removes and returns the oldest request with this key, or the newest; NULL if there is none. `several` is

@@ -175,7 +175,9 @@ static struct ring_request *take_completed_locked(struct ring *ring)
             continue;
         }
         struct ring_request *request = ring_requests_take(ring, answer.key, false, &several);
-        if (!request && ring->noted > 0) /* It may be that of another thread, which has not added it yet. */
+        if (!request &&
+            ring->noted >
+                0) /* The completion may be for a request of another thread, which has not added it yet. */
             break;
         if (!request)
             continue;
@@ -222,7 +224,7 @@ static void look(struct ring *ring, int fd)
     }
 }
 
-/* Counts requests that were submitted unseen, and begins behind them. */
+/* Counts requests that were submitted unseen, and continues after them. */
 static void skip_unseen_locked(struct ring *ring, uint32_t head, uint32_t tail)
 {
     bool polled = ring->flags & RING_POLLED;
@@ -234,8 +236,9 @@ static void skip_unseen_locked(struct ring *ring, uint32_t head, uint32_t tail)
     }
 }
 
-/* Copies the request at a position. Returns false for an index that the kernel will skip as well. Positions
- * from `flushed` on have no place in the array yet: liburing will give them that of the same number. */
+/* Copies the request at a position. Returns false for an index that the kernel will skip as well.
+ * Positions from `flushed` on have no entry in the array yet: liburing will use the entry of the same
+ * number. */
 static bool copy_locked(const struct ring *ring, uint32_t position, uint32_t flushed,
                         struct ring_submission *out)
 {
@@ -269,7 +272,7 @@ static struct ring_request *next_locked(struct ring *ring, uint32_t limit, uint3
     return NULL;
 }
 
-/* Notes the requests up to the position `limit`, of which those before `flushed` are in the ring already. */
+/* Notes the requests up to the position `limit`; those before `flushed` are in the ring already. */
 static void note_requests(struct ring *ring, int fd, uint32_t limit, uint32_t flushed)
 {
     for (;;) {
@@ -284,7 +287,7 @@ static void note_requests(struct ring *ring, int fd, uint32_t limit, uint32_t fl
         if (silent)
             ring_request_abandon(request);
         spin_lock(&ring->lock);
-        ring->noted -= ring->noted > 0; /* It is 0 if another ring has taken the place meanwhile. */
+        ring->noted -= ring->noted > 0; /* The number is 0 if another ring has taken the place meanwhile. */
         if (!silent)
             ring_requests_add(ring, request);
         spin_unlock(&ring->lock);
@@ -295,8 +298,8 @@ static void note_requests(struct ring *ring, int fd, uint32_t limit, uint32_t fl
 
 /* Notes what is about to be submitted: at most `most` requests from the kernel's position on, or up to
  * `prepared`. Requests of a polled ring may have completed before they are noted. In other rings a request
- * may use again what the completed ones have left: a key, a slot. Calls of several threads at once may each
- * submit requests that another one prepared. `calls` is 1 if rings_after follows. */
+ * may reuse the key or the slot of a completed one. Calls of several threads at once may each submit
+ * requests that another one prepared. `calls` is 1 if rings_after follows. */
 static void before(int fd, uint32_t most, const uint32_t *prepared, uint32_t calls)
 {
     struct ring *ring = find(fd);
@@ -334,8 +337,8 @@ void rings_before_library(const struct liburing *library, bool flushes)
     before(library->fd, UINT32_MAX, flushes || old ? &library->submission.prepared : NULL, 1);
 }
 
-/* Returns the latest request that the kernel did not take, and steps back behind it; NULL if it took all, or
- * if a call of another thread may still submit them. */
+/* Returns the latest request that the kernel did not take, and steps back to before it; NULL if the kernel
+ * took all, or if a call of another thread may still submit them. */
 static struct ring_request *take_refused_locked(struct ring *ring)
 {
     struct ring_submission asked;
@@ -372,7 +375,7 @@ void rings_after(int fd)
     look(ring, fd);
 }
 
-/* Looks a last time, and counts what was submitted unseen or has not completed. */
+/* Looks a last time, and counts requests that were submitted unseen or have not completed. */
 static void finish(struct ring *ring, int fd)
 {
     before(fd, 0, NULL, 0);
@@ -433,7 +436,7 @@ void rings_on_register(int fd, unsigned operation, const void *argument, unsigne
     const struct ring_file_update *update = argument;
     if (!ring)
         return;
-    before(fd, 0, NULL, 0); /* Requests that have completed were for the files that the table had. */
+    before(fd, 0, NULL, 0); /* The requests that have completed used the files that the table had before. */
     switch (operation) {
     case RING_REGISTER_FILES:
         ring_files_resize(ring, count);
@@ -453,7 +456,7 @@ void rings_on_register(int fd, unsigned operation, const void *argument, unsigne
     case RING_REGISTER_FILES_UPDATE2:
         ring_files_set(ring, update->first, (const int *)(uintptr_t)update->fds, update->files);
         return;
-    case RING_REGISTER_RESIZE: /* The mappings show rings that are used no more. */
+    case RING_REGISTER_RESIZE: /* The mappings show the old rings, which are no longer used. */
         rings_leave(fd);
         unfollowed_add(UNFOLLOWED_io_uring);
         return;

@@ -1,8 +1,8 @@
 /* Follows the rings of io_uring through read-only mappings of its own and with positions of its own: the
  * program's positions are never written. It looks before and after each call of the program on a ring. A
- * completion stays readable after the program took it, until the ring has been filled once more; so nothing
- * is lost while a ring has room for all completions between two such calls, and what is lost is counted
- * (ring_counts.def). */
+ * completion stays readable after the program took it, until the ring has been filled once more; so
+ * nothing is lost while a ring has room for all completions between two such calls, and lost completions
+ * are counted (ring_counts.def). */
 #ifndef IOLENS_RINGS_H
 #define IOLENS_RINGS_H
 
@@ -16,20 +16,21 @@
 void rings_follow(int fd, const struct ring_params *params);
 void rings_follow_library(const struct liburing *library);
 
-/* Looks a last time, and gives up the mappings of the ring `fd`, so that the ring ends when the program
- * closes it. Does nothing for other descriptors. */
+/* Looks a last time, and unmaps the ring `fd`, so that the ring ends when the program closes it. Does
+ * nothing for other descriptors. */
 void rings_leave(int fd);
 void rings_leave_range(unsigned first, unsigned last);
 
-/* Gives up the ring whose descriptor has just become a copy of `fd`. Counts a ring that is used by a copy of
- * its descriptor, which is not followed. */
+/* Stops following the ring whose descriptor has just become a copy of `fd`. Counts a ring that is used by
+ * a copy of its descriptor, which is not followed. */
 void rings_on_dup(int copy, int fd);
 
 /* Called before a call that may submit up to `submitted` requests of the ring, and after it. */
 void rings_before(int fd, uint32_t submitted);
 void rings_after(int fd);
 
-/* The same before a function of liburing; `flushes`: it submits what the program has prepared. */
+/* Does the work of rings_before for a function of liburing; `flushes`: the function submits the requests
+ * that the program has prepared. */
 void rings_before_library(const struct liburing *library, bool flushes);
 
 /* Called after a successful io_uring_register. */
