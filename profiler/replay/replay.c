@@ -15,7 +15,7 @@
  * once. */
 struct dependencies {
     int64_t ranks, edges, waiters, parts, groups;
-    const int64_t *first; /* first call of each rank, and the number of calls behind the last one */
+    const int64_t *first;               /* First call of each rank, followed by the number of all calls. */
     const int32_t *edge_from, *edge_to; /* call, and a waiter that cannot end before that call has begun */
     const int32_t *waiter;              /* call */
     const int32_t *part_call, *part_of; /* call, and a group that its begin is a part of */
@@ -33,7 +33,7 @@ struct rank {
 struct state {
     const struct dependencies *on;
     struct rank *rank;
-    int64_t *ready; /* stack of the ranks that can go on, each once at most */
+    int64_t *ready; /* Stack of the ranks that can continue, each at most once. */
     int64_t ready_count;
     int32_t *missing; /* by waiter: calls and groups that it still waits for; negative once its rank stands at
                          it */
@@ -141,7 +141,7 @@ static void begin(struct state *state, struct rank *rank)
     }
 }
 
-/* Takes a rank to its first call that must wait, or to its end. */
+/* Advances a rank to its first call that must wait, or to its end. */
 static void advance(struct state *state, struct rank *rank, const double *gap, const double *cost)
 {
     const struct dependencies *on = state->on;
@@ -178,8 +178,8 @@ static int64_t first_stuck(const struct state *state)
 }
 
 /* Sets ends[rank] to the end of the rank's last call in seconds, if `gap` lies before each call, and each
- * takes `cost` after what it waits for. Returns the number of calls at which dependencies contradict one
- * another; -1 without memory. */
+ * takes `cost` after the begin of the calls that it waits for. Returns the number of calls at which
+ * dependencies contradict one another; -1 without memory. */
 __attribute__((visibility("default"))) int64_t iolens_replay(const struct dependencies *on, const double *gap,
                                                              const double *cost, double *ends)
 {

@@ -19,7 +19,8 @@
 
 enum { LIVE_MAPPINGS = 256, BLOCK = 512 };
 
-/* Pages of a mapping that the page cache held before, where there is no such number. */
+/* Values in place of the number of pages of a mapping that the page cache held before: not asked, the file
+ * lies in memory, the kernel does not tell. */
 enum { NOT_ASKED = -1, IN_MEMORY = -2, FORBIDDEN = -3 };
 
 /* Counters of the process, for the time in which a file is mapped. */
@@ -30,16 +31,17 @@ struct process_counts {
 struct mapped_counts {
     struct spin lock;
     int64_t mappings, bytes, writable, told, in_memory, forbidden, fetched, reached;
-    int64_t random_advice, ahead_advice, syncs, live; /* live: mappings that are followed now */
+    int64_t random_advice, ahead_advice, syncs,
+        live; /* `live` is the number of mappings that are followed now. */
     struct process_counts first, sum;
     double call_seconds, last_call, sync_seconds, last_sync; /* Overlapping time counts once. */
 };
 
 struct mapping {
     uintptr_t address;
-    size_t bytes; /* length of the part that the file filled when it was mapped */
+    size_t bytes; /* Length of the part of the mapping that lay in the file when it was mapped. */
     int64_t offset, cached;
-    struct file *file; /* NULL: the entry is free */
+    struct file *file; /* NULL: this entry is free. */
 };
 
 /* The mappings of the process that are followed. */
@@ -85,7 +87,8 @@ static bool keeps_in_memory(uint64_t kind)
     return kind == TMPFS_MAGIC || kind == RAMFS_MAGIC || kind == HUGETLBFS_MAGIC;
 }
 
-/* A file of overlayfs has a page cache of its own that stays empty, since its mappings use another one. */
+/* A file of overlayfs has a page cache of its own that stays empty, because its mappings use that of the
+ * file below. */
 static int64_t ask_descriptor(const struct map_call *map)
 {
     struct statfs system;
@@ -122,7 +125,7 @@ void mapped_before_mmap(struct call *c, const struct map_call *map)
         read_process_first(c->taken);
 }
 
-/* Returns true if a followed mapping of the file has some of the same bytes, which would count twice. */
+/* Returns true if a followed mapping of the file shares bytes with this one, which would count twice. */
 static bool is_followed(const struct mapping *fresh)
 {
     for (int i = 0; i < LIVE_MAPPINGS; i++) {
@@ -134,7 +137,7 @@ static bool is_followed(const struct mapping *fresh)
     return false;
 }
 
-/* Returns false if the mapping cannot be followed. */
+/* Begins to follow a mapping; returns false if that is impossible. */
 static bool follow(const struct mapping *fresh)
 {
     bool followed = false;
@@ -178,7 +181,7 @@ void mapped_on_mmap(const struct call *c, const struct map_call *map)
     spin_unlock(&counts->lock);
 }
 
-/* Counts what has happened to a mapping, which is not followed any more. */
+/* Counts the activity of a mapping that is no longer followed. */
 static void finish(const struct mapping *m)
 {
     struct mapped_counts *counts = counts_of(m->file);
@@ -202,7 +205,8 @@ static void finish(const struct mapping *m)
     spin_unlock(&counts->lock);
 }
 
-/* Takes one followed mapping that overlaps the range out of the list. Returns false if there is none. */
+/* Removes one followed mapping that overlaps the range from the list, and returns it in `taken`. Returns
+ * false if there is none. */
 static bool take(uintptr_t begin, size_t bytes, struct mapping *taken)
 {
     bool found = false;
