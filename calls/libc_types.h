@@ -1,5 +1,5 @@
-/* The types of the arguments in posix.def and stdio.def, see row.h. A file offset has 64 bits under either of
- * its names; structures have a name of their own for each. */
+/* The types of the arguments in posix.def and stdio.def, see row.h. Both names of a type for file offsets
+ * have 64 bits; structures have a separate name for each. */
 #ifndef CALLS_LIBC_TYPES_H
 #define CALLS_LIBC_TYPES_H
 

@@ -7,7 +7,7 @@
 
 #include "sys.h"
 
-#define NAP        1e-3 /* seconds of debt below which a call does not sleep */
+#define NAP        1e-3 /* Seconds of debt below which a call does not sleep. */
 #define REAL_SHARE 5e-4 /* Seconds that any real call may take; more counts as excess. */
 #define REAL_SPEED 1e9  /* Bytes per second by which larger calls may take longer. */
 

@@ -22,16 +22,15 @@ struct ost_file {
     struct shared_file *books;
     _Atomic int descriptors;
     _Atomic bool written;
-    off_t stream_position; /* position up to which a stdio stream was charged; -1 for a plain descriptor */
+    off_t stream_position; /* Position up to which a stdio stream was charged; -1 for a plain descriptor. */
     bool stream_writes;
 };
 
 /* The context, set up once when the library is loaded. */
 struct emulation {
     bool on;
-    bool as_lustre; /* statfs reports Lustre's magic number */
-    pid_t
-        pid; /* a child of vfork still has its parent's number here, and must not change the table of files */
+    bool as_lustre; /* True if statfs reports Lustre's magic number. */
+    pid_t pid; /* A child of vfork has its parent's number here, and must not change the table of files. */
     char mount[PATH_MAX];
     const char *job;
     int client;
@@ -75,7 +74,7 @@ void emulation_mapped(int fd);
  * the mount. */
 ssize_t emulation_layout(int fd, const char *path, void *value, size_t room);
 
-/* Return true if a descriptor or path is the mount point or lies below it. */
+/* Returns true if a descriptor or path is the mount point or lies below it. */
 bool emulation_holds(int fd);
 bool emulation_holds_path(const char *path);
 

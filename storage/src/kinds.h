@@ -24,14 +24,14 @@
 #define ON_VDPRINTF(...)          FN(__VA_ARGS__, CHARGE(OST_WRITE, HERE))
 #define ON_DPRINTF(...)           FNV(__VA_ARGS__, NOTHING, CHARGE(OST_WRITE, HERE))
 
-/* copies inside the kernel: both sides are charged, at the positions where they ended */
+/* Copies inside the kernel: both sides are charged, at the positions where they ended. */
 #define FROM                    (from_offset && ret >= 0 ? *from_offset - ret : HERE)
 #define TO                      (to_offset && ret >= 0 ? *to_offset - ret : HERE)
 #define ON_SENDFILE(...)        FN(__VA_ARGS__, copied(from, FROM, to, HERE, ret, began))
 #define ON_COPY_FILE_RANGE(...) FN(__VA_ARGS__, copied(from, FROM, to, TO, ret, began))
 #define ON_SPLICE(...)          FN(__VA_ARGS__, copied(from, FROM, to, TO, ret, began))
 
-/* asynchronous: charged when submitted, waited for when the result is taken */
+/* Asynchronous calls are charged when they are submitted, and waited for when the result is taken. */
 #define SUBMIT(direction)                                                                                    \
     emulation_submit(control->aio_fildes, direction, control->aio_offset, (int64_t)control->aio_nbytes)
 #define ON_AIO_READ(...)   FN(__VA_ARGS__, if (ret == 0) SUBMIT(OST_READ))
@@ -40,7 +40,7 @@
 #define ON_LIO_LISTIO(...)                                                                                   \
     FN(__VA_ARGS__, if (ret == 0) listed(list_mode, (struct aiocb *const *)controls, count))
 
-/* sizes, mappings, durability */
+/* Calls that set sizes, map files or make data durable. */
 #define ON_FTRUNCATE(...) FN(__VA_ARGS__, if (ret == 0) emulation_size_set(fd, file_bytes))
 #define ON_FALLOCATE(...) FN(__VA_ARGS__, if (ret == 0) emulation_size_set(fd, offset + file_bytes))
 #define ON_TRUNCATE(...)  FN(__VA_ARGS__, if (ret == 0) emulation_path_size_set(path, file_bytes))
@@ -68,7 +68,7 @@
 #define ON_CLOSEFROM(ret_t, ...)                                                                             \
     FNZ(__VA_ARGS__, emulation_closing_range(first_fd > 0 ? (unsigned)first_fd : 0, UINT_MAX), NOTHING)
 
-/* streams: their position is charged before it is set */
+/* The position of a stream is charged before it is set. */
 #define ON_LSEEK(...)         FNB(__VA_ARGS__, emulation_charge_stream(fd, emulation_now()), emulation_moved(fd))
 #define ON_FSEEK(...)         FNB(__VA_ARGS__, moving(stream), emulation_moved(fileno(stream)))
 #define ON_FSETPOS(...)       FNB(__VA_ARGS__, moving(stream), emulation_moved(fileno(stream)))
@@ -80,7 +80,7 @@
     FNB(__VA_ARGS__, flushing(stream), if (stream) emulation_charge_stream(fileno(stream), began))
 #define ON_FCLOSE(...) FNB(__VA_ARGS__, closing(stream), NOTHING)
 
-/* layouts: answered here for what lies below the mount, by the file system elsewhere */
+/* Layouts are answered here for paths below the mount, and by the file system elsewhere. */
 #define ANSWER(fd, path)                                                                                     \
     ssize_t bytes = answer(attribute, fd, path, value, room);                                                \
     if (bytes != ELSEWHERE)                                                                                  \
@@ -90,12 +90,12 @@
 #define ON_IOCTL(...)                                                                                        \
     FNV(__VA_ARGS__, int result; if (lustre_ioctl(fd, request, value, &result)) return result, NOTHING)
 
-/* the kind of file system: Lustre's below the mount, where a run asks for it */
+/* The kind of file system: Lustre's below the mount, if the run requests that. */
 #define MAGIC(fd, path) system->f_type = lustre_magic(fd, path, system->f_type)
 #define ON_STATFS(...)  FN(__VA_ARGS__, if (ret == 0) MAGIC(-1, path))
 #define ON_FSTATFS(...) FN(__VA_ARGS__, if (ret == 0) MAGIC(fd, NULL))
 
-/* calls that move no data, and those whose data is charged when its stream is flushed */
+/* Calls that move no data, and calls whose data is charged when their stream is flushed. */
 #define ON_FILENO(...)
 #define ON_MUNMAP(...)
 #define ON_MREMAP(...)

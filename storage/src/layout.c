@@ -71,7 +71,7 @@ struct ost_layout layout_of_directory(const char *mount, const char *path, const
     return layout;
 }
 
-/* Takes the next first target in turn; the following file starts behind this one's stripes. */
+/* Takes the next first target in turn; the following file starts after this file's stripes. */
 static int choose_target(int counter, const struct ost_layout *layout, int targets)
 {
     char text[32] = "0";

@@ -1,8 +1,8 @@
 /* Layouts: kept in MOUNT/.ost/layouts, one file `<inode>` of one line `stripe_count stripe_size start born`,
  * the same for directories (defaults; start -1 lets every file choose) and files (fixed from creation on).
- * `born` is the inode's time of birth in nanoseconds, which tells a removed file from one that got its inode
- * number; 0 if the file system does not record it. MOUNT/.ost/next holds the first target of the next file
- * that chooses. */
+ * `born` is the inode's time of birth in nanoseconds, which distinguishes a removed file from a later one
+ * with the same inode number; 0 if the file system does not record it. MOUNT/.ost/next holds the first target
+ * of the next file that chooses. */
 #ifndef OST_LAYOUT_H
 #define OST_LAYOUT_H
 

@@ -5,7 +5,8 @@
 
 enum { PAGE = 4096, FEW_LOCKS = 4, MANY_LOCKS = 32 };
 
-#define LARGEST_GROWTH (INT64_C(32) << 20) /* bytes that a lock grows upwards among many locks */
+#define LARGEST_GROWTH                                                                                       \
+    (INT64_C(32) << 20) /* Number of bytes by which a lock grows upwards among many locks. */
 
 static double later(double a, double b) { return a > b ? a : b; }
 

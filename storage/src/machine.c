@@ -3,12 +3,12 @@
 
 enum draw { HOUR = 1, SPREAD, SLOW, STALLS, STALLED_TARGET, STALLED_SPEED, OTHERS };
 
-#define SLOW_SPEED    0.5 /* speed of a target whose server carries another one, too, after a failover */
+#define SLOW_SPEED    0.5 /* Speed of a target whose server also carries another target after a failover. */
 #define FULL_WRITE    0.66
 #define FULL_READ     0.53
 #define STALLED_LEAST 0.1
 #define STALLED_RANGE 0.4
-#define BURST         1.0 /* seconds for which other users keep a target as busy */
+#define BURST         1.0 /* Number of seconds for which other users keep a target equally busy. */
 
 /* Returns a number from 0 to 1 that the arguments determine (splitmix64). */
 static double drawn(uint64_t seed, enum draw what, uint64_t index)
@@ -100,6 +100,6 @@ double ost_metadata(const struct ost_params *params, struct ost_state *state, en
             first = &state->metadata_threads[i];
     double arrived = now + params->network / 2;
     *first = (*first > arrived ? *first : arrived) + work_of(params, request, objects);
-    double sizes = request == OST_STAT && objects > 0 ? params->network : 0; /* the targets know the size */
+    double sizes = request == OST_STAT && objects > 0 ? params->network : 0; /* The targets know the size. */
     return *first + params->network / 2 + sizes;
 }

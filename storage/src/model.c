@@ -38,8 +38,8 @@ static double room_for(const struct ost_params *params, struct ost_session *sess
     return now;
 }
 
-/* Enters data that reaches the target at `done` into the account; data that joined the latest RPC becomes
- * part of it. */
+/* Enters data that reaches the target at `done` into the account of dirty data; data that joined the
+ * latest RPC becomes part of it. */
 static void soil(struct ost_session *session, int64_t bytes, bool joined, double done)
 {
     uint32_t slot = (session->dirty_head + session->dirty_count - 1) % OST_MAX_QUEUED;
@@ -52,7 +52,7 @@ static void soil(struct ost_session *session, int64_t bytes, bool joined, double
     session->dirty_bytes += bytes;
 }
 
-/* One RPC, or more bytes for one under way. */
+/* One RPC, or more bytes for an RPC that is under way. */
 struct rpc {
     int client, target;
     uint64_t object;
@@ -73,7 +73,7 @@ static void count_streams(struct ost_target *server, const struct rpc *rpc)
     server->rpcs = 0;
 }
 
-/* Queues the bytes behind those that the link carries; returns the moment at which it has carried
+/* Queues bytes behind those that already wait for a link; returns the moment at which the link has carried
  * them. */
 static double through(double *free_at, int64_t bytes, double bandwidth, double now)
 {

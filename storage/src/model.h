@@ -11,20 +11,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The emulation shares its state in memory and takes the small numbers; replays are built with larger ones.
- */
+/* The emulation keeps its state in shared memory and uses the small limits; replays are built with larger
+ * ones. */
 #ifndef OST_MAX_TARGETS
 #define OST_MAX_TARGETS 64
 #define OST_MAX_CLIENTS 64
 #endif
 #define OST_MAX_IN_FLIGHT        32
-#define OST_MAX_QUEUED           64 /* RPCs of one client and target whose data is still dirty */
+#define OST_MAX_QUEUED           64 /* Largest number of RPCs of one client and target whose data is still dirty. */
 #define OST_MAX_METADATA_THREADS 64
-#define OST_MAX_PATHS            64 /* files of one client with a write path of their own */
+#define OST_MAX_PATHS            64 /* Largest number of files of one client that have a write path of their own. */
 
 struct ost_params {
     int targets;
-    double ost_bandwidth, link_bandwidth, memory_bandwidth; /* bytes per second */
+    double ost_bandwidth, link_bandwidth, memory_bandwidth; /* Bytes per second. */
     double ost_rpc, network, lock;                          /* seconds */
     int64_t rpc_size, dirty_per_target;
     int rpcs_in_flight;
@@ -32,9 +32,9 @@ struct ost_params {
     int ranks_per_client;
     int stripe_count;
     int64_t stripe_size;
-    /* Effects, off where 0; params.def names their keys. */
+    /* Effects, which are off if 0; params.def names their keys. */
     bool lock_growth, lock_ahead, rpc_departs;
-    double file_bandwidth, client_bandwidth, server_bandwidth; /* bytes per second */
+    double file_bandwidth, client_bandwidth, server_bandwidth; /* Bytes per second. */
     int64_t client_cache;
     int service_threads, targets_per_server, metadata_threads;
     double create, create_object, open, stat, unlink; /* seconds */
@@ -56,7 +56,8 @@ struct ost_piece {
     int64_t bytes;
 };
 
-/* The first piece of [offset, offset + bytes): at most up to the next stripe boundary. */
+/* Returns the first piece of [offset, offset + bytes), which ends at the next stripe boundary at the
+ * latest. */
 struct ost_piece ost_first_piece(const struct ost_layout *layout, int targets, int64_t offset, int64_t bytes);
 
 /* A target's queue, its work so far, and its speed in this run. */
@@ -64,10 +65,10 @@ struct ost_target {
     double free_at;
     double busy;
     int64_t bytes;
-    double slower;    /* share by which each byte takes longer; 0: the configured speed */
-    uint64_t streams; /* bit set of the streams (client and object) among the latest RPCs … */
-    int rpcs;         /* … of which this many were counted */
-    int interleaved;  /* streams that the last full count found */
+    double slower;    /* Share by which each byte takes longer; 0: the configured speed. */
+    uint64_t streams; /* Bit set of the streams (client and object) among the latest RPCs. */
+    int rpcs;         /* Number of RPCs that were counted in `streams`. */
+    int interleaved;  /* Number of streams that the last full count found. */
 };
 
 /* One client's traffic with one target. */
@@ -77,7 +78,7 @@ struct ost_session {
     struct {
         double done;
         int64_t bytes;
-    } dirty[OST_MAX_QUEUED]; /* a ring of RPCs not known to be on the target */
+    } dirty[OST_MAX_QUEUED]; /* A ring of RPCs that are not known to be on the target. */
     uint32_t dirty_head, dirty_count;
     int64_t dirty_bytes;
     /* Object offset at which the latest RPC ends; a write there joins the RPC if it has room. */
@@ -88,39 +89,41 @@ struct ost_session {
 
 struct ost_client {
     double link_free_at;
-    double cache_free_at; /* when the node has copied what its ranks wrote and read */
+    double cache_free_at; /* Time at which the node has copied what its ranks wrote and read. */
     struct {
         uint64_t file;
         double free_at;
-    } paths[OST_MAX_PATHS]; /* by a hash of the file: its writers on this node follow one another */
+    } paths[OST_MAX_PATHS]; /* Write paths by a hash of the file: writers of a file on this node follow one
+                               another. */
     struct ost_session sessions[OST_MAX_TARGETS];
 };
 
 /* One client's lock and data of one object. */
 struct ost_holder {
-    int64_t begin, end;               /* write lock, empty when end <= begin */
-    int64_t wanted_begin, wanted_end; /* the request for which the lock was granted */
-    double granted_at;                /* in the future while the client waits for the lock */
-    double clean_at;                  /* when all that it wrote is on the target */
-    int64_t read_end;                 /* end of the latest read */
-    int64_t cached_begin, cached_end; /* part of the object in the client memory */
+    int64_t begin, end;               /* The write lock, which is empty if end <= begin. */
+    int64_t wanted_begin, wanted_end; /* The request for which the lock was granted. */
+    double granted_at; /* Time at which the lock is granted; it lies in the future while the client waits. */
+    double clean_at;   /* Time at which everything that the client wrote is on the target. */
+    int64_t read_end;  /* End of the latest read. */
+    int64_t cached_begin, cached_end; /* Part of the object in the client's memory. */
 };
 
 /* The state of one object, the part of a file that lies on one target. */
 struct ost_object {
-    uint64_t key; /* file * OST_MAX_TARGETS + target + 1 */
+    uint64_t key; /* file * OST_MAX_TARGETS + target + 1. */
     struct ost_holder clients[OST_MAX_CLIENTS];
-    int client_count; /* clients beyond have never touched the object */
-    int lock_count;   /* locks that clients hold */
+    int client_count; /* Clients with higher numbers have never touched the object. */
+    int lock_count;   /* Number of locks that clients hold. */
     uint64_t handovers;
 };
 
 struct ost_state {
     struct ost_target targets[OST_MAX_TARGETS];
-    double servers[OST_MAX_TARGETS];                   /* when each server's link is free */
-    double metadata_threads[OST_MAX_METADATA_THREADS]; /* when each thread of the metadata server is free */
-    uint64_t hour;                                     /* decides how busy other users keep the targets */
-    bool varies;                                       /* some target may be slower than configured */
+    double servers[OST_MAX_TARGETS];                   /* Time at which each server's link is free. */
+    double metadata_threads[OST_MAX_METADATA_THREADS]; /* Time at which each thread of the metadata server is
+                                                          free. */
+    uint64_t hour;                                     /* Decides how busy other users keep the targets. */
+    bool varies; /* True if some target may be slower than configured. */
     struct ost_client clients[OST_MAX_CLIENTS];
 };
 

@@ -13,7 +13,7 @@ static const struct row {
     enum unit unit;
     size_t field;
     double least, most;
-    bool effect; /* is off unless the configuration names it */
+    bool effect; /* True if the parameter is off unless the configuration names it. */
 } rows[] = {
 #define PARAM(key, unit, field, least, most)                                                                 \
     {key, unit, offsetof(struct ost_params, field), least, most, false},
@@ -64,7 +64,8 @@ static void store(struct ost_params *params, const struct row *row, double value
     }
 }
 
-/* One line without its comment; `key` and `value` point into it. Returns false for an empty line. */
+/* Splits a line without its comment; `key` and `value` point into the line. Returns false for an empty
+ * line. */
 static bool split(char *line, char **key, char **value)
 {
     line[strcspn(line, "#")] = '\0';

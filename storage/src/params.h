@@ -6,8 +6,8 @@
 
 #include "model.h"
 
-/* Fill `params` from the text of a configuration; every key must be there once. Returns 0, or -1 with one
- * sentence, naming line and key, in `problem`. */
+/* Fills `params` from the text of a configuration, in which every key must occur once. Returns 0, or -1
+ * with a sentence in `problem` that names line and key. */
 int ost_params_parse(const char *text, struct ost_params *params, char *problem, size_t room);
 
 #endif

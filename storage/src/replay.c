@@ -36,7 +36,7 @@ struct rank {
     struct step *steps;
     size_t count, room, next;
     double now;
-    int64_t written; /* bytes of the present write that were charged */
+    int64_t written; /* Bytes of the current write that were charged. */
     bool waits;
 };
 
@@ -55,19 +55,19 @@ struct replay {
     int64_t rank_count;
     struct place *places;
     int64_t place_count;
-    uint64_t chance; /* state of the generator; 0: no order is drawn */
+    uint64_t chance; /* State of the generator; 0: no order is drawn. */
 };
 
-/* Seconds. Ranks that go on after the same event do so as far apart: a process that slept waits for a core,
- * and by itself wakes up to 50 us late (timer slack, prctl(2)). Which of them is first is not the trace's to
- * tell. */
+/* Spread in seconds with which ranks continue after the same event: a process that slept waits for a core,
+ * and even without that wakes up to 50 us late (timer slack, prctl(2)). The trace does not tell which rank
+ * is first. */
 static const double TOGETHER = 3e-4;
 
 enum { RANKS_MAX = 1 << 20, FILES_MAX = 1 << 20, PLACES_MAX = 1 << 30 };
 
 static double later(double a, double b) { return a > b ? a : b; }
 
-/* Room for items up to number `wanted`, zeroed; ends the program without memory. */
+/* Returns memory for items up to number `wanted`, zeroed; ends the program without memory. */
 static void *room_for(void *items, int64_t *count, int64_t wanted, size_t bytes)
 {
     if (wanted < *count)
@@ -170,8 +170,8 @@ static struct ost_piece piece_of(const struct replay *replay, const struct step 
                            step->number[2] - done);
 }
 
-/* Charges one piece of a write, which comes back for the next one: another rank may ask for a lock or a
- * target before. */
+/* Charges one piece of a write and returns for the next one, so that another rank may ask for a lock or a
+ * target in between. */
 static void write_piece(struct replay *replay, struct rank *rank, const struct step *step, int client)
 {
     if (step->number[2] == 0)
@@ -224,7 +224,7 @@ static bool is_met(const struct replay *replay, const struct step *step)
     return replay->places[step->number[0]].came >= step->number[1];
 }
 
-/* Ranks that wait here for no more than have come go on. */
+/* Counts a rank that comes to a place; ranks that wait for at most as many ranks as have come continue. */
 static void come(struct replay *replay, struct rank *rank, int64_t number)
 {
     struct place *place = &replay->places[number];
@@ -301,7 +301,7 @@ static bool drawn(struct replay *replay, uint64_t many)
 
 static bool is_ready(const struct rank *rank) { return !rank->waits && rank->next < rank->count; }
 
-/* Returns the rank whose turn it is, or -1. With a seed, ranks that come at the same time are chosen at
+/* Returns the rank whose turn it is, or -1. With a seed, the order of ranks that come at the same time is
  * random. */
 static int64_t next_rank(struct replay *replay)
 {
@@ -350,7 +350,8 @@ int main(int argc, char **argv)
                     i == 2 ? "SEED" : "HOUR", argv[i]);
             return 2;
         }
-    replay.chance = (uint64_t)drawn_by[0] * 0x9e3779b97f4a7c15; /* small seeds make far apart states */
+    replay.chance = (uint64_t)drawn_by[0] *
+                    0x9e3779b97f4a7c15; /* Spreads small seeds, so that they give very different states. */
     if (sys_slurp(argv[1], text, sizeof text) < 0) {
         perror(argv[1]);
         return 2;

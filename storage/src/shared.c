@@ -140,7 +140,7 @@ void shared_account(struct shared_file *file, int64_t end)
         file->accounted = end;
 }
 
-/* Faults that follow from the sums so far; other processes may still be charging. */
+/* Returns the faults that follow from the sums so far; other processes may still be charging. */
 static uint32_t imbalance(const struct shared *shared)
 {
     uint32_t faults = 0;

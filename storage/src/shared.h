@@ -8,59 +8,60 @@
 
 #include "model.h"
 
-#define OST_OBJECTS 4096 /* objects (files times targets) that one job can touch */
+#define OST_OBJECTS 4096 /* Largest number of objects (files times targets) that one job can touch. */
 #define OST_FILES   4096
 
 enum fault {
-    FAULT_MAPPED,    /* a file was mapped into memory, which cannot be charged */
-    FAULT_UNCHARGED, /* a file grew by bytes that no covered call wrote */
-    FAULT_SLOW_DISK, /* real calls took longer than the model allows */
-    FAULT_OBJECTS,   /* more objects than the table holds */
-    FAULT_CLIENTS,   /* more clients than the model holds */
-    FAULT_HOSTS,     /* the job spans hosts, whose clocks are not shared */
+    FAULT_MAPPED,    /* A file was mapped into memory, which cannot be charged. */
+    FAULT_UNCHARGED, /* A file grew by bytes that no covered call wrote. */
+    FAULT_SLOW_DISK, /* Real calls took longer than the model allows. */
+    FAULT_OBJECTS,   /* There are more objects than the table holds. */
+    FAULT_CLIENTS,   /* There are more clients than the model holds. */
+    FAULT_HOSTS,     /* The job spans hosts, whose clocks are not shared. */
     FAULT_COUNT
 };
 
-/* How long a file may be by what was charged, and how long it was found when it was closed. */
+/* The length of a file according to the charged calls, and the length that was found when it was closed. */
 struct shared_file {
     uint64_t inode;
     int64_t accounted, seen;
-    bool opened; /* the job has opened it before */
+    bool opened; /* True if the job has opened the file before. */
 };
 
 struct shared {
     uint32_t ready;
-    char boot[40]; /* boot id, which differs after each start of the kernel */
+    char boot[40]; /* Boot id, which differs after each start of the kernel. */
     pthread_mutex_t lock;
     struct ost_params params;
     struct ost_state state;
-    uint32_t faults; /* bit set of enum fault */
+    uint32_t faults; /* Bit set of enum fault. */
     int64_t bytes_written, bytes_read;
-    double modelled, excess; /* seconds: of all calls by the model; what real calls took beyond it */
+    double modelled,
+        excess; /* Seconds of all calls by the model, and seconds by which real calls exceeded them. */
     struct ost_object objects[OST_OBJECTS];
     struct shared_file files[OST_FILES];
 };
 
-/* Map the state of job `job` below `mount`, made from the configuration text by whoever comes first. NULL,
- * with one sentence in `problem`, when that fails. */
+/* Maps the state of job `job` below `mount`; the first process makes it from the configuration text.
+ * Returns NULL, with a sentence in `problem`, on failure. */
 struct shared *shared_open(const char *mount, const char *job, const char *config, char *problem,
                            size_t room);
 
 void shared_lock(struct shared *shared);
 void shared_unlock(struct shared *shared);
 
-/* The object of `file` on `target`, made when it is new; NULL, and the fault noted, when the table is full.
- */
+/* Returns the object of `file` on `target` and makes it if it is new; if the table is full, notes the
+ * fault and returns NULL. */
 struct ost_object *shared_object(struct shared *shared, uint64_t file, int target);
 
-/* The books of a file, opened with its present `size` when the job meets it first; NULL, and the fault noted,
- * when the table is full. */
+/* Returns the account of a file, begun with its present `size` when the job meets it first; if the table
+ * is full, notes the fault and returns NULL. */
 struct shared_file *shared_file(struct shared *shared, uint64_t inode, int64_t size);
 
-/* The file may be `end` bytes long. `file` may be NULL. */
+/* Notes that the file may be `end` bytes long. `file` may be NULL. */
 void shared_account(struct shared_file *file, int64_t end);
 
-/* Write the job's books, as they stand, to MOUNT/.ost/jobs/JOB.json. */
+/* Writes the current accounts of the job to MOUNT/.ost/jobs/JOB.json. */
 void shared_report(struct shared *shared, const char *mount, const char *job);
 
 #endif

@@ -1,4 +1,4 @@
-/* The interposed calls: the real one first, then its charge. */
+/* The interposed calls: each makes the real call first, and then charges for it. */
 #include <aio.h>
 #include <dirent.h>
 #include <dlfcn.h>
@@ -24,7 +24,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* The next definition behind this library. */
+/* Looks up the next definition after this library. */
 #define REAL(name)                                                                                           \
     ({                                                                                                       \
         static __typeof__(&name) real;                                                                       \
@@ -45,7 +45,7 @@
 #undef FNV
 #undef FNZ
 
-#define CLOEXEC_ONLY (1 << 2) /* CLOSE_RANGE_CLOEXEC: nothing is closed now */
+#define CLOEXEC_ONLY (1 << 2) /* CLOSE_RANGE_CLOEXEC: nothing is closed now. */
 
 static void copied(int in, off_t from, int out, off_t to, ssize_t bytes, double began)
 {
@@ -78,7 +78,7 @@ static void flush_charged(FILE *stream)
     emulation_charge_stream(fd, emulation_now());
 }
 
-/* Flushes all streams in the C library's order, in which one appends behind what another one appended. */
+/* Flushes all streams in the C library's order, in which one stream may append after another. */
 static void flush_all(void)
 {
     _IO_list_lock();
@@ -88,7 +88,7 @@ static void flush_all(void)
     _IO_list_unlock();
 }
 
-/* A flush by the program comes behind this one, and finds nothing left. */
+/* Flushes before the program does, so that the program's own flush finds nothing left. */
 static void flushing(FILE *stream)
 {
     if (!stream)
@@ -138,7 +138,8 @@ __attribute__((constructor)) static void start(void)
         atexit(finish);
 }
 
-/* The layout of what lies below the mount, as bytes or -1 with errno; ELSEWHERE: the file system answers. */
+/* Result for a path that is not below the mount, for which the file system answers; otherwise the bytes of
+ * the layout, or -1 with errno. */
 enum { ELSEWHERE = -2 };
 
 static ssize_t answer(const char *attribute, int fd, const char *path, void *value, size_t room)

@@ -1,4 +1,4 @@
-/* The shim's own system calls: made directly, so that no other preloaded library sees or counts them. */
+/* The shim's own system calls, made directly, so that no other preloaded library sees or counts them. */
 #ifndef OST_SYS_H
 #define OST_SYS_H
 
@@ -26,7 +26,7 @@ static inline ssize_t sys_write(int fd, const void *buffer, size_t bytes)
     return syscall(SYS_write, fd, buffer, bytes);
 }
 
-/* At the beginning of the file. */
+/* Reads from the beginning of the file. */
 static inline ssize_t sys_pread(int fd, void *buffer, size_t bytes)
 {
     return syscall(SYS_pread64, fd, buffer, bytes, (off_t)0);
@@ -47,20 +47,20 @@ static inline off_t sys_seek(int fd, off_t offset, int whence)
     return syscall(SYS_lseek, fd, offset, whence);
 }
 
-/* The flags that the descriptor was opened with. */
+/* Returns the flags with which the descriptor was opened. */
 static inline int sys_flags(int fd) { return (int)syscall(SYS_fcntl, fd, F_GETFL); }
 
-/* Size, inode, type and time of birth; `path` NULL asks about the descriptor. Returns 0 or -1. */
+/* Reads size, inode, type and time of birth; `path` NULL asks about the descriptor. Returns 0 or -1. */
 static inline int sys_statx(int fd, const char *path, struct statx *out)
 {
     int flags = path ? 0 : AT_EMPTY_PATH;
     return (int)syscall(SYS_statx, fd, path ? path : "", flags, STATX_BASIC_STATS | STATX_BTIME, out);
 }
 
-/* The whole of a small file as a string; returns its length, or -1. */
+/* Reads a whole small file as a string; returns its length, or -1. */
 ssize_t sys_slurp(const char *path, char *buffer, size_t room);
 
-/* Replace a file by `text`: written aside, then renamed. Returns 0 or -1. */
+/* Replaces a file by `text`, which is written under another name and renamed. Returns 0 or -1. */
 int sys_replace(const char *path, const char *text, size_t bytes);
 
 #endif

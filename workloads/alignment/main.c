@@ -1,4 +1,5 @@
-/* alignment: what the edges of file domains cost in collective writes, from options to exit status. */
+/* alignment: measures the cost of the edges of file domains in collective writes, from options to exit
+ * status. */
 #include "config.h"
 #include "report.h"
 #include "run.h"

@@ -6,7 +6,7 @@ typedef struct Findings {
     const Run *run;
     WriteLog writes;
     int64_t unaligned;
-    Sharing stripes, objects; /* objects: all zero when the layout is unknown */
+    Sharing stripes, objects; /* All counts are zero if the layout is unknown. */
     Phase phases[2];
 } Findings;
 

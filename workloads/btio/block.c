@@ -8,7 +8,7 @@ static inline void both(Blocks *blocks, int i, int j, lanes t, lanes n)
     blocks->upper[i][j] = t - n;
 }
 
-/* An entry of the flux Jacobian where the viscous one is zero. */
+/* Adds an entry of the flux Jacobian at a place where the viscous one is zero. */
 static inline void flux_only(Blocks *blocks, int i, int j, lanes t)
 {
     blocks->minus_lower[i][j] = t;

@@ -77,7 +77,8 @@ static void apply_input(Config *config, MPI_Comm comm, Trouble *trouble)
     memcpy(config->collbuf, input.collbuf, sizeof config->collbuf);
 }
 
-/* NPB's hints for a given number of collective buffering nodes; those of the command line win. */
+/* Adds NPB's hints for a given number of collective buffering nodes; hints of the command line take
+ * precedence. */
 static void add_collbuf_hints(Config *config, Trouble *trouble)
 {
     Hints given = config->hints;

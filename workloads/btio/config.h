@@ -22,7 +22,7 @@ typedef struct Config {
     Hints hints;
     bool io_only, write_only, verify_only, cold_read, keep, fsync, print_norms, help;
     bool input_ignored;      /* The file inputbt.data exists, but the options choose another problem. */
-    bool collbuf_from_input; /* the input file had NPB's line for collective buffering */
+    bool collbuf_from_input; /* True if the input file had NPB's line for collective buffering. */
     int collbuf[2];          /* Number of collective buffering nodes, and buffer size in bytes. */
 } Config;
 

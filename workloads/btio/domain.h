@@ -20,8 +20,8 @@ typedef struct Cell {
     /* Global index of the first own point, and number of own points, in each direction. */
     int low[3], size[3];
     int begin[3], end[3]; /* Local half-open range of the points that are not on the boundary of the grid. */
-    ptrdiff_t stride[3];  /* doubles from a point to its neighbour */
-    ptrdiff_t component;  /* doubles from a component to the next */
+    ptrdiff_t stride[3];  /* Distance in doubles from a point to its neighbour. */
+    ptrdiff_t component;  /* Distance in doubles from a component to the next. */
     ptrdiff_t origin;     /* Doubles before the first own point. */
     ptrdiff_t doubles;    /* Doubles of a whole field. */
     double *u, *rhs, *forcing;
@@ -34,7 +34,7 @@ typedef struct Domain {
     int grid[3];
     Cell *cells;             /* Array of `edge` cells. */
     int *slice;              /* For each direction and coordinate, the own cell there: [3][edge]. */
-    int before[3], after[3]; /* ranks of the neighbours; the same for all cells */
+    int before[3], after[3]; /* Ranks of the neighbours, which are the same for all cells. */
     long long points;        /* Number of own points. */
 } Domain;
 

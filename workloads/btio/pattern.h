@@ -3,7 +3,7 @@
  * dump.
  *
  * Component m of point (x, y, z) of dump d is element m + 5 (x + nx (y + ny (z + nz d))) of the file, and has
- * the number of its element as its value, so that what is misplaced is found. */
+ * the number of its element as its value, so that misplaced data is found. */
 #ifndef BTIO_PATTERN_H
 #define BTIO_PATTERN_H
 

@@ -171,7 +171,7 @@ static void write_extra(Json *json, const void *data)
     write_answer(json, extra->answer);
 }
 
-/* Files of all ranks on rank 0: one shared file, or one for each rank. */
+/* Gathers the files of all ranks on rank 0: one shared file, or one for each rank. */
 static int gather_files(Run *run, ResultFile **files)
 {
     const Domain *domain = &run->domain;

@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Compares with the reference and prints; without one, prints the norms alone. Returns whether all are near.
- */
+/* Compares with the reference and prints the result; without a reference, prints only the norms. Returns
+ * whether all values are near. */
 static bool compare(const Run *run, const char *title, const double norm[COMPONENTS],
                     const double reference[COMPONENTS])
 {
@@ -34,7 +34,7 @@ static bool compare(const Run *run, const char *title, const double norm[COMPONE
     return good;
 }
 
-/* The class whose published norms hold, or NULL; says why they do not. */
+/* Returns the class whose published norms hold; or prints why none do, and returns NULL. */
 static const Class *published_class(const Run *run)
 {
     const Config *config = run->config;

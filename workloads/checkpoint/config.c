@@ -57,7 +57,7 @@ static void find_problem(Config *config, const Program *program, bool named, MPI
         config->problem.trials = old || config->mode != NULL ? SINGLE_TRIAL : DEFAULT_TRIALS;
 }
 
-/* Hints of the file first, so that --hint can change one. */
+/* Adds the hints of the file first, so that --hint can change them. */
 static void add_hints(Config *config, Trouble *trouble)
 {
     Hints given = config->hints;

@@ -1,6 +1,7 @@
 #include "cube.h"
 
-/* Part `at` of `count` cells in `parts`; the first ones have one more where it does not divide. */
+/* Returns part `at` of `count` cells in `parts`; if they do not divide evenly, the first parts have one
+ * cell more. */
 static Block block_of(int count, int parts, int at)
 {
     int base = count / parts, more = count % parts;

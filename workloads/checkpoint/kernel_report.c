@@ -49,7 +49,7 @@ void kernel_report_header(const Kernel *kernel)
     }
 }
 
-/* Fortran's F15.4; what was not measured is n/a. */
+/* Prints in Fortran's format F15.4; a value that was not measured is n/a. */
 static void print_real(double value, const char *end)
 {
     if (is_finite(value))

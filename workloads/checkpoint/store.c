@@ -139,7 +139,7 @@ void store_abandon(const Store *store)
         pause();
 }
 
-/* Neither closing nor MPI_Finalize returns once HDF5 could not write what it holds: the job is aborted. */
+/* Aborts the job, because neither closing nor MPI_Finalize returns once HDF5 was unable to write its data. */
 _Noreturn static void abort_together(const Store *store)
 {
     MPI_Barrier(store->cube->world);

@@ -31,7 +31,7 @@ static MPI_Request post(const Pair *pair)
     return request;
 }
 
-/* Receives what has arrived unexpected. */
+/* Receives a message that has already arrived. */
 static void receive_late(const Pair *pair)
 {
     int arrived = 0;
@@ -40,7 +40,7 @@ static void receive_late(const Pair *pair)
     MPI_Recv(pair->receive, pair->bytes, MPI_BYTE, pair->peer, TAG, pair->comm, MPI_STATUS_IGNORE);
 }
 
-/* Rank 0 of a pair; `seconds` has room for all but the untimed first ones. */
+/* Acts as rank 0 of a pair; `seconds` has room for all messages except the untimed first ones. */
 static void lead(const Pair *pair, bool posted, int warm_up, int iterations, double *seconds)
 {
     for (int i = -warm_up; i < iterations; i++) {
@@ -59,7 +59,7 @@ static void lead(const Pair *pair, bool posted, int warm_up, int iterations, dou
     }
 }
 
-/* Rank 1: the receive of the next message is posted before the answer to this one goes out. */
+/* Acts as rank 1: posts the receive of the next message before it answers this one. */
 static void follow_posted(const Pair *pair, int messages)
 {
     MPI_Request request = post(pair);

@@ -6,7 +6,7 @@
 #include <sched.h>
 #include <stdlib.h>
 
-enum { MOST = 8192 }; /* processors of one node */
+enum { MOST = 8192 }; /* Largest number of processors of one node. */
 
 static int processors_of(MPI_Comm node)
 {
