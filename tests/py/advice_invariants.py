@@ -10,6 +10,7 @@ from iolens.advise.table import RULES
 from iolens.log import Job
 from iolens.metrics.files.striping import file_stripes, striped_files
 from iolens.metrics.job.ranks import io_span_share
+from iolens.metrics.why.answers import storage_bound
 from iolens.pages.job.advice import all_findings, first_action, spoken
 
 QUIET = ("Nothing worth", "Hardly worth", "Too short", "Nothing to judge")
@@ -58,7 +59,8 @@ def _silence(job: Job, found: Diagnosis) -> Iterator[str]:
 
 def _bounds(job: Job, found: Diagnosis) -> Iterator[str]:
     """Yields shares larger than their whole, and bounds that are printed smaller than they are."""
-    share = io_span_share(job)
+    share, replayed = io_span_share(job), storage_bound(job)
+    share = share if replayed is None else replayed / job.run_time
     for one in found.findings:
         if one.gain is None:
             continue

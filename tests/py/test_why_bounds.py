@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 
 import pandas as pd
 import pytest
+from advice_invariants import BESIDE_IO
 from iolens.advise.limits import DEFAULTS
 from iolens.advise.weigh import weighed
 from iolens.log import Job
+from iolens.metrics.why.answers import replays, storage_bound
 from iolens.pages.job.words import verdicts
 from planted_jobs import Model, job_of_model
 from why_programs import Line, events_of
@@ -45,6 +48,46 @@ def test_io_that_holds_nobody_up_bounds_the_gain() -> None:
     assert bounded < without
     (found,) = (one for one in weighed(hidden(), DEFAULTS) if one.id == "small-writes")
     assert found.derivation.endswith("because ranks wait for one another anyway.")
+
+
+def in_steps(seed: int) -> Job:
+    """Returns a job whose ranks write and read for random times between barriers, as long as the model's run."""
+    chosen, time = random.Random(seed), 0.0
+    lines = [Line() for _ in range(4)]
+    while time < WRITES.run_time() - 20:
+        ends = [time + chosen.choice([0, 0, 3, 9]) for _ in lines]
+        for line, end in zip(lines, ends, strict=True):
+            if end > time:
+                line.file(time, end)
+            line.together("MPI_Barrier", end + 1, max(ends) + 2, 4)
+        time = max(ends) + 2
+    return job_with(*lines)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_no_remedy_of_io_saves_more_than_storage_without_time(seed: int) -> None:
+    job = in_steps(seed)
+    most = storage_bound(job)
+    assert most is not None
+    found = [one for one in weighed(job, DEFAULTS) if one.id not in BESIDE_IO and one.gain is not None]
+    assert found
+    assert max(one.gain or 0.0 for one in found) * job.run_time <= most + 1e-9
+    answers = replays(job)
+    assert answers is not None
+    for question, saved in answers.rows("question", "saved"):
+        assert saved <= most + 1e-9 or not question.startswith(("I/O", "storage", "page")), question
+
+
+def test_the_replay_bounds_a_remedy_where_ranks_do_io_in_turns() -> None:
+    lines = [Line() for _ in range(4)]
+    for turn in range(4):
+        for rank, line in enumerate(lines):
+            begin, end = 25 * turn, 25 * turn + 20
+            (line.file(begin, end) if rank == turn else line).together(
+                "MPI_Barrier", end if rank == turn else begin, end + 1, 4
+            )
+    job = job_with(*lines)
+    assert storage_bound(job) == pytest.approx(80, abs=1)
 
 
 def test_events_without_partners_bound_nothing() -> None:

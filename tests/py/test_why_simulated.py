@@ -18,7 +18,7 @@ from iolens.metrics.why.causes import causes_of
 from iolens.metrics.why.joins import joins_of
 from iolens.metrics.why.path import critical_path
 from iolens.metrics.why.program import program_of
-from iolens.metrics.why.what_if import Answer, Change, what_if
+from iolens.metrics.why.what_if import STORAGE, Answer, Change, what_if
 from why_programs import Line, events_of
 from why_random import events_of_run, random_program
 from why_simulator import Deadlock, Run, Step, changed, simulated
@@ -129,6 +129,31 @@ def _solved(seed: int) -> Why | None:
 
 def _answers_of(found: Why) -> tuple[list[Answer], int]:
     return what_if(found.program, found.joins, found.graph), found.graph.broken
+
+
+def _with_io(found: Why) -> float:
+    """Returns the seconds in which at least one rank is in a call of the file system."""
+    activities, busy, until = found.activities, 0.0, 0.0
+    is_io = np.array([kind.kind == "I/O" for kind in activities.kinds])[activities.what]
+    for start, end in sorted(zip(activities.start[is_io], activities.end[is_io], strict=True)):
+        busy += max(end - max(start, until), 0.0)
+        until = max(until, end)
+    return busy
+
+
+def test_no_answer_on_io_saves_more_than_io_took() -> None:
+    asked = 0
+    for found in filter(None, map(_solved, range(2, 82, 2))):
+        answers = {answer.change: answer for answer in what_if(found.program, found.joins, found.graph)}
+        free = answers.get(Change(STORAGE))
+        if free is None:
+            continue
+        assert free.saved <= _with_io(found) + _NEAR
+        for change, answer in answers.items():
+            if change.rank >= 0 or change.file or "twice" in change.question:
+                asked += 1
+                assert answer.saved <= free.saved + _NEAR, change
+    assert asked > 100
 
 
 def test_replays_are_the_same_without_the_library(monkeypatch: pytest.MonkeyPatch) -> None:

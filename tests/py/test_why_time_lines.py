@@ -52,3 +52,4 @@ def test_the_figure_names_what_it_shows(ranks: int) -> None:
     assert names[-1] == "critical path"
     assert ("waiting for another rank" in names) == (ranks > 1)
     assert axes.get_ylim()[1] > ranks - 0.5
+    assert all(0 <= tick < ranks for tick in axes.get_yticks()), "the strip has no rank"

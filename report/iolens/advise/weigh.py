@@ -80,10 +80,10 @@ def _gain(rule: Rule, seen: Seen, job: Job, limits: Limits) -> tuple[float | Non
 
 
 def _most_of_io(job: Job, seen: Seen) -> float:
-    """Returns the most seconds that a remedy of I/O can save: the time in I/O, and no more than a replay without it
-    saves."""
-    spent, bound = io_span_seconds(job) or 0.0, _replayed(job, seen)
-    return spent if bound is None else min(spent, bound)
+    """Returns the most seconds that a remedy of I/O can save: those that a replay without the I/O saves, or, in a log
+    without the events for it, the time in I/O."""
+    bound = _replayed(job, seen)
+    return (io_span_seconds(job) or 0.0) if bound is None else bound
 
 
 def _replayed(job: Job, seen: Seen) -> float | None:

@@ -63,6 +63,8 @@ def path_over_time(lines: TimeLines, nprocs: int, width: float = FULL_WIDTH) -> 
         mark(axes.yaxis, range(nprocs))
     if nprocs > MANY_RANKS:
         axes.yaxis.set_major_formatter(lambda value, _: count_label(value))
+    # The strip of the path lies above the last rank, and has no rank's number.
+    axes.set_yticks([tick for tick in axes.get_yticks() if 0 <= tick < nprocs])
     axes.set_ylabel("rank" if each == 1 else f"rank (in rows of {each})")
     axes.set_xlabel("seconds since the start of the job")
     there = [name for place, name in enumerate(COLOURS) if lines.shares[:, :, place].any()]
