@@ -8,7 +8,7 @@ from iolens.log.records import Records
 from why_programs import Line, events_of
 from why_simulator import EAGER, SHAPES, Call, Run, Step
 
-_WORLD, _PARTS = 7, (8, 9)
+_WORLD, _PARTS, _WINDOW = 7, (8, 9), 10
 _COLLECTIVES = sorted(set(SHAPES) - {"MPI_Init", "MPI_Finalize", "MPI_Win_fence"})
 _BUFFERING = 1e-9
 """Seconds of a send of a small message, or of a collective call with a root. What other ranks begin in the middle of a
@@ -128,6 +128,28 @@ class _Writer:
             self.add(rank, step)
             self.instant |= {step.handle} if posts and root >= 0 else set()
 
+    def exposure(self) -> None:
+        """Adds an epoch in which some ranks reach the memory of another one."""
+        target, *origins = self.random.sample(range(self.ranks), self.random.randint(2, self.ranks))
+        for name, rank, partners in (("post", target, origins), *(("start", each, [target]) for each in origins)):
+            self.add(rank, self.epoch(name, partners))
+        for name, rank, partners in (*(("complete", each, [target]) for each in origins), ("wait", target, origins)):
+            self.add(rank, self.epoch(name, partners))
+
+    def locks(self) -> None:
+        """Adds epochs of some ranks that lock the memory of one rank."""
+        target = self.random.randrange(self.ranks)
+        for rank in self.random.sample(range(self.ranks), self.random.randint(1, self.ranks)):
+            exclusive = self.random.random() < 0.6
+            self.add(rank, self.epoch("lock", [target], exclusive))
+            self.add(rank, self.epoch("unlock", [target], exclusive))
+
+    def epoch(self, name: str, partners: list[int], exclusive: bool = False) -> Step:
+        """Returns a call on the window. Locks are given back at once: they were held in the order of these calls."""
+        cost = _BUFFERING if name == "unlock" else self.cost()
+        members = tuple(partners)
+        return Step("win", f"MPI_Win_{name}", cost, communicator=_WINDOW, members=members, exclusive=exclusive)
+
     def everybody(self, function: str) -> None:
         """Adds a call of all ranks."""
         for rank in range(self.ranks):
@@ -153,12 +175,13 @@ def _tagged(step: Step, tag: int) -> Step:
     return Step(**{**vars(step), "to_tag": tag, "source_tag": tag})
 
 
-def random_program(seed: int) -> list[list[Step]]:
-    """Returns the steps of each rank of a random program."""
+def random_program(seed: int, one_sided: str = "") -> list[list[Step]]:
+    """Returns the steps of each rank of a random program, some of them one-sided: `exposure` or `locks`."""
     writer = _Writer(seed)
     writer.everybody("MPI_Init")
     writer.large_message()
     kinds = (writer.message, writer.message, writer.message, writer.exchange, writer.wait, writer.wait, writer.together)
+    kinds += (getattr(writer, one_sided),) * 3 if one_sided else ()
     for _ in range(writer.random.randint(1, 40)):
         writer.random.choice(kinds)()
     for rank in range(writer.ranks):
@@ -196,6 +219,17 @@ def _write(line: Line, call: Call, posts: dict[int, int]) -> None:
         line.add(step.what, *times, size=len(step.members), peer=step.root, **shared)
         if step.file_cost:
             line.file(call.free, call.free + step.file_cost, step.file, "pwrite")
+    if step.what == "win":
+        ends = step.function in ("MPI_Win_complete", "MPI_Win_wait")
+        line.epoch(
+            step.function.removeprefix("MPI_Win_"),
+            call.start,
+            call.end,
+            *(() if ends else step.members),
+            exclusive=step.exclusive,
+        )
+        for row in line.rows[-(1 if ends else len(step.members)) :]:
+            row["communicator"] = step.communicator
     for handle, part in zip(step.handles, call.parts if step.what == "wait" else (), strict=True):
         message = part.step
         is_receive = part.group is None and not part.sends

@@ -39,9 +39,10 @@ SHAPES = {
 class Step:
     """One thing that a rank does.
 
-    what: compute, file, send, recv, isend, irecv, sendrecv, wait, test, all or iall. cost: seconds beside waits.
+    what: compute, file, send, recv, isend, irecv, sendrecv, wait, test, all, iall or win. cost: seconds beside waits.
     file_cost: seconds of a file call, alone or inside a collective call. handles: numbers of posts that a wait
-    completes; `handle` is the number of this step's own post.
+    completes; `handle` is the number of this step's own post. members: ranks of a collective call; the partners of a
+    call on the window `communicator`; for a lock, its target. exclusive: a lock that excludes all others.
     """
 
     what: str
@@ -59,6 +60,7 @@ class Step:
     members: tuple[int, ...] = ()
     handle: int = -1
     handles: tuple[int, ...] = ()
+    exclusive: bool = False
 
 
 @dataclass
@@ -126,7 +128,7 @@ class Call:
     end: float = -1.0
     free: float = -1.0
     late: Call | None = None
-    parts: list[Part] = field(default_factory=list)
+    parts: list[Part | Needed | Locked] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -157,6 +159,79 @@ class Run:
             place = self.calls[rank].index(call.late) - 1
 
 
+@dataclass
+class Needed:
+    """A call of another rank on a window that a call cannot be complete before: the k-th one that `key` names."""
+
+    windows: Windows
+    key: tuple[str, int, int, int]
+    number: int
+
+    group = None
+
+    def known(self) -> bool:
+        """Returns True if the call has begun."""
+        return len(self.windows.calls.get(self.key, [])) > self.number
+
+    def waits_for(self) -> Call:
+        """Returns the call."""
+        return self.windows.calls[self.key][self.number]
+
+
+@dataclass
+class Locked:
+    """A lock of a window: all those before it in the target's queue that exclude it must have been given back."""
+
+    queue: list[tuple[Call, Call | None]]
+    place: int
+
+    group = None
+
+    def before(self) -> list[Call | None]:
+        """Returns the calls that gave such locks back; None for one that is still held."""
+        mine = self.queue[self.place][0].step.exclusive
+        return [end for call, end in self.queue[: self.place] if mine or call.step.exclusive]
+
+    def known(self) -> bool:
+        """Returns True if this rank can have the lock."""
+        return None not in self.before()
+
+    def waits_for(self) -> Call | None:
+        """Returns the call that gave it back last."""
+        return max((end for end in self.before() if end), key=lambda call: call.start, default=None)
+
+
+@dataclass
+class Windows:
+    """The calls on windows so far. calls: by function, window, caller and partner. queues: by window and target, the
+    locks in the order in which they were asked for, with the calls that gave them back. asked: how many calls of a
+    function a rank made for a partner.
+    """
+
+    calls: dict[tuple[str, int, int, int], list[Call]] = field(default_factory=dict)
+    queues: dict[tuple[int, int], list[tuple[Call, Call | None]]] = field(default_factory=dict)
+    asked: dict[tuple[str, int, int, int], int] = field(default_factory=dict)
+
+    def begin(self, call: Call) -> None:
+        """Lets other ranks see the start of a call, and gives it what it must wait for."""
+        step, rank, window = call.step, call.rank, call.step.communicator
+        name = step.function.removeprefix("MPI_Win_")
+        for peer in step.members:
+            queue = self.queues.setdefault((window, peer), [])
+            if name in ("post", "complete"):
+                self.calls.setdefault((name, window, rank, peer), []).append(call)
+            elif name in ("start", "wait"):
+                key = ("post" if name == "start" else "complete", window, peer, rank)
+                call.parts.append(Needed(self, key, self.asked.setdefault(key, 0)))
+                self.asked[key] += 1
+            elif name == "lock":
+                queue.append((call, None))
+                call.parts.append(Locked(queue, len(queue) - 1))
+            else:
+                place = max(at for at, (held, _) in enumerate(queue) if held.rank == rank)
+                queue[place] = (queue[place][0], call)
+
+
 class Deadlock(Exception):
     """The ranks of this program wait for one another without end."""
 
@@ -171,6 +246,7 @@ class _Simulation:
         self.posted: list[Part] = []
         self.groups: dict[tuple[int, int], Group] = {}
         self.entered: dict[tuple[int, int], int] = {}
+        self.windows = Windows()
         self.blocked: dict[int, Call] = {}
         self.heap: list[tuple[float, int]] = [(0.0, rank) for rank in range(len(program))]
 
@@ -210,6 +286,8 @@ class _Simulation:
             group.calls[rank] = call
             group.file_costs.append(step.file_cost)
             self._keep(Part(call, rank, step, group=group))
+        if step.what == "win":
+            self.windows.begin(call)
         if step.what == "wait":
             call.parts = [self.posts[rank, handle] for handle in step.handles]
 
