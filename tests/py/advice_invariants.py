@@ -9,7 +9,7 @@ from iolens.advise import Diagnosis, Finding
 from iolens.advise.table import RULES
 from iolens.log import Job
 from iolens.metrics.files.striping import file_stripes, striped_files
-from iolens.metrics.job.ranks import io_span_share
+from iolens.metrics.job.ranks import io_span_seconds
 from iolens.metrics.why.answers import storage_bound
 from iolens.pages.job.advice import all_findings, first_action, spoken
 
@@ -59,12 +59,13 @@ def _silence(job: Job, found: Diagnosis) -> Iterator[str]:
 
 def _bounds(job: Job, found: Diagnosis) -> Iterator[str]:
     """Yields shares larger than their whole, and bounds that are printed smaller than they are."""
-    share, replayed = io_span_share(job), storage_bound(job)
-    share = share if replayed is None else replayed / job.run_time
+    recorded, replayed = io_span_seconds(job), storage_bound(job)
+    spent = recorded if replayed is None else replayed
+    share = None if spent is None or job.run_time <= 0 else _largest_share(job, spent)
     for one in found.findings:
         if one.gain is None:
             continue
-        if one.id not in BESIDE_IO and (share is None or one.gain > _whole_seconds(job, share) + 1e-9):
+        if one.id not in BESIDE_IO and (share is None or one.gain > share + 1e-9):
             yield f"{one.id} can gain {one.gain} of {share}"
         printed = BOUND.match(one.gain_words)
         if printed and float(printed[1]) / 100 < one.gain - 1e-10:
@@ -72,15 +73,15 @@ def _bounds(job: Job, found: Diagnosis) -> Iterator[str]:
         if (one.gain >= 0.05) != one.worth_it:
             yield f"{one.id}: {one.severity} for {one.gain}"
     printed = re.search(r"I/O took at most ([\d.]+) %", found.verdict.sentence)
-    if printed and share is not None and float(printed[1]) / 100 < _whole_seconds(job, share) - 1e-10:
+    if printed and share is not None and float(printed[1]) / 100 < share - 1e-10:
         yield f"{found.verdict.sentence!r} for {share}"
     yield from (f"{one.id}: {one.evidence!r} names many files before bytes of one" for one in _mixed(found))
 
 
-def _whole_seconds(job: Job, share: float) -> float:
-    """Returns the largest share that a clock of whole seconds allows: the run may have been a second shorter."""
+def _largest_share(job: Job, spent: float) -> float:
+    """Returns the share of the run that the clock allows at most: one of whole seconds may show a second too much."""
     is_whole = tuple(map(int, job.version.split("."))) < (3, 41)
-    return min(1.0, share * job.run_time / (job.run_time - 1)) if is_whole and job.run_time > 1 else share
+    return min(1.0, spent / (job.run_time - 1)) if is_whole and job.run_time > 1 else spent / job.run_time
 
 
 def _mixed(found: Diagnosis) -> list[Finding]:

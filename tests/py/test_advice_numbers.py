@@ -14,11 +14,13 @@ from iolens.advise.limits import DEFAULTS
 from iolens.advise.rule import Layout, Rule, Seen
 from iolens.advise.rules import exchange
 from iolens.advise.standing import HARDLY, NOTHING, standing
+from iolens.log import read_log
 from iolens.metrics.files.ost import clearly_slow
 from iolens.pages.exhibits.cost import PERFORMANCE
+from iolens.pages.exhibits.striping import TARGET_BYTES
 from iolens.pages.job.words import verdicts
 from job_example import MIB, frame
-from test_advise_rules import job, layouts, own_files, said
+from test_advise_rules import TESTS, job, layouts, own_files, said
 
 
 def rule(name: str) -> Rule:
@@ -136,3 +138,11 @@ def test_a_gain_on_a_clock_of_whole_seconds_allows_for_a_shorter_run() -> None:
     (whole,), (most,) = ([one.gain for one in findings(each)] for each in (exact, replace(exact, version="3.21")))
     assert (whole, most) == (pytest.approx(20 / 100), pytest.approx(20 / 99))
     assert findings(replace(exact, version="3.21"))[0].gain_words == "at most 21 % of the run"
+
+
+def test_a_slow_target_has_one_speed_in_evidence_table_and_caption() -> None:
+    made = read_log(TESTS / "advice/logs/sample-badost.darshan")
+    (table,) = TARGET_BYTES.tables(made)
+    (slow,) = (row for row in table.rows if row[0] == "14")
+    assert f"target 14 moved {slow[-1]}/s" in findings(made)[0].evidence
+    assert f"Target 14 was slow: a process that used it moved {slow[-1]}/s" in (table.note or "")

@@ -47,7 +47,7 @@ def _wrapped(text: str) -> str:
 def _hints_said(hints: list[str], rivals: list[tuple[str, str, str]]) -> str:
     """Returns the text of hints to paste; for each hint that another finding decided, its value and that finding."""
     kept = [_wrapped(f"{key} stays {value}, as “{title}” asks for.") for key, value, title in rivals]
-    return "\n".join([*([hints_text(hints)] if hints else []), *kept])
+    return "\n\n".join([*([hints_text(hints)] if hints else []), *kept])
 
 
 def _layout_said(layout: Layout | None, known: list[tuple[Layout, str]]) -> tuple[Layout | None, str]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from iolens.advise import say
 from iolens.advise.finding import Finding, Verdict
 from iolens.advise.limits import Limits
-from iolens.advise.standing import HARDLY, INCOMPLETE, NOTHING, SHORT, WHOLE_SECONDS, standing, upper_bound
+from iolens.advise.standing import HARDLY, INCOMPLETE, NOTHING, SHORT, WHOLE_SECONDS, standing
 from iolens.advise.table import RULES
 from iolens.log import Job
 from iolens.metrics.job.ranks import io_span_seconds, io_span_share
@@ -89,13 +89,10 @@ def _no_records(job: Job) -> str:
 
 
 def _part_of_run(job: Job, share: float, spent: float) -> str:
-    """Returns the share of I/O in the run: an upper bound, unless records are missing."""
-    said = (
-        f"Recorded I/O took {say.percent(max(share, _LEAST))}"
-        if job.partial
-        else f"I/O took at most {say.at_most(max(upper_bound(job, share), _LEAST))}"
-    )
-    return f"{said} of the run: {say.seconds(spent)} of {say.run_time(job)}"
+    """Returns the share of I/O in the run, an upper bound: of the recorded I/O, if records are missing."""
+    whose = "Recorded I/O" if job.partial else "I/O"
+    most = say.at_most(max(share, _LEAST))
+    return f"{whose} took at most {most} of the run: {say.seconds(spent)} of {say.run_time(job)}"
 
 
 def _nothing_found(found: Sequence[Finding], outside: Sequence[str]) -> str:
@@ -162,7 +159,7 @@ def beside_io(job: Job, limits: Limits, share: float | None) -> Verdict | None:
     said = sentence.format(share=say.percent(found.share), whose=_time_of(job))
     details = "".join(f"; {detail}" for detail in (found.detail,) if detail)
     whose = "the slowest rank's" if job.nprocs > 1 else "it"
-    most = "" if share is None else f"; I/O took at most {say.at_most(max(upper_bound(job, share), _LEAST))} of {whose}"
+    most = "" if share is None else f"; I/O took at most {say.at_most(max(share, _LEAST))} of {whose}"
     how = f"Parts{_all_parts(job).removeprefix(';')}."
     return Verdict(kind, f"{said}{_hottest(job, found.kind)}{details}{most}.", how, share)
 

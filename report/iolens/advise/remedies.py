@@ -15,10 +15,12 @@ _STRIPED = ("lustre", EMULATED, "ceph", "fuse.ceph", "beegfs")
 def fitting(remedy: str, kinds: Collection[str]) -> str:
     """Returns a remedy without the lines for file systems that a job did not use, whose types are not among `kinds`.
 
-    Such a line begins with a mark, which is removed: `@lustre:`, `@nfs:`, or `@stripes:` for any with stripes.
+    Such a line begins with a mark, which is removed: `@lustre:`, `@nfs:`, `@stripes:` for any with stripes, or
+    `@other:` for stripes elsewhere than on Lustre.
     """
     marks = {"@lustre": ("lustre",), "@nfs": ("nfs",), "@stripes": _STRIPED}
-    holds = {mark: any(kind.startswith(begins) for kind in kinds) for mark, begins in marks.items()}
+    held = {mark: any(kind.startswith(begins) for kind in kinds) for mark, begins in marks.items()}
+    holds = {**held, "@other": held["@stripes"] and not held["@lustre"]}
     kept = []
     for line in remedy.split("\n"):
         mark, _, text = line.partition(":")

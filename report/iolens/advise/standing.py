@@ -41,10 +41,3 @@ def is_close(part: float, limits: Limits) -> bool:
     of it.
     """
     return limits["worth_gain"] / _CLOSE <= part <= limits["worth_gain"] * _CLOSE
-
-
-def upper_bound(job: Job, part: float) -> float:
-    """Returns a share of the run as an upper bound: if a log counts whole seconds, the run may have been up to one
-    second shorter.
-    """
-    return min(1.0, part * job.run_time / (job.run_time - 1)) if job.whole_seconds and job.run_time > 1 else part

@@ -10,11 +10,11 @@ from iolens.advise.agree import agreed
 from iolens.advise.finding import Finding
 from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
-from iolens.advise.standing import UNKNOWN, WHOLE_SECONDS, is_close, standing, upper_bound
+from iolens.advise.standing import UNKNOWN, WHOLE_SECONDS, is_close, standing
 from iolens.advise.table import RULES
 from iolens.log import Job
 from iolens.metrics.files.overview import used_types
-from iolens.metrics.job.ranks import io_span_seconds
+from iolens.metrics.job.ranks import io_span_seconds, part_at_most
 from iolens.metrics.why.answers import files_bound, storage_bound
 
 
@@ -75,7 +75,7 @@ def _gain(rule: Rule, seen: Seen, job: Job, limits: Limits) -> tuple[float | Non
     if seen.seconds is None or job.run_time <= 0:
         return None, rule.note
     most = job.run_time if rule.beside_io else _most_of_io(job, seen)
-    gain = upper_bound(job, min(max(0.0, seen.seconds), most, job.run_time) / job.run_time)
+    gain = part_at_most(job, min(max(0.0, seen.seconds), most, job.run_time))
     return (None, True) if rule.always and gain < limits["worth_gain"] else (gain, rule.note)
 
 

@@ -18,7 +18,7 @@ Let the file system choose the targets; do not set the first target:
 @lustre:  lfs getstripe -d FOLDER              # is there an offset, or a pool?
 @lustre:  lfs df FOLDER                        # are the other targets full?
 @lustre:  lfs setstripe -c 1 -i -1 FOLDER      # new files anywhere
-@stripes:  iolens stripe set -c 1 FOLDER        # new files anywhere"""
+@other:  iolens stripe set -c 1 FOLDER        # new files anywhere"""
 
 
 def check(job: Job, limits: Limits) -> Seen | None:

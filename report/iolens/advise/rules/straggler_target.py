@@ -17,8 +17,8 @@ Avoid these targets until your site has checked them ({targets}):
 @lustre:  lfs check osts                         # is it reachable?
 @lustre:  lfs setstripe -c 1 -i OTHER FOLDER     # one target by number
 @lustre:  lfs migrate -c 1 -i OTHER FILE         # move a file away
-@stripes:  iolens stripe targets FOLDER           # is a target full?
-@stripes:  iolens stripe set -c 1 -i OTHER FOLDER # one target by number"""
+@other:  iolens stripe targets FOLDER           # is a target full?
+@other:  iolens stripe set -c 1 -i OTHER FOLDER # one target by number"""
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
@@ -26,12 +26,12 @@ def check(job: Job, limits: Limits) -> Seen | None:
     slow, every, times = slow_targets(job, limits["straggler"]), target_speed(job), rank_times(job)
     if slow is None or every is None or times is None:
         return None
-    worst = slow["speed"].argmin()
+    worst = slow["overall"].argmin()
     most, median = float(times["seconds"].max()), float(np.median(times["seconds"]))
     evidence = (
-        f"Files on target {int(slow['ost'][worst])} moved {say.rate(float(slow['speed'][worst]), 1)}, those on "
-        f"{say.count(len(every) - len(slow), 'other target')} {say.rate(float(np.median(every['speed'])), 1)} "
-        f"(medians); the slowest rank took {say.seconds(most)}, half of the ranks {say.seconds(median)} or less."
+        f"Files on target {int(slow['ost'][worst])} moved {say.rate(float(slow['overall'][worst]), 1)}, those on "
+        f"the median of {say.count(len(every), 'target')} {say.rate(float(np.median(every['overall'])), 1)}; the "
+        f"slowest rank took {say.seconds(most)}, half of the ranks {say.seconds(median)} or less."
     )
     remedy = REMEDY.replace("{targets}", ", ".join(f"OST {int(ost)}" for ost in slow["ost"]))
     return Seen(evidence, most - median, "It assumes that the slowest rank is as fast as the median rank.", remedy)

@@ -64,9 +64,10 @@ def _merged_files(job: Job) -> np.ndarray:
 def target_speed(job: Job) -> Records | None:
     """Returns the speed of each storage target, from similar files that lie on one target and were used by one rank.
 
-    Columns: ost, speed (bytes per second of reads and writes, the median over its files), fastest (of its files). Files
-    are similar if their bytes are within a fifth of the median. Targets with a single such file are left out, because
-    the speed may be that of the file's rank. None if fewer than two targets are left.
+    Columns: ost, speed (bytes per second of reads and writes, the median over its files), fastest (of its files),
+    overall (all bytes by all seconds, as in `ost.target_bytes`). Files are similar if their bytes are within a fifth of
+    the median. Targets with a single such file are left out, because the speed may be that of the file's rank. None if
+    fewer than two targets are left.
     """
     layout, posix = job.records.get("LUSTRE"), job.records.get("POSIX")
     if layout is None or posix is None or not len(layout):
@@ -83,14 +84,16 @@ def target_speed(job: Job) -> Records | None:
         return None
     typical = float(np.median(moved[alike]))
     alike &= (moved >= typical / 1.2) & (moved <= 1.2 * typical)
-    ost, speed = ost[alike], moved[alike] / spent[alike]
+    ost, moved, spent = ost[alike], moved[alike], spent[alike]
+    speed = moved / spent
     known, files = np.unique(ost, return_counts=True)
     known = known[files > 1]
     if len(known) < 2:
         return None
     each = [speed[ost == target] for target in known]
     medians, largest = np.array([np.median(one) for one in each]), np.array([one.max() for one in each])
-    return Records({"ost": known, "speed": medians, "fastest": largest})
+    overall = np.array([moved[ost == target].sum() / spent[ost == target].sum() for target in known])
+    return Records({"ost": known, "speed": medians, "fastest": largest, "overall": overall})
 
 
 @once_per_job
@@ -206,9 +209,18 @@ def io_span_seconds(job: Job) -> float | None:
 
 @once_per_job
 def io_span_share(job: Job) -> float | None:
-    """Returns `io_span_seconds` as a part of the run time; None if either is unknown."""
+    """Returns `io_span_seconds` as a `part_at_most` of the run time; None if either is unknown."""
     spent = io_span_seconds(job)
-    return spent / job.run_time if spent is not None and job.run_time > 0 else None
+    return part_at_most(job, spent) if spent is not None and job.run_time > 0 else None
+
+
+def part_at_most(job: Job, seconds: float) -> float:
+    """Returns the largest part of the run that these seconds can be: where a log counts whole seconds, the run may have
+    been a second shorter.
+    """
+    if job.whole_seconds and job.run_time > 1:
+        return max(seconds / job.run_time, min(1.0, seconds / (job.run_time - 1)))
+    return seconds / job.run_time
 
 
 def _write_times(job: Job) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

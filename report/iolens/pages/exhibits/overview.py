@@ -85,23 +85,28 @@ def _judged(good: Any) -> str:
     return words.NONE if good is None or is_nan(good) else "yes" if good else "no"
 
 
-def _place(gauge: str, value: float, bound: float) -> float | None:
-    """Returns the position of a value on its bar, from 0 to 1."""
+def _place(gauge: str, value: float, most: float) -> float | None:
+    """Returns the position of a value on its bar, from 0 to 1; `most`: the end of the bar for storage targets."""
     if is_nan(value):
         return None
     if gauge == "size":
         return min(1.0, math.log2(max(1.0, value)) / _LARGEST)
     if gauge == "stripes":
-        return min(1.0, value / bound * 0.9) if not is_nan(bound) else None
+        return min(1.0, value / most) if not is_nan(most) else None
     return min(1.0, value)
 
 
-def _ends(gauge: str, bound: float) -> tuple[str, str]:
-    """Returns the words at both ends of a gauge's bar, whose positions `place` gives."""
+def _most_targets(value: float, bound: float) -> float:
+    """Returns the number of targets at the end of the bar: the value, or a little more than the bound."""
+    return bound if is_nan(bound) else max(value, bound / 0.9)
+
+
+def _ends(gauge: str, most: float) -> tuple[str, str]:
+    """Returns the words at both ends of a gauge's bar, whose positions `_place` gives."""
     if gauge == "size":
         return "1 B", f"{words.size(1 << _LARGEST)} (logarithmic)"
     if gauge == "stripes":
-        return "0", "" if is_nan(bound) else words.ratio(bound / 0.9)
+        return "0", "" if is_nan(most) else words.ratio(most)
     return ("0 %", "100 %") if gauge == "share" else ("0", "1 (even)")
 
 
@@ -125,10 +130,10 @@ def _gauge_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
             _TITLES[row.gauge],
             gauge_text(row.gauge, row.value),
             _bounded(row.gauge, row.bound, row.reason) if not is_nan(row.value) else row.reason,
-            _place(row.gauge, row.value, row.bound),
-            _place(row.gauge, row.bound, row.bound) if not is_nan(row.value) else None,
+            _place(row.gauge, row.value, _most_targets(row.value, row.bound)),
+            _place(row.gauge, row.bound, _most_targets(row.value, row.bound)) if not is_nan(row.value) else None,
             None if row.good is None else bool(row.good),
-            _ends(row.gauge, row.bound),
+            _ends(row.gauge, _most_targets(row.value, row.bound)),
         )
         for row in found.itertuples()
     ]

@@ -59,8 +59,8 @@ def _slowest_target(job: Job) -> tuple[int, float, float] | None:
     """
     alone, speeds = ranks.slow_targets(job, DEFAULTS["straggler"]), ranks.target_speed(job)
     if alone is not None and speeds is not None:
-        worst = alone["speed"].argmin()
-        return int(alone["ost"][worst]), float(alone["speed"][worst]), float(np.median(speeds["speed"]))
+        worst = alone["overall"].argmin()
+        return int(alone["ost"][worst]), float(alone["overall"][worst]), float(np.median(speeds["overall"]))
     slow = ost.slow_targets(job)
     return next(slow.rows("ost", "bytes_per_second", "median"), None) if slow is not None else None
 

@@ -84,8 +84,8 @@ def _brief_paragraphs(one: Finding) -> list[Block]:
     """Returns a finding that asks for no change of the program: the fact and its evidence, and for a note also the
     remedy.
     """
-    tail = f" ({one.gain_words.partition(':')[0]})" if one.gain is not None else ""
-    said = Text(f"{one.title}: {one.evidence}{tail}", "small", EVIDENCE.get(one.id, ""))
+    gain = f" ({one.gain_words.partition(':')[0]})" if one.gain is not None else ""
+    said = Text(f"{one.title}{gain}: {one.evidence}", "small", EVIDENCE.get(one.id, ""))
     return [said, Text(one.remedy.strip(), "code")] if one.severity == "note" else [said]
 
 

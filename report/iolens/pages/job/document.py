@@ -78,11 +78,12 @@ def _summary(job: Job) -> list[Block]:
 def _byte_ratios(job: Job) -> list[Block]:
     """Returns a sentence about the bytes that POSIX moved for MPI-IO."""
     ratios = list(mpiio.byte_ratios(job).values())
-    said = [
-        f"In the files that both recorded, POSIX {verb} {value:.2f} bytes for each byte that MPI-IO {verb}."
+    each = [
+        f"{verb} {value:.2f} bytes for each byte that MPI-IO {verb}"
         for verb, value in zip(("read", "wrote"), ratios, strict=True)
         if value is not None
     ]
+    said = [f"In the files that both recorded, POSIX {', and '.join(each)}."] if each else []
     if any(value is not None and value < _LEAST for value in ratios):
         said.append("Less than one: bytes came from a buffer, or were asked for past the end of a file.")
     return [Text(" ".join(said))] if said else []
