@@ -1,4 +1,4 @@
-"""Transfers to GPUs, asked of a library of our own that stands for cuFile: no machine of the tests has a GPU."""
+"""Transfers to GPUs, asked of stand-ins for cuFile and hipFile: no machine of the tests has a GPU."""
 
 from __future__ import annotations
 
@@ -12,15 +12,22 @@ from iolens.advise.rules import gpu_fallback
 from iolens.log import Job, read_log
 from iolens.pages.exhibits.gpu import GPU_STORAGE
 
-ENDED_BEFORE, CRASHED, SILENT, NO_STATISTICS = -1, -2, -3, -5
+ENDED_BEFORE, CRASHED, SILENT, NO_STATISTICS, OTHER_LAYOUT = -1, -2, -3, -5, -6
+HIPFILE = "-DSTATISTICS=hipFileGetStatsL3"
+
+
+def stand_in(folder: Path, name: str, *flags: str) -> Path:
+    """Builds a library that stands for cuFile, or by its flags for hipFile."""
+    library = folder / name
+    source = harness.ROOT / "tests/c/gpu_storage_stub.c"
+    subprocess.run(["gcc", "-std=gnu11", *flags, "-shared", "-fPIC", "-o", library, source], check=True)
+    return library
 
 
 def asked(way: str, folder: Path, *flags: str, name: str = "libcufile.so.0", **settings: str) -> Job:
     """Returns the log of a program that held the library, and that must not have noticed the question."""
     harness.build_library()
-    library = folder / name
-    source = harness.ROOT / "tests/c/gpu_storage_stub.c"
-    subprocess.run(["gcc", "-std=gnu11", *flags, "-shared", "-fPIC", "-o", library, source], check=True)
+    library = stand_in(folder, name, *flags)
     program = harness.build_program("gpu_storage", "-ldl")
     if way == "linked":
         settings["LD_PRELOAD"] = f"{harness.PRELOAD}:{library}"
@@ -32,21 +39,27 @@ def asked(way: str, folder: Path, *flags: str, name: str = "libcufile.so.0", **s
 
 
 @pytest.mark.parametrize("way", ["linked", "late", "quick"])
-def test_each_counter_is_the_one_that_the_library_told(way: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("called", "name", "flags"), [("cuFile", "libcufile.so.0", ()), ("hipFile", "libhipfile.so.0", (HIPFILE,))]
+)
+def test_each_counter_is_the_one_that_the_library_told(
+    called: str, name: str, flags: tuple[str, ...], way: str, tmp_path: Path
+) -> None:
     """The n-th counter of the library is 1000 for each GPU less n; cufile.h has their order."""
-    job = asked(way, tmp_path)
+    job = asked(way, tmp_path, *flags, name=name)
     table = job.tables["gpu_storage"]
     names = "bytes_read reads posix_reads unaligned_reads failed_reads".split()
     names += "bytes_written writes posix_writes unaligned_writes failed_writes".split()
     found = {row[0]: row[1:] for row in table.rows("gpu", *names)}
     offsets = (0, 4, 7, 8, 12, 13, 17, 20, 21, 23)
     assert found == {gpu: tuple(1000 * (gpu + 1) - offset for offset in offsets) for gpu in (0, 1)}
+    assert set(table["library"].tolist()) == {called}
     assert table["uuid"].tolist() == ["a0" * 16, "a1" * 16]
     assert table["read_seconds"].tolist() == pytest.approx([0.000997, 0.001997])
     assert table["write_seconds"].tolist() == pytest.approx([0.000984, 0.001984])
     seen = gpu_fallback.RULE.check(job, changed([]))
     assert seen is not None
-    assert "5,946 of 5,958 transfers" in seen.evidence
+    assert f"{called} carried out 5,946 of 5,958 transfers" in seen.evidence
     assert gpu_fallback.RULE.check(job, changed(["gpu_fallback=1.1"])) is None
 
 
@@ -58,6 +71,7 @@ def test_each_counter_is_the_one_that_the_library_told(way: str, tmp_path: Path)
         ("late", "abort", CRASHED, "crashed"),
         ("linked", "leave", CRASHED, "crashed"),
         ("late", "hang", SILENT, "did not answer"),
+        ("linked", "move", OTHER_LAYOUT, "contradict"),
         ("closed", "", ENDED_BEFORE, "unloaded"),
         ("unseen", "", ENDED_BEFORE, "unloaded"),
     ],
@@ -76,6 +90,18 @@ def test_a_library_that_fails_is_named_and_does_no_harm(
 def test_a_library_without_statistics_is_named(tmp_path: Path) -> None:
     job = asked("linked", tmp_path, "-DWITHOUT_STATISTICS")
     assert list(job.tables["gpu_storage"].rows("gpu", "error")) == [(-1, NO_STATISTICS)]
+
+
+def test_a_program_with_both_libraries_has_rows_of_both(tmp_path: Path) -> None:
+    harness.build_library()
+    libraries = [stand_in(tmp_path, "libcufile.so.0"), stand_in(tmp_path, "libhipfile.so.0", HIPFILE)]
+    preload = ":".join(map(str, (harness.PRELOAD, *libraries)))
+    program = harness.build_program("gpu_storage", "-ldl")
+    done = harness.run(program, "linked", str(libraries[0]), folder=tmp_path, LD_PRELOAD=preload)
+    assert (done.returncode, done.stdout, done.stderr) == (7, "", "")
+    (log,) = harness.logs(tmp_path)
+    rows = read_log(log).tables["gpu_storage"].rows("library", "gpu", "reads")
+    assert list(rows) == [(name, gpu, 996 + 1000 * gpu) for name in ("cuFile", "hipFile") for gpu in (0, 1)]
 
 
 def test_no_row_where_no_such_library_is_loaded(tmp_path: Path) -> None:

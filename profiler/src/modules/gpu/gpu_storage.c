@@ -51,7 +51,7 @@ static const struct {
 };
 
 /* Reasons for having no answer; errors of the libraries themselves are positive. */
-enum { ENDED_BEFORE = -1, CRASHED = -2, SILENT = -3, NO_COPY = -4, NO_STATISTICS = -5 };
+enum { ENDED_BEFORE = -1, CRASHED = -2, SILENT = -3, NO_COPY = -4, NO_STATISTICS = -5, OTHER_LAYOUT = -6 };
 
 struct gpu_library {
     int32_t is_known, error;
@@ -108,6 +108,21 @@ static void ask_in_copy(void *function, void *place)
     reply->error = (*(stats_function **)function)(&reply->answer).library;
 }
 
+static bool is_sound_direction(const struct direction *moved)
+{
+    return moved->posix <= moved->calls && moved->unaligned <= moved->calls && moved->bytes <= INT64_MAX;
+}
+
+/* Returns false for numbers that contradict each other: another version of the library may place them
+ * elsewhere. */
+static bool is_sound(const struct gpu_answer *answer)
+{
+    for (int i = 0; i < MOST_GPUS; i++)
+        if (!is_sound_direction(&answer->gpu[i].read) || !is_sound_direction(&answer->gpu[i].write))
+            return false;
+    return answer->gpus <= MOST_GPUS;
+}
+
 static void ask_library(enum library_index which, struct gpu_library *library)
 {
     static const int32_t ERROR[] = {
@@ -120,8 +135,10 @@ static void ask_library(enum library_index which, struct gpu_library *library)
     if (!function)
         return;
     enum isolated_end end = isolated_call(ask_in_copy, &function, &reply, sizeof reply);
-    library->error = end == ISOLATED_ANSWERED ? reply.error : ERROR[end];
-    if (end == ISOLATED_ANSWERED)
+    library->error = end != ISOLATED_ANSWERED  ? ERROR[end]
+                     : is_sound(&reply.answer) ? reply.error
+                                               : OTHER_LAYOUT;
+    if (end == ISOLATED_ANSWERED && is_sound(&reply.answer))
         library->answer = reply.answer;
 }
 
@@ -181,7 +198,7 @@ static const struct column COLUMNS[] = {
         error, "<i4", "code",
         "0; the library's error, as without statistics of level 3; -1: it was unloaded or had ended before "
         "it was asked; -2: it crashed; -3: no answer within 2 s; -4: no process to ask in; -5: it keeps no "
-        "statistics"),
+        "statistics; -6: its numbers contradict each other, as those of another version may"),
     COLUMN(bytes_read, "<i8", "B", "bytes from storage to the GPU"),
     COLUMN(reads, "<i8", "calls", "transfers from storage to the GPU"),
     COLUMN(posix_reads, "<i8", "calls", "those through memory of the processor and POSIX calls"),

@@ -15,6 +15,7 @@ _REASONS = {
     -3: "did not answer within 2 s",
     -4: "no process could be made to ask it in",
     -5: "keeps no statistics",
+    -6: "gave numbers that contradict each other; another version of it may be unknown here",
 }
 """Names of the values of the column `error` that are no error codes of the library itself."""
 
