@@ -64,6 +64,8 @@ def row_of(folder: Path) -> pd.Series:
         ("decoding", "spawn", "raw"),
         ("training", "forkserver", "raw"),
         ("reading", "pool", "numpy"),
+        ("reading", "fork", "threaded"),
+        ("decoding", "fork", "threaded"),
     ],
 )
 def test_the_planted_stage_is_named(tmp_path: Path, library: Path, stage: str, kind: str, format: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
@@ -45,12 +46,16 @@ each other in turn.
 
 @dataclass(frozen=True)
 class _Spent:
-    """Seconds of a process's first thread: in `waits` for other processes, in `files`, in its `own` work (the rest).
-    `is_mapped`: storage delivered bytes of files that it had mapped. `reason` says why nothing is known."""
+    """Seconds of a process: in `waits` of its first thread for other processes, in `files` (of all threads), in the
+    first thread's `own` work (the rest), and `runnable`, ready to run without a core (0 where the kernel does not count
+    it). `is_mapped`: storage delivered bytes of files that it had mapped. `reason` says
+    why nothing is known.
+    """
 
     waits: float = float("nan")
     files: float = float("nan")
     own: float = float("nan")
+    runnable: float = 0.0
     is_mapped: bool = False
     reason: str = ""
 
@@ -63,9 +68,11 @@ def input_pipeline(forest: Forest) -> pd.DataFrame | None:
     number and label of the main process, pid, workers, seconds (from the start of the first worker to the end of the
     last one), waits (of the main process for its workers), own (its other time in `seconds`: training, and files),
     reading, handing_over and decoding: mean seconds of a worker in calls on files, in waits for a task or for room in a
-    queue, and in the rest, which is on a processor or asleep. All by samples of the first thread, but `reading`, which
-    is the time of the calls. limit: `training`, `reading`, `decoding` or `queueing`, or empty with the `reason`.
-    more_workers and faster_storage: upper bounds in seconds of what no waiting, and files that take no time, gain.
+    queue, and in the rest, which is on a processor or asleep; no_core: mean seconds in which it was ready to run and
+    had no core, by the kernel's count. All else by samples of the first thread, but `reading`, which is the time of the
+    calls of all threads; of a worker that decodes while another thread reads ahead, that time is reading. limit:
+    `training`, `reading`, `decoding`, `queueing` or `a core`, or empty with the `reason`. more_workers and
+    faster_storage: upper bounds in seconds of what no waiting, and files that take no time, gain.
 
     The side that waits less holds up the other one. Sources of the bounds: the main process's own time remains; with
     storage that takes no time, the workers' own time divided by their number remains.
@@ -99,15 +106,17 @@ def _row(forest: Forest, rows: pd.DataFrame, main: int, workers: list[int]) -> d
     life = rows.loc[workers, "seconds"].to_numpy(float)
     ends = rows.loc[workers, "start"].to_numpy(float) + life
     seconds = max(float(ends.max() - rows.loc[workers, "start"].min()), 1e-9)
-    reading, waiting, decoding = np.array([(one.files, one.waits, one.own) for one in others]).T
+    parts = np.array([(one.files, one.waits, one.own, one.runnable) for one in others])
+    reading, waiting, decoding, no_core = parts.T
     waits = float(np.minimum(own.waits, seconds))
     faster = np.minimum.reduce([waits, reading.sum(), np.maximum(seconds - decoding.mean(), 0.0)])
     reason = next((one.reason for one in each if one.reason), "")
     workers_wait = float(waiting.sum()) / max(float(life.sum()), 1e-9)
-    limit = "" if reason else _limit(waits / seconds, workers_wait, reading.sum(), decoding.sum())
+    stages = {"reading": reading.sum(), "decoding": decoding.sum(), "a core": no_core.sum()}
+    limit = "" if reason else _limit(waits / seconds, workers_wait, stages)
     if any(one.is_mapped for one in others):
         faster = waits
-        if limit in ("reading", "decoding"):
+        if limit in stages:
             limit, reason = "", "workers read mapped files, whose page faults count as decoding"
     return {
         "number": main,
@@ -120,6 +129,7 @@ def _row(forest: Forest, rows: pd.DataFrame, main: int, workers: list[int]) -> d
         "reading": float(reading.mean()),
         "handing_over": float(waiting.mean()),
         "decoding": float(decoding.mean()),
+        "no_core": float(no_core.mean()),
         "limit": limit,
         "more_workers": waits,
         "faster_storage": float(faster),
@@ -127,13 +137,13 @@ def _row(forest: Forest, rows: pd.DataFrame, main: int, workers: list[int]) -> d
     }
 
 
-def _limit(main_waits: float, workers_wait: float, reading: float, decoding: float) -> str:
-    """Returns the stage that holds up the others, from parts of the time in waits and seconds of the workers."""
+def _limit(main_waits: float, workers_wait: float, stages: Mapping[str, float]) -> str:
+    """Returns the stage that holds up the others, from parts of the time in waits and the workers' seconds by stage."""
     if min(main_waits, workers_wait) >= _LITTLE:
         return "queueing"
     if main_waits <= workers_wait:
         return "training"
-    return "reading" if reading > decoding else "decoding"
+    return max(stages, key=lambda stage: stages[stage])
 
 
 def _spent(forest: Forest, rows: pd.DataFrame, number: int) -> _Spent:
@@ -149,10 +159,13 @@ def _spent(forest: Forest, rows: pd.DataFrame, number: int) -> _Spent:
     if shares is None:
         return _Spent(files=files, reason="not all sampled by elapsed time; record with iolens run --sample")
     waiting, in_calls = shares
-    waits = min(waiting * seconds + max(in_calls * seconds - files, 0.0), seconds - files)
+    # Where other threads read, the first one waits for them: that is reading, and no wait for another process.
+    waits = min(max((waiting + in_calls) * seconds - files, 0.0), seconds - files)
     mapped = job.tables.get("mapped_files") or Records({})
     is_mapped = any((mapped[name] > 0).any() for name in ("major_faults", "fetched") if name in mapped)
-    return _Spent(waits, files, seconds - files - waits, is_mapped)
+    own = seconds - files - waits
+    runnable = min(float(np.nansum(job.tables.get("process", Records({})).get("first_runnable", 0.0))), own)
+    return _Spent(waits, files, own - runnable, runnable, is_mapped)
 
 
 def _sampled_shares(job: Job) -> tuple[float, float] | None:

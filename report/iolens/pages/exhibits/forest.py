@@ -231,13 +231,15 @@ PIPELINE: Exhibit[Forest] = Exhibit(
         Column("a worker reads, s", "reading", words.seconds),
         Column("decodes, s", "decoding", words.seconds),
         Column("waits, s", "handing_over", words.seconds),
+        Column("has no core, s", "no_core", words.seconds),
         Column("held up by", ("limit", "reason"), _held_up_by),
         Column("more workers gain at most, s", "more_workers", words.seconds),
         Column("faster storage at most, s", "faster_storage", words.seconds),
     ],
     note="Seconds of first threads: of the main process, and of its average worker. Decoding: whatever is neither a "
     "call on a file nor a wait. Queueing: both sides wait in turn; more batches ahead would help. More workers gain "
-    f"this only where cores are free. At most {pipeline.MOST_LOADERS} main processes are shown.",
+    "this only where cores are free; held up by a core: there are fewer than the workers use. "
+    f"At most {pipeline.MOST_LOADERS} main processes are shown.",
 )
 
 HOSTS: Exhibit[Forest] = Exhibit(
