@@ -2,6 +2,7 @@
  * what the log must say: "CONNECTION port established open_at_end received sent". */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -23,6 +24,8 @@ enum ending {
     WE_SHUT_DOWN_FIRST,
     COPY_IN_A_CHILD,
     CLOSED_AS_STREAM,
+    REPLACED,
+    USED_BY_COPY,
     OPEN_AT_END,
     ENDINGS
 };
@@ -89,8 +92,19 @@ static void end(struct server *server, int fd)
     }
     if (server->ending == CLOSED_AS_STREAM)
         MUST(fclose(fdopen(fd, "r+")) == 0);
+    else if (server->ending == REPLACED)
+        MUST(dup2(-1, fd) == -1 && dup2(fd, fd) == fd && dup2(0, fd) == fd && close(fd) == 0);
     else if (server->ending != OPEN_AT_END)
         MUST(close(fd) == 0);
+}
+
+/* Returns another descriptor of a connection whose first ones are closed. */
+static int moved_to_copy(int fd)
+{
+    int copy = dup(fd), last = fcntl(copy, F_DUPFD, 100);
+    MUST(copy >= 0 && last >= 100 && close(fd) == 0);
+    MUST(dup2(last, copy) == copy && close(copy) == 0);
+    return last;
 }
 
 static void visit(enum ending ending)
@@ -104,6 +118,8 @@ static void visit(enum ending ending)
     MUST(pthread_create(&server->thread, NULL, serve, server) == 0);
     int fd = socket(AF_INET, SOCK_STREAM, 0);
     MUST(fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof address) == 0);
+    if (ending == USED_BY_COPY)
+        fd = moved_to_copy(fd);
     move_all(fd, SENT, 1);
     move_all(fd, RECEIVED, 0);
     pthread_barrier_wait(&server->answered);

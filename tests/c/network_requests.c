@@ -1,7 +1,9 @@
-/* Asks for the address in its argument whole and in part, through both interfaces of libcurl. Prints the
- * bytes of the answers. */
+/* Asks for the address in its argument whole and in part, through both interfaces of libcurl, and then for
+ * the number of parts in its second argument; for those alone if it is negative. Prints the bytes of the
+ * answers. */
 #include <curl/curl.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 static size_t take(char *data, size_t size, size_t count, void *total)
 {
@@ -25,19 +27,39 @@ static void ask_by_multi(CURL *easy)
     curl_multi_cleanup(multi);
 }
 
+/* Asks for so many parts of 10 bytes that do not touch, from the last to the first, and again for all of them
+ * together. */
+static void ask_for_parts(CURL *easy, int parts)
+{
+    char range[64];
+    for (int part = parts; part-- > 0;) {
+        snprintf(range, sizeof range, "%d-%d", 100 * part, 100 * part + 9);
+        curl_easy_setopt(easy, CURLOPT_RANGE, range);
+        curl_easy_perform(easy);
+    }
+    snprintf(range, sizeof range, "5-%d", 100 * parts);
+    curl_easy_setopt(easy, CURLOPT_RANGE, range);
+    curl_easy_perform(easy);
+}
+
 int main(int count, char **words)
 {
     long total = 0;
     CURL *easy = curl_easy_init();
-    if (count != 2 || !easy)
+    if (count < 2 || !easy)
         return 1;
     curl_easy_setopt(easy, CURLOPT_URL, words[1]);
     curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take);
     curl_easy_setopt(easy, CURLOPT_WRITEDATA, &total);
-    curl_easy_perform(easy);
-    curl_easy_setopt(easy, CURLOPT_RANGE, "10-19");
-    curl_easy_perform(easy);
-    ask_by_multi(easy);
+    int parts = count == 3 ? atoi(words[2]) : 0;
+    if (parts >= 0) {
+        curl_easy_perform(easy);
+        curl_easy_setopt(easy, CURLOPT_RANGE, "10-19");
+        curl_easy_perform(easy);
+        ask_by_multi(easy);
+    }
+    if (parts != 0)
+        ask_for_parts(easy, abs(parts));
     curl_easy_cleanup(easy);
     printf("%ld\n", total);
     return 0;

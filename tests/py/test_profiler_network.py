@@ -10,14 +10,21 @@ import threading
 from collections.abc import Iterator
 from math import isnan
 from pathlib import Path
+from typing import ClassVar
 
+import numpy as np
 import profiler_harness as harness
 import pytest
+from iolens.advise.limits import DEFAULTS
+from iolens.advise.rules import fetched_in_vain
 from iolens.log import read_log
-from iolens.metrics.job.network import connections
+from iolens.metrics.job.network import connections, http_requests
 from iolens.pages.exhibits.network import CONNECTIONS, HTTP_REQUESTS
 
 WHOLE = 100_000
+KEPT = 256
+"""Number of separate parts of an object that the profiler keeps."""
+
 TALK = """
 import socket, sys
 link = socket.create_connection(("127.0.0.1", int(sys.argv[1])), timeout=30)
@@ -28,19 +35,29 @@ link.close()
 
 
 class _Answers(http.server.BaseHTTPRequestHandler):
-    """Answers every request with the same bytes, or with the range that was asked for."""
+    """Answers every request with the same bytes, or with the range of them that was asked for, and keeps account."""
 
     protocol_version = "HTTP/1.1"
+    content = bytes(WHOLE)
+    answered: ClassVar[list[range]] = []
+
+    def _answer(self) -> range:
+        first, last = map(int, re.findall(r"\d+", self.headers.get("Range", f"0-{len(self.content)}")))
+        part = range(len(self.content))[first : last + 1]
+        self.send_response(206 if "Range" in self.headers else 200)
+        self.send_header("Content-Length", str(len(part)))
+        if "Range" in self.headers:
+            self.send_header("Content-Range", f"bytes {part.start}-{part.stop - 1}/{len(self.content)}")
+        self.end_headers()
+        return part
 
     def do_GET(self) -> None:
-        body, asked = bytes(WHOLE), self.headers.get("Range")
-        if asked:
-            first, last = map(int, re.findall(r"\d+", asked))
-            body = body[first : last + 1]
-        self.send_response(206 if asked else 200)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
+        part = self._answer()
+        self.wfile.write(self.content[part.start : part.stop])
+        self.answered.append(part)
+
+    def do_HEAD(self) -> None:
+        self._answer()
 
     def log_message(self, *words: object) -> None:
         """Prints nothing."""
@@ -83,35 +100,95 @@ def test_a_connection_that_does_not_block_is_counted_once(tmp_path: Path, port: 
     assert list(table.rows("connections", "established", "received")) == [(1, 1, int(done.stdout))]
 
 
-def test_requests_through_libcurl_are_counted_by_address(tmp_path: Path, port: int) -> None:
+def requests_program() -> Path:
+    """Builds the program that makes requests; skips the test without libcurl."""
     harness.build_library()
     try:
-        program = harness.build_program("network_requests", "-Wl,--no-as-needed", "-lcurl")
+        return harness.build_program("network_requests", "-Wl,--no-as-needed", "-lcurl")
     except subprocess.CalledProcessError:
         pytest.skip("libcurl and its headers are not installed")
+
+
+def test_requests_through_libcurl_are_counted_by_address(tmp_path: Path, port: int) -> None:
     address = f"http://joe:secret@127.0.0.1:{port}/store/data.h5?key=secret"
-    done = harness.run(program, address, folder=tmp_path)
+    done = harness.run(requests_program(), address, folder=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     (log,) = harness.logs(tmp_path)
     job = read_log(log)
-    columns = ("url", "requests", "partial", "failed", "received")
+    columns = ("url", "requests", "partial", "failed", "received", "distinct", "unplaced", "object")
     assert int(done.stdout) == WHOLE + 20
     assert list(job.tables["http_requests"].rows(*columns)) == [
-        (f"http://127.0.0.1:{port}/store/data.h5", 3, 2, 0, WHOLE + 20)
+        (f"http://127.0.0.1:{port}/store/data.h5", 3, 2, 0, WHOLE + 20, WHOLE, 0, WHOLE)
     ]
     assert "secret" not in repr(list(job.tables["http_requests"].rows("url")))
     shown = HTTP_REQUESTS.table(job)
     assert shown is not None
     assert len(shown.rows) == 1
+    assert "given by HDF5" not in shown.columns
+    assert fetched_in_vain.RULE.check(job, DEFAULTS) is None
+
+
+@pytest.mark.parametrize("parts", [1, 200, 300])
+def test_bytes_that_come_again_are_told_from_new_ones(parts: int, tmp_path: Path, port: int) -> None:
+    """The server's account of the ranges is the witness. More parts than are kept count as new each time."""
+    _Answers.answered.clear()
+    done = harness.run(requests_program(), f"http://127.0.0.1:{port}/data", str(parts), folder=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    behind_first = _Answers.answered[1:]  # The first request is for the whole object.
+    assert len(behind_first) == 2 + parts + 1
+    (log,) = harness.logs(tmp_path)
+    ((received, again),) = http_requests(read_log(log)).rows("received", "again")
+    assert received == WHOLE + sum(map(len, behind_first))
+    assert again == sum(map(len, behind_first))
+
+
+@pytest.mark.parametrize("separate", [200, 300])
+def test_separate_parts_are_kept_up_to_a_limit(separate: int, tmp_path: Path, port: int) -> None:
+    """Without the first request for the whole object, each part is new, and the last request joins them all."""
+    _Answers.answered.clear()
+    done = harness.run(requests_program(), f"http://127.0.0.1:{port}/data", str(-separate), folder=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    places = [place for part in _Answers.answered for place in part]
+    (log,) = harness.logs(tmp_path)
+    ((received, again),) = http_requests(read_log(log)).rows("received", "again")
+    assert received == len(places)
+    exact = len(places) - len(set(places))
+    assert again == exact if separate <= KEPT else 10 * (KEPT - 1) < again < exact
+
+
+def test_bytes_that_hdf5_fetched_are_held_against_those_it_gave(
+    tmp_path: Path, port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    h5py = pytest.importorskip("h5py")
+    harness.build_library()
+    try:
+        program = harness.build_program("network_hdf5", "-Wl,--no-as-needed", "-l:libhdf5_serial.so.103")
+    except subprocess.CalledProcessError:
+        pytest.skip("no serial HDF5 1.10 that has the driver ros3")
+    with h5py.File(tmp_path / "data.h5", "w") as file:
+        file["unused"] = np.arange(1000)
+        file["numbers"] = np.arange(100, dtype="u1")
+    monkeypatch.setattr(_Answers, "content", (tmp_path / "data.h5").read_bytes())
+    _Answers.answered.clear()
+    address = f"http://127.0.0.1:{port}/data.h5"
+    done = harness.run(program, address, folder=tmp_path, IOLENS_INCLUDE="http")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "100\n", "")
+    (log,) = harness.logs(tmp_path)
+    job = read_log(log)
+    places = [place for part in _Answers.answered for place in part]
+    assert list(http_requests(job).rows("url", "received", "again", "used")) == [
+        (address, len(places), len(places) - len(set(places)), 100)
+    ]
+    seen = fetched_in_vain.RULE.check(job, DEFAULTS)
+    assert seen is not None
+    assert "HDF5 gave the program 100 B of this file" in seen.evidence
+    shown = HTTP_REQUESTS.table(job)
+    assert shown is not None
+    assert "given by HDF5" in shown.columns
 
 
 def test_a_url_that_is_none_gives_away_no_password(tmp_path: Path) -> None:
-    harness.build_library()
-    try:
-        program = harness.build_program("network_requests", "-Wl,--no-as-needed", "-lcurl")
-    except subprocess.CalledProcessError:
-        pytest.skip("libcurl and its headers are not installed")
-    harness.run(program, "joe:secret@127.0.0.1:99999999/data?at=http://store", folder=tmp_path)
+    harness.run(requests_program(), "joe:secret@127.0.0.1:99999999/data?at=http://store", folder=tmp_path)
     (log,) = harness.logs(tmp_path)
     (url,) = {*read_log(log).tables["http_requests"]["url"].tolist()}
     assert str(url) == "127.0.0.1:99999999/data"

@@ -63,6 +63,7 @@ TABLE: tuple[Limit, ...] = (
     Limit("amplification", 1.3, "times", "smallest number of bytes written per byte of the program that is reported"),
     Limit("again", 2, "times", "smallest number of times a byte is read or written that is reported"),
     Limit("mapped_waste", 4, "times", "bytes that storage delivered for a mapped file divided by those reached"),
+    Limit("needless_bytes", 0.5, "of the bytes", "smallest needless share of fetched bytes that is reported"),
     Limit("gpu_fallback", 0.1, "of transfers", "smallest share of GPU transfers through POSIX calls that is reported"),
     Limit("input_size", 64 * _MIB, "B", "largest file that one rank can read and broadcast"),
     Limit("reopens", 10, "opens", "smallest number of opens of a file by a rank that is too many"),

@@ -16,7 +16,7 @@ _FILES = """
     hdf5_metadata hdf5_chunks hdf5_tiny_datasets hdf5_unaligned hdf5_fill_values pnetcdf_independent pnetcdf_redefine
     uneven_computing late_receives small_messages eager_limit collective_algorithm crowded_processors log_partial
     log_blind overlapping_times above_device cold_then_warm lock_files lock_waits mapped_random gpu_fallback
-    missing_paths hdf5_not_collective
+    missing_paths hdf5_not_collective fetched_in_vain
 """
 """Names of the files in `rules`, each with one RULE."""
 

@@ -6,6 +6,7 @@
 #include "../../files/names.h"
 #include "../../files/registry.h"
 #include "../../records/module.h"
+#include "../../system/web_address.h"
 #include "../timer.h"
 
 bool hdf5_path(char path[PATH_BYTES], hid_t object)
@@ -13,7 +14,13 @@ bool hdf5_path(char path[PATH_BYTES], hid_t object)
     const struct hdf5_calls *hdf5 = hdf5_calls();
     char name[PATH_BYTES];
     ssize_t length = hdf5 ? hdf5->H5Fget_name(object, name, sizeof name) : -1;
-    if (length <= 0 || length >= PATH_BYTES || !path_absolute(path, AT_FDCWD, name))
+    if (length <= 0 || length >= PATH_BYTES)
+        return false;
+    if (is_web_address(name)) {
+        web_address_without_secrets(path, PATH_BYTES, name);
+        return true;
+    }
+    if (!path_absolute(path, AT_FDCWD, name))
         return false;
     names_resolve(path);
     return true;

@@ -1,12 +1,15 @@
 #include "connections.h"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "../../system/spin.h"
+#include "../../system/system_call.h"
 #include "../../tables/keyed.h"
 #include "../../tables/process_table.h"
 
@@ -38,6 +41,8 @@ struct connection {
 
 struct connections {
     struct keyed rows;
+    struct spin ending;
+    _Atomic int64_t copies; /* made of descriptors of connections, closed ones included */
     struct connection of[DESCRIPTORS];
 };
 
@@ -118,14 +123,26 @@ static void add_connection(struct keyed_row *row, int fd, bool at_end)
     keep_smallest(&traffic->shortest_rtt_us, info.tcpi_rtt > 0 ? info.tcpi_min_rtt : 0);
 }
 
+static bool is_open_elsewhere(const struct connections *state, uint64_t cookie)
+{
+    for (int fd = 0; state->copies > 0 && fd < DESCRIPTORS; fd++)
+        if (state->of[fd].row && state->of[fd].cookie == cookie && cookie_of(fd) == cookie)
+            return true;
+    return false;
+}
+
+/* Forgets the descriptor, and counts its connection unless another descriptor goes on with it. */
 static void end_connection(struct connections *state, int fd, bool at_end)
 {
     struct connection *connection = &state->of[fd];
     if (!atomic_load_explicit(&connection->row, memory_order_relaxed))
         return;
+    spin_lock(&state->ending);
     uint64_t cookie = connection->cookie;
     struct keyed_row *row = atomic_exchange(&connection->row, NULL);
-    if (row && cookie_of(fd) == cookie)
+    bool ends = row && cookie_of(fd) == cookie && !is_open_elsewhere(state, cookie);
+    spin_unlock(&state->ending);
+    if (ends)
         add_connection(row, fd, at_end);
 }
 
@@ -159,6 +176,27 @@ void connections_before_close(int fd)
     struct connections *state = table_state_known(TABLE_connections);
     if (state && fd >= 0 && fd < DESCRIPTORS)
         end_connection(state, fd, false);
+}
+
+void connections_before_replace(int fd, int copy)
+{
+    struct connections *state = table_state_known(TABLE_connections);
+    if (state && fd != copy && copy >= 0 && copy < DESCRIPTORS && state->of[copy].row &&
+        system_call(SYS_fcntl, fd, F_GETFD) >= 0)
+        end_connection(state, copy, false);
+}
+
+void connections_on_copy(int fd, int copy)
+{
+    struct connections *state = table_state_known(TABLE_connections);
+    if (!state || fd == copy || fd < 0 || fd >= DESCRIPTORS || copy < 0 || copy >= DESCRIPTORS)
+        return;
+    struct keyed_row *row = state->of[fd].row;
+    if (!row)
+        return;
+    state->copies++;
+    state->of[copy].cookie = state->of[fd].cookie;
+    state->of[copy].row = row;
 }
 
 void connections_before_close_range(unsigned first, unsigned last)

@@ -14,4 +14,11 @@ void connections_on_connect(const struct call *c, int result, int fd, const stru
 void connections_before_close(int fd);
 void connections_before_close_range(unsigned first, unsigned last);
 
+/* The program is about to make `copy` another descriptor of `fd`, which closes what `copy` was. */
+void connections_before_replace(int fd, int copy);
+
+/* `copy` has become another descriptor of `fd`. A connection is counted when its last descriptor is closed.
+ */
+void connections_on_copy(int fd, int copy);
+
 #endif

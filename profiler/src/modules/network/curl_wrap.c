@@ -6,7 +6,6 @@
 #include "http.h"
 
 typedef int perform_function(void *easy);
-typedef int getinfo_function(void *easy, int which, ...);
 
 /* CURLMsg of curl.h. */
 struct message {
@@ -44,9 +43,11 @@ static void *of_caller(const char *name, const void *caller)
 
 static void record(void *easy, int result, const void *caller)
 {
-    getinfo_function *getinfo = of_caller("curl_easy_getinfo", caller);
-    if (getinfo)
-        http_on_done(easy, getinfo, result);
+    struct http_transfer transfer = {.easy = easy, .result = result};
+    *(void **)&transfer.getinfo = of_caller("curl_easy_getinfo", caller);
+    *(void **)&transfer.header = of_caller("curl_easy_header", caller);
+    if (transfer.getinfo)
+        http_on_done(&transfer);
 }
 
 int curl_easy_perform(void *easy)

@@ -3,8 +3,17 @@
 #ifndef IOLENS_HTTP_H
 #define IOLENS_HTTP_H
 
-/* Counts a transfer by the handle `easy` of libcurl that has ended. `getinfo` is this library's
- * curl_easy_getinfo. */
-void http_on_done(void *easy, int (*getinfo)(void *, int, ...), int result);
+#include <stddef.h>
+
+/* A transfer by the handle `easy` of libcurl that ended with `result`, and two functions of that library:
+ * curl_easy_getinfo, and curl_easy_header or NULL. */
+struct http_transfer {
+    void *easy;
+    int result;
+    int (*getinfo)(void *easy, int which, ...);
+    int (*header)(void *easy, const char *name, size_t index, unsigned origin, int request, void **found);
+};
+
+void http_on_done(const struct http_transfer *transfer);
 
 #endif

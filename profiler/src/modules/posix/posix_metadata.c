@@ -132,6 +132,8 @@ void posix_on_dup(const struct call *c, int copy, int fd)
     if (copy < 0 || !iolens_owns_memory())
         return;
     rings_on_dup(copy, fd);
+    if (!open)
+        connections_on_copy(fd, copy);
     struct posix_state *s = open ? posix_state_of(open, fd) : NULL;
     if (s || (open && iolens_paused()))
         fds_duplicate(copy, open);

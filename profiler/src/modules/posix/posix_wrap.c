@@ -11,6 +11,7 @@
 
 #define WRAP_SPENDS
 #include "../../sampling/held.h"
+#include "../network/connections.h"
 #include "extra.h"
 #include "locks.h"
 #include "mapped_files.h"

@@ -6,6 +6,7 @@ import numpy as np
 
 from iolens.log import Job
 from iolens.log.records import Records
+from iolens.metrics.files.overview import paths
 from iolens.metrics.grouping import Groups, ordered
 from iolens.metrics.once import once_per_job
 
@@ -39,11 +40,26 @@ def connections(job: Job) -> Records:
 def http_requests(job: Job) -> Records:
     """Returns one row per `url` that the job asked for through libcurl: `ranks`, `requests`, `partial`, `failed`,
     `received` and `sent` bytes over all ranks, and of the slowest rank `seconds` in requests and the
-    `first_byte_seconds` until their first bytes.
+    `first_byte_seconds` until their first bytes. `again`: the bytes that a rank had fetched before (at least; NaN in
+    logs of earlier versions). `used`: the bytes that HDF5 gave the program from this file (NaN: it did not open it).
     """
     table = job.tables.get("http_requests", Records({}))
     if not len(table):
         return Records({})
     found, same = _by_place(table, "url", "requests partial failed received sent")
     times = {name: same.max(table[name]) for name in ("seconds", "first_byte_seconds")}
-    return ordered(found.beside(times), "-received")
+    known = "distinct" in table
+    again = table["received"] - table["distinct"] - table["unplaced"] if known else np.full(len(table), np.nan)
+    used = _bytes_used(job)
+    bytes_used = np.array([used.get(str(url), np.nan) for url in found["url"].tolist()], float)
+    return ordered(found.beside(times | {"again": same.sum(again), "used": bytes_used}), "-received")
+
+
+def _bytes_used(job: Job) -> dict[str, float]:
+    """Returns the bytes that HDF5 gave the program from its datasets, by the address of the file."""
+    datasets = job.records.get("H5D")
+    if datasets is None:
+        return {}
+    same = Groups(datasets["file_id"])
+    read = same.sum(datasets["H5D_BYTES_READ"]).tolist()
+    return dict(zip(paths(job, datasets["file_id"][same.first].tolist()), read, strict=True))

@@ -41,10 +41,14 @@ HTTP_REQUESTS: Exhibit[Job] = Exhibit(
         Column("for a part", "partial", words.count),
         Column("failed", "failed", words.count),
         Column("received", "received", words.size),
+        Column("received again", "again", words.size),
+        Column("given by HDF5", "used", words.size, optional=True),
         Column("sent", "sent", words.size),
         Column("slowest rank, s", "seconds", words.seconds),
         Column("until first byte, s", "first_byte_seconds", words.seconds),
     ],
     note="Bytes of bodies, without headers. For a part: answered with a range of the object (206); failed: not "
-    "answered, or with an error (400 and above). Users, passwords and queries of addresses are not kept.",
+    "answered, or with an error (400 and above). Received again: parts of an object that the same rank had fetched "
+    "before. Given by HDF5: what the program read from datasets of this file. Users, passwords and queries of "
+    "addresses are not kept.",
 )

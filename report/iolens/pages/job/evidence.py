@@ -72,6 +72,7 @@ EVIDENCE: Mapping[str, str] = {
     "cold-then-warm": "costly_files",
     "lock-waits": "file_locks",
     "gpu-fallback": "gpu_storage",
+    "fetched-in-vain": "http_requests",
     "mapped-random": "mapped_files",
     "missing-paths": "failed_calls start_up",
 }

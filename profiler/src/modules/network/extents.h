@@ -1,0 +1,21 @@
+/* Parts of an object that have been fetched, to tell bytes that come again from new ones. */
+#ifndef IOLENS_EXTENTS_H
+#define IOLENS_EXTENTS_H
+
+#include <stdint.h>
+
+enum { MOST_EXTENTS = 256 };
+
+/* Disjoint parts in order, none of which touches the next one. */
+struct extents {
+    int64_t count;
+    struct {
+        int64_t begin, end;
+    } of[MOST_EXTENTS];
+};
+
+/* Adds the bytes from `begin` up to `end`. Returns the number of bytes that were not there. A part for which
+ * there is no room is not kept: its bytes are new each time. */
+int64_t extents_add(struct extents *extents, int64_t begin, int64_t end);
+
+#endif

@@ -1,0 +1,15 @@
+/* Addresses of objects on the web, such as "https://user:key@store/data.h5?signature=…". */
+#ifndef IOLENS_WEB_ADDRESS_H
+#define IOLENS_WEB_ADDRESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Returns true if the text begins with a scheme, as in "http://". */
+bool is_web_address(const char *text);
+
+/* Copies an address, cut to `bytes` and filled up with zeros, without user, password, and what follows the
+ * path: they may hold a key to the data. */
+void web_address_without_secrets(char *place, size_t bytes, const char *address);
+
+#endif
