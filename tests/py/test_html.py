@@ -114,6 +114,9 @@ def test_a_finding_links_to_each_of_its_exhibits_that_the_page_has() -> None:
     text = document("t", "s", [Page("P", [Text("Slow: 1 s", "finding", "opens none starts"), *tables])], [])
     assert 'Numbers: <a href="#exhibit_opens">Opens</a>, <a href="#exhibit_starts">Starts</a></p>' in text
     assert text.count('Advice: <a href="#finding_1">Slow</a>') == 2
+    said = [Text(f"{number}Slow: 1 s", "finding", "opens") for number in ("", "1. ")]
+    twice = document("t", "s", [Page("P", [*said, tables[0]])], [])
+    assert 'Advice: <a href="#finding_2">Slow</a></p>' in twice, "page 1 and the advice have the same finding"
 
 
 def test_a_page_has_more_rows_than_a_sheet() -> None:
@@ -122,7 +125,8 @@ def test_a_page_has_more_rows_than_a_sheet() -> None:
     text = document("t", "s", [Page("P", [table])], [])
     assert text.count("<td class=s>") == 1000
     assert text.count("<tr class=extra>") == 985
-    assert 'A note. <span class="screen">In this page: the first 1,000 of 3,000 (--csv exports all).</span>' in text
+    extent = "In this page instead: the first 1,000 of 3,000 (--csv exports all), one by one."
+    assert f'A note. <span class="screen">{extent}</span>' in text
 
 
 def test_the_format_names_the_file(

@@ -8,6 +8,9 @@ from itertools import count
 
 from iolens.pages.blocks import About, Block, FigureBlock, Page, Row, Table, Text
 
+_NUMBER = re.compile(r"^\d+\. ")
+"""Number in front of a finding of the advice; on the first page the same finding has none."""
+
 
 class Places:
     """Names of the elements of a page, each used once; `titles` are those of the exhibits in it, by their names."""
@@ -17,7 +20,7 @@ class Places:
         abouts = [block.about for block in blocks if isinstance(block, Table | FigureBlock) and block.about]
         findings = [block for block in blocks if isinstance(block, Text) and block.style == "finding"]
         self.titles = {about.name: about.title for about in abouts}
-        self.findings = {one.text.partition(":")[0]: (n, one.see) for n, one in enumerate(findings, 1)}
+        self.findings = {_NUMBER.sub("", one.text).partition(":")[0]: (n, one.see) for n, one in enumerate(findings, 1)}
         self.given: set[str] = set()
         self.seen_findings = 0
 
