@@ -17,6 +17,8 @@ from iolens.log import read_log
 from iolens.metrics.job.cost import io_cost
 from iolens.metrics.subjects.bounds import bounds
 from iolens.metrics.subjects.shapes import activities, operation_seconds, sizes
+from iolens.metrics.subjects.subject import Trial
+from iolens.metrics.subjects.values import values_of
 from iolens.pages.blocks import Table
 from iolens.pages.exhibits.subjects.tables import differences, grouped_tables
 
@@ -175,3 +177,9 @@ def test_functions_of_profiles_come_with_their_largest_changes_first() -> None:
     assert (sent["value A"] > 9, sent["value B"]) == (True, 0.0)
     parts = found[found["group"] == "Parts of the time of an average rank"].set_index("name")
     assert parts.loc["computing", ["value A"]].isna().all()
+
+
+def test_a_short_run_on_a_clock_of_whole_seconds_has_no_share_of_io() -> None:
+    short, exact = (read_log(DATA / "darshan" / f"mpi-io-test-x86_64-{name}.darshan") for name in ("3.3.1", "3.5.0"))
+    names = [{one.name for one in values_of(Trial(job.path, job))} for job in (short, exact)]
+    assert ["share of I/O in the run" in each for each in names] == [False, True]

@@ -25,16 +25,17 @@ _WORTH = 0.01
 @once_per_job
 def operation_seconds(subjects: Subjects) -> pd.DataFrame:
     """Returns seconds of an average process by operation, a row per layer and subject: module, letter, read, write,
-    meta (means over the logs), smallest and largest (their sum in a single log), run_time (mean), logs. Layers in
-    which no subject spent WORTH of the longest time are left out. The time of a layer includes that of the layers
-    that it calls.
+    meta (means over the logs), smallest and largest (their sum in a single log), run_time (mean; NaN for short runs on
+    a clock of whole seconds), logs. Layers in which no subject spent WORTH of the longest time are left out. The time
+    of a layer includes that of the layers that it calls.
     """
     import pandas as pd
 
     parts = []
     for letter, subject in subjects.named:
         for number, job in enumerate(subject.jobs):
-            parts.append(io_cost(job).frame().assign(letter=letter, number=number, run_time=job.run_time))
+            run_time = float("nan") if job.coarse else job.run_time
+            parts.append(io_cost(job).frame().assign(letter=letter, number=number, run_time=run_time))
     columns = ["module", "letter", *_KINDS, "smallest", "largest", "run_time", "logs"]
     if not parts:
         return pd.DataFrame(columns=columns)

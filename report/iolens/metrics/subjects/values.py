@@ -46,12 +46,12 @@ def values_of(trial: Trial) -> list[Value]:
 
 
 def _of_run(job: Job) -> Iterator[Value]:
-    """Yields the run time, the number of processes, the time in I/O of the slowest process and its share of the run,
-    and two gauges.
+    """Yields the run time, the number of processes, the time in I/O of the slowest process and its share of the run
+    (not of a short one on a clock of whole seconds), and two gauges.
     """
     yield Value(RUN, "run time", "s", job.run_time, -1)
     yield Value(RUN, "processes", "processes", job.nprocs)
-    spent, share = io_seconds(job), io_share(job)
+    spent, share = io_seconds(job), None if job.coarse else io_share(job)
     if spent is not None:
         yield Value(RUN, "I/O time of the slowest process", "s", spent, -1)
     if share is not None:
