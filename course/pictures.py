@@ -44,7 +44,7 @@ PICTURES: dict[int, list[Panel]] = {
 
 
 def places(count: int, width: float, left: float) -> list[float]:
-    """Middles of `count` things, spread evenly over a width."""
+    """Returns the centres of `count` things that are spread evenly over a width."""
     return [left + width * (i + 0.5) / count for i in range(count)]
 
 
@@ -54,7 +54,7 @@ def line(a: tuple[float, float], b: tuple[float, float], colour: str) -> str:
 
 
 def named(x: float, y: int, words: str) -> str:
-    """Words in the middle of a point."""
+    """Returns words that are centred at a point."""
     return f'<text x="{x:.0f}" y="{y}" text-anchor="middle">{words}</text>'
 
 

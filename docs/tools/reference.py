@@ -198,7 +198,7 @@ def exhibit_page(exhibits: Iterable[Exhibit[Any]]) -> str:
 
 
 def named_in(metric: Callable[..., Any]) -> Iterator[tuple[str, str]]:
-    """Functions of the metric's module that its definition names, with their own."""
+    """Yields the functions of the metric's module that its definition names, with the definition of each."""
     module = import_module(metric.__module__)
     for name in dict.fromkeys(re.findall(r"`(\w+)`", getdoc(metric) or "")):
         function = getattr(module, name, None)

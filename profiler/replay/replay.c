@@ -20,14 +20,14 @@ struct dependencies {
     const int32_t *waiter;              /* call */
     const int32_t *part_call, *part_of; /* call, and a group that its begin is a part of */
     const int32_t *frees_first,
-        *frees; /* waiters for group k: frees[frees_first[k]] to frees[frees_first[k + 1] - 1] */
+        *frees; /* The waiters for group k: frees[frees_first[k]] to frees[frees_first[k + 1] - 1]. */
 };
 
 struct rank {
-    int64_t next, last;         /* the first call that has not ended, and the one behind the last call */
-    int64_t edge, waiter, part; /* places in the lists of the first ones at that call or behind it */
-    double time;                /* begin of that call, or end of the one before */
-    bool begun;                 /* true if that call has begun */
+    int64_t next, last;         /* The first call that has not ended, and the one behind the last call. */
+    int64_t edge, waiter, part; /* Places in the lists of the first ones at that call or behind it. */
+    double time;                /* Begin of that call, or end of the one before. */
+    bool begun;                 /* True if that call has begun. */
 };
 
 struct state {
@@ -35,10 +35,10 @@ struct state {
     struct rank *rank;
     int64_t *ready; /* Stack of the ranks that can continue, each at most once. */
     int64_t ready_count;
-    int32_t *missing; /* by waiter: calls and groups that it still waits for; negative once its rank stands at
-                         it */
-    double *earliest; /* by waiter: the latest begin of the calls that it waits for */
-    int32_t *absent;  /* by group: calls that have not begun, and the latest begin of the others */
+    int32_t *missing; /* By waiter: calls and groups that it still waits for; negative once its rank stands at
+                         it. */
+    double *earliest; /* By waiter: the latest begin of the calls that it waits for. */
+    int32_t *absent;  /* By group: calls that have not begun, and the latest begin of the others. */
     double *latest;
 };
 

@@ -160,7 +160,8 @@ size_t layout_encode(const struct ost_layout *layout, uint64_t inode, bool direc
         .object_seq = OBJECT_GROUP,
         .stripe_size = (uint32_t)layout->stripe_size,
         .stripe_count = (uint16_t)layout->stripe_count,
-        .stripe_offset = directory ? (uint16_t)layout->start : 0, /* a layout generation for files */
+        .stripe_offset = directory ? (uint16_t)layout->start
+                                   : 0, /* For files, this field is the layout generation, which is 0. */
     };
     memcpy(buffer, &header, sizeof header);
     for (size_t i = 0; i < objects; i++) {

@@ -15,7 +15,7 @@
 
 #define LOV_MAGIC_V1 0x0BD10BD0u
 
-/* struct lov_user_md_v1 and, behind it, struct lov_user_ost_data_v1 for each stripe, from Lustre's
+/* A struct lov_user_md_v1 followed by a struct lov_user_ost_data_v1 for each stripe, from Lustre's
  * lustre_user.h. */
 struct lov_header {
     uint32_t magic, pattern;

@@ -77,6 +77,6 @@ int main(void)
     int fd = open("asked.dat", O_RDWR | O_CREAT, 0600);
     MUST(fcntl(fd, F_GETLK, &lock) == 0 && lockf(fd, F_TEST, 0) == 0);
     MUST(fcntl(fd, F_SETLK, (void *)8) == -1 && errno == EFAULT && close(fd) == 0);
-    MUST(fcntl(fd, F_SETLK, (void *)8) == -1 && errno == EBADF); /* the kernel does not look at the address */
+    MUST(fcntl(fd, F_SETLK, (void *)8) == -1 && errno == EBADF); /* The kernel does not read the address. */
     return 0;
 }

@@ -84,7 +84,7 @@ def test_one_value_has_no_interval() -> None:
 
 @pytest.mark.parametrize(
     ("count", "low", "high", "coverage"),
-    # the classical table of order-statistic intervals of the median; coverage = 1 - 2 P(B(n, 1/2) < k)
+    # The classical table of order-statistic intervals of the median; coverage = 1 - 2 P(B(n, 1/2) < k)
     [
         (6, 1, 6, 0.96875),
         (8, 1, 8, 0.9921875),

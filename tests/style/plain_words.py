@@ -1,9 +1,10 @@
 """Check the words of comments, docstrings, messages and documents: `make check` runs it over all files, or those named.
 
-A reader understands a sentence without the code. A machine can see five faults: beginnings such as "Of the …",
+A reader understands a sentence without the code. A machine can see these faults: beginnings such as "Of the …",
 "What is …" or "Whether …", which leave a comment without a verb; beginnings such as "of each …" or "its …", which only
-the code completes; "Returns" or "Yields" where the function's signature says otherwise; words that today's English has
-given up; and sentences of documents that are too long to follow.
+the code completes; a noun at the beginning of a function's docstring; "Returns", "Returns whether" or "Yields" where
+the function's signature says otherwise; words that today's English has given up; and sentences of documents that are
+too long to follow.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 HEADLESS = re.compile(r"(Of|What|Whether|Which)\b(?![^.]*\?)")
-FRAGMENT = re.compile(r"(of|that|which|its|their|those|these|the same)\b")
+FRAGMENT = re.compile(
+    r"(of|that|which|its|their|those|these|the|a|an|where|when|only|so that|called|made|true|false)\b(?=[ ,;])"
+)
 """Beginnings of a comment beside code that only a reader of the code can complete: "of each iteration"."""
 ARCHAIC = re.compile(
     r"\b(heeds?|heeded|unasked|hitherto|whence|thither|hither|thereof|therein|thereby|whereof|wherein|nought|betwixt"
@@ -26,6 +29,15 @@ ARCHAIC = re.compile(
 )
 HEADLESS_MESSAGE = re.compile(r"(Of|Whether) [a-z]\w* \w+")
 VERB = re.compile(r"[A-Z][a-z-]*s\b")
+NOUN = re.compile(
+    r"(Addresses|Bars|Batches|Bytes|Cells|Columns|Counters|Fields|Files|Folders|Functions|Hosts|Inches|Letters|Libraries"
+    r"|Lines|Logs|Middles|Operations|Parts|Periods|Ranks|Rows|Seconds|Spools|Stripes|Times|Totals"
+    r"|Values|Variables|Variants|Ways|Widths|Words|(Labels|Names|Numbers|Records|Marks|Counts) (of|and|in))\b"
+)
+"""Beginnings of a function's docstring that look like a verb and are a plural."""
+TRUTH = re.compile(r"Returns (whether|True|False)\b")
+TRUTHS = re.compile(r"bool|ndarray|Series|Array|TypeGuard|TypeIs")
+"""Types of results that are, or hold, truth values."""
 MOMENT = re.compile(r"[Rr]eturns when\b")
 """Words that could say that a function waits, or that it gives back a time."""
 VOID = re.compile(
@@ -56,7 +68,7 @@ def verbless(source: str) -> Iterator[tuple[int, str]]:
     """Yields line and first word of each function's docstring that begins with no verb such as "Returns"."""
     for node in ast.walk(ast.parse(source)):
         text = ast.get_docstring(node) if isinstance(node, ast.FunctionDef) else None
-        if text and not VERB.match(text):
+        if text and (not VERB.match(text) or NOUN.match(text)):
             yield node.body[0].lineno, text.split()[0]
 
 
@@ -76,6 +88,8 @@ def misnamed(source: str) -> Iterator[tuple[int, str]]:
                 own += ast.iter_child_nodes(part)
         if isinstance(node.returns, ast.Constant) and node.returns.value is None:
             yield node.body[0].lineno, f'"{first}" on a function that returns None: write what it does'
+        elif TRUTH.match(ast.get_docstring(node) or "") and not TRUTHS.search(ast.unparse(node.returns or node)):
+            yield node.body[0].lineno, "promises a truth value, and returns something else"
         elif yields != (first == "Yields"):
             yield node.body[0].lineno, f'"{first}" on a function that {"yields" if yields else "returns a value"}'
 

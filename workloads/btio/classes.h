@@ -15,7 +15,7 @@ typedef struct Class {
     double dt;
     double residual[COMPONENTS];   /* RMS norms of the residual after the last step */
     double error[COMPONENTS];      /* RMS norms of the solution error after the last step */
-    double dump_error[COMPONENTS]; /* mean of the error norms over the dumps of a write interval of 5 */
+    double dump_error[COMPONENTS]; /* Mean of the error norms over the dumps of a write interval of 5. */
     bool has_dump_error;
 } Class;
 

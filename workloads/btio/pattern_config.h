@@ -10,7 +10,7 @@
 
 typedef struct PatternConfig {
     const char *method, *operation, *directory, *hints_file, *json;
-    const char *input; /* the five-line file, or NULL */
+    const char *input; /* The five-line file, or NULL. */
     int grid[3], dumps;
     Hints hints;
     bool per_cell, no_check, keep, help;

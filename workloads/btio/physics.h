@@ -18,7 +18,7 @@
 #define SHEAR_HEATING (0.1 * (1.0 - 1.96))
 /* The factor c3 c4 / 6 of NPB, for the square of the normal velocity. */
 #define NORMAL_HEATING     (0.1 / 6.0)
-#define FOURTH_DISSIPATION 0.25 /* a quarter of the largest second-order dissipation; not scaled by h */
+#define FOURTH_DISSIPATION 0.25 /* A quarter of the largest second-order dissipation; not scaled by h. */
 
 /* Constants along one direction, where h = 1/(points - 1). */
 typedef struct Metric {

@@ -14,7 +14,7 @@ typedef struct Work {
     const Sweep *sweep;
     Metric metric;
     double dt;
-    int first, rows; /* interior rows along the sweep */
+    int first, rows; /* Interior rows along the sweep. */
     int begin, end;  /* pencils */
     Row *waiting;    /* [pencil][solver->longest] */
 } Work;

@@ -16,7 +16,7 @@ enum { DEFAULT_BUFFER = 16 << 20, DEFAULT_STRIPE = 1 << 20, TAG_LIST = 1, TAG_DA
 typedef struct Round {
     int64_t number;
     Share *given, *taken; /* by rank */
-    Piece *sent, *lists;  /* pieces given, by aggregator; pieces taken, by rank */
+    Piece *sent, *lists;  /* Pieces given, by aggregator; pieces taken, by rank. */
     MPI_Request *requests;
     int pending;
 } Round;
@@ -145,7 +145,7 @@ static void reserve(TwoPhase *file, int64_t bytes)
 /* Computes the range of all ranks' pieces. */
 static Span whole_range(const TwoPhase *file, const Request *request)
 {
-    int64_t ends[2] = {-INT64_MAX, -INT64_MAX}; /* begin with its sign turned, so that both are maxima */
+    int64_t ends[2] = {-INT64_MAX, -INT64_MAX}; /* The begin with its sign turned, so that both are maxima. */
     if (request->count > 0) {
         const Piece *last = &request->pieces[request->count - 1];
         ends[0] = -request->pieces[0].offset;

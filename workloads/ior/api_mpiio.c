@@ -7,7 +7,7 @@
 
 typedef struct Opened {
     MPI_File file;
-    MPI_Datatype piece; /* one transfer; MPI_DATATYPE_NULL without a view */
+    MPI_Datatype piece; /* Type of one transfer; MPI_DATATYPE_NULL without a view. */
 } Opened;
 
 static void show(const char *what, const Hints *hints)

@@ -17,11 +17,11 @@ typedef struct Work {
     Step step;
     Target target;
     Plan plan;
-    int owner; /* task whose data is moved */
+    int owner; /* Task whose data is moved. */
     void *file;
     Clocks clocks;
     int64_t moved, limit; /* transfers: done, and to do at most */
-    int64_t at_wall;      /* transfers at the deadline */
+    int64_t at_wall;      /* Transfers at the deadline. */
     double wall;
     int64_t errors;
 } Work;

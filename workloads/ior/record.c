@@ -39,7 +39,8 @@ void record_write(const Test *test, const char *path, Trouble *trouble)
             continue;
         Phase phase = {print_access(&test->rows[i]), o->bytes, o->bytes / test->team.tasks / s->transfer,
                        o->seconds};
-        phase.seconds.max = o->total; /* what IOR divides by: first open to last close */
+        phase.seconds.max =
+            o->total; /* The time by which IOR divides: from the first open to the last close. */
         phases[count++] = phase;
         total += o->total;
     }

@@ -9,7 +9,7 @@
 typedef struct Wanted {
     const char *name;
     int64_t size;
-    bool aged; /* only those changed after `after` */
+    bool aged; /* True if only files changed after `after` are wanted. */
     struct timespec after;
 } Wanted;
 

@@ -8,9 +8,9 @@ typedef void (*Act)(const Items *items, int owner, int item, Trouble *trouble);
 
 typedef struct Kind {
     const char *name, *title;
-    size_t chosen; /* the flag's place in the configuration */
+    size_t chosen; /* The flag's place in the configuration. */
     Act act;       /* NULL for the search */
-    int shift;     /* strides from the rank that acts to the one that created */
+    int shift;     /* Number of strides from the rank that acts to the rank that created the item. */
 } Kind;
 
 enum { CREATE, STAT, READ, REMOVE, FIND };

@@ -65,7 +65,7 @@ static const char *take_word(const char *text, char *word, size_t size)
 
 uint64_t mount_ids(void)
 {
-    /* struct mnt_id_req, LSMT_ROOT and the number of listmount(2) are newer than most systems' headers. */
+    /* Newer than most systems' headers: struct mnt_id_req, LSMT_ROOT and the number of listmount(2). */
     enum { LISTMOUNT = 458, MOST = 512 };
     const struct {
         uint32_t bytes, spare;

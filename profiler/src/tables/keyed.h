@@ -32,9 +32,9 @@ struct keyed {
 struct keyed_shape {
     /* Must be multiples of 8. Keys are compared as bytes, so padding must be zeroed. */
     size_t key_bytes, value_bytes;
-    uint64_t most;     /* largest number of rows */
-    bool in_handlers;  /* true if signal handlers make rows too */
-    const void *other; /* the key of the one row that all further keys share; NULL: none */
+    uint64_t most;     /* Largest number of rows. */
+    bool in_handlers;  /* True if signal handlers make rows too. */
+    const void *other; /* Key of the one row that all further keys share; NULL: none. */
 };
 
 /* Finds or makes the row of `key`. Beyond `most` rows and without memory returns the row of `other`, or

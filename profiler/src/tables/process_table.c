@@ -187,7 +187,7 @@ int64_t tables_most_rows(bool speaks)
 /* Numbers that all ranks add up before tables are collected. */
 struct numbers {
     int64_t used[TABLE_COUNT], most[TABLE_COUNT];
-    int64_t sums[MOST_SUMS]; /* sums of all tables that have any, one table after another */
+    int64_t sums[MOST_SUMS]; /* Sums of all tables that have any, one table after another. */
 };
 
 static bool have_room_for_sums(void)

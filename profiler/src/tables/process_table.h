@@ -42,12 +42,12 @@ struct table_recording {
      * NULL if it keeps no times. */
     double (*latest)(const void *state);
     void (*start)(
-        void); /* called when the settings are known, from the environment or a spool; may be NULL */
-    void (*begin)(void);             /* called when the job has begun and ranks are known; may be NULL */
-    void (*initialize)(bool begins); /* called when MPI_Init begins and when it has ended; may be NULL */
+        void); /* Called when the settings are known, from the environment or a spool; may be NULL. */
+    void (*begin)(void);             /* Called when the job has begun and ranks are known; may be NULL. */
+    void (*initialize)(bool begins); /* Called when MPI_Init begins and when it has ended; may be NULL. */
     /* Records what still goes on in the calling thread, just before recording ends; may be NULL. */
     void (*end)(void);
-    void (*reset)(void); /* forgets state that is kept elsewhere in a child of fork; may be NULL */
+    void (*reset)(void); /* Forgets state that is kept elsewhere in a child of fork; may be NULL. */
     /* Updates the state at a sign of life, at most ten times per second, in case the process is killed; may
      * be NULL. */
     void (*beat)(void *state);
@@ -89,13 +89,13 @@ struct table_merging {
 /* Functions that return a sentence for the log about a table that is incomplete; NULL if it is complete.
  * Either may be NULL. */
 struct table_remarks {
-    const char *(*left_out)(void); /* about rows that `collect` left out on all ranks together */
-    const char *(*remark)(void);   /* about actions of the program */
+    const char *(*left_out)(void); /* Names the rows that `collect` left out on all ranks together. */
+    const char *(*remark)(void);   /* Describes actions of the program. */
 };
 
 struct process_table {
-    const char *name;    /* name of the private region */
-    const char *meaning; /* the meaning of a row */
+    const char *name;    /* Name of the private region. */
+    const char *meaning; /* The meaning of a row. */
     const struct column *columns;
     size_t column_count, row_bytes;
     struct table_recording recording;

@@ -60,7 +60,8 @@ void table_write(struct buffer *out, struct table_writers writers, const struct 
     if (leads)
         name_columns(out, columns, count);
     const size_t item = sizeof(uint64_t), filled = (out->used + 2) % item;
-    buffer_format(out, "}%*s\n", filled ? (int)(item - filled) : 0, ""); /* so that columns can be packed */
+    buffer_format(out, "}%*s\n", filled ? (int)(item - filled) : 0,
+                  ""); /* Pads the header, so that the columns are aligned. */
     for (size_t i = 0; i < count; i++)
         for (size_t row = 0; row < row_count; row++)
             buffer_put(out, (const char *)rows + row * row_bytes + columns[i].offset, columns[i].bytes);

@@ -10,24 +10,24 @@
 /* The value of a column in a row that stands for several ranks. */
 enum column_merge {
     COLUMN_NONE, /* no value: 0 */
-    COLUMN_KEY,  /* the value that all these ranks share */
+    COLUMN_KEY,  /* The value that all these ranks share. */
     COLUMN_RANK, /* -1 */
     COLUMN_SUM,
     COLUMN_LARGEST,
     COLUMN_SMALLEST,
-    COLUMN_EARLIEST /* the earliest of times that are not 0 */
+    COLUMN_EARLIEST /* The earliest of times that are not 0. */
 };
 
 /* The kind of texts in a column; meaningless for numbers. */
 enum column_text {
     TEXT_NONE,
     TEXT_NAME, /* names of somebody's files, machines or settings, which anonymization replaces */
-    TEXT_WORD  /* a word of the software, which is the same everywhere */
+    TEXT_WORD  /* A word of the software, which is the same everywhere. */
 };
 
 struct column {
     const char *name, *dtype, *unit, *meaning;
-    size_t offset, bytes; /* place and size in a row in memory */
+    size_t offset, bytes; /* Place and size in a row in memory. */
     enum column_merge merge;
     enum column_text text;
 };

@@ -17,7 +17,7 @@
 #define INITIAL_EXEC __attribute__((tls_model("initial-exec")))
 
 static __thread bool inside INITIAL_EXEC;     /* The thread is in a function of this group. */
-static __thread bool resolving INITIAL_EXEC;  /* the loader may call malloc */
+static __thread bool resolving INITIAL_EXEC;  /* The loader may call malloc. */
 static __thread uintptr_t frame INITIAL_EXEC; /* Stack pointer at the call. */
 static unsigned forks;
 

@@ -11,25 +11,25 @@
 #include "registers.h"
 
 enum rule_kind {
-    RULE_SAME,         /* the caller has the same value */
+    RULE_SAME,         /* The caller has the same value. */
     RULE_UNDEFINED,    /* The value is unknown; for the return address this means that there is no caller. */
-    RULE_OFFSET,       /* saved at the frame's address + value */
-    RULE_VALUE_OFFSET, /* equals the frame's address + value */
-    RULE_REGISTER,     /* equals register `from` + value */
-    RULE_EXPRESSION,   /* saved at the expression's address */
-    RULE_VALUE_EXPRESSION, /* equals the expression's value */
+    RULE_OFFSET,       /* Saved at the frame's address + value. */
+    RULE_VALUE_OFFSET, /* Equals the frame's address + value. */
+    RULE_REGISTER,     /* Equals register `from` + value. */
+    RULE_EXPRESSION,   /* Saved at the expression's address. */
+    RULE_VALUE_EXPRESSION, /* Equals the expression's value. */
 };
 
 struct rule {
     uint8_t kind, from;
     int32_t value;
-    const uint8_t *expression; /* begins behind its length */
+    const uint8_t *expression; /* Position after the entry's length. */
 };
 
 struct cfi_row {
     struct rule frame; /* Gives the frame's address (CFA): RULE_REGISTER or RULE_VALUE_EXPRESSION. */
     struct rule saved[REGISTER_COUNT];
-    bool signal_frame; /* the kernel made this frame: the function below was interrupted and made no call */
+    bool signal_frame; /* The kernel made this frame: the function below was interrupted and made no call. */
 };
 
 /* Finds the rules for an instruction; returns false if the object has none, or has an unknown form. */

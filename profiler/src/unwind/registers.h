@@ -11,7 +11,7 @@ enum { REGISTER_FRAME = 6, REGISTER_STACK = 7, REGISTER_RETURN = 16, REGISTER_CO
 
 struct registers {
     uintptr_t value[REGISTER_COUNT];
-    uint32_t known; /* bit r: the value of register r is known */
+    uint32_t known; /* Bit r: the value of register r is known. */
 };
 
 /* The thread's own stack. */

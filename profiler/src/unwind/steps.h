@@ -23,9 +23,9 @@ void steps_prepare(void);
 struct steps *steps_of_handlers(void);
 
 enum step_result {
-    STEP_UNUSUAL, /* the rules have another form, or need an unknown register: nothing changed */
+    STEP_UNUSUAL, /* The rules have another form, or need an unknown register: nothing changed. */
     STEP_TAKEN,
-    STEP_OUTERMOST /* there is no caller */
+    STEP_OUTERMOST /* There is no caller. */
 };
 
 /* Takes one step outwards from an instruction of the object. */

@@ -24,7 +24,7 @@ static const bool has_tables = false;
 /* Assumed size of an unlimited main stack; the distance to other memory is far larger. */
 static const rlim_t LARGEST_STACK = (rlim_t)1 << 36;
 
-static uintptr_t stack_end; /* end of the main thread's stack; 0 if unknown */
+static uintptr_t stack_end; /* End of the main thread's stack; 0 if unknown. */
 
 void unwind_start(void)
 {

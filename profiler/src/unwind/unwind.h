@@ -12,8 +12,8 @@
 #include "registers.h"
 
 struct unwound {
-    size_t count; /* number of frames found */
-    bool whole;   /* the outermost frame is the start of the process or thread */
+    size_t count; /* Number of frames found. */
+    bool whole;   /* The outermost frame is the start of the process or thread. */
 };
 
 /* Prepares unwinding; called once, when the library is loaded. */

@@ -40,8 +40,7 @@ Piece = tuple[int, float, float]
 def chrome(
     job: Job, search: Sequence[Path] = (), without: Threads = frozenset(), path: Sequence[Piece] = ()
 ) -> tuple[str, int]:
-    """Returns the file's text, and how many events it leaves out: the shortest, beyond `MOST_EVENTS`.
-
+    """Returns the file's text, and the number of events that it leaves out: the shortest ones, beyond `MOST_EVENTS`.
     `without`: threads whose samples are left out. `path`: the critical path in the order of time.
     """
     rates = list(_heat(job))
@@ -125,7 +124,7 @@ def _heat(job: Job) -> Iterator[Event]:
 
 
 def _samples(job: Job, search: Sequence[Path], without: Threads) -> Iterator[Event]:
-    """Yields calls as the samples suggest them: one goes on while the samples of its thread have it in the
+    """Yields calls as the samples suggest them: a call continues as long as the samples of its thread contain it at the
     same place.
     """
     times: pd.DataFrame | None = job.private.get("sample_times")
@@ -165,7 +164,7 @@ def _slices(
 
 
 def _closed(rank: int, thread: int, calls: list[tuple[Frame, float]], kept: int, end: float) -> Iterator[Event]:
-    """Yields the innermost calls, which end now; the first `kept` calls go on."""
+    """Yields the innermost calls, which end now; the first `kept` calls continue."""
     while len(calls) > kept:
         frame, begin = calls.pop()
         place = f"{frame.source}:{frame.line}" if frame.line else frame.source or frame.module
@@ -173,7 +172,7 @@ def _closed(rank: int, thread: int, calls: list[tuple[Frame, float]], kept: int,
 
 
 def _mpi_calls(job: Job) -> Iterator[Event]:
-    """Yields calls of MPI, where they were traced."""
+    """Yields the calls of MPI, if they were traced."""
     rows: pd.DataFrame | None = job.private.get("mpi_events")
     if rows is None or rows.empty:
         return
@@ -183,7 +182,7 @@ def _mpi_calls(job: Job) -> Iterator[Event]:
 
 
 def _transfers(job: Job) -> Iterator[Event]:
-    """Reads and writes, where they were traced (DXT)."""
+    """Yields reads and writes, if they were traced (DXT)."""
     for module, layer in _LAYERS.items():
         frame = job.frames.get(module)
         if frame is None or frame.empty:

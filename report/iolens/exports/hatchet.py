@@ -12,7 +12,7 @@ from iolens.exports.stacks import Stack
 
 @dataclass
 class Node:
-    """A function in one place of the tree, and seconds in it alone."""
+    """A function at one place of the tree, and the seconds in it alone."""
 
     name: str
     file: str
@@ -36,7 +36,7 @@ def hatchet(stacks: Sequence[Stack]) -> str:
 
 
 def _literal(top: Node) -> dict[str, Any]:
-    """Returns one tree. Without recursion, for chains are deeper than Python's own stack may be."""
+    """Returns one tree. Works without recursion, because chains may be deeper than Python's own stack."""
     order, found = [top], dict[int, dict[str, Any]]()
     for node in order:
         order.extend(node.children.values())

@@ -17,7 +17,7 @@ _TIME_NANOS, _DURATION_NANOS, _PERIOD_TYPE, PERIOD = 9, 10, 11, 12
 
 
 class Numbers:
-    """Things of a kind with their numbers, in the order of their first use."""
+    """Things of one kind with their numbers, in the order of their first use."""
 
     def __init__(self, first: int) -> None:
         self.first = first
@@ -43,7 +43,7 @@ class Tables:
         return self.places.of(frame)
 
     def encoded(self) -> bytes:
-        """Fields of the profile: files, places, functions, and last the texts."""
+        """Returns the fields of the profile: files, places, functions, and last the texts."""
         text = self.texts.of
         files = [
             block(_MAPPING, integer_field(1, self.files.of(path)) + integer_field(5, text(path)) + flags)
@@ -72,7 +72,7 @@ class Tables:
         return b"".join((*files, *places, *functions, *texts))
 
     def pairs(self) -> list[tuple[tuple[str, str], int]]:
-        """Names and source of each function, and its number."""
+        """Returns the name and source of each function, with its number."""
         return [((key[0], key[1]), at) for key, at in self.functions.known.items() if isinstance(key, tuple)]
 
 

@@ -1,4 +1,4 @@
-"""The little of protobuf's encoding that pprof's format needs (https://protobuf.dev/programming-guides/encoding/)."""
+"""The part of protobuf's encoding that pprof's format needs (https://protobuf.dev/programming-guides/encoding/)."""
 
 from __future__ import annotations
 

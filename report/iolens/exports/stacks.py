@@ -25,9 +25,10 @@ _UNKNOWN = Frame("(not known)", "", 0, "")
 
 @dataclass(frozen=True)
 class Stack:
-    """A chain of calls, outermost first, and how often it was met: periods of the timer, and seconds of its clock.
+    """A chain of calls, outermost first, and how often it was sampled: periods of the timer, and seconds of its clock.
 
-    `rank` and `thread` -1: of several, for which the log had no rows apart. `waited`: it was not running.
+    `rank` and `thread` are -1 for several ranks or threads that the log does not distinguish. `waited` is True if the
+    thread was not running.
     """
 
     rank: int
@@ -42,8 +43,8 @@ def stacks(job: Job, search: Sequence[Path] = (), running: bool = False, without
     """Returns all samples of a log, by rank and thread; only the running ones when `running`.
 
     Running samples are held to the processor time (`held_samples`), as in `iolens profile`. `search`: folders with
-    programs, libraries or their debug files; `without`: threads to leave out.
-    IolensError in a log without samples.
+    programs, libraries or their debug files; `without`: threads to leave out. Raises IolensError for a log without
+    samples.
     """
     samples = held_samples(job)
     if samples is None:
@@ -71,7 +72,7 @@ def chains_of(job: Job, search: Sequence[Path]) -> Mapping[tuple[int, int], tupl
 
 
 def samples_per_second(job: Job) -> float:
-    """Periods per second, as asked for; IolensError in a log that does not say."""
+    """Returns the requested periods per second; raises IolensError if the log does not have them."""
     threads: pd.DataFrame | None = job.private.get("sampling")
     if threads is None or threads.empty or not threads["asked_hz"].max() > 0:
         raise IolensError(f"{job.path}: the sampling rate is missing in this log; record the run again with iolens")

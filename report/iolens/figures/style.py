@@ -74,7 +74,9 @@ def canvas(
     bottom: float = 0.42,
     top: float = 0.12,
 ) -> tuple[Figure, Axes]:
-    """Returns a figure with one pair of axes; fixed margins, so that neighbours line up. All lengths are inches."""
+    """Returns a figure with one pair of axes; margins are fixed, so that neighbouring figures line up. All lengths are
+    inches.
+    """
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width, height))

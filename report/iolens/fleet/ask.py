@@ -1,4 +1,4 @@
-"""A store asked by SQL: views of the rows that count, and the questions of the report. Bytes, seconds and hours."""
+"""A store queried by SQL: views of the rows that count, and the questions of the report. Bytes, seconds and hours."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ QUESTIONS: Mapping[str, str] = {
 
 @dataclass(frozen=True, eq=False)
 class Store:
-    """A store that can be asked; the answers are of the moment in which it was opened."""
+    """A store that can be queried; the answers describe its state when it was opened."""
 
     folder: Path
 

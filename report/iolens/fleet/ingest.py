@@ -1,4 +1,4 @@
-"""Take logs into a store: those that are new or have changed, in batches, by several processes or a Dask cluster."""
+"""Ingests logs into a store: those that are new or have changed, in batches, by several processes or a Dask cluster."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def ingest(
 def _logs_in(folder: str) -> Iterator[Met]:
     """Yields the logs in a folder and below it, in order, without links to folders.
 
-    What cannot be looked at, be it a folder, is there as well: it will be listed among those that cannot be read.
+    Paths that cannot be examined, folders among them, are yielded as well, and are later listed as unreadable.
     """
     try:
         entries = sorted(os.scandir(folder), key=lambda one: one.name)
@@ -102,7 +102,7 @@ def _met(entry: os.DirEntry[str]) -> Met:
 
 
 def _new_logs(folders: Sequence[Path], known: dict[str, tuple[int, int]], skipped: list[int]) -> Iterator[Met]:
-    """Logs that the store has not, or had before they changed; each once. `skipped` counts the others."""
+    """Yields each log that the store does not have, or has in an older state, once. `skipped` counts the others."""
     seen: set[str] = set()
     for folder in folders:
         for log in _logs_in(str(folder.resolve())):
@@ -116,7 +116,7 @@ def _new_logs(folders: Sequence[Path], known: dict[str, tuple[int, int]], skippe
 
 
 def _batches_of(logs: Iterable[Met], store: Path, advice: bool) -> Iterator[Batch]:
-    """Logs in batches; the parts' names are in the order of their time."""
+    """Yields the logs in batches; the names of the parts are in the order of their time."""
     begin = f"{time.time_ns():020d}-{os.getpid()}"
     held: list[Met] = []
     number = size = 0
@@ -158,7 +158,9 @@ def _ignore_interruption() -> None:
 
 
 def _on_processes(count: int) -> Any:
-    """Batches by several processes, two for each in hand, so that memory stays flat whatever there is to read."""
+    """Returns a function that ingests batches by several processes, each with two batches at a time, so that memory
+    stays bounded.
+    """
 
     def run(batches: Iterable[Batch]) -> Iterator[Taken]:
         from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -185,7 +187,9 @@ def _on_processes(count: int) -> Any:
 
 
 def _on_dask(scheduler: str) -> Any:
-    """Batches on the workers of a Dask cluster, which see logs and store under the same paths."""
+    """Returns a function that ingests batches on the workers of a Dask cluster, which see logs and store under the same
+    paths.
+    """
 
     def run(batches: Iterable[Batch]) -> Iterator[Taken]:
         from distributed import as_completed

@@ -27,7 +27,7 @@ _NAME = re.compile(r"([^_]+)_.+_id\d+(?:-\d+)?_\d+-\d+-\d+[-_]")
 """Matches a log's name: USER_PROGRAM_idJOB-PID_MONTH-DAY-SECONDS_…."""
 
 _BESIDE_IO = {"mpi_calls", "samples"}
-"""Private regions without which only I/O can be advised on."""
+"""Private regions without which advice can only be about I/O."""
 
 
 @dataclass(frozen=True)
@@ -94,9 +94,9 @@ def _needs_whole_log(job: Job) -> bool:
 
 
 def _may_be_advised(job: Job) -> bool:
-    """Returns whether there is enough I/O for any rule to speak; else the rest of the log need not be parsed.
+    """Returns whether there is enough I/O for any finding; otherwise the rest of the log need not be parsed.
 
-    The I/O of the slowest rank, which the rules ask for, is at most the sum over all records of all layers.
+    The rules look at the I/O of the slowest rank, which is at most the sum over all records of all layers.
     """
     least = DEFAULTS["least_seconds"]
     spent = sum(float(io_time(job.records[name], LAYERS[name].prefix).sum()) for name, _ in highest_records(job))
@@ -104,7 +104,7 @@ def _may_be_advised(job: Job) -> bool:
 
 
 def _job_row(met: Met, job: Job, uses: Records) -> dict[str, Any]:
-    """Returns the row of the table `jobs`, but for the advice."""
+    """Returns the row of the table `jobs`, without the advice."""
     spent = kind_seconds(job)
     return {
         "log_id": met.key,
@@ -129,7 +129,7 @@ def _job_row(met: Met, job: Job, uses: Records) -> dict[str, Any]:
 
 
 def _user_of(job: Job) -> str:
-    """Returns the user's name from the log's name or folder, as iolens and Darshan make them; else the number."""
+    """Returns the user's name from the log's name or folder, as iolens and Darshan form them; else the number."""
     named = _NAME.match(job.path.name)
     if named:
         return named[1]

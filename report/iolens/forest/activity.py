@@ -31,14 +31,14 @@ def idle(forest: Forest) -> float:
 
 
 def is_one_job(forest: Forest) -> bool:
-    """Returns False if nothing ran for more than an hour, and for more than half of the time: then there are
-    several.
+    """Returns False if nothing ran for more than an hour and for more than half of the time, because the logs are then
+    of several jobs.
     """
     return idle(forest) <= max(_HOUR, end_of(forest) / 2)
 
 
 def _order_of(forest: Forest) -> np.ndarray:
-    """Returns processes as they stand in the tree: by group, then by begin."""
+    """Returns processes in the order of the tree: by group, then by begin."""
     tree = tree_of(forest)
     order: np.ndarray = np.lexsort((tree.start, tree.group))
     return order
@@ -47,8 +47,8 @@ def _order_of(forest: Forest) -> np.ndarray:
 def bytes_over_time(forest: Forest) -> tuple[np.ndarray, np.ndarray, float] | None:
     """Returns bytes written and read, arrays (rows of neighbouring processes in the tree, bins), and the bins' width.
 
-    A bin of a log that lies across several of these is spread evenly over them; sums stay what they are. A log without
-    bytes over time has no part in it. None if none has.
+    A log's bin that overlaps several of these bins is spread evenly over them; sums stay the same. A log without bytes
+    over time is left out. None if no log has bytes over time.
     """
     count, length = len(forest.processes), end_of(forest)
     each = -(-count // _ROWS)
@@ -78,8 +78,9 @@ def _spread(line: np.ndarray, values: np.ndarray, begin: np.ndarray, end: np.nda
 
 
 def running(forest: Forest, most: int = 6) -> pd.DataFrame:
-    """Returns how many processes run over time: a row per bin, a column per group with its label (those with most time;
-    the rest together as `others`), the average number in the bin; the index is the bin's start in seconds.
+    """Returns the number of running processes over time: a row per bin, a column per group with its label (those with
+    most time; the rest together as `others`), the average number in the bin; the index is the bin's start in
+    seconds.
     """
     import pandas as pd
 

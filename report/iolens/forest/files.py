@@ -119,7 +119,8 @@ def handed_over(forest: Forest) -> pd.DataFrame | None:
 
 @cache
 def read_again(forest: Forest) -> pd.DataFrame | None:
-    """Folders whose files were read more than once, by how much was read beyond the first time; None without one.
+    """Returns the folders whose files were read more than once, sorted by the bytes read beyond the first time; None
+    without such folders.
 
     folder, files (that were read), size (together), bytes_read, again (bytes_read beyond size, over the files read more
     than once), least, median and most passes over a file (bytes_read / size), readers (processes). A data set whose

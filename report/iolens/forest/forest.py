@@ -30,7 +30,7 @@ _SPOOLS = "*.spool"
 
 @dataclass(frozen=True)
 class Damaged:
-    """A log that could not be read, and why."""
+    """A log that could not be read, and the reason."""
 
     log: str
     reason: str
@@ -40,7 +40,7 @@ class Damaged:
 class Forest:
     """Processes in the order of their start; `files[p]` are the rows of process p, whose paths are numbers into
     `paths`; `heat[p]` its bytes over time (number and width of the bin, written, read). `spools`: files of processes
-    that no log was made of yet.
+    without a log so far.
     """
 
     folder: Path
@@ -105,8 +105,6 @@ Row = tuple[Process, tuple[np.ndarray, Records], Records]
 def _newest(rows: list[Row]) -> list[Row]:
     """Returns rows in the order of their start, one for each process. If a process has several logs, as one with
     snapshots has, the log that lasts longest counts.
-
-    Of a process with several logs, as one that snapshots were taken of, the one that lasts longest counts.
     """
     kept: dict[object, Row] = {}
     for row in sorted(rows, key=lambda row: (row[0].seconds, row[0].log)):

@@ -12,7 +12,7 @@ _WORKERS = (
     ("multiprocessing.resource_tracker", "multiprocessing resource tracker"),
     ("multiprocessing.forkserver", "multiprocessing fork server"),
 )
-"""Text in the command of a process that Python's multiprocessing starts anew, and the label of that process."""
+"""The text in the command of a process that Python's multiprocessing starts anew, and the label of such a process."""
 
 
 def label(command: str, forked: bool) -> str:

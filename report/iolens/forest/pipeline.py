@@ -30,7 +30,7 @@ MOST_LOADERS = 8
 """Number of main processes whose logs are read for their samples; a job of thousands has alike ones."""
 
 _DEPTH = 10
-"""Innermost functions of a chain, the profiler's own included, among which the call that waits stands."""
+"""Number of innermost functions of a chain, the profiler's own included, among which the waiting call is searched."""
 
 _WAITS = re.compile(
     r"(__)?(p?poll|p?select|epoll_p?wait|recv(from|msg)?|accept4?|wait[34]|waitpid|waitid)(_chk)?"
@@ -39,9 +39,7 @@ _WAITS = re.compile(
 """Functions that wait for another process, or for a thread that hands over what processes sent."""
 
 _LITTLE = 0.25
-"""Minimum part of the time that both sides must wait so that the waiting is no accident of the start: they wait for
-each other in turn.
-"""
+"""Minimum part of the time that both sides must wait; less waiting may be an accident of the start."""
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ _RANKS = (
     *("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK"),
     *("JSM_NAMESPACE_RANK", "FLUX_TASK_RANK", "ALPS_APP_PE"),
 )
-"""Variables in which launchers give a process its rank, first choice first."""
+"""Variables in which launchers give a process its rank, in the order of preference."""
 
 _NAMED_BY_PID = re.compile(r"_id\d+-(\d+)_")
 """A log's name as iolens and Darshan make it: USER_PROGRAM_idJOB-PID_…"""
@@ -23,10 +23,10 @@ JOB_FOLDER = re.compile(r"id\d+$")
 
 @dataclass(frozen=True)
 class Process:
-    """`start` is seconds since 1970 by the clock of `host`, `skew` what is to be added to it (see `clocks`); `ranks` of
-    an MPI job are counted, else 1; `rank` is the one that a launcher gave, named by `rank_from`, or empty. `above` are
-    the process ids of its ancestors, the parent first. `clock` is realtime minus monotonic time of the host, in
-    seconds, or None. Processor times are NaN if the log does not know them.
+    """`start` is in seconds since 1970 by the clock of `host`, and `skew` is its correction (see `clocks`); `ranks` is
+    the number of ranks of an MPI job, else 1; `rank` is the rank that a launcher gave in the variable `rank_from`,
+    or empty. `above` are the process ids of its ancestors, the parent first. `clock` is realtime minus monotonic
+    time of the host, in seconds, or None. Processor times are NaN if the log does not know them.
     """
 
     log: str

@@ -124,7 +124,7 @@ def process_waiting(forest: Forest) -> pd.DataFrame | None:
 
 
 def heaviest(forest: Forest, limit: int = 10) -> pd.DataFrame | None:
-    """Returns the processes with most time in I/O; those of `processes` with any, most first."""
+    """Returns the `limit` processes with most time in I/O, most first; processes without I/O are left out."""
     found = processes(forest)
     found = found[found["io_seconds"] > 0]
     return None if found.empty else found.nlargest(limit, "io_seconds").reset_index(drop=True)
@@ -143,7 +143,7 @@ def process_hosts(forest: Forest) -> pd.DataFrame:
 
 
 def damaged_logs(forest: Forest) -> pd.DataFrame | None:
-    """Logs that could not be read, and why; None without one."""
+    """Returns the logs that could not be read, with the reasons; None if all could be read."""
     import pandas as pd
 
     rows = [(each.log, each.reason) for each in forest.damaged]
@@ -151,7 +151,9 @@ def damaged_logs(forest: Forest) -> pd.DataFrame | None:
 
 
 def partial(forest: Forest) -> pd.DataFrame | None:
-    """Logs that are not whole, such as those of processes that were killed, and why; None without one."""
+    """Returns the logs that are incomplete, such as those of killed processes, with the reasons; None if all are
+    complete.
+    """
     found = processes(forest)
     found = found[found["partial"] != ""]
     return None if found.empty else found[["number", "label", "pid", "partial", "log"]].reset_index(drop=True)

@@ -1,4 +1,4 @@
-"""The tree of the processes: who started whom, and equal ones folded into groups."""
+"""The tree of the processes by who started whom, with equal processes folded into groups."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _SLACK = 1e-3
-"""Seconds by which a child may seem to begin before its parent."""
+"""Seconds by which a child may appear to begin before its parent."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,9 +58,9 @@ def tree_of(forest: Forest) -> Tree:
 
 
 def clocks(processes: tuple[Process, ...]) -> np.ndarray:
-    """Returns seconds to add to the start of each process, so that those of a host have one clock.
+    """Returns the seconds to add to the start of each process, so that all processes of a host have one clock.
 
-    A host's realtime clock may be set while a job runs; its monotonic clock goes on. The difference of both is taken as
+    A host's realtime clock may be set while a job runs; its monotonic clock is not. The difference of both is taken as
     the host's median for all of its processes. Clocks of different hosts are left as they are.
     """
     by_host: dict[str, list[float]] = defaultdict(list)
@@ -72,9 +72,9 @@ def clocks(processes: tuple[Process, ...]) -> np.ndarray:
 
 
 def _parents(processes: tuple[Process, ...], start: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the nearest ancestor with a log, and how many without one are in between.
+    """Returns the nearest ancestor with a log, and the number of ancestors without a log in between.
 
-    A process id may be used again: of those with the id, the one counts that began last before the child did.
+    A process id may be reused: of several processes with the id, the one that began last before the child counts.
     """
     with_id: dict[tuple[str, int], list[int]] = defaultdict(list)
     for number in np.argsort(start, kind="stable").tolist():
@@ -132,7 +132,9 @@ def _first_starts(group: np.ndarray, start: np.ndarray, count: int) -> np.ndarra
 
 
 def _depth_first(above: list[int], first: np.ndarray) -> list[int]:
-    """Returns groups as they stand in the tree: each one's children behind it, in the order of their start."""
+    """Returns the groups in the order of the tree: each one is followed by its children, in the order of their
+    start.
+    """
     children: dict[int, list[int]] = defaultdict(list)
     for number in np.argsort(first, kind="stable").tolist():
         children[above[number]].append(number)

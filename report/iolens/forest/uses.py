@@ -22,7 +22,7 @@ USES = (*_COUNTS, *_SECONDS)
 
 _EDGES = ("OPEN", "READ", "WRITE", "CLOSE")
 _REDUCED: dict[str, np.ufunc] = {"size": np.maximum, "last": np.maximum, "first": np.minimum}
-"""Columns of a file that are not the sums of its records'."""
+"""Columns of a file that are not sums over its records."""
 
 
 @once_per_job

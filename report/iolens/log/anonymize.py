@@ -1,7 +1,7 @@
 """A log without the names of people, machines, programs and files, and with the same counters.
 
-What is not known to be harmless is replaced or left out: a module whose records are not known, a private region of
-JSON, a key of the region `job`, or a line of metadata that is not named here does not get into the result.
+Everything that is not known to be harmless is replaced or left out: modules with unknown records, private regions of
+JSON, keys of the region `job`, and lines of metadata do not get into the result unless they are named here.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def _is_known(region: Region) -> bool:
 
 
 def _name_entries(log: Container, data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Yields records ids and names in their order, of a names region that could be read."""
+    """Yields record ids and names in their order, from a names region that could be read."""
     at, counted = 0, log.format == (3, 0)
     while at + 8 < len(data):
         (key,) = struct.unpack_from(f"{log.order}Q", data, at)
@@ -96,18 +96,18 @@ def _name_entry(log: Container, key: int, name: bytes) -> bytes:
 
 
 def _job_lines(log: Container, data: bytes) -> list[bytes]:
-    """Returns the command line, and one line per mount."""
+    """Returns the lines of the command and of the mounts."""
     return data[8 * _numbers_of(log) + METADATA :].split(b"\0")[0].split(b"\n")
 
 
 def _numbers_of(log: Container) -> int:
-    """Returns how many numbers the job region begins with."""
+    """Returns the number of numbers at the beginning of the job region."""
     return 7 if log.format >= WIDE else 5
 
 
 def _job_region(log: Container, data: bytes, names: Pseudonyms, paths: list[bytes]) -> bytes:
-    """Returns the job region: numbers, metadata, command and mounts. Mounts without a recorded file go when
-    room is short.
+    """Returns the job region: numbers, metadata, command and mounts. Mounts without a recorded file are dropped if room
+    is short.
     """
     count = _numbers_of(log)
     numbers = list(struct.unpack_from(f"{log.order}{count}q", data))
@@ -133,7 +133,7 @@ def _renumbered(number: int, names: Pseudonyms) -> int:
 
 
 def _size_of(rows: list[bytes]) -> int:
-    """Returns bytes of the mounts behind the command."""
+    """Returns the bytes of the mounts after the command."""
     return sum(len(row) + 1 for row in rows)
 
 

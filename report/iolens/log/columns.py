@@ -1,4 +1,4 @@
-"""A private table: what its header says of it, and its columns, made when the first one is asked for."""
+"""A private table: its header, and its columns, which are made when the first one is requested."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from iolens.foreign import decoded
 
 _DTYPE = re.compile(r"<[iuf]8|<[iu]4|<u1|S[1-9][0-9]{0,5}")
 _HEADS, _HEAD_BYTES = 512, 8 << 10
-"""Headers that are remembered, since logs of one program have the same ones, and how long one of them may be."""
+"""Number of headers that are remembered, because logs of one program have the same ones, and the largest size of such a
+header.
+"""
 
 
 @dataclass(frozen=True)
@@ -54,10 +56,11 @@ class Piece:
 
 
 class Columns(Mapping[str, np.ndarray]):
-    """Arrays by name, all made, and what was stored let go, when the first one is asked for; `rows` in each.
+    """Arrays by name, each with `rows` values.
 
-    Most questions need a few of a log's tables, and making arrays costs more than inflating them. ValueError or
-    KeyError at once when the parts do not fit together, so that what is asked for later is there.
+    All are made when the first one is requested, and the stored bytes are then released. Most questions need only a few
+    of a log's tables, and making arrays costs more than inflating them. Raises ValueError or KeyError at once if the
+    parts do not fit together, so that later requests cannot fail.
     """
 
     def __init__(self, parts: Sequence[bytes]) -> None:
@@ -92,7 +95,7 @@ class Columns(Mapping[str, np.ndarray]):
         return len(self.columns)
 
     def kind(self, name: str) -> str:
-        """Returns the kind of an array, as numpy names it; `-` where there is none."""
+        """Returns the kind of an array, as numpy names it; `-` if there is no such array."""
         column = self.columns.get(name)
         return column.kind if column else "-"
 

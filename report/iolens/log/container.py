@@ -1,4 +1,4 @@
-"""A log file's header, and its regions inflated: everything about the container, nothing about what is in it.
+"""A log file's header and its inflated regions: everything about the container, nothing about its contents.
 
 Formats 3.0 to 3.41, either byte order, zlib, bzip2 or none. Offsets and lengths are bytes.
 """
@@ -26,14 +26,17 @@ MODULE_NAMES = (
     *("DXT_POSIX", "DXT_MPIIO", "MDHIM", "APXC", "APMPI", "HEATMAP", "DFS", "DAOS"),
 )
 _LATER_MODULES = ((4, (3, 20)), (6, (3, 41)))
-"""(position, format): formats before that one lack the module, and their later modules count one less."""
+"""(position, format): logs of earlier formats lack the module at this position, and their later modules have a position
+that is one less.
+"""
 
 INFLATED_LIMIT = 4 << 30
 """Maximum size of an inflated region in bytes; a larger one counts as damaged."""
 
 INFLATED_LEAST, _INFLATED_RATIO = 64 << 20, 512
-"""A small region may inflate to that many bytes, or that many times its own. Heat maps of idle ranks, which compress
-best, stay below 300 times."""
+"""Number of bytes to which a small region may inflate, or the multiple of its size. Heat maps of idle ranks, which
+compress best, stay below 300 times.
+"""
 
 _MOST_BYTES = 1 << 48
 """Maximum end of a region in bytes; a larger value means damage, and not a file that was cut short."""
@@ -115,7 +118,7 @@ def open_container(path: Path) -> Container:
 
 
 def _what_is_there(region: Region, end: int) -> Region:
-    """Returns the part of a region before the file's end."""
+    """Returns the part of a region that lies before the end of the file."""
     there = max(0, min(region.length, end - region.offset))
     return region if there == region.length else replace(region, length=there, cut=True)
 
@@ -185,7 +188,7 @@ def inflated_pieces(log: Container, region: Region) -> Iterator[bytes]:
 
 
 def _inflated_limit(stored: memoryview) -> int:
-    """Returns bytes that so much may inflate to."""
+    """Returns the number of bytes to which a region of this size may inflate."""
     return min(INFLATED_LIMIT, max(INFLATED_LEAST, _INFLATED_RATIO * len(stored)))
 
 
@@ -208,7 +211,7 @@ def streams(compression: str, stored: memoryview) -> Iterator[bytes]:
 
 
 def inflate_stream(compression: str, stored: memoryview, room: int) -> tuple[bytes, memoryview]:
-    """Returns the first stream, inflated to at most `room` bytes, and the data after it."""
+    """Returns the first stream, inflated to at most `room` bytes, and the data that follows it."""
     if compression == "zlib" and len(stored) <= WINDOW:
         # Most streams of small logs end within one window, so nothing has to be joined for them.
         inflater = zlib.decompressobj()
@@ -225,10 +228,10 @@ def inflate_stream(compression: str, stored: memoryview, room: int) -> tuple[byt
 def _stream_pieces(
     compression: str, stored: memoryview, room: int, cut: bool = False
 ) -> Iterator[tuple[bytes, memoryview]]:
-    """Yields the pieces of the first stream, `room` bytes of it at most, and with each what follows it.
+    """Yields the pieces of the first stream, at most `room` bytes in total, each with the data that follows it.
 
-    EOFError when the stream does not end and is not `cut`. The input goes in by windows, since the inflater copies all
-    that lies behind the stream's end: with a stream of each rank, that would be quadratic in their number.
+    Raises EOFError if the stream does not end and is not `cut`. The input is passed in windows, because the inflater
+    copies everything after the end of the stream: with one stream per rank, that would be quadratic in their number.
     """
     inflater = zlib.decompressobj() if compression == "zlib" else bz2.BZ2Decompressor()
     at = 0

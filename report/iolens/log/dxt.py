@@ -132,7 +132,7 @@ def _of_records(heads: list[Head], each: np.ndarray, hosts: Mapping[str, int]) -
 def _thread_numbers(ranks: np.ndarray, starts: np.ndarray, threads: np.ndarray) -> np.ndarray:
     """Returns small numbers for the threads of each rank, in the order of their first accesses.
 
-    A log names a thread by its pthread_self(), which is an address that means nothing outside its process.
+    A log identifies a thread by its pthread_self(), an address that has no meaning outside its process.
     """
     import pandas as pd
 

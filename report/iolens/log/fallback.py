@@ -1,7 +1,7 @@
 """Record versions unknown to the reader: libdarshan-util reads them where PyPI's `darshan` is installed.
 
-It does so in a process of its own, `python -m iolens.log.fallback LOG MODULE`, because a damaged log may be the end of
-that library's process.
+It does so in a process of its own, `python -m iolens.log.fallback LOG MODULE`, because a damaged log may crash the
+process of that library.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Modules with records of a fixed size: a whole region at once as arrays."""
+"""Modules with records of a fixed size: a whole region is read at once as arrays."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from iolens.log.layouts import MODULES, dtype_of, stored
 from iolens.log.records import Records, numbered
 
 _SMALL = 1 << 20
-"""Largest size in the file, in bytes, of a region that is inflated as a whole."""
+"""Largest size in the file, in bytes, for which a region is inflated as a whole."""
 
 
 def read_fixed(log: Container, region: Region) -> tuple[Records, str]:
-    """Returns columns id, rank, head fields and the counters of the newest version; and what to know about them.
+    """Returns columns id, rank, head fields and the counters of the newest version; and a note about them.
 
     Counters that an old version did not record are -1.
     """
@@ -101,9 +101,9 @@ def _numbers(values: np.ndarray) -> tuple[np.ndarray, str]:
 
 
 def overflowed(values: np.ndarray, names: Sequence[str]) -> str:
-    """Returns a note about counters that cannot be negative and are: old profilers overflowed. -1 means not recorded.
-
-    Distances between accesses (STRIDE) may be negative, and a record's number (RENAMED_FROM) is no count.
+    """Returns a note about counters that are negative although they cannot be, because old profilers overflowed. -1
+    means not recorded. Distances between accesses (STRIDE) may be negative, and a record's number (RENAMED_FROM) is
+    not a count.
     """
     places = [place for place, name in enumerate(names) if not name.endswith(("_STRIDE", "_RENAMED_FROM"))]
     columns = np.any(values < -1, axis=1).tolist()

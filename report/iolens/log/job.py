@@ -34,8 +34,9 @@ _RING_GAPS = {
         "bytes, at most {bytes:,}.",
     ),
 }
-"""Columns of the region io_uring that count requests without bytes in the log: each with the column that decides
-whether they are mentioned, and the sentence."""
+"""Columns of the region io_uring that count requests without bytes in the log, each with the column that decides
+whether it is mentioned, and the sentence.
+"""
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ class ModuleInfo:
 
 
 _COARSE = 10.0
-"""Minimum run time in whole seconds that is accurate enough to divide by."""
+"""Minimum run time for which a run time in whole seconds is accurate enough to divide by."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +127,7 @@ class Job:
 
     @property
     def unfollowed(self) -> tuple[str, ...]:
-        """Ways to move bytes that the program used and the profiler does not see, in sentences."""
+        """Returns the ways to move bytes that the program used and the profiler does not see, in sentences."""
         table = self.tables.get("unfollowed", Records({}))
         said = [
             f"{call} was used on {int((counts > 0).sum())} rank(s); the log does not contain the bytes that it moved."
@@ -155,8 +156,8 @@ class Job:
 
     @property
     def whole_seconds(self) -> bool:
-        """Returns whether the log knows begin and end in whole seconds only, so that the run time is too long by up to
-        one.
+        """Returns whether the log knows begin and end in whole seconds only, so that the run time may be too long by up
+        to one second.
         """
         return tuple(int(part) for part in self.version.split(".")) < (3, 41)
 
@@ -174,9 +175,9 @@ class Job:
 
     @cached_property
     def programs(self) -> Mapping[str, tuple[int, ...]]:
-        """Returns the ranks of each program, in order of first ranks, where ranks ran different ones; else empty.
+        """Returns the ranks of each program, in order of first ranks, if ranks ran different programs; else empty.
 
-        A rank of which nothing is known, and one of a program that was not listed, is in none of them.
+        A rank whose program is unknown or not listed belongs to none of them.
         """
         found: dict[str, list[int]] = {str(name): [] for name in self.info.get("programs", []) if name}
         for rank, place in enumerate(self.info.get("rank_program", [])):

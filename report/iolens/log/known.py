@@ -95,7 +95,7 @@ _CONTAINERS: dict[str, type] = {
     "begin": dict,
     "processor": dict,
 }
-"""The keys of the region `job` that are no single values."""
+"""The keys of the region `job` whose values are not single values."""
 
 
 def check_region(name: str, found: Columns | dict[str, Any]) -> None:

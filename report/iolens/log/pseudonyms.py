@@ -22,7 +22,7 @@ _EXTENSION = re.compile(rb"\.[A-Za-z0-9]{1,8}")
 PLAIN = re.compile(
     rb"[+-]?[0-9]{1,12}(\.[0-9]{1,6})?[kKmMgG]?(iB|B)?|\.{0,2}|\*|true|false|yes|no|on|off|enabled?|disabled?|auto(matic)?"
 )
-"""Words in hints, settings and paths that say nothing of anybody."""
+"""Words in hints, settings and paths that reveal nothing about anybody."""
 
 OWN_NAMES = re.compile(
     rb"<(STDIN|STDOUT|STDERR)>|APMPI|heatmap:(POSIX|STDIO|MPIIO|DFS|DAOS)|darshan-(apmpi|apxc|bgq)-[a-z]+"
@@ -84,7 +84,7 @@ class Pseudonyms:
         return b"".join(part if i % 2 or self.is_plain(part) else self.component(part) for i, part in enumerate(parts))
 
     def is_plain(self, word: bytes) -> bool:
-        """Returns whether a word says nothing of anybody; the job's and the user's numbers do."""
+        """Returns whether a word reveals nothing about anybody; the numbers of the job and the user do."""
         return bool(PLAIN.fullmatch(word)) and word not in self.numbers
 
     def sentence(self, text: bytes) -> bytes:
@@ -93,7 +93,7 @@ class Pseudonyms:
         return b"".join(self.hidden.get(part) or self.hidden.get(part.rstrip(b".")) or part for part in parts)
 
     def name_records(self, names: Iterable[tuple[int, bytes]]) -> None:
-        """Gives every named record the id of its new name, if its old id was that of its old name."""
+        """Gives every named record the id of its new name, if its old id was the id of its old name."""
         for key, name in names:
             if OWN_NAMES.fullmatch(name):
                 self.ids[key] = key

@@ -34,7 +34,7 @@ _VARIABLE = {
 """Readers of the modules whose records differ in length."""
 
 ESSENCE = ("POSIX", "MPI-IO", "STDIO", "DFS", "DAOS", "HEATMAP", "job", "process")
-"""The modules and private regions that tell who moved which bytes and when: enough where many logs are read."""
+"""The modules and private regions that tell who moved which bytes and when: enough for commands that read many logs."""
 
 
 def read_log(path: Path | str, parts: Collection[str] = ()) -> Job:
@@ -93,7 +93,7 @@ def _missing(
     private: bool,
     metadata: Mapping[str, str],
 ) -> tuple[str, ...]:
-    """Returns which parts are missing because the file was cut short, in sentences; empty for a complete log."""
+    """Returns sentences on the parts that are missing because the file was cut short; empty for a complete log."""
     said = []
     for name, unread in ((module.name, module.unread) for module in modules if module.cut):
         left = f"; only the first {len(tables[name]):,} rows are there" if name in tables else ""

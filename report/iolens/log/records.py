@@ -1,4 +1,4 @@
-"""Records as arrays, a column by name, and pandas frames of them for who asks: most questions need no frame."""
+"""Records as arrays, a column by name, and as pandas frames on request: most questions need no frame."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class Records:
             return default
 
     def says(self, name: str, text: str, rows: slice = slice(None)) -> np.ndarray:
-        """Returns which rows, among some or all, have this text in a column."""
+        """Returns a mask of the rows (all, or the given ones) that have this text in a column."""
         texts = self.coded.get(name)
         wanted = text if texts is None else texts.index(text) if text in texts else -1
         found: np.ndarray = self[name][rows] == wanted
@@ -106,7 +106,7 @@ class Records:
         return Records({name: self[name] for name in names})
 
     def rows(self, *names: str) -> Iterator[tuple[Any, ...]]:
-        """Returns the rows as values of Python, in these columns or all."""
+        """Returns the rows as Python values, in these columns or in all."""
         return zip(*(self[name].tolist() for name in names or self.names), strict=True)
 
     def frame(self) -> pd.DataFrame:
@@ -130,12 +130,12 @@ class Records:
 
 
 def _chosen(rows: np.ndarray | LazyRows, chosen: np.ndarray | slice) -> LazyRows:
-    """Returns the rows with some of their values. A large table has a hundred rows, of which few are asked for."""
+    """Returns the rows with some of their values. A large table may have a hundred columns, of which few are needed."""
     return LazyRows(lambda place: rows[place][chosen])
 
 
 def _column(values: Sequence[Any]) -> np.ndarray:
-    """Returns values as an array of truth values, whole numbers, numbers (None among them becomes NaN), or objects."""
+    """Returns values as an array of booleans, whole numbers, numbers (None among them becomes NaN), or objects."""
     import numpy as np
 
     kinds = {type(value) for value in values}
@@ -151,7 +151,7 @@ def numbered(names: Iterable[str]) -> dict[str, int]:
 
 
 class Frames(Mapping[str, Any]):
-    """Tables by name, each a frame from when it is first asked for; `tables` has them as they were read."""
+    """Tables by name, each of which becomes a frame when it is first requested; `tables` has them as they were read."""
 
     def __init__(self, tables: Mapping[str, Any]) -> None:
         self.tables = tables

@@ -1,4 +1,5 @@
-"""A log taken apart into what its regions hold, and put together again: the inverse of `container` and `private`.
+"""Splits a log into the contents of its regions, and puts them together again: the inverse of `container` and
+`private`.
 
 Format, byte order, compression, record versions and flags stay as they are.
 """
@@ -69,7 +70,7 @@ def put_together(log: Container, contents: Contents) -> bytes:
 
 
 def append(log: Container, data: bytearray, place: int, stored: bytes) -> None:
-    """Adds a region, and enter it into the header's map at `place`; an empty one is entered as absent."""
+    """Adds a region, and enters it into the header's map at `place`; an empty region is entered as absent."""
     struct.pack_into(f"{log.order}QQ", data, place, len(data) if stored else 0, len(stored))
     data += stored
 

@@ -1,4 +1,4 @@
-"""The samples of a log, with no more running ones than the kernel counted processor time."""
+"""The samples of a log, of which no more are counted as running than the kernel's processor time allows."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 def held_samples(job: Job) -> pd.DataFrame | None:
     """Returns the private table `samples` with a column `waits`, False if the thread ran; None if it is empty.
 
-    A thread that has just got a core is seen where it computes (kind 0), although it was waiting for a core for most of
-    the period. Where a thread's running samples exceed its processor time, in periods, by more than the error of a
-    count (its square root), each of its places keeps the same share of them, in whole periods. The others wait, in rows
-    of their own. Samples by the processor's clock know no waiting and are left as they are.
+    A thread that has just got a core is sampled as running (kind 0), although it waited for a core during most of the
+    period. If a thread's running samples exceed its processor time, in periods, by more than the error of a count (its
+    square root), each of its places keeps the same share of them, in whole periods. The remaining ones count as
+    waiting, in separate rows. Samples by the processor's clock never wait and are left unchanged.
     """
     rows, threads = job.private.get("samples"), job.private.get("sampling")
     if rows is None or rows.empty:

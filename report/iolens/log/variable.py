@@ -41,8 +41,8 @@ def damaged(log: Container, region: Region) -> LogError:
 
 
 def words_of(log: Container, region: Region) -> tuple[bytes, np.ndarray]:
-    """Returns a region's bytes, and the same as 64-bit integers in this machine's order; of a cut one the
-    whole integers.
+    """Returns a region's bytes, and the same as 64-bit integers in this machine's order; for a truncated region, only
+    the whole integers.
     """
     data = inflate(log, region)
     if len(data) % 8 and not region.cut:
@@ -146,7 +146,7 @@ def read_heatmap(log: Container, region: Region) -> Records:
 
 
 APMPI_HEAD, APMPI_RECORD, APMPI_NODE = 6, 654, 16
-"""Words of APMPI's header and of each rank's record, and of the node's name at its end."""
+"""Numbers of words in APMPI's header, in each rank's record, and in the node's name at the end of the record."""
 
 
 def read_apmpi(log: Container, region: Region) -> Records:

@@ -128,9 +128,9 @@ def _wrapped(wrapper: Frame) -> Frame:
 
 
 def _calls_for_itself(wrapper: Frame, called: Frame) -> bool:
-    """Returns whether what a wrapper of MPI calls is another function than the wrapped one: a probe before a receive, a
-    barrier before a collective call, the comparison of clocks. The program did not call it, and its time is that of the
-    call that it called.
+    """Returns whether a wrapper of MPI calls another function than the wrapped one: a probe before a receive, a barrier
+    before a collective call, the comparison of clocks. The program did not make this call, and its time belongs to
+    the call that the program made.
     """
     asked, made = (frame.function.removeprefix("P") for frame in (_wrapped(wrapper), called))
     if asked == SOME_CALL:
@@ -139,5 +139,7 @@ def _calls_for_itself(wrapper: Frame, called: Frame) -> bool:
 
 
 def of_a_wait(chain: tuple[Frame, ...]) -> tuple[Frame, ...]:
-    """Returns the chain of a sample of kind 1: the profiler waits in nothing but the function that it wraps."""
+    """Returns the chain of a sample of kind 1, taken while the profiler waits: the profiler waits only in the function
+    that it wraps.
+    """
     return chain[:-1] if chain and chain[-1].function == RECORDER else chain

@@ -1,8 +1,8 @@
 """Rows of private tables that many ranks have in common: nodes of call chains, and objects.
 
-What several ranks have is one row with rank -1, whose number means the same on all of them; a rank's own rows have
-numbers behind those. In logs of versions that told all ranks apart, each row is a rank's own. So a number that a rank
-names is the row of that rank, and where it has none, the common one.
+A row that several ranks share has rank -1, and its number means the same on all of them; a rank's own rows have higher
+numbers. In logs of older versions, each row belongs to one rank. A number on a rank therefore means the row of that
+rank, or, if the rank has none, the common row.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _COMMON = -1
-"""The rank of what all ranks have in common."""
+"""The rank of rows that all ranks share."""
 
 T = TypeVar("T")
 
 
 class ByRank(Mapping[tuple[int, int], T], Generic[T]):
-    """(rank, number) to what it means there; iterates over the rows as they are in the log."""
+    """Maps (rank, number) to its meaning on that rank; iterates over the rows in the order of the log."""
 
     def __init__(self, rows: Mapping[tuple[int, int], T]) -> None:
         self.rows = rows

@@ -77,7 +77,7 @@ EMPTY = Elf("", _NOTHING, _NOTHING, (), _NOTHING, lines=False)
 
 @lru_cache(maxsize=256)
 def read_elf(path: Path) -> Elf:
-    """Returns the file's tables, read once; without any when it is no such file or is damaged."""
+    """Returns the file's tables, read once; empty tables if the file is not an ELF file or is damaged."""
     try:
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
             return _parsed(data) if data[:6] == _IDENT else EMPTY
@@ -94,7 +94,7 @@ def _parsed(data: mmap.mmap) -> Elf:
 
 @lru_cache(maxsize=256)
 def dynamic_symbols(path: Path) -> frozenset[str]:
-    """Returns the names that a file asks others for, or gives them, when it is loaded; empty if it cannot be read."""
+    """Returns the names that a file imports or exports when it is loaded; empty if the file cannot be read."""
     try:
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
             sections = _named_sections(data) if data[:6] == _IDENT else {}
@@ -105,7 +105,7 @@ def dynamic_symbols(path: Path) -> frozenset[str]:
 
 
 def _named_sections(data: mmap.mmap) -> dict[str, Any]:
-    """Returns the section headers by name; the later of two of one name."""
+    """Returns the section headers by name; if two have the same name, the later one."""
     headers, _ = section_headers(data)
     if not len(headers):
         return {}
@@ -115,7 +115,7 @@ def _named_sections(data: mmap.mmap) -> dict[str, Any]:
 
 
 def section_headers(data: mmap.mmap) -> tuple[NDArray[Any], int]:
-    """Returns the section headers, none where they have another size, and where in the file they begin."""
+    """Returns the section headers, none if they have another size, and their offset in the file."""
     (offset,) = struct.unpack_from("<Q", data, 0x28)
     entry, count = struct.unpack_from("<HH", data, 0x3A)
     used = count * entry if entry == SECTION.itemsize else 0
@@ -143,7 +143,9 @@ def _build_id(data: mmap.mmap, sections: dict[str, Any]) -> str:
 
 
 def _functions(data: mmap.mmap, sections: dict[str, Any]) -> tuple[NDArray[Any], NDArray[Any], tuple[str, ...]]:
-    """Addresses, sizes and names of defined functions; of several at one address the largest and plainest."""
+    """Returns addresses, sizes and names of defined functions; if several are at one address, the largest and
+    plainest.
+    """
     parts, texts = [], []
     for name, strings in ((".symtab", ".strtab"), (".dynsym", ".dynstr")):
         if name in sections and strings in sections and int(sections[name]["type"]) in (SYMTAB, DYNSYM):

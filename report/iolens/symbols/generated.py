@@ -20,7 +20,9 @@ _PASSAGE = re.compile(
     r"_PyEval_(EvalFrameDefault|Vector)|_TAIL_CALL_\w+|py_trampoline_evaluator|_?PyObject_(Call|Vectorcall|FastCall)\w*"
     r"|_Py(Function_Vectorcall|Vectorcall_Call)|method_vectorcall|cfunction_vectorcall_\w+|PyEval_EvalCode"
 )
-"""CPython's functions that execute the instructions of a Python function, and that lead from there to what it calls."""
+"""Functions of CPython that execute the instructions of a Python function, or that lie between it and the functions
+that it calls.
+"""
 
 _INTERPRETER = re.compile(r"(lib)?python\d?([.]\d+)?[dmtu]*([.]so.*)?")
 """Names of the file that holds CPython: its library, or the program into which it is linked."""
@@ -51,8 +53,8 @@ def generated_names(generated: pd.DataFrame | None, ranks: Sequence[int], addres
 def generated_line(name: str) -> Line:
     """Returns the function of that name, and where its source is.
 
-    CPython tells the file and not the line; what has no name of its own there (`<module>`, `<lambda>`) is told apart by
-    the file. Other compilers have names of their own kinds, which are shown as they are.
+    CPython gives the file but not the line; code without a name of its own (`<module>`, `<lambda>`) is distinguished by
+    the file. Names by other compilers are shown unchanged.
     """
     if not name.startswith(_PYTHON):
         return Line(name)
@@ -73,5 +75,5 @@ def is_passage(symbol: str) -> bool:
 
 
 def is_interpreter(path: str) -> bool:
-    """Returns whether an object is CPython itself, and no module of it."""
+    """Returns whether an object is CPython itself, and not one of its modules."""
     return _INTERPRETER.fullmatch(PurePosixPath(path).name) is not None

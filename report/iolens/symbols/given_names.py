@@ -1,4 +1,6 @@
-"""Functions under the names that people gave them: compilers add to a name, or make one of it that a linker takes."""
+"""Restores the names that people gave to functions: compilers add to a name, or convert it into one that a linker
+accepts.
+"""
 
 from __future__ import annotations
 
@@ -46,5 +48,5 @@ def cython_name(symbol: str) -> str:
 
 
 def is_split_part(symbol: str) -> bool:
-    """Returns True for code that the compiler split from a function: not a call of it that a person wrote."""
+    """Returns True for code that the compiler split from a function: no person wrote a call of it."""
     return bool(_SPLIT.search(symbol)) or symbol.startswith("__pyx_pf_")

@@ -23,7 +23,7 @@ _TYPE_AT = 4
 """Offset of the type in a section header."""
 
 _NO_SECTION = struct.pack("<I", 0)
-"""SHT_NULL, the type of a section header that stands for none."""
+"""SHT_NULL, the type of a section header without a section."""
 
 
 @contextmanager

@@ -53,9 +53,11 @@ _TEMPLATE = re.compile(r"<[^<>]*>")
 
 @dataclass(frozen=True)
 class Remark:
-    """One letter of a line; `reason` says why a loop was missed. `function`: as `plain_name` has it, where the source
-    has the line, however it was inlined. `begins_loop`: it is said of the loop that begins here. `factor`: how many
-    copies of its body an unrolled loop has; 0: the compiler does not say."""
+    """One letter of a line; `reason` says why a loop was missed. `function`: the function in whose source the line
+    stands, in the form of `plain_name`, wherever it was inlined. `begins_loop` is True if the remark is about the
+    loop that begins here. `factor`: the number of copies of its body in an unrolled loop; 0: the compiler does not
+    say.
+    """
 
     source: str
     line: int
@@ -99,7 +101,7 @@ def _passes_of(passes: Iterable[dict[str, Any]]) -> Iterator[tuple[str, str]]:
 
 
 def _flat(records: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yields a tree of records, one by one."""
+    """Yields the records of a tree, one by one."""
     for record in records:
         yield record
         yield from _flat(record.get("children", []))

@@ -1,4 +1,4 @@
-"""The file that an object of a log was read from: by its path or elsewhere, and only when it is the same build."""
+"""The file that an object of a log was read from: at its path or elsewhere, and only if it is the same build."""
 
 from __future__ import annotations
 
@@ -33,5 +33,5 @@ def _debug_files(build_id: str, folders: Sequence[Path]) -> list[Path]:
 
 
 def _same_build(place: Path, build_id: str) -> bool:
-    """Returns whether the file has this build id; one that neither has is no difference."""
+    """Returns whether the file has this build id; if both have none, they count as the same."""
     return read_elf(place).build_id == build_id

@@ -9,7 +9,7 @@ enum {
     HEADER_V1 =
         32, /* magic, pattern, object id (16), stripe size, stripe count (16 bit), generation (16 bit) */
     HEADER_V3 = 48, /* As above, and the pool's name. */
-    OBJECT = 24,    /* object id (16), generation, index of the target */
+    OBJECT = 24,    /* Object id (16 bytes), generation, index of the target. */
     COMPOSITE_HEADER = 32,
     COMPOSITE_ENTRY =
         48, /* id, flags, extent start and end, offset, size, layout generation, time stamp, padding */

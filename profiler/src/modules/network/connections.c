@@ -42,7 +42,8 @@ struct connection {
 struct connections {
     struct keyed rows;
     struct spin ending;
-    _Atomic int64_t copies; /* made of descriptors of connections, closed ones included */
+    _Atomic int64_t
+        copies; /* Number of copies made of the descriptors of connections, including closed ones. */
     struct connection of[DESCRIPTORS];
 };
 

@@ -36,7 +36,7 @@ struct begun {
     uint64_t number;
     uintptr_t frame;
     uint32_t epoch;
-    double before, after; /* true if the counters were read at the start of the call */
+    double before, after; /* True if the counters were read at the start of the call. */
     struct counts counts;
 };
 

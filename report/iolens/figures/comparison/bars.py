@@ -74,7 +74,7 @@ def grouped_bars(
     label: str,
     best: int | None,
 ) -> Figure:
-    """Bars of `points` and dots of `runs`, from their `columns` (see Columns).
+    """Draws bars of `points` and dots of `runs`, from their `columns` (see Columns).
 
     `factors` are the settings with more than one level; `label` names the axis with its unit. A bar in grey
     was left out of the comparison; a setting that lost runs says how many. A line across a bar of bandwidth is its
@@ -106,7 +106,9 @@ def grouped_bars(
 
 
 def _panel_height(panels: int) -> float:
-    """Inches: two figures of one or two panels fit on a page, more panels take a page of their own."""
+    """Returns the height of a figure in inches: two figures of one or two panels fit on a page, more panels take a page
+    of their own.
+    """
     return 0.6 + (2.1 if panels == 1 else min(1.75 * panels, 8.6))
 
 

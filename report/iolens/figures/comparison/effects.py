@@ -23,8 +23,8 @@ _ROW_NAME = 48
 @styled
 def ratio_rows(ratios: pd.DataFrame, label: str, legend: Mapping[str, str]) -> Figure:
     """Draws a row for each `text`, and in it a diamond for each `series`, with the interval of its `ratio` from `low`
-    to `high` (NaN without one); a grey line from `smallest` to `largest`, where these columns are there. `legend` has
-    the names of the series in their order, with the one that all are held against; `label` names the axis.
+    to `high` (NaN without one), and a grey line from `smallest` to `largest`, if these columns exist. `legend` has
+    the names of the series in their order, and of the baseline; `label` names the axis.
     """
     rows, others = list(dict.fromkeys(ratios["text"])), list(legend)[1:]
     texts = [wrapped(text, _ROW_NAME) for text in rows]
@@ -46,8 +46,8 @@ def ratio_rows(ratios: pd.DataFrame, label: str, legend: Mapping[str, str]) -> F
 
 
 def effect_forest(effects: pd.DataFrame, what: str = "bandwidth") -> Figure:
-    """Returns one row per level against its base level (frame of `comparison_effects.effects`); `what` the ratios are
-    of.
+    """Returns one row per level against its base level (frame of `comparison_effects.effects`); `what` names the
+    quantity of the ratios.
 
     The diamond and its caps are the mean effect and its interval; the thin grey line runs from the smallest to the
     largest effect that a single pair of points showed: a long one means that it depends on the other settings.

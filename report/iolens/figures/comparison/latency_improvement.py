@@ -54,7 +54,9 @@ def improvement_bars(cells: pd.DataFrame, baseline: str) -> Figure:
 
 @styled
 def operation_improvement(cells: pd.DataFrame, baseline: str) -> Figure:
-    """Operations without sizes: one panel, a group of bars per operation. Faint bars: the difference is not proven."""
+    """Draws operations without sizes: one panel, with a group of bars per operation. Faint bars: the difference is not
+    proven.
+    """
     compared = cells[(cells["variant"] != baseline) & cells["improvement"].notna()]
     palette = level_colours(list(dict.fromkeys(compared["variant"])))
     figure = Figure(figsize=(FULL_WIDTH, 2.6), layout="constrained")

@@ -44,19 +44,19 @@ def reach(singles: pd.Series[float], highs: pd.Series[float]) -> float:
 
 
 def wrapped(text: str, width: int) -> str:
-    """Returns the text in lines of at most `width` characters, but for words that are longer."""
+    """Returns the text in lines of at most `width` characters; longer words are not broken."""
     return textwrap.fill(text, width, break_long_words=False)
 
 
 def lines_of(text: str) -> int:
-    """Returns number of lines of a label."""
+    """Returns the number of lines of a label."""
     return text.count("\n") + 1
 
 
 def name_places(axes: Axes, names: Sequence[str], inches: float) -> None:
     """Labels the places 0, 1, … of the x axis, with lines broken so that the labels fit side by side into `inches`.
 
-    Where a single word is wider than its place, the names stand at an angle.
+    If a single word is wider than its place, the names stand at an angle.
     """
     width = max(4, int(inches / max(1, len(names)) / _CHARACTER) - 1)
     labels = [wrapped(name, width) for name in names]

@@ -28,13 +28,13 @@ def ranked(points: pd.DataFrame, less_is_better: bool = False) -> pd.DataFrame:
 
 
 def _row_height(order: pd.DataFrame) -> float:
-    """Inches of each row: all have room for the longest name."""
+    """Returns the height of each row in inches: all rows have room for the longest name."""
     return _GAP + _LINE * max(map(lines_of, order["row"]), default=1)
 
 
 @styled
 def ranking(points: pd.DataFrame, label: str, less_is_better: bool = False) -> Figure:
-    """Returns the points that `ranked` chooses; orange: cannot be told from the best."""
+    """Draws the points that `ranked` chooses; orange points cannot be distinguished from the best."""
     order = ranked(points, less_is_better)
     figure = Figure(figsize=(FULL_WIDTH, _AXIS + _row_height(order) * len(order)), layout="constrained")
     axes = figure.subplots()

@@ -19,18 +19,20 @@ FEW_RANKS = 6
 """Largest number of ranks for which each rank has a mark on the axis."""
 
 MANY_RANKS = 9999
-"""Number of ranks from which on they are numbered in thousands, for which the margin has room."""
+"""Number of ranks from which on the axis counts them in thousands, because the margin has no room for longer
+numbers.
+"""
 
 LEVELS = 24
-"""Colours of the map: each is one rectangle of the legend."""
+"""Number of colours of the map, each of which is one rectangle of the legend."""
 
 
 @styled
 def activity_map(
     written: np.ndarray, read: np.ndarray, bin_width: float, nprocs: int, width: float = FULL_WIDTH, row: str = "rank"
 ) -> Figure:
-    """Returns arrays (rank groups, bins) of bytes and the bins' width in seconds, as metrics.timespans.activity gives
-    them; `row` says what is counted upwards.
+    """Draws arrays (rank groups, bins) of bytes as a map, with the bins' width in seconds, as
+    metrics.times.timespans.activity returns them; `row` names the rows.
     """
     from matplotlib import colormaps
     from matplotlib.figure import Figure

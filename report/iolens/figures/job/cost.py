@@ -39,5 +39,5 @@ def cost_bars(cost: pd.DataFrame, run_time: float, width: float = HALF_WIDTH) ->
 
 
 def _totals(cost: pd.DataFrame) -> list[float]:
-    """Returns seconds of each bar: more than the run time where threads overlap."""
+    """Returns the seconds of each bar; they exceed the run time if threads overlap."""
     return [float(value) for value in cost[[part for part, _ in _PARTS]].sum(axis=1)]

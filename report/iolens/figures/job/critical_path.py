@@ -27,7 +27,7 @@ COLOURS = {
 """Colours by kind of work; a bin with several kinds gets their mixture."""
 
 _STRIP = 0.09
-"""Height of the strip, in parts of that of all ranks."""
+"""Height of the strip, as a part of the height of all ranks."""
 _NAMES = {
     "lock": "lock of a file",
     "core": "without a core",
@@ -38,7 +38,7 @@ _NAMES = {
 
 @styled
 def path_over_time(lines: TimeLines, nprocs: int, width: float = FULL_WIDTH) -> Figure:
-    """Draws time lines with the critical path, and above them a strip of what was done on it."""
+    """Draws time lines with the critical path, and above them a strip of the kinds of work on the path."""
     from matplotlib.colors import to_rgb
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch

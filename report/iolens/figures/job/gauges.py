@@ -16,9 +16,9 @@ _HEIGHT, _GAP = 1.04, 0.16
 
 @dataclass(frozen=True)
 class Gauge:
-    """A gauge in words; `place` and `mark` are where value and bound lie on a bar from 0 to 1, None: not known.
+    """A gauge in words; `place` and `mark` are the positions of value and bound on a bar from 0 to 1 (None: not known).
 
-    `good` None: it is not judged. `ends` are the words at both ends of the bar.
+    `good` is None if the gauge is not judged. `ends` are the words at both ends of the bar.
     """
 
     title: str
@@ -32,7 +32,7 @@ class Gauge:
 
 @styled
 def gauge_row(gauges: Sequence[Gauge], width: float = FULL_WIDTH) -> Figure:
-    """Returns the gauges in columns of equal width. Length, number and a word repeat the meaning of the colour."""
+    """Draws the gauges in columns of equal width. Length, number and a word repeat the meaning of the colour."""
     from matplotlib.figure import Figure
     from matplotlib.patches import Rectangle
 

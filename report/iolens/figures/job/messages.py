@@ -1,4 +1,4 @@
-"""Messages: how many of which size, and how far apart sender and receiver are."""
+"""Messages by size, and by the distance between sender and receiver."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _MOST = 24
-"""Distances that are drawn apart."""
+"""Number of distances with a bar of their own."""
 
 
 @styled
 def message_bars(counts: Mapping[str, float], width: float = HALF_WIDTH) -> Figure:
-    """Returns messages by size bin."""
+    """Draws the number of messages in each range of sizes."""
     figure, axes = canvas(width, 1.6, left=0.55, bottom=0.62)
     axes.bar(range(len(counts)), list(counts.values()), 0.72, color=READ)
     axes.set_xticks(range(len(counts)), list(counts), rotation=35, ha="right", rotation_mode="anchor")

@@ -42,7 +42,7 @@ def operation_bars(counts: pd.DataFrame, width: float = HALF_WIDTH) -> Figure:
 
 
 def _positions(modules: list[str]) -> list[float]:
-    """Returns places of the bars, with a gap between layers."""
+    """Returns the positions of the bars, with a gap between layers."""
     places = [0.0]
     for before, now in pairwise(modules):
         places.append(places[-1] + (1.0 if before == now else 1.7))
@@ -50,7 +50,7 @@ def _positions(modules: list[str]) -> list[float]:
 
 
 def _colour_of(operation: str) -> str:
-    """Reads and writes in their colours, all else as metadata."""
+    """Returns the colour of an operation: reads and writes have their own, all others that of metadata."""
     return READ if "read" in operation else WRITE if "write" in operation else META
 
 

@@ -1,4 +1,4 @@
-"""POSIX accesses by the order of their offsets: shares of consecutive, of other sequential, and of other ones."""
+"""POSIX accesses by the order of their offsets: shares of consecutive, other sequential, and remaining accesses."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 _COLOURS = {"read": READ, "write": WRITE}
 _ROOM = 0.09
-"""Minimum share of a bar into which its number can be written."""
+"""Minimum share of a bar in which its number is written."""
 
 
 @styled

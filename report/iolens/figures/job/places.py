@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 def place_map(
     written: np.ndarray, read: np.ndarray, end: int, begin: float, seconds: float, width: float = FULL_WIDTH
 ) -> Figure:
-    """Returns arrays (offsets, time) of bool, as metrics.times.traces.transfer_places gives them; where both are true,
-    reading is seen.
+    """Draws arrays (offsets, time) of bool, as metrics.times.traces.transfer_places returns them; where both are true,
+    reading is visible.
     """
     from matplotlib.colors import ListedColormap
     from matplotlib.patches import Patch

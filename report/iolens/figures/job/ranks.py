@@ -28,8 +28,8 @@ MEMORY, _PROGRAM, _KERNEL = "#cc79a7", "#555555", "#aaaaaa"
 
 @styled
 def rank_bars(moved: pd.DataFrame, width: float = FULL_WIDTH) -> Figure:
-    """Returns stacked bars of bytes read and written, and their mean; `moved` is a result of
-    metrics.balance.rank_bytes.
+    """Draws stacked bars of bytes read and written, and their mean; `moved` is a result of
+    metrics.job.balance.rank_bytes.
     """
     unit = unit_of(moved.sum(axis=1).max())
     return _stacked(moved[["written", "read"]] / UNITS[unit], (WRITE, READ), unit, width)
@@ -44,13 +44,15 @@ def memory_bars(usage: pd.DataFrame, width: float = HALF_WIDTH) -> Figure:
 
 @styled
 def processor_bars(usage: pd.DataFrame, width: float = HALF_WIDTH) -> Figure:
-    """Returns stacked bars of processor time in the kernel and in the program, and their mean; `usage` as above."""
+    """Draws stacked bars of processor time in the kernel and in the program, and their mean; `usage` is a result of
+    metrics.job.processes.rank_usage.
+    """
     parts = usage[["user_time", "system_time"]].set_axis(["program", "kernel"], axis=1)
     return _stacked(parts, (_PROGRAM, _KERNEL), "s", width)
 
 
 def _stacked(parts: pd.DataFrame, colours: Sequence[str], unit: str, width: float) -> Figure:
-    """Returns the columns of `parts` as stacked bars, one bar for each rank of the index, and the mean of the ranks. ¶
+    """Draws the columns of `parts` as stacked bars, one bar for each rank of the index, and the mean of the ranks. ¶
     Above MOST_BARS ranks, each bar is that of the largest of several neighbours.
     """
     left = 0.55

@@ -28,7 +28,7 @@ def target_bars(targets: pd.DataFrame, width: float = FULL_WIDTH) -> Figure:
 
 @styled
 def byte_bars(targets: pd.DataFrame, width: float = FULL_WIDTH) -> Figure:
-    """Returns bytes read on top of bytes written; `targets` as the table of metrics.ost.target_bytes."""
+    """Draws the bytes read on top of the bytes written; `targets` is the table of metrics.files.ost.target_bytes."""
     figure, axes = canvas(width, 1.6, left=0.5, top=0.2)
     places = [int(ost) for ost in targets["ost"]]
     unit = unit_of(targets["bytes"].max())
@@ -45,7 +45,9 @@ def byte_bars(targets: pd.DataFrame, width: float = FULL_WIDTH) -> Figure:
 
 @styled
 def speed_bars(targets: pd.DataFrame, width: float = FULL_WIDTH) -> Figure:
-    """Returns bytes per second of a process on each target; `targets` as the table of metrics.ost.target_bytes."""
+    """Draws the bytes per second of a process on each target; `targets` is the table of
+    metrics.files.ost.target_bytes.
+    """
     figure, axes = canvas(width, 1.5, left=0.5, top=0.08)
     unit = unit_of(targets["bytes_per_second"].max())
     axes.bar([int(ost) for ost in targets["ost"]], targets["bytes_per_second"] / UNITS[unit], 0.8, color=_COLOUR)

@@ -55,7 +55,7 @@ def heatmaps(found: Sequence[Activity]) -> Figure:
 
 
 def _draw(axes: Axes, one: Activity, unit: str, moved: np.ndarray) -> AxesImage:
-    """Returns the map of one subject."""
+    """Draws the map of one subject."""
     axes.set_facecolor("#f4f4f4")
     end = one.rates.shape[1] * one.width
     axes.axvspan(0, end, color="white", zorder=0, linewidth=0)

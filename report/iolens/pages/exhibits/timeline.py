@@ -140,7 +140,7 @@ _RANK_SPAN_NOTE = (
 
 
 def _rank_span_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """Names of the two directions: reads and writes."""
+    """Draws, for reads and for writes, the time from the first to the last access of each rank."""
     from iolens.figures.job.timespans import rank_spans
 
     for kind in ("read", "write"):

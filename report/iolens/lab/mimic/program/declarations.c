@@ -96,7 +96,7 @@ struct open_file {
     MPI_File shared;
     long known_size, misaligned;
     MPI_Request later;
-    MPI_Datatype pieces; /* memory for one file type of the view */
+    MPI_Datatype pieces; /* Memory for one file type of the view. */
     bool has_pieces;
 };
 
