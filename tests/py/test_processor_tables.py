@@ -470,3 +470,14 @@ def test_texts_of_a_table_take_more_lines_where_there_is_little_room() -> None:
     table = Table("Settings", ["rank", "setting", "value"], [["0", "mca_" + "x" * 20, "a long value " * 6]], "A note.")
     assert max(map(len, plain_table(table, 80).splitlines())) <= 80
     assert max(map(len, plain_table(table).splitlines())) > 80
+
+
+def test_long_texts_and_then_heads_are_broken_until_a_table_fits() -> None:
+    words = "Open MPI v4.1.4, package: Debian"
+    wide = Table(
+        "T", ["kind", "name", "value", "set by"], [["library", "n" * 30, words, f"the {words}"], ["", "", "", ""]]
+    )
+    assert max(map(len, plain_table(wide, 66).splitlines())) <= 66
+    heads = Table("T", ["longest, s", "cores, s"] * 4, [["1", "2"] * 4])
+    assert max(map(len, plain_table(heads, 80).splitlines())) <= 80
+    assert max(map(len, plain_table(heads, 100).splitlines())) > 80

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _WIDTH = 110
 _LONGEST = 60
 """Maximum width of a text that is not a path, in characters."""
-_SHORTEST = 12
+_SHORTEST = 8
 """Minimum width to which a text is narrowed on a terminal, in characters."""
 _NAME = 24
 """Width that a name keeps before numbers on its left are dropped; a longer name extends beyond the edge."""
@@ -30,11 +30,12 @@ _HEAD = 10
 
 def plain_table(table: Table, room: int = UNLIMITED) -> str:
     """Returns one line per row, or several for long texts, with numbers aligned to the right. If a table is wider than
-    `room` columns, its texts are broken into more lines.
+    `room` columns, its texts are broken into more lines, and then its heads.
     """
-    for longest in range(_LONGEST, _SHORTEST - 1, -4):
+    steps = [(longest, _HEAD) for longest in range(_LONGEST, _SHORTEST - 1, -4)]
+    for longest, head in [*steps, (_SHORTEST, 0)]:
         rows = [part for row in table.rows for part in _folded(row, longest)]
-        body = _lines(table.columns, rows)
+        body = _lines(table.columns, rows, head)
         if len(body[0]) <= room:
             break
     return "\n".join([table.title, "", *body, *_noted(table.note, room)])
@@ -101,10 +102,12 @@ def _aligned(ends: Sequence[str], levels: Sequence[str], width: int, deepest: in
     return [(place, name, head) for place, (name, head) in enumerate(zip(names, heads, strict=True))]
 
 
-def _lines(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Returns the lines of the heads (one word per line if they are wider than their column), a rule, and the rows."""
+def _lines(heads: Sequence[str], rows: Sequence[Sequence[str]], longest: int = _HEAD) -> list[str]:
+    """Returns the lines of the heads (one word per line if they are wider than their column), a rule, and the rows. A
+    head of at most `longest` characters stays in one line.
+    """
     widths = [
-        max([len(cell) for cell in cells] + [len(word) for word in head.split()] + [min(_HEAD, len(head))])
+        max([len(cell) for cell in cells] + [len(word) for word in head.split()] + [min(longest, len(head))])
         for head, cells in zip(heads, _columns_of(rows, len(heads)), strict=True)
     ]
     flush = [all(NUMBER.match(cell) for cell in cells) for cells in _columns_of(rows, len(heads))]
