@@ -14,7 +14,7 @@ from comparison_example import write_run
 from iolens.errors import IolensError
 from iolens.lab.sweep.read.results import load_results
 from iolens.log import read_log
-from iolens.metrics.comparison.latency import LatencyComparison, compare_latencies, over_sizes
+from iolens.metrics.comparison.latency import LatencyComparison, choices, compare_latencies, over_sizes
 from iolens.pages.blocks import FigureBlock, Table, Text
 from iolens.pages.comparison.document import write_comparison
 from iolens.pages.comparison.latency import latency_pages, verdict
@@ -164,7 +164,7 @@ def test_a_variant_that_lost_a_run_is_proven_nothing(tmp_path: Path, lost: str, 
 
 
 def test_what_the_library_did_is_shown_where_it_is_known() -> None:
-    columns = {"variant": ["a", "b"], "oversubscribed": [None, False]}
+    columns = {"variant": ["a", "b"], "oversubscribed": [None, False], "same_as": [None, None]}
     unknown = pd.DataFrame(columns | {"selected": [None, None], "eager_observed": [None, None]}, dtype=object)
     known = pd.DataFrame(columns | {"selected": [None, "tuned"], "eager_observed": [None, None]}, dtype=object)
     found = compare_latencies(rows(), list(SPEED))
@@ -175,6 +175,34 @@ def test_what_the_library_did_is_shown_where_it_is_known() -> None:
     ]
     assert titles == [["Over all sizes"], ["Over all sizes", "What the MPI library did"]]
     assert CHOICES.table(telling).rows == [["a", "n/a", "n/a", "n/a"], ["b", "tuned", "n/a", ""]]
+
+
+def test_a_variant_that_ran_as_an_earlier_one_is_named(tmp_path: Path) -> None:
+    variants = {
+        "default": (["tuned", "basic"], {"coll_han_priority": "0", "btl_vader_eager_limit": "4096"}),
+        "han": (["tuned", "basic"], {"coll_han_priority": "90", "btl_vader_eager_limit": "4096"}),
+        "sm": (["sm", "tuned", "basic"], {"coll_han_priority": "0", "btl_vader_eager_limit": "4096"}),
+        "tcp": (["tuned", "basic"], {"coll_han_priority": "0"}),
+        "unknown": ([], {}),
+        "unknown too": ([], {}),
+    }
+    found = []
+    for name, (components, variables) in variants.items():
+        extra = {"components": [{"name": one} for one in components], "variables": variables, "oversubscribed": False}
+        path = tmp_path / f"{name}.json"
+        path.write_text(json.dumps({"extra": extra}))
+        found.append({"usable": True, "result": str(path), "variant": name})
+    chosen = choices(pd.DataFrame(found), ["variant"]).set_index("variant")["same_as"]
+    assert {name: same for name, same in chosen.items() if same is not None} == {"han": "default"}
+    rest = {
+        "variant": ["a", "b"],
+        "selected": ["tuned"] * 2,
+        "eager_observed": [None] * 2,
+        "oversubscribed": [True, False],
+    }
+    chosen = pd.DataFrame(rest | {"same_as": [None, "a"]}, dtype=object)
+    table = CHOICES.table(Latencies(compare_latencies(rows(), list(SPEED)), chosen, rows()))
+    assert [row[-1] for row in table.rows] == ["more ranks than processors", "ran as a did"]
 
 
 def test_a_sweep_without_latencies_says_so(tmp_path: Path) -> None:

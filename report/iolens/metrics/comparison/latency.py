@@ -73,14 +73,31 @@ def choices(runs: pd.DataFrame, settings: Sequence[str]) -> pd.DataFrame:
     """Returns the choices of the MPI library under each variant, as its workload determined them; one row per variant.
 
     Columns: `variant`, `selected` (component of the collectives with the highest priority), `eager_observed` (bytes of
-    the largest message that needed no receiver), `oversubscribed`; missing if the workload does not know.
+    the largest message that needed no receiver), `oversubscribed`; missing if the workload does not know. `same_as` is
+    the first variant with the same components and variables in effect, None if there is none before.
     """
     rows: dict[str, dict[str, Any]] = {}
+    known: dict[tuple[Any, ...], str] = {}
     for _, run in runs[runs["usable"]].iterrows():
         extra = _read_extra(run["result"])
         row = {key: extra.get(key) for key in ("selected", "eager_observed", "oversubscribed")}
-        rows[describe({name: run[name] for name in settings})] = row
+        variant = describe({name: run[name] for name in settings})
+        effect = _effect_of(extra)
+        first = known.setdefault(effect, variant) if effect else variant
+        rows[variant] = {**row, "same_as": first if first != variant else None}
     return pd.DataFrame([{"variant": variant, **row} for variant, row in rows.items()], dtype=object)
+
+
+def _effect_of(extra: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Returns the components that offered themselves and the variables in effect; empty if the library tells neither.
+
+    Priorities are left out, since they only decide in which order components offer themselves.
+    """
+    components = tuple(str(component["name"]) for component in extra.get("components") or ())
+    variables = {**(extra.get("variables") or {})}
+    return (components, *sorted(pair for pair in variables.items() if not pair[0].endswith("_priority"))) * bool(
+        components
+    )
 
 
 def compare_latencies(rows: pd.DataFrame, variants: Sequence[str], lossy: Collection[str] = ()) -> LatencyComparison:

@@ -144,6 +144,14 @@ def _is_known(value: Any) -> bool:
     return value is not None and not is_nan(value)
 
 
+def _remark(crowded: Any, same_as: Any) -> str:
+    """Returns the reasons to doubt a variant's latencies, or that it is the same as another variant."""
+    if not _is_known(crowded):
+        return words.NONE
+    said = ["more ranks than processors"] * bool(crowded) + [f"ran as {same_as} did"] * _is_known(same_as)
+    return ", ".join(said)
+
+
 _RATIOS = [
     Column("operation", "operation"),
     Column("variant", "variant"),
@@ -174,11 +182,7 @@ CHOICES: Exhibit[Latencies] = Exhibit(
         Column("variant", "variant"),
         Column("first component", "selected", lambda name: str(name) if _is_known(name) else words.NONE),
         Column("eager limit seen", "eager_observed", lambda size: f"{int(size)} B" if _is_known(size) else words.NONE),
-        Column(
-            "remark",
-            "oversubscribed",
-            lambda crowded: {True: "more ranks than processors", False: ""}.get(crowded, words.NONE),
-        ),
+        Column("remark", ("oversubscribed", "same_as"), _remark),
     ],
     note="From the library's own parameters, and from sends that returned without a receiver; n/a: not reported, or "
     "not measured.",
