@@ -1,12 +1,14 @@
 """Private tables are checked when the log is read, and converted to arrays when they are first used."""
 
 import json
+import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from iolens.fleet.rows import Met, read_rows
-from iolens.log import read_log, reader
+from iolens.log import fixed, read_log, reader
 from iolens.log.columns import Columns
 from iolens.log.known import check_region
 from iolens.log.records import Records
@@ -73,3 +75,19 @@ def test_a_table_that_nobody_asks_for_is_not_made(monkeypatch):
     assert "mpiio_extra" in job.tables
     assert not job.tables["mpiio_extra"].single.made
     assert read_log(LOG).tables["mpiio_extra"]["rank"].tolist() == job.tables["mpiio_extra"]["rank"].tolist()
+
+
+def test_a_counter_with_one_value_in_a_large_log_takes_no_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sys.path.insert(0, str(Path(__file__).parents[1] / "bench"))
+    from large_log import write_log
+
+    write_log(tmp_path / "many.darshan", 300)
+    usual = read_log(tmp_path / "many.darshan").records["POSIX"]
+    monkeypatch.setattr(fixed, "_SMALL", 0)
+    large = read_log(tmp_path / "many.darshan").records["POSIX"]
+    assert large["POSIX_MMAPS"].strides == large["POSIX_F_META_TIME"].strides == (0,)
+    assert large["POSIX_WRITES"].strides == (8,)
+    pd.testing.assert_frame_equal(usual.frame(), large.frame())
+    assert [*large.where(np.arange(3)).rows()] == [*usual.where(np.arange(3)).rows()]

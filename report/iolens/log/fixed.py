@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -67,47 +68,80 @@ def _left_out(records: int) -> str:
     return f"{records} records of stdio files, which this old version of Darshan mixed in, are left out."
 
 
-def _columns(log: Container, region: Region, layout: np.dtype[np.void]) -> dict[str, np.ndarray]:
+_BLOCKS = ("i", "f")
+"""The fields of a record that hold all counters of one type."""
+
+
+def _columns(log: Container, region: Region, layout: np.dtype[np.void]) -> dict[str, Any]:
     """Returns the fields of a region's records, in this machine's byte order; `i` and `f` have a row for each counter,
     whose values lie side by side. A large region is inflated twice, first to count its records, so that its content is
-    in memory once.
+    in memory once; a counter with the same value in all of its records takes no memory.
     """
     known = [inflate(log, region)] if region.length <= _SMALL else None
-    count, rest = divmod(sum(map(len, known or inflated_pieces(log, region))), layout.itemsize)
-    if rest and not region.cut:
-        raise LogError(
-            log.path,
-            f"is damaged: its {region.name} region has {count * layout.itemsize + rest} bytes, which is not a multiple "
-            f"of the {layout.itemsize} bytes of a record",
-        )
+    count, first = 0, np.zeros(1, layout)
+    varies = {name: np.full(layout[name].shape, known is not None) for name in _BLOCKS}
+    for rows in _records_of(log, region, layout, known):
+        if known is None and len(rows):
+            first = first if count else rows[:1].copy()
+            varies = {name: varies[name] | (rows[name] != first[name]).any(axis=0) for name in _BLOCKS}
+        count += len(rows)
     kinds = {name: layout[name] for name in layout.names or ()}
     columns = {name: np.empty((*kind.shape, count), kind.base.newbyteorder("=")) for name, kind in kinds.items()}
-    at, left = 0, b""
+    at = 0
+    for rows in _records_of(log, region, layout, known):
+        for name, values in columns.items():
+            if name in varies:
+                values[varies[name], at : at + len(rows)] = rows[name][:, varies[name]].T
+            else:
+                values[..., at : at + len(rows)] = rows[name].T
+        at += len(rows)
+    if known is not None:
+        return columns
+    return columns | {name: _without_equals(columns[name], varies[name], first[name][0]) for name in _BLOCKS}
+
+
+def _records_of(
+    log: Container, region: Region, layout: np.dtype[np.void], known: Sequence[bytes] | None
+) -> Iterator[np.ndarray]:
+    """Yields the records of a region in pieces; raises if the last one is not whole."""
+    left, size = b"", 0
     for piece in known or inflated_pieces(log, region):
         data = left + piece
         rows = np.frombuffer(data[: len(data) // layout.itemsize * layout.itemsize], layout)
-        for name, values in columns.items():
-            values[..., at : at + len(rows)] = rows[name].T
-        at, left = at + len(rows), data[len(rows) * layout.itemsize :]
-    return columns
+        yield rows
+        size, left = size + len(piece), data[len(rows) * layout.itemsize :]
+    if left and not region.cut:
+        raise LogError(
+            log.path,
+            f"is damaged: its {region.name} region has {size} bytes, which is not a multiple of the {layout.itemsize} "
+            f"bytes of a record",
+        )
 
 
-def _numbers(values: np.ndarray) -> tuple[np.ndarray, str]:
-    """Returns the values with -1 (not recorded) for those that are not finite, and a note about them."""
-    wrong = ~np.isfinite(values)
-    if not wrong.any():
-        return values, ""
-    return np.where(wrong, -1.0, values), f"{int(wrong.sum())} values are not numbers; they count as not recorded."
+def _without_equals(rows: np.ndarray, varies: np.ndarray, values: np.ndarray) -> list[np.ndarray]:
+    """Returns the rows; a row that does not vary is one value, seen from all places."""
+    count = rows.shape[1]
+    same = values.astype(rows.dtype)
+    return [row if own else np.broadcast_to(one, count) for row, own, one in zip(rows, varies, same, strict=True)]
 
 
-def overflowed(values: np.ndarray, names: Sequence[str]) -> str:
+def _numbers(rows: np.ndarray | list[np.ndarray]) -> tuple[np.ndarray | list[np.ndarray], str]:
+    """Returns the rows with -1 (not recorded) for values that are not finite, and a note about them."""
+    wrong = sum(int((~np.isfinite(row)).sum()) for row in rows)
+    if not wrong:
+        return rows, ""
+    return [
+        np.where(np.isfinite(row), row, -1.0) for row in rows
+    ], f"{wrong} values are not numbers; they count as not recorded."
+
+
+def overflowed(values: Sequence[np.ndarray] | np.ndarray, names: Sequence[str]) -> str:
     """Returns a note about counters that are negative although they cannot be, because old profilers overflowed. -1
     means not recorded. Distances between accesses (STRIDE) may be negative, and a record's number (RENAMED_FROM) is
     not a count.
     """
     places = [place for place, name in enumerate(names) if not name.endswith(("_STRIDE", "_RENAMED_FROM"))]
-    columns = np.any(values < -1, axis=1).tolist()
-    wrong = [names[place] for place in places if columns[place]]
+    wrong = [names[place] for place in places if (values[place] < -1).any()]
     if not wrong:
         return ""
     more = f" and {len(wrong) - 3} other counters" if len(wrong) > 3 else ""

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
 
-    Block = tuple[Mapping[str, int], np.ndarray | "LazyRows"]
+    Block = tuple[Mapping[str, int], np.ndarray | list[np.ndarray] | "LazyRows"]
 
 
 class LazyRows:
@@ -29,8 +29,9 @@ class Records:
     """A table whose columns are arrays of one length: `records["POSIX_READS"]`; nobody changes them in place.
 
     `single` are columns of their own, by name; `blocks` many of one type: their names, and an array with a row for
-    each, or LazyRows. Of a column in `coded` the values are places in a list of texts. `left_out` says how many rows
-    are not there for being small. `count` is the number of rows, where it is known without asking a column.
+    each, a list of rows, or LazyRows. Of a column in `coded` the values are places in a list of texts. `left_out` says
+    how many rows are not there for being small. `count` is the number of rows, where it is known without asking a
+    column.
     """
 
     def __init__(
@@ -124,12 +125,12 @@ class Records:
             single[name] = pd.Categorical.from_codes(self.single[name], categories=list(texts))
         parts = [pd.DataFrame(single, copy=False)] if single or not self.blocks else []
         for names, values in self.blocks:
-            rows = {name: values[place] for name, place in names.items()} if isinstance(values, LazyRows) else values.T
+            rows = values.T if hasattr(values, "T") else {name: values[place] for name, place in names.items()}
             parts.append(pd.DataFrame(rows, columns=list(names), copy=False))
         return parts[0] if len(parts) == 1 else pd.concat(parts, axis=1)
 
 
-def _chosen(rows: np.ndarray | LazyRows, chosen: np.ndarray | slice) -> LazyRows:
+def _chosen(rows: np.ndarray | list[np.ndarray] | LazyRows, chosen: np.ndarray | slice) -> LazyRows:
     """Returns the rows with some of their values. A large table may have a hundred columns, of which few are needed."""
     return LazyRows(lambda place: rows[place][chosen])
 

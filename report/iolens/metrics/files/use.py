@@ -69,7 +69,10 @@ def by_file(job: Job, name: str) -> Records | None:
     columns = [column for column in records.names if column.startswith(prefix)]
 
     def summed(place: int) -> np.ndarray:
-        each = np.maximum(records[columns[place]][files.order], 0.0, dtype=float)
+        column = records[columns[place]]
+        if column.strides == (0,) and len(files.first) == len(column):
+            return np.broadcast_to(max(float(column[0]), 0.0), len(column))
+        each = np.maximum(column[files.order], 0.0, dtype=float)
         add = np.maximum if columns[place].removeprefix(prefix) in _LARGEST else np.add
         return np.asarray(add.reduceat(each, files.first)) if len(files.first) < len(each) else each
 

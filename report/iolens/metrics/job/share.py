@@ -153,6 +153,7 @@ def seconds_in(job: Job, name: str, kind: str, *, waits: bool) -> np.ndarray:
     """Returns the seconds of each record in calls of a kind; the time that its opens waited for other processes is left
     out unless `waits`.
     """
-    spent = np.maximum(job.records[name][f"{LAYERS[name].prefix}_F_{kind}_TIME"], 0.0)
+    recorded = job.records[name][f"{LAYERS[name].prefix}_F_{kind}_TIME"]
+    spent = recorded if recorded.min(initial=0.0) >= 0 else np.maximum(recorded, 0.0)
     waited = _waited_for(job, name) if kind == "META" and not waits else np.zeros(0, bool)
     return np.where(waited[file_records(job, name).file], 0.0, spent) if waited.any() else spent

@@ -28,14 +28,13 @@ def aligned_files(subjects: Subjects) -> pd.DataFrame:
     Files are the same if their paths are equal. Different paths with the same last part are the same file, too, unless
     a subject has two of them.
     """
-    import pandas as pd
 
     found = [_files_of(subject) for subject in subjects.all]
     keys = keys_of([list(table.index) for table in found])
-    rows = pd.DataFrame(index=pd.Index(list(dict.fromkeys(key for each in keys for key in each.values())), name="file"))
-    for letter, table, names in zip(subjects.letters, found, keys, strict=True):
-        renamed = table.rename(index=names)
-        rows = rows.join(renamed.rename(columns={column: f"{column} {letter}" for column in _COLUMNS}))
+    rows = _side_by_side(
+        [table.rename(index=dict(names)) if names else table for table, names in zip(found, keys, strict=True)],
+        subjects.letters,
+    )
     first, weight = subjects.letters[0], np.zeros(len(rows))
     for letter in subjects.letters[1:]:
         pairs = [(rows[f"{name} {letter}"], rows[f"{name} {first}"]) for name in _COLUMNS]
@@ -49,6 +48,20 @@ def aligned_files(subjects: Subjects) -> pd.DataFrame:
     rows = rows.assign(weight=weight, spent=rows[[f"seconds {letter}" for letter in subjects.letters]].max(axis=1))
     ordered = rows.sort_values(["weight", "spent"], ascending=False, kind="stable")
     return ordered.drop(columns=["weight", "spent"]).reset_index()
+
+
+def _side_by_side(tables: Sequence[pd.DataFrame], letters: Sequence[str]) -> pd.DataFrame:
+    """Returns one row per file of any table, with each table's columns by its letter."""
+    import pandas as pd
+
+    named = [table.add_suffix(f" {letter}") for table, letter in zip(tables, letters, strict=True)]
+    if all(table.index.equals(named[0].index) for table in named):
+        return pd.concat([table.set_axis(named[0].index) for table in named], axis=1).rename_axis("file")
+    files = list(dict.fromkeys(file for table in tables for file in table.index))
+    rows = pd.DataFrame(index=pd.Index(files, name="file"))
+    for table in named:
+        rows = rows.join(table)
+    return rows
 
 
 def _files_of(subject: Subject) -> pd.DataFrame:
@@ -68,13 +81,19 @@ def _files_of(subject: Subject) -> pd.DataFrame:
 
 
 def keys_of(paths: Sequence[Sequence[str]]) -> list[Mapping[str, str]]:
-    """Returns, for each subject, the name in the table for each of its paths."""
-    places: dict[str, set[str]] = {}
-    for path in {path for each in paths for path in each}:
-        places.setdefault(_last(path), set()).add(path)
-    twice = {name for each in paths for name, count in Counter(map(_last, each)).items() if count > 1}
-    shared = {name for name, known in places.items() if len(known) > 1} - twice
-    return [{path: _last(path) if _last(path) in shared else path for path in each} for each in paths]
+    """Returns, for each subject, the name in the table for those of its paths that have another name there."""
+    if all(each == paths[0] for each in paths):
+        return [{} for _ in paths]
+    first_path: dict[str, str] = {}
+    several: set[str] = set()
+    for path in (path for each in paths for path in each):
+        name = _last(path)
+        if first_path.setdefault(name, path) != path:
+            several.add(name)
+    for each in paths:
+        counts = Counter(name for name in map(_last, each) if name in several)
+        several -= {name for name, count in counts.items() if count > 1}
+    return [{path: _last(path) for path in each if _last(path) in several} for each in paths]
 
 
 def _last(path: str) -> str:
