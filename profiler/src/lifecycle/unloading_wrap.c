@@ -4,7 +4,7 @@
 
 #include "../callers/objects.h"
 #include "../runtime/wrap.h"
-#include "../unwind/objects.h"
+#include "../unwind/mapped_objects.h"
 
 static __typeof__(&dlclose) real_dlclose;
 

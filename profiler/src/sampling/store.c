@@ -7,7 +7,7 @@
 #include "../runtime/context.h"
 #include "../runtime/region.h"
 #include "../tables/process_table.h"
-#include "../unwind/objects.h"
+#include "../unwind/mapped_objects.h"
 #include "../unwind/unwind.h"
 #include "threads.h"
 #include "times.h"

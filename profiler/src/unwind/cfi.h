@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "cursor.h"
-#include "objects.h"
+#include "mapped_objects.h"
 #include "registers.h"
 
 enum rule_kind {

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "objects.h"
+#include "mapped_objects.h"
 
 enum { WORD = sizeof(uintptr_t), LEAST_NEGATIVE = 0x80 };
 

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "objects.h"
+#include "mapped_objects.h"
 #include "registers.h"
 
 /* The rules that a thread remembers. A signal handler has its own memory, because it may interrupt the use

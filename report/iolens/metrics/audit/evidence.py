@@ -67,7 +67,7 @@ def frame_of(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     return pd.DataFrame({name: pd.Series([row.get(name) for row in rows], dtype=object) for name in _RECORDED})
 
 
-def some(values: Sequence[Any], most: int = 3) -> str:
+def list_text(values: Sequence[Any], most: int = 3) -> str:
     """Returns different values in words: 'a; b; 2 more'."""
     different = list(dict.fromkeys(map(str, values)))
     more = len(different) - most

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from iolens.metrics.audit.evidence import BROKEN, KEPT, UNKNOWN, Evidence, Finding, some
+from iolens.metrics.audit.evidence import BROKEN, KEPT, UNKNOWN, Evidence, Finding, list_text
 
 _WRITING = 300.0
 """Minimum duration of a write phase in seconds, by the rules of IO500."""
@@ -58,9 +58,9 @@ def _one_storage(evidence: Evidence) -> Finding:
     if not known:
         return UNKNOWN, "No run reports its file system."
     if len(set(known)) > 1:
-        return BROKEN, f"{len(set(known))} file systems: {some(known)}."
+        return BROKEN, f"{len(set(known))} file systems: {list_text(known)}."
     missing = evidence.unknown("file_system")
-    return (UNKNOWN if missing else KEPT), f"{some(known)} in all runs" + (
+    return (UNKNOWN if missing else KEPT), f"{list_text(known)} in all runs" + (
         f"; {missing} do not tell." if missing else "."
     )
 
@@ -69,10 +69,10 @@ def _same_code(evidence: Evidence) -> Finding:
     """Checks whether the program was the same."""
     known = evidence.known("program")
     if len(set(known)) > 1:
-        return BROKEN, f"{len(set(known))} programs: {some(known)}."
+        return BROKEN, f"{len(set(known))} programs: {list_text(known)}."
     if evidence.swept:
         return KEPT, "A sweep repeats a run if its program or libraries have changed."
-    return UNKNOWN, f"{some(known) or 'The program'}: its name is recorded, but not its content."
+    return UNKNOWN, f"{list_text(known) or 'The program'}: its name is recorded, but not its content."
 
 
 def _reduction(evidence: Evidence) -> Finding:
@@ -80,9 +80,12 @@ def _reduction(evidence: Evidence) -> Finding:
     known = set(evidence.known("file_system"))
     kinds = {kind for each in known for kind in str(each).split(", ")}
     if kinds & set(_REDUCING):
-        return UNKNOWN, f"{some(sorted(kinds & set(_REDUCING)))} can compress; no run reports if compression was on."
+        return (
+            UNKNOWN,
+            f"{list_text(sorted(kinds & set(_REDUCING)))} can compress; no run reports if compression was on.",
+        )
     if kinds and kinds <= {"tmpfs", "ext4", "xfs", "ost"}:
-        return KEPT, f"{some(sorted(kinds))} stores data without compression."
+        return KEPT, f"{list_text(sorted(kinds))} stores data without compression."
     return UNKNOWN, "The records do not show if the storage compresses or deduplicates."
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from statistics import fmean, geometric_mean, harmonic_mean
 
-from iolens.metrics.audit.evidence import BROKEN, KEPT, UNKNOWN, Evidence, Finding, some
+from iolens.metrics.audit.evidence import BROKEN, KEPT, UNKNOWN, Evidence, Finding, list_text
 
 _CLOSE = 0.005
 """Maximum relative difference between two kinds of mean that are called the same."""
@@ -36,12 +36,12 @@ def _subset(evidence: Evidence) -> Finding:
     """Checks rule 2: everything that was left out is named with its reason."""
     silent = [label for label, reason in evidence.left_out if not reason]
     if silent:
-        return BROKEN, f"Left out without a reason: {some(silent)}."
+        return BROKEN, f"Left out without a reason: {list_text(silent)}."
     if not evidence.left_out:
         return KEPT, f"All {len(evidence.runs)} runs are shown."
     return (
         KEPT,
-        f"{len(evidence.left_out)} left out, each with its reason: {some([one for one, _ in evidence.left_out])}.",
+        f"{len(evidence.left_out)} left out, each with its reason: {list_text([one for one, _ in evidence.left_out])}.",
     )
 
 
@@ -71,7 +71,8 @@ def _spread(evidence: Evidence) -> Finding:
     if single:
         return (
             BROKEN,
-            f"{len(single)} of {len(evidence.groups)} were measured only once and have no interval: {some(single)}.",
+            f"{len(single)} of {len(evidence.groups)} were measured only once and have no interval: "
+            f"{list_text(single)}.",
         )
     fewest = min(map(len, evidence.groups.values()))
     said = f"Every value has an interval from at least {fewest} runs; values that are equal in all runs are marked."

@@ -9,7 +9,7 @@ from datetime import datetime
 from functools import partial
 from itertools import groupby
 
-from iolens.metrics.audit.evidence import BROKEN, KEPT, UNKNOWN, Evidence, Finding, some
+from iolens.metrics.audit.evidence import BROKEN, KEPT, UNKNOWN, Evidence, Finding, list_text
 from iolens.metrics.comparison.settings import volume_text
 
 _BUSY = 0.5
@@ -31,7 +31,7 @@ def _alike(column: str, evidence: Evidence) -> Finding:
     known = evidence.known(column)
     if not known:
         return UNKNOWN, "Not recorded."
-    said = some([", ".join(value) if isinstance(value, tuple) else value for value in known])
+    said = list_text([", ".join(value) if isinstance(value, tuple) else value for value in known])
     missing = evidence.unknown(column)
     if len(set(known)) > 1:
         return BROKEN, f"{len(set(known))} different: {said}."
@@ -47,7 +47,7 @@ def _memory(evidence: Evidence) -> Finding:
     known = {int(value) for value in evidence.known("memory")}
     if not known:
         return UNKNOWN, "Not recorded."
-    said = some([volume_text(value) for value in sorted(known)])
+    said = list_text([volume_text(value) for value in sorted(known)])
     same = max(known) <= 1.02 * min(known)
     return (KEPT if same and not evidence.unknown("memory") else BROKEN if not same else UNKNOWN), f"{said}."
 

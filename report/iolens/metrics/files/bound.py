@@ -13,7 +13,7 @@ _NEEDED = ("ost_mb_per_s", "link_mb_per_s", "memory_mb_per_s", "ranks_per_client
 """Parameters of the storage's model (storage/ost.yaml) that a bound needs: MB/s, and ranks that share a client node."""
 
 
-def known(limits: Mapping[str, float]) -> bool:
+def has_limits(limits: Mapping[str, float]) -> bool:
     """Returns whether the limits have all parameters that a bound needs."""
     return all(limits.get(key, 0) > 0 for key in _NEEDED)
 
@@ -58,7 +58,7 @@ def of_runs(runs: pd.DataFrame, limits: Mapping[str, float]) -> tuple[float, str
     Writers are the ranks that were seen to write to any file, or only to the file with the most bytes if a run records
     no more.
     """
-    if not known(limits):
+    if not has_limits(limits):
         return None
     stripes = _median(runs, "requested.stripe_count")
     writers = 1 if _median(runs, "nprocs") == 1 else _median(runs, "observed.writers")

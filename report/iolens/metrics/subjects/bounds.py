@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from iolens.log.job import EMULATED
-from iolens.metrics.files.bound import MIB, known, of_runs
+from iolens.metrics.files.bound import MIB, has_limits, of_runs
 from iolens.metrics.subjects.subject import Subject, Subjects
 
 
@@ -30,6 +30,6 @@ def _of_model(subject: Subject) -> float:
     """Returns the bound by the model in MiB/s; 0 if the runs do not record the numbers that the model needs."""
     import pandas as pd
 
-    limits = next((trial.limits for trial in subject.trials if known(trial.limits)), {})
+    limits = next((trial.limits for trial in subject.trials if has_limits(trial.limits)), {})
     found = of_runs(pd.json_normalize([dict(trial.record) for trial in subject.trials]), limits)
     return found[0] if found else 0.0

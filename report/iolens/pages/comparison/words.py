@@ -9,7 +9,7 @@ from iolens.lab.sweep.read.results import Results
 from iolens.metrics.comparison.effects import Interaction
 from iolens.metrics.comparison.results import HARDLY, Comparison
 from iolens.metrics.comparison.settings import COSTLY, describe_one, level_text, name_text
-from iolens.metrics.files.bound import known, stripes_of_a_link
+from iolens.metrics.files.bound import has_limits, stripes_of_a_link
 from iolens.pages.comparison.cautions import left_out
 from iolens.pages.comparison.driver import driver_names
 from iolens.pages.comparison.numbers import difference, interval, name_list, ratio_text, three_digits, value_with_unit
@@ -231,7 +231,7 @@ def _named(comparison: Comparison, runs: pd.DataFrame) -> list[str]:
 def bound_sentences(comparison: Comparison) -> list[str]:
     """Returns the stripe count from which on aggregators can pay, by the storage's model; empty without a model."""
     limits = comparison.limits
-    if not known(limits) or comparison.points["bound"].isna().all():
+    if not has_limits(limits) or comparison.points["bound"].isna().all():
         return []
     share = stripes_of_a_link(limits)
     fed = math.floor(share)

@@ -104,7 +104,7 @@ def _relative(value: Any, base: Any) -> float:
     return 0.0 if value == base else abs(value - base) / abs(base) if base else math.inf
 
 
-def told(result: Mapping[str, Any]) -> Mapping[str, Any] | None:
+def answer_in(result: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """Returns the answer in a program's result; None if it has none."""
     answer = (result.get("extra") or {}).get("answer")
     if not isinstance(answer, Mapping) or not isinstance(answer.get("tolerance"), int | float):

@@ -19,7 +19,7 @@ from iolens.lab.io_components import TWO_PHASE
 from iolens.lab.run.record import record_at
 from iolens.lab.sweep.define.folders import CONFIRM, WARM_UP
 from iolens.lab.sweep.define.metrics import FACTS, METRICS
-from iolens.lab.sweep.read.answers import told, with_answers
+from iolens.lab.sweep.read.answers import answer_in, with_answers
 from iolens.metrics.comparison.measure import Measure
 from iolens.metrics.comparison.settings import NamedLevel, level_order
 
@@ -240,7 +240,7 @@ def read_phase(path: Path, operation: str) -> dict[str, Any]:
     result = json.loads(path.read_text(encoding="utf-8"))
     missing["nprocs"] = result.get("ranks")
     missing["verification"] = (result.get("verification") or {}).get("status")
-    missing["answer"] = told(result)
+    missing["answer"] = answer_in(result)
     phases = [phase for phase in result.get("phases") or [] if phase["operation"] == operation]
     total = sum(phase["bytes"] for phase in phases)
     longest = math.fsum(phase["seconds"]["max"] for phase in phases)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from iolens.metrics.comparison.measure import Measure
 from iolens.metrics.comparison.results import Comparison
 from iolens.metrics.comparison.settings import level_text, name_text, size_text
-from iolens.metrics.files.bound import known
+from iolens.metrics.files.bound import has_limits
 from iolens.metrics.statistics.intervals import CONFIDENCE, claim
 from iolens.metrics.statistics.paired import method
 from iolens.missing import is_nan
@@ -115,7 +115,7 @@ def _bar_figures(comparison: Comparison, found: pd.DataFrame) -> Iterable[Figure
     measure = comparison.measure
     what = measure.name.capitalize() if measure.less_is_better else "Throughput"
     throughput = f"{what}: typical value, interval, single runs (dots). " + _LEAVES
-    if known(comparison.limits):
+    if has_limits(comparison.limits):
         throughput += (
             " Black line: the bound, the smallest of stripes × {ost_mb_per_s:g} MB/s (targets; of several "
             "files, those of all), ranks that wrote × {link_mb_per_s:g} MB/s (links) and × {memory_mb_per_s:g} MB/s "

@@ -1,4 +1,4 @@
-#include "objects.h"
+#include "mapped_objects.h"
 #include "../system/large_room.h"
 
 #include <dlfcn.h>
