@@ -36,6 +36,6 @@ def critical_path(program: Program, waits: Waits) -> Records:
             pieces.append((rank, 0.0, time))
             break
         until, _, late = own.pop()
-        pieces.append((rank, until, time))
+        pieces.append((rank, max(until, 0.0), time))
         rank, time = int(program.rank[late]), min(float(program.start[late]), until)
     return Records.of(("rank", "start", "end"), [piece for piece in pieces if piece[2] > piece[1]])
