@@ -1,4 +1,4 @@
-"""What the ranks of a job waited for until one of them ended it early, from the records that were left."""
+"""Checks what the ranks of a job waited for until one of them ended it early, from the records that were left."""
 
 from __future__ import annotations
 
