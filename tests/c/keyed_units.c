@@ -219,8 +219,8 @@ static void keeps_the_largest(void)
     buffer_free(&rows);
 }
 
-/* Rows that ask for their own cache lines begin one, and the next row begins another, also at a slab's
- * end. */
+/* A row with cache lines of its own begins a line, and the next row begins another one, also at the end of
+ * a slab. */
 static void lines_are_apart(void)
 {
     enum { LINE_BYTES = 64 };

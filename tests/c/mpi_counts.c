@@ -1,5 +1,5 @@
-/* Calls of MPI of every kind, and what must be counted of them, worked out here from the meaning of the
- * calls, by hand. Usage: mpi_counts [threads | killed] */
+/* Makes MPI calls of every kind, and prints the counts that the log must have, worked out by hand from the
+ * meaning of the calls. Usage: mpi_counts [threads | killed] */
 #include <mpi.h>
 #include <pthread.h>
 #include <signal.h>

@@ -36,8 +36,8 @@ def test_no_fault_cost_more_than_its_bound() -> None:
 
 @pytest.mark.parametrize("half", ["thresholds", "unseen"])
 def test_bounds_are_above_the_cost_of_single_runs(half: str) -> None:
-    """A single run and its twin on a busy machine tell the cost to about a tenth of it, in some runs worse. The runs of
-    `seen` were recorded long before or after their twins, and tell less.
+    """A single run and its twin on a busy machine give the cost with an error of about a tenth, sometimes more. The
+    runs of `seen` were recorded long before or after their twins, so that their error is larger.
     """
     below = [row for row in bounds(half) if row[1] < 0.9 * row[2]]
     assert len(below) <= 0.12 * len(bounds(half)), below

@@ -1,4 +1,4 @@
-"""`iolens diff`: numbers aligned, intervals where there are repetitions, and what is said where there are none."""
+"""`iolens diff`: numbers are aligned, have intervals if there are repetitions, and a reason if there are none."""
 
 from __future__ import annotations
 

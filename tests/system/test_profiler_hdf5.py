@@ -1,4 +1,6 @@
-"""HDF5 files and datasets in the log, held to a program that says what it must hold; libdarshan-util reads it."""
+"""HDF5 files and datasets in the log, compared with the numbers that the program prints; libdarshan-util reads
+the log.
+"""
 
 from __future__ import annotations
 

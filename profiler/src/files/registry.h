@@ -37,8 +37,8 @@ struct registry {
     atomic_size_t states[MODULE_COUNT];
     struct file *shared; /* First of the shared files, which are chained in the same order on all ranks. */
     _Atomic uint32_t partial; /* Bit m: module m had to leave a file out. */
-    /* Numbers of ranks, known at the end: those on which a module had to leave a file out, and behind the
-     * modules those that had no memory to write any record. */
+    /* Numbers of ranks, known at the end: for each module, the ranks on which it had to leave a file out;
+     * the last number is that of ranks without memory to write any record. */
     int64_t ranks_partial[MODULE_COUNT + 1];
 };
 

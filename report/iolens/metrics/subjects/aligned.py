@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Key = tuple[str, str, str, int]
-"""Group, name, unit and better of a value."""
+"""A value's group, name, unit, and whether more or less is better."""
 
 SAME, _MORE, _LESS, UNSURE = "same", "more", "less", "inconclusive"
 _ONE_RUN, ABSENT, _NO_RATIO = "one run", "absent", "no ratio"
