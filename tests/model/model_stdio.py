@@ -267,7 +267,7 @@ class StdioModel:
             self.moves(call, False, call.after - call.before)
 
     def put_wide(self, call: Call) -> None:
-        """Counts the bytes of each letter in UTF-8; what ends a text of several is a line's end of one byte."""
+        """Counts the bytes of each letter in UTF-8; the last letter of a longer text is a line end of one byte."""
         stream, letters, size = self.stream(call), int(call.args[1]), int(call.args[2])
         alone = call.name.endswith(("wc", "wc_unlocked"))
         widths = [size] if alone else [size] * (letters - 1) + [1] * (letters > 0)

@@ -197,7 +197,7 @@ class Locked:
         return None not in self.before()
 
     def waits_for(self) -> Call | None:
-        """Returns the call that gave it back last."""
+        """Returns the latest call by which another rank released the lock; None if there is none."""
         return max((end for end in self.before() if end), key=lambda call: call.start, default=None)
 
 
