@@ -1,6 +1,5 @@
 #include "call_nodes.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -56,14 +55,11 @@ static struct buffer iolens_own_nodes; /* This rank's nodes in the order of thei
 
 static void start(void)
 {
-    char *end;
-    errno = 0;
-    long long most = strtoll(iolens.settings.call_nodes, &end, 10);
-    if (most > 0 && most < INT32_MAX && errno == 0 && *end == '\0')
-        shape.most = (uint64_t)most;
-    else
+    int64_t most = (int64_t)shape.most;
+    if (!settings_number(iolens.settings.call_nodes, 1, INT32_MAX - 1, &most))
         iolens_say("IOLENS_CALL_NODES=%s is not a positive number, so the default %d is used",
                    iolens.settings.call_nodes, DEFAULT_NODES);
+    shape.most = (uint64_t)most;
 }
 
 uint32_t call_node(uint32_t parent, uintptr_t address, bool leaf)
@@ -195,7 +191,6 @@ const struct process_table table_call_nodes = {
     .recording.start = start,
     .recording.reset = reset,
     .merging.on_demand = true,
-    .merging.state_of = TABLE_call_nodes,
     .merging.count = count,
     .merging.sums = iolens_node_sums,
     .merging.sum_count = SUMS,

@@ -2,7 +2,6 @@
 
 #include <fnmatch.h>
 #include <regex.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "../runtime/context.h"
@@ -114,9 +113,8 @@ static void add_limit(char *text, void *context)
     struct filter *filter = context;
     const char *names = cut_last_word(text);
     uint32_t mask = modules_named(names ? names : "*");
-    char *end;
-    long long most = strtoll(text, &end, 10);
-    if (most <= 0 || *end != '\0') {
+    int64_t most;
+    if (!settings_number(text, 1, INT64_MAX, &most)) {
         iolens_say("MAX_RECORDS %s: the number must be positive; the setting is ignored", text);
         return;
     }

@@ -6,7 +6,6 @@
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -31,10 +30,8 @@ enum { MIB = 1024 * 1024, SETTINGS_BYTES = 1 * MIB, DEFAULT_MEMORY = 512 };
 
 static int64_t positive(const char *text, int64_t otherwise)
 {
-    char *end;
-    errno = 0;
-    long long value = text ? strtoll(text, &end, 10) : 0;
-    return text && value > 0 && errno == 0 && *end == '\0' ? value : otherwise;
+    settings_number(text, 1, INT64_MAX, &otherwise);
+    return otherwise;
 }
 
 /* The log's path must be absolute, because the program may change its folder before the log is written. */

@@ -130,8 +130,7 @@ static void add_partial(struct buffer *out)
         comma = ", ";
     }
     for (int t = 0; t < TABLE_COUNT; t++) {
-        const char *lacks =
-            process_tables[t]->remarks.left_out ? process_tables[t]->remarks.left_out() : NULL;
+        const char *lacks = table_left_out(t);
         if (!lacks)
             continue;
         buffer_format(out, "%s", comma);

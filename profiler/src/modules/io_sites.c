@@ -1,7 +1,6 @@
 /* The places from which the program calls I/O functions; recorded on request (IOLENS_IO_CALLERS). */
 #include "io_watch.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "../callers/call_nodes.h"
@@ -83,14 +82,12 @@ static void count_site(const struct call *c, const char *module, uint64_t id, in
 
 static void start(void)
 {
-    char *end;
-    long callers = strtol(iolens.settings.io_callers, &end, 10);
-    if (*end != '\0' || callers < 0 || callers > CHAIN_MOST)
+    int64_t callers = iolens_io_callers;
+    if (!settings_number(iolens.settings.io_callers, 0, CHAIN_MOST, &callers))
         iolens_say("IOLENS_IO_CALLERS=%s is not a number of callers from 0 to %d, so no callers of I/O "
                    "functions are recorded",
                    iolens.settings.io_callers, CHAIN_MOST);
-    else
-        iolens_io_callers = (int)callers;
+    iolens_io_callers = (int)callers;
     io_watch(IO_WATCHER_SITES, iolens_io_callers > 0 ? count_site : NULL);
     if (iolens_io_callers > 1)
         chains_start();

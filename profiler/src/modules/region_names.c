@@ -101,7 +101,6 @@ const struct process_table table_region_names = {
     .recording.state_bytes = sizeof(struct keyed),
     .recording.keyed = &SHAPE,
     .merging.on_demand = true,
-    .merging.state_of = TABLE_region_names,
     .merging.count = count,
     .merging.sums = &sum_of_first,
     .merging.sum_count = 1,

@@ -1,5 +1,6 @@
 #include "settings.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,6 +40,17 @@ void settings_print(const struct settings *settings)
     iolens_say("%s=%s  # %s", variable, settings->field ? settings->field : "", meaning);
 #include "settings.def"
 #undef SETTING
+}
+
+bool settings_number(const char *text, int64_t least, int64_t most, int64_t *number)
+{
+    char *end;
+    errno = 0;
+    long long value = text ? strtoll(text, &end, 10) : 0;
+    if (!text || end == text || *end != '\0' || errno != 0 || value < least || value > most)
+        return false;
+    *number = value;
+    return true;
 }
 
 bool settings_true(const char *value) { return value && *value && strcmp(value, "0") != 0; }

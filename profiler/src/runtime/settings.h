@@ -4,6 +4,7 @@
 #define IOLENS_SETTINGS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct settings {
 #define SETTING(field, variable, alternative, value, meaning) const char *field;
@@ -18,6 +19,10 @@ void settings_read(struct settings *settings, struct arena *memory);
 
 /* Prints each setting on a line of standard error, as DUMP_CONFIG requests. */
 void settings_print(const struct settings *settings);
+
+/* Reads a whole number from `least` to `most`. Returns false for any other text, and leaves `number` as it
+ * is. */
+bool settings_number(const char *text, int64_t least, int64_t most, int64_t *number);
 
 /* Returns false for NULL, "" and "0", else true. */
 bool settings_true(const char *value);

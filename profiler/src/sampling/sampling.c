@@ -96,10 +96,9 @@ static void leave(void *thread)
  * events prints the message. */
 static int64_t most_times(const char *text)
 {
-    char *end;
-    errno = 0;
-    long long most = strtoll(text, &end, 10);
-    return errno == 0 && *end == '\0' && *text != '\0' && most >= 0 ? most : 0;
+    int64_t most = 0;
+    settings_number(text, 0, INT64_MAX, &most);
+    return most;
 }
 
 static bool make_times(int64_t most)

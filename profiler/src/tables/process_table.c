@@ -1,7 +1,5 @@
 #include "process_table.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "../memory/area.h"
@@ -16,6 +14,7 @@ _Static_assert((int)TABLE_COUNT <= (int)SPOOL_TABLES, "SPOOL_TABLES is too small
 
 static struct {
     _Atomic(void *) state[TABLE_COUNT];
+    int64_t left_out[TABLE_COUNT]; /* on all ranks, as the `left_out_at` of their states counted */
 } iolens_tables;
 
 /* The state that a table keeps for one file. */
@@ -123,9 +122,12 @@ void tables_reset(void)
 
 bool tables_matter(void)
 {
-    for (int t = 0; t < TABLE_COUNT; t++)
-        if (process_tables[t]->recording.matters && process_tables[t]->recording.matters())
+    for (int t = 0; t < TABLE_COUNT; t++) {
+        const struct table_recording *recording = &process_tables[t]->recording;
+        if ((recording->matters_if_used && iolens_tables.state[t]) ||
+            (recording->matters && recording->matters()))
             return true;
+    }
     return false;
 }
 
@@ -173,20 +175,16 @@ void tables_load_file(struct file *file, const struct area *area)
 
 int64_t tables_most_rows(bool speaks)
 {
-    char *end;
-    errno = 0;
-    long long rows = strtoll(iolens.settings.file_ranks, &end, 10);
-    if (rows > 0 && errno == 0 && *end == '\0')
-        return rows;
-    if (speaks)
+    int64_t rows = DEFAULT_ROWS;
+    if (!settings_number(iolens.settings.file_ranks, 1, INT64_MAX, &rows) && speaks)
         iolens_say("IOLENS_FILE_RANKS=%s is not a positive number of rows, so the default %d is used",
                    iolens.settings.file_ranks, DEFAULT_ROWS);
-    return DEFAULT_ROWS;
+    return rows;
 }
 
 /* Numbers that all ranks add up before tables are collected. */
 struct numbers {
-    int64_t used[TABLE_COUNT], most[TABLE_COUNT];
+    int64_t used[TABLE_COUNT], most[TABLE_COUNT], left_out[TABLE_COUNT];
     int64_t sums[MOST_SUMS]; /* Sums of all tables that have any, one table after another. */
 };
 
@@ -206,6 +204,27 @@ static int64_t most_rows(enum process_table_index table)
     return type->recording.keyed ? keyed_made(table_state_known(table)) : 0;
 }
 
+static bool is_used(enum process_table_index table)
+{
+    const struct process_table *type = process_tables[table];
+    bool has_state = type->recording.state_bytes > 0;
+    return !type->merging.on_demand || iolens_tables.state[has_state ? table : type->merging.state_of];
+}
+
+static int64_t left_out(enum process_table_index table)
+{
+    const char *state = process_tables[table]->remarks.left_out_text ? table_state_known(table) : NULL;
+    return state ? *(const int64_t *)(state + process_tables[table]->remarks.left_out_at) : 0;
+}
+
+const char *table_left_out(enum process_table_index table)
+{
+    const struct table_remarks *remarks = &process_tables[table]->remarks;
+    if (iolens_tables.left_out[table] > 0)
+        return remarks->left_out_text;
+    return remarks->left_out ? remarks->left_out() : NULL;
+}
+
 static void count_own(struct numbers *numbers, int rank)
 {
     int64_t *at = numbers->sums;
@@ -215,7 +234,8 @@ static void count_own(struct numbers *numbers, int rank)
             type->merging.count(rank);
         for (size_t i = 0; i < type->merging.sum_count; i++)
             *at++ = type->merging.sums[i];
-        numbers->used[t] = !type->merging.on_demand || table_state_known(type->merging.state_of);
+        numbers->used[t] = is_used(t);
+        numbers->left_out[t] = left_out(t);
         numbers->most[t] = most_rows(t);
     }
 }
@@ -240,6 +260,7 @@ void tables_collect(const struct iolens_transport *transport, struct buffer rows
     if (known)
         take_sums(&numbers);
     memcpy(most, numbers.most, sizeof numbers.most);
+    memcpy(iolens_tables.left_out, numbers.left_out, sizeof numbers.left_out);
     for (int t = 0; t < TABLE_COUNT; t++) {
         rows[t].failed = !known;
         if (known && process_tables[t]->merging.collect && numbers.used[t] > 0)

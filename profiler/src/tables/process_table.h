@@ -51,14 +51,16 @@ struct table_recording {
     /* Updates the state at a sign of life, at most ten times per second, in case the process is killed; may
      * be NULL. */
     void (*beat)(void *state);
-    /* Returns true if the contents are worth a log even for a process without I/O; NULL if they never
-     * are. */
+    /* True if the contents are worth a log even for a process without I/O: whenever there is a state, or
+     * when `matters` says so (may be NULL). */
+    bool matters_if_used;
     bool (*matters)(void);
 };
 
 /* How the ranks' contents of a table become a region of one log. */
 struct table_merging {
-    /* `collect` is skipped if no rank has a state of the table `state_of`. */
+    /* `collect` is skipped if no rank has a state of the table or, where it keeps none, of the table
+     * `state_of`. */
     bool on_demand;
     enum process_table_index state_of;
     /* Sets this rank's numbers, which are added over all ranks in one exchange for all tables before the
@@ -86,9 +88,13 @@ struct table_merging {
     int64_t (*most_rows)(void);
 };
 
-/* Functions that return a sentence for the log about a table that is incomplete; NULL if it is complete.
- * Either may be NULL. */
+/* Sentences for the log about a table that is incomplete. */
 struct table_remarks {
+    /* The sentence if the state of any rank counts something that was left out, and the place of this count,
+     * an int64_t, in the state. */
+    const char *left_out_text;
+    size_t left_out_at;
+    /* Functions that return a sentence, or NULL if there is none. Either may be NULL. */
     const char *(*left_out)(void); /* Names the rows that `collect` left out on all ranks together. */
     const char *(*remark)(void);   /* Describes actions of the program. */
 };
@@ -143,6 +149,9 @@ int64_t tables_most_rows(bool speaks);
  * `rest`, an upper bound of the rows on all ranks together. */
 void tables_collect(const struct iolens_transport *transport, struct buffer rows[TABLE_COUNT],
                     int64_t most[TABLE_COUNT]);
+
+/* After tables_collect: returns a sentence about what the table lacks; NULL if it is complete. */
+const char *table_left_out(enum process_table_index table);
 
 /* Collective. Appends this rank's part of the table's region: its rows, or its text. */
 void table_put(enum process_table_index table, const struct iolens_transport *transport,

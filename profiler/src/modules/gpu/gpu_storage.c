@@ -259,8 +259,6 @@ static void collect(const struct iolens_transport *transport, struct buffer *row
             put_library(rows, &state->of[which], LIBRARY[which].name, transport->rank);
 }
 
-static bool matters(void) { return table_state_known(TABLE_gpu_storage) != NULL; }
-
 const struct process_table table_gpu_storage = {
     .name = "gpu_storage",
     .meaning =
@@ -270,6 +268,6 @@ const struct process_table table_gpu_storage = {
     .recording.state_bytes = sizeof(struct gpu_libraries),
     .recording.start = start,
     .recording.end = end,
-    .recording.matters = matters,
+    .recording.matters_if_used = true,
     .merging.collect = collect,
 };

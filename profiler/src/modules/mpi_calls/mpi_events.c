@@ -1,7 +1,5 @@
 #include "mpi_events.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "../../memory/area.h"
@@ -53,16 +51,11 @@ static const struct column COLUMNS[] = {
 };
 
 static int64_t most; /* Largest number of events that are kept. */
-static int64_t left_out_of_all;
 
 static void start(void)
 {
-    char *end;
-    errno = 0;
-    long long asked = strtoll(iolens.settings.timeline, &end, 10);
-    bool valid = errno == 0 && *end == '\0' && end != iolens.settings.timeline && asked >= 0;
-    most = valid ? asked : 0;
-    if (!valid)
+    most = 0;
+    if (!settings_number(iolens.settings.timeline, 0, INT64_MAX, &most))
         iolens_say("IOLENS_TIMELINE=%s is not a number of samples and calls, so no times are recorded for a "
                    "time line",
                    iolens.settings.timeline);
@@ -171,20 +164,6 @@ static void collect(const struct iolens_transport *transport, struct buffer *row
             put(rows, &chunk->event[i], transport->rank);
 }
 
-static void count(int rank)
-{
-    (void)rank;
-    const struct mpi_events *events = table_state_known(TABLE_mpi_events);
-    left_out_of_all = events ? events->left_out : 0;
-}
-
-static const char *left_out(void)
-{
-    return left_out_of_all > 0 ? "On some rank the time line of MPI calls ends before the program does. "
-                                 "Raise IOLENS_TIMELINE, the number of calls kept."
-                               : NULL;
-}
-
 const struct process_table table_mpi_events = {
     .name = "mpi_events",
     .meaning = "One MPI call with its times, where MPI is traced and IOLENS_TIMELINE is set",
@@ -194,10 +173,8 @@ const struct process_table table_mpi_events = {
     .recording.latest = latest,
     .recording.start = start,
     .merging.on_demand = true,
-    .merging.state_of = TABLE_mpi_events,
-    .merging.count = count,
-    .merging.sums = &left_out_of_all,
-    .merging.sum_count = 1,
     .merging.collect = collect,
-    .remarks.left_out = left_out,
+    .remarks.left_out_text = "On some rank the time line of MPI calls ends before the program does. "
+                             "Raise IOLENS_TIMELINE, the number of calls kept.",
+    .remarks.left_out_at = offsetof(struct mpi_events, left_out),
 };

@@ -1,6 +1,5 @@
 #include "mpi_peers.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,14 +39,11 @@ static const struct keyed_shape unbounded = {sizeof(struct key), sizeof(struct c
 
 static void start(void)
 {
-    char *end;
-    errno = 0;
-    long long most = strtoll(iolens.settings.mpi_peers, &end, 10);
-    if (most > 0 && errno == 0 && *end == '\0')
-        shape.most = (uint64_t)most;
-    else
+    int64_t most = (int64_t)shape.most;
+    if (!settings_number(iolens.settings.mpi_peers, 1, INT64_MAX, &most))
         iolens_say("IOLENS_MPI_PEERS=%s is not a positive number of ranks, so the default %d is used",
                    iolens.settings.mpi_peers, DEFAULT_PEERS);
+    shape.most = (uint64_t)most;
 }
 
 static struct counts *find(struct keyed *store, int32_t peer)
@@ -175,7 +171,6 @@ const struct process_table table_mpi_peers = {
     .recording.keyed = &shape,
     .recording.start = start,
     .merging.on_demand = true,
-    .merging.state_of = TABLE_mpi_peers,
     .merging.collect = collect,
     .merging.weighed_by = {"bytes", "received_bytes"},
     .merging.rest = rest,

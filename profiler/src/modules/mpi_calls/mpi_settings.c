@@ -218,7 +218,6 @@ const struct process_table table_mpi_settings = {
     .recording.state_bytes = sizeof(struct known_settings),
     .recording.validate = validate,
     .merging.on_demand = true,
-    .merging.state_of = TABLE_mpi_settings,
     .merging.count = count,
     .merging.sums = &sums.all,
     .merging.sum_count = sizeof sums / sizeof(int64_t),

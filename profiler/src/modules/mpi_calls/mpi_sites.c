@@ -1,8 +1,6 @@
 #include "mpi_sites.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "../../callers/call_nodes.h"
@@ -78,14 +76,11 @@ static bool has_word(const char *list, const char *word)
 
 void mpi_sites_start(void)
 {
-    char *end;
-    errno = 0;
-    long callers = strtol(iolens.settings.callers, &end, 10);
-    bool valid = callers >= 0 && callers <= CHAIN_MOST && errno == 0 && *end == '\0';
-    iolens_callers = valid ? (int)callers : 1;
-    if (!valid)
+    int64_t callers = 1;
+    if (!settings_number(iolens.settings.callers, 0, CHAIN_MOST, &callers))
         iolens_say("IOLENS_CALLERS=%s is not a number of callers from 0 to %d, so 1 caller is recorded",
                    iolens.settings.callers, CHAIN_MOST);
+    iolens_callers = (int)callers;
     iolens_mpi_traced = 0;
     if (!has_word(iolens.settings.trace, "mpi"))
         return;

@@ -1,7 +1,5 @@
 #include "why_events.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "../../memory/area.h"
@@ -117,8 +115,7 @@ static const struct column COLUMNS[] = {
     COLUMN(file, "<u8", "record id", "the file, by its id in the name region; 0: none or several"),
 };
 
-static int64_t most; /* Largest number of events that are kept. */
-static int64_t left_out_of_all;
+static int64_t most;                             /* Largest number of events that are kept. */
 static const char *iolens_why_names[MOST_NAMES]; /* The addresses of the names, by number. */
 
 bool why_wanted(void) { return most > 0; }
@@ -325,15 +322,11 @@ static void keep_file_call(const struct call *c, const char *module, uint64_t fi
 
 static void start(void)
 {
-    char *end;
-    errno = 0;
-    long long asked = strtoll(iolens.settings.why, &end, 10);
-    bool valid =
-        errno == 0 && *end == '\0' && end != iolens.settings.why && asked >= 0 && asked <= INT64_MAX / MIB;
-    most = valid ? asked * (int64_t)(MIB / sizeof(struct event)) : 0;
-    io_watch(IO_WATCHER_WHY, most > 0 ? keep_file_call : NULL);
-    if (!valid)
+    int64_t asked = 0;
+    if (!settings_number(iolens.settings.why, 0, INT64_MAX / MIB, &asked))
         iolens_say("IOLENS_WHY=%s is not a number of MiB; no events are kept", iolens.settings.why);
+    most = asked * (int64_t)(MIB / sizeof(struct event));
+    io_watch(IO_WATCHER_WHY, most > 0 ? keep_file_call : NULL);
 }
 
 static void end(void)
@@ -426,21 +419,6 @@ static void collect(const struct iolens_transport *transport, struct buffer *row
             put(rows, events, &chunk->event[i], number++);
 }
 
-static void count(int rank)
-{
-    (void)rank;
-    const struct why_events *events = table_state_known(TABLE_why_events);
-    left_out_of_all = events ? events->left_out : 0;
-}
-
-static const char *left_out(void)
-{
-    return left_out_of_all > 0
-               ? "The record of who waits for whom ends early on some rank; IOLENS_WHY says how "
-                 "much memory it may take."
-               : NULL;
-}
-
 const struct process_table table_why_events = {
     .name = "why_events",
     .meaning =
@@ -453,10 +431,8 @@ const struct process_table table_why_events = {
     .recording.start = start,
     .recording.end = end,
     .merging.on_demand = true,
-    .merging.state_of = TABLE_why_events,
-    .merging.count = count,
-    .merging.sums = &left_out_of_all,
-    .merging.sum_count = 1,
     .merging.collect = collect,
-    .remarks.left_out = left_out,
+    .remarks.left_out_text = "The record of who waits for whom ends early on some rank; IOLENS_WHY says how "
+                             "much memory it may take.",
+    .remarks.left_out_at = offsetof(struct why_events, left_out),
 };

@@ -119,6 +119,5 @@ const struct process_table table_mpiio_views = {
     .recording.state_bytes = sizeof(struct mpiio_views),
     .recording.validate = validate,
     .merging.on_demand = true,
-    .merging.state_of = TABLE_mpiio_views,
     .merging.collect = collect,
 };

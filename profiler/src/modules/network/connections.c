@@ -259,8 +259,6 @@ static void collect(const struct iolens_transport *transport, struct buffer *row
     }
 }
 
-static bool matters(void) { return keyed_made(table_state_known(TABLE_connections)) > 0; }
-
 const struct process_table table_connections = {
     .name = "connections",
     .meaning = "TCP connections that a rank made, by the other end; those of a process that was killed are "
@@ -269,6 +267,6 @@ const struct process_table table_connections = {
     .recording.state_bytes = sizeof(struct connections),
     .recording.keyed = &shape,
     .recording.end = end,
-    .recording.matters = matters,
+    .recording.matters_if_used = true,
     .merging.collect = collect,
 };

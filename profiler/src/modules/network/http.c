@@ -163,8 +163,6 @@ static void collect(const struct iolens_transport *transport, struct buffer *row
     }
 }
 
-static bool matters(void) { return keyed_made(table_state_known(TABLE_http_requests)) > 0; }
-
 const struct process_table table_http_requests = {
     .name = "http_requests",
     .meaning =
@@ -173,6 +171,6 @@ const struct process_table table_http_requests = {
     TABLE_ROWS(COLUMNS),
     .recording.state_bytes = sizeof(struct keyed),
     .recording.keyed = &shape,
-    .recording.matters = matters,
+    .recording.matters_if_used = true,
     .merging.collect = collect,
 };

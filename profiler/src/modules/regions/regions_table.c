@@ -183,8 +183,6 @@ static int64_t most_rows(void)
     return state ? keyed_made(&state->rows) : 0;
 }
 
-static bool matters(void) { return table_state_known(TABLE_regions); }
-
 const struct process_table table_regions = {
     .name = "regions",
     .meaning = "Number of times and total time that a thread was in a region that the program marked",
@@ -192,9 +190,8 @@ const struct process_table table_regions = {
     .recording.state_bytes = sizeof(struct regions_state),
     .recording.validate = validate,
     .recording.reset = regions_reset,
-    .recording.matters = matters,
+    .recording.matters_if_used = true,
     .merging.on_demand = true,
-    .merging.state_of = TABLE_regions,
     .merging.count = count,
     .merging.sums = iolens_regions_troubles,
     .merging.sum_count = TROUBLES,

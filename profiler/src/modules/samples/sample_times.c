@@ -23,8 +23,6 @@ static const struct column COLUMNS[] = {
     COLUMN(kind, "<u1", "kind", "0: the thread was running; 1: it waited in a system call or for a core"),
 };
 
-static int64_t left_out_of_all;
-
 static bool validate(const void *state, const struct area *area)
 {
     const struct sample_times *times = state;
@@ -69,20 +67,6 @@ static void collect(const struct iolens_transport *transport, struct buffer *row
             put(rows, &chunk->entry[i], transport->rank);
 }
 
-static void count(int rank)
-{
-    (void)rank;
-    const struct sample_times *times = table_state_known(TABLE_sample_times);
-    left_out_of_all = times ? times->left_out : 0;
-}
-
-static const char *left_out(void)
-{
-    return left_out_of_all > 0 ? "On some rank the time line of samples ends before the program does. Raise "
-                                 "IOLENS_TIMELINE, the number of samples kept."
-                               : NULL;
-}
-
 const struct process_table table_sample_times = {
     .name = "sample_times",
     .meaning = "One sample with its time (IOLENS_TIMELINE)",
@@ -91,10 +75,8 @@ const struct process_table table_sample_times = {
     .recording.validate = validate,
     .recording.latest = latest,
     .merging.on_demand = true,
-    .merging.state_of = TABLE_sample_times,
-    .merging.count = count,
-    .merging.sums = &left_out_of_all,
-    .merging.sum_count = 1,
     .merging.collect = collect,
-    .remarks.left_out = left_out,
+    .remarks.left_out_text = "On some rank the time line of samples ends before the program does. Raise "
+                             "IOLENS_TIMELINE, the number of samples kept.",
+    .remarks.left_out_at = offsetof(struct sample_times, left_out),
 };

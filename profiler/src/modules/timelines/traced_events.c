@@ -82,8 +82,6 @@ static const struct column COLUMNS[] = {
     COLUMN(end, "<f8", "s", "end of the call since the job began"),
 };
 
-static int64_t left_out_of_all;
-
 static bool validate(const void *state, const struct area *area)
 {
     for (const struct chunk *chunk = ((const struct traced_events *)state)->newest; chunk;
@@ -128,20 +126,6 @@ static void collect(const struct iolens_transport *transport, struct buffer *row
             put(rows, &chunk->event[i], transport->rank);
 }
 
-static void count(int rank)
-{
-    (void)rank;
-    const struct traced_events *events = table_state_known(TABLE_traced_events);
-    left_out_of_all = events ? events->left_out : 0;
-}
-
-static const char *left_out(void)
-{
-    return left_out_of_all > 0 ? "On some rank the list of opens, closes and views of traced files ends "
-                                 "before the program does. Raise IOLENS_DXT_MEMORY, the memory for traces."
-                               : NULL;
-}
-
 const struct process_table table_traced_events = {
     .name = "traced_events",
     .meaning = "An open, sync, close or view of a file whose transfers are traced (IOLENS_DXT)",
@@ -150,10 +134,8 @@ const struct process_table table_traced_events = {
     .recording.validate = validate,
     .recording.latest = latest,
     .merging.on_demand = true,
-    .merging.state_of = TABLE_traced_events,
-    .merging.count = count,
-    .merging.sums = &left_out_of_all,
-    .merging.sum_count = 1,
     .merging.collect = collect,
-    .remarks.left_out = left_out,
+    .remarks.left_out_text = "On some rank the list of opens, closes and views of traced files ends "
+                             "before the program does. Raise IOLENS_DXT_MEMORY, the memory for traces.",
+    .remarks.left_out_at = offsetof(struct traced_events, left_out),
 };

@@ -142,7 +142,6 @@ const struct process_table table_traced_counters = {
     .recording.validate = validate,
     .recording.reset = traced_counters_reset,
     .merging.on_demand = true,
-    .merging.state_of = TABLE_traced_counters,
     .merging.count = count,
     .merging.sums = iolens_traced_troubles,
     .merging.sum_count = TRACED_TROUBLES,

@@ -331,8 +331,6 @@ static int64_t most_rows(void)
     return state ? keyed_made(&state->rows) : 0;
 }
 
-static bool matters(void) { return table_state_known(TABLE_traced); }
-
 const struct process_table table_traced = {
     .name = "traced",
     .meaning = "Calls of a traced group of functions, or of the program's own functions where it was built "
@@ -342,7 +340,7 @@ const struct process_table table_traced = {
     .recording.validate = validate,
     .recording.start = start,
     .recording.end = end,
-    .recording.matters = matters,
+    .recording.matters_if_used = true,
     .merging.collect = collect,
     .merging.weighed_by = {"time"},
     .merging.rest = rest,
