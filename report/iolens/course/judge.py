@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from iolens.course.activity import Claim, Levels
 from iolens.lab.sweep.read.results import Results, read_phase
+from iolens.lazy import pd
 from iolens.metrics.comparison.points import point_row
 from iolens.metrics.comparison.settings import describe
 from iolens.metrics.files.bound import of_runs
 from iolens.metrics.statistics.intervals import CONFIDENCE, Ratio, family
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 YES, NO, SAME, OPEN = "yes", "no", "same", "open"
 """The outcomes: as the course says; the opposite; no difference although the course expects one; not proven by

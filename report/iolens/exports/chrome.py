@@ -12,16 +12,13 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby, pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from iolens.exports.stacks import Threads, chains_of, samples_per_second
+from iolens.lazy import pd
+from iolens.log import Job
 from iolens.missing import is_nan
 from iolens.symbols.chains import Frame, of_a_wait
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from iolens.log import Job
 
 _MOST_EVENTS = 1_000_000
 """Viewers do not open more than this."""

@@ -5,17 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from iolens.errors import IolensError
+from iolens.lazy import pd
+from iolens.log import Job
 from iolens.log.samples import held_samples
 from iolens.symbols.chains import Frame, call_chains, of_a_wait
 from iolens.symbols.resolve import resolve
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from iolens.log import Job
 
 Threads = frozenset[tuple[int, int]]
 """Ranks, each with the number of one of its threads."""

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from iolens.figures.style import FULL_WIDTH, canvas, styled
+from iolens.lazy import pd
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.figure import Figure
 
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#f0b400", "#56b4e9")

@@ -8,9 +8,9 @@ import numpy as np
 
 from iolens.figures.job.activity import UNITS, unit_of
 from iolens.figures.style import FULL_WIDTH, INK, META, READ, WRITE, canvas, styled
+from iolens.lazy import pd
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.figure import Figure
 
 _MOST_NAMES = 12

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from iolens.errors import IolensError, UsageError
 from iolens.fleet.store import is_store, parts_of
 from iolens.fleet.tables import COLUMNS
+from iolens.lazy import pd
 
 if TYPE_CHECKING:
     import duckdb
-    import pandas as pd
 
 _SUMS = """count(*) AS jobs, sum(nprocs * run_time) / 3600 AS process_hours,
     sum(read_seconds + write_seconds + meta_seconds) / 3600 AS io_hours,

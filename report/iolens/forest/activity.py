@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from iolens.forest.forest import Forest
 from iolens.forest.tree import tree_of
-
-if TYPE_CHECKING:
-    import pandas as pd
+from iolens.lazy import pd
 
 _ROWS, _BINS = 64, 200
 _HOUR = 3600.0
@@ -82,8 +78,6 @@ def running(forest: Forest, most: int = 6) -> pd.DataFrame:
     most time; the rest together as `others`), the average number in the bin; the index is the bin's start in
     seconds.
     """
-    import pandas as pd
-
     tree = tree_of(forest)
     seconds = np.array([each.seconds for each in forest.processes])
     width = max(end_of(forest), 1e-9) / _BINS

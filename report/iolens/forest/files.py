@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from iolens.forest.forest import Forest
 from iolens.forest.tree import process_names, tree_of
-
-if TYPE_CHECKING:
-    import pandas as pd
+from iolens.lazy import pd
 
 _ROLES = ("handed over", "scratch", "input", "output", "only opened")
 """Roles of a file: written by one process and read by another; written and read by the same process; only read; only
@@ -29,8 +26,6 @@ def file_rows(forest: Forest) -> pd.DataFrame:
     bytes_written, opens, seconds (over all processes), passes (bytes_read / size, NaN without), first and last (moment
     of the first and last call, seconds since the first process began).
     """
-    import pandas as pd
-
     uses = _placed(forest)
     read, written = uses["bytes_read"] > 0, uses["bytes_written"] > 0
     uses = uses.assign(both=read & written, producers=written & ~read, consumers=read & ~written, processes=1)
@@ -88,8 +83,6 @@ def handed_over(forest: Forest) -> pd.DataFrame | None:
     consumers of these files, and wait: the longest time in seconds from the last call of a producer on a file to the
     first call of a consumer; NaN if consumers began earlier.
     """
-    import pandas as pd
-
     shared = file_rows(forest)
     numbers = shared.loc[shared["role"] == _ROLES[0], "number"]
     uses = _placed(forest)

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,14 +14,12 @@ from iolens.errors import IolensError
 from iolens.foreign import decoded
 from iolens.forest.process import Process, process_of
 from iolens.forest.uses import USES, uses_of
+from iolens.lazy import pd
 from iolens.log import Job
 from iolens.log.container import LogError
 from iolens.log.reader import ESSENCE, read_log
 from iolens.log.records import Records
 from iolens.metrics.files.overview import lowest_of, paths
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _SUFFIX = ".darshan"
 _SPOOLS = "*.spool"
@@ -55,8 +52,6 @@ class Forest:
     @cached_property
     def uses(self) -> pd.DataFrame:
         """Returns a row per process and file: process, path (numbers) and the columns of USES."""
-        import pandas as pd
-
         lengths = [len(places) for places, _ in self.files]
         columns = {name: np.concatenate([uses[name] for _, uses in self.files]) for name in USES}
         where = {

@@ -6,22 +6,19 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from iolens.forest.forest import Forest
 from iolens.forest.summary import processes
 from iolens.forest.tree import tree_of
+from iolens.lazy import pd
 from iolens.log import Job
 from iolens.log.container import LogError
 from iolens.log.reader import read_log
 from iolens.log.records import Records
 from iolens.metrics.processor.mpi.nodes import Chain, inner_chains
 from iolens.metrics.processor.sampled.groups import POSIX, STDIO, group_of
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _WORKER = re.compile(r"(python|pypy)[\d.]* .*\((forked|multiprocessing worker)\)$")
 _SERVER = "multiprocessing fork server"
@@ -75,8 +72,6 @@ def input_pipeline(forest: Forest) -> pd.DataFrame | None:
     The side that waits less holds up the other one. Sources of the bounds: the main process's own time remains; with
     storage that takes no time, the workers' own time divided by their number remains.
     """
-    import pandas as pd
-
     teams = _teams(forest)
     if not teams:
         return None

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from iolens.forest.forest import Forest
 from iolens.forest.tree import process_names, tree_of
-
-if TYPE_CHECKING:
-    import pandas as pd
+from iolens.lazy import pd
 
 _SUMS = ("bytes_read", "bytes_written", "opens", "reads", "writes", "read_seconds", "write_seconds", "meta_seconds")
 
@@ -27,8 +24,6 @@ def processes(forest: Forest) -> pd.DataFrame:
     ranks), partial (reasons), command, log. Bytes are those of the layers at which they reach a file: POSIX and stdio,
     DFS or DAOS.
     """
-    import pandas as pd
-
     tree, found = tree_of(forest), forest.processes
     frame = pd.DataFrame(
         {
@@ -70,8 +65,6 @@ def process_groups(forest: Forest) -> pd.DataFrame:
     bytes_written, opens, io_seconds (sums over the processes' ranks), wall (seconds times ranks), cpu and off_processor
     (of the processes whose log knows them; NaN: none), partial (processes whose log is not whole).
     """
-    import pandas as pd
-
     tree, rows = tree_of(forest), processes(forest)
     rows = rows.assign(end=rows["start"] + rows["seconds"], wall=rows["seconds"] * rows["ranks"])
     rows["cpu"] = rows["user_time"] + rows["system_time"]
@@ -144,8 +137,6 @@ def process_hosts(forest: Forest) -> pd.DataFrame:
 
 def damaged_logs(forest: Forest) -> pd.DataFrame | None:
     """Returns the logs that could not be read, with the reasons; None if all could be read."""
-    import pandas as pd
-
     rows = [(each.log, each.reason) for each in forest.damaged]
     return pd.DataFrame(rows, columns=["log", "reason"]) if rows else None
 

@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from iolens.forest.forest import Forest
 from iolens.forest.label import label
 from iolens.forest.process import Process
-
-if TYPE_CHECKING:
-    import pandas as pd
+from iolens.lazy import pd
 
 _SLACK = 1e-3
 """Seconds by which a child may appear to begin before its parent."""
@@ -148,8 +145,6 @@ def _depth_first(above: list[int], first: np.ndarray) -> list[int]:
 
 def process_names(forest: Forest) -> pd.Series[str]:
     """Returns a name such as `3 × gcc` for each group, with the group's number as index."""
-    import pandas as pd
-
     tree = tree_of(forest)
     counts = np.bincount(tree.group, minlength=len(tree.labels))
     return pd.Series([name if n == 1 else f"{n:,} × {name}" for name, n in zip(tree.labels, counts, strict=True)])

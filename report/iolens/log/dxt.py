@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from iolens.foreign import decoded
+from iolens.lazy import pd
 from iolens.log.container import Container, Region, inflated_pieces
 from iolens.log.records import Records, numbered
 from iolens.log.variable import damaged
@@ -134,8 +135,6 @@ def _thread_numbers(ranks: np.ndarray, starts: np.ndarray, threads: np.ndarray) 
 
     A log identifies a thread by its pthread_self(), an address that has no meaning outside its process.
     """
-    import pandas as pd
-
     code, known = pd.factorize(threads)
     pairs = ranks.astype(np.int64) * max(1, len(known)) + code
     pair, rows = pd.factorize(pairs)

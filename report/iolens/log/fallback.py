@@ -10,10 +10,9 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    import pandas as pd
+from iolens.lazy import pd
 
 _SECONDS = 600
 
@@ -30,8 +29,6 @@ def read_with_darshan(path: Path, module: str) -> tuple[pd.DataFrame | None, str
         return None, f"the Python package darshan failed on it (exit code {done.returncode})"
     if found["reason"]:
         return None, found["reason"]
-    import pandas as pd
-
     return pd.DataFrame(found["rows"]), ""
 
 

@@ -6,13 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from iolens.lazy import pd
 from iolens.log.records import Records, tables_of
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 EMULATED = "emulated"
 """The storage of a job, and of a run in run.json, whose time was a model's."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from iolens.lazy import pd
 from iolens.log.container import Container, LogError, Region, open_container
 from iolens.log.dxt import read_dxt
 from iolens.log.fallback import read_with_darshan
@@ -20,8 +21,6 @@ from iolens.log.records import Frames, Records
 from iolens.log.variable import VERSIONS, read_apmpi, read_heatmap, read_lustre
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     Found: TypeAlias = Records | pd.DataFrame
 
 _VARIABLE = {

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from iolens.lazy import pd
+
 if TYPE_CHECKING:
     import numpy as np
-    import pandas as pd
 
     Block = tuple[Mapping[str, int], np.ndarray | list[np.ndarray] | "LazyRows"]
 
@@ -118,8 +119,6 @@ class Records:
 
     def as_frame(self) -> pd.DataFrame:
         """Returns a new DataFrame with all columns; changing it does not change the records."""
-        import pandas as pd
-
         single: dict[str, Any] = dict(self.single)
         for name, texts in self.coded.items():
             single[name] = pd.Categorical.from_codes(self.single[name], categories=list(texts))

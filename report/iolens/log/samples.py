@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    import pandas as pd
+from iolens.lazy import pd
 
+if TYPE_CHECKING:
     from iolens.log.job import Job
 
 
@@ -31,8 +31,6 @@ def held_samples(job: Job) -> pd.DataFrame | None:
 
 def _held(rows: pd.DataFrame, hz: float) -> pd.DataFrame:
     """Returns the rows with the running samples of each thread reduced to its processor time."""
-    import pandas as pd
-
     running = rows[~rows["waits"]]
     same = [running["rank"], running["thread"]]
     seen = running["count"].groupby(same).transform("sum")

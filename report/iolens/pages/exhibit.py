@@ -11,13 +11,12 @@ from dataclasses import dataclass, replace
 from inspect import getdoc
 from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
 
+from iolens.lazy import pd
 from iolens.log.records import Records
 from iolens.missing import is_nan
 from iolens.pages.blocks import About, Block, FigureBlock, Ranks, Table, Text
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     Rows: TypeAlias = pd.DataFrame | Records
 
 S = TypeVar("S")
@@ -193,8 +192,6 @@ def frames(exhibits: Iterable[Exhibit[S]], subject: S) -> Mapping[str, pd.DataFr
 
     The index has a row per table: name, title, rows, columns (names, separated by blanks), definition (the metric's).
     """
-    import pandas as pd
-
     shown = [(exhibit, exhibit.every(subject)) for exhibit in exhibits]
     found = {exhibit.name: frame for exhibit, frame in shown if frame is not None}
     rows = [

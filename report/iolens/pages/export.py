@@ -6,13 +6,10 @@ import os
 from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from iolens.errors import IolensError, UsageError
+from iolens.lazy import pd
 from iolens.pages.output import make_folder, written_aside
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def need_folders(folders: Mapping[str, Path | None]) -> None:

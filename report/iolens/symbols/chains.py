@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
+from iolens.lazy import pd
 from iolens.symbols.common import ByRank
 from iolens.symbols.generated import is_passage, is_python
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _WRAPPERS = "libiolens"
 """Prefixes of the names of the profiler's own libraries."""

@@ -8,10 +8,9 @@ rank, or, if the rank has none, the common row.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Generic, TypeVar
 
-if TYPE_CHECKING:
-    import pandas as pd
+from iolens.lazy import pd
 
 _COMMON = -1
 """The rank of rows that all ranks share."""
@@ -42,8 +41,6 @@ def with_rows(rows: pd.DataFrame, table: pd.DataFrame, number: str) -> pd.DataFr
 
     `table` has the columns `rank` and `number` too; the rank in the result is that of `rows`.
     """
-    import pandas as pd
-
     own = pd.MultiIndex.from_frame(rows[["rank", number]]).isin(pd.MultiIndex.from_frame(table[["rank", number]]))
     keyed = rows.assign(owner=rows["rank"].where(own, _COMMON))
     return keyed.merge(table.rename(columns={"rank": "owner"}), how="left", on=["owner", number]).drop(columns="owner")

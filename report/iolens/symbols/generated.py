@@ -6,12 +6,9 @@ import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
 
+from iolens.lazy import pd
 from iolens.symbols.lines import Line
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _PYTHON = "py::"
 """The form of a Python function's name: `py::FUNCTION:FILE`."""

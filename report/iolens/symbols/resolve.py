@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from iolens.lazy import pd
 from iolens.symbols.common import with_rows
 from iolens.symbols.elf import EMPTY, Elf, read_elf
 from iolens.symbols.generated import GENERATED, generated_line, generated_names
@@ -14,9 +14,6 @@ from iolens.symbols.given_names import PARTS, given_name, is_split_part
 from iolens.symbols.lines import Line, demangled, lines_of
 from iolens.symbols.nameless import without_symbols
 from iolens.symbols.places import object_file
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def resolve(
@@ -34,8 +31,6 @@ def resolve(
     address is looked up once however many ranks have it. Of a function that the program generated, `object` is its
     source, and `symbol` the whole name that it was given.
     """
-    import pandas as pd
-
     known = objects[["rank", "object", "build_id", "path"]]
     merged = with_rows(nodes, known, "object")
     merged["path"] = merged["path"].fillna("")

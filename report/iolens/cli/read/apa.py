@@ -6,13 +6,10 @@ import argparse
 import textwrap
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from iolens.errors import IolensError
+from iolens.lazy import pd
 from iolens.metrics.processor.sampled.groups import USER
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _MOST_FUNCTIONS = 200
 _LEAST_SHARE, _CUMULATED, _LEAST_BYTES = 1.0, 90.0, 200

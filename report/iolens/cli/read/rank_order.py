@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from iolens.cli.numbers import positive
 from iolens.errors import IolensError, UsageError
+from iolens.log import Job
 
 if TYPE_CHECKING:
-    from iolens.log import Job
     from iolens.metrics.processor.mpi.rank_order import Order
 
 

@@ -5,13 +5,11 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from iolens.cli.output import add_output, add_table_folders, output_of
 from iolens.errors import UsageError
-
-if TYPE_CHECKING:
-    import pandas as pd
+from iolens.lazy import pd
 
 Tables: TypeAlias = "Callable[[], Mapping[str, pd.DataFrame]]"
 

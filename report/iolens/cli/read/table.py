@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from iolens.errors import IolensError, UsageError
+from iolens.lazy import pd
 from iolens.missing import is_nan
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from iolens.metrics.processor.ask import Ask
     from iolens.pages.blocks import Table
     from iolens.pages.exhibit import Exhibit

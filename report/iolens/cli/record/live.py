@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from iolens.errors import IolensError, UsageError
+from iolens.log import Job
 
 if TYPE_CHECKING:
     from iolens.lab.recovery.recover import Spool
-    from iolens.log import Job
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

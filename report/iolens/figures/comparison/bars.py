@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
@@ -21,12 +22,8 @@ from iolens.figures.comparison.levels import (
     wrapped,
 )
 from iolens.figures.style import FULL_WIDTH, styled
+from iolens.lazy import pd
 from iolens.metrics.comparison.settings import describe, level_text, name_text, sorted_levels
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.axes import Axes
-
 
 _PLOT_WIDTH = 5.2
 """Inches that are left for the bars beside the axis and the key."""

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from iolens.figures.comparison.levels import POINT, level_colours, lines_of, ratio_axes, ratio_mark, wrapped
 from iolens.figures.style import FULL_WIDTH, styled
+from iolens.lazy import pd
 from iolens.metrics.comparison.settings import level_text, name_text
 from iolens.missing import is_nan
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _ROW_NAME = 48
 """Maximum width of a line of a row's name, in characters."""

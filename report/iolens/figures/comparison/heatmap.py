@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import matplotlib
+from matplotlib.axes import Axes
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
@@ -15,11 +16,8 @@ from matplotlib.patches import Rectangle
 from iolens.figures.comparison.bars import matching
 from iolens.figures.comparison.levels import BEST, name_places, wrapped
 from iolens.figures.style import FULL_WIDTH, styled
+from iolens.lazy import pd
 from iolens.metrics.comparison.settings import describe, level_text, name_text, sorted_levels
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.axes import Axes
 
 _COLUMNS = 12
 """Maximum number of columns of numbers across a page, over all panels side by side, that can be read."""

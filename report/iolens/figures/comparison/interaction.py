@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
 from iolens.figures.comparison.levels import level_colours, level_line, name_places, nice_ticks
 from iolens.figures.style import FULL_WIDTH, styled
+from iolens.lazy import pd
 from iolens.metrics.comparison.settings import describe_one, level_text, name_text, sorted_levels
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _PLOT_WIDTH = 4.6
 """Inches that are left for the lines beside the axis and the key."""

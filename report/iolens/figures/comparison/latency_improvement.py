@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from iolens.figures.comparison.levels import error_bar, level_colours, name_places, wrapped
 from iolens.figures.style import FULL_WIDTH, INK, styled
+from iolens.lazy import pd
 from iolens.metrics.comparison.settings import size_text
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.axes import Axes
 
 LOWEST = -150.0
 """Percent; a variant that takes more than 2.5 times as long leaves the axis, with its number written."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
@@ -12,9 +11,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 from iolens.figures.comparison.latency_improvement import KEY_WIDTH, PLOT_WIDTH, size_label
 from iolens.figures.comparison.levels import MARKERS, error_bar, level_colours, name_places, wrapped
 from iolens.figures.style import FULL_WIDTH, styled
-
-if TYPE_CHECKING:
-    import pandas as pd
+from iolens.lazy import pd
 
 _MICRO = 1e6
 

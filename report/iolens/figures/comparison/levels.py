@@ -5,17 +5,15 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import matplotlib
+from matplotlib.axes import Axes
 from matplotlib.ticker import NullLocator
 
 from iolens.figures.style import INK, WRITE
+from iolens.lazy import pd
 from iolens.missing import is_nan
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.axes import Axes
 
 BEST = WRITE
 _CHARACTER = 0.06

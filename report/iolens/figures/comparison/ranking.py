@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from matplotlib.figure import Figure
 
 from iolens.figures.comparison.levels import BEST, LEFT_OUT, POINT, error_bar, lines_of, reach, wrapped
 from iolens.figures.style import FULL_WIDTH, styled
-
-if TYPE_CHECKING:
-    import pandas as pd
+from iolens.lazy import pd
 
 MOST = 36
 """Maximum number of rows on a page that can be read."""

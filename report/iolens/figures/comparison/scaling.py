@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
 from iolens.figures.comparison.levels import level_colours, level_line
 from iolens.figures.style import FULL_WIDTH, INK, QUIET, styled
-
-if TYPE_CHECKING:
-    import pandas as pd
+from iolens.lazy import pd
 
 
 @styled

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from matplotlib.figure import Figure
 
 from iolens.figures.comparison.levels import BEST, POINT, reach, wrapped
 from iolens.figures.style import FULL_WIDTH, INK, styled
-
-if TYPE_CHECKING:
-    import pandas as pd
+from iolens.lazy import pd
 
 _HEIGHT = 2.4
 """Size of the figure in inches."""

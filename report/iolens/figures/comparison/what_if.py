@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from matplotlib.figure import Figure
 
 from iolens.figures.comparison.levels import POINT, lines_of, wrapped
 from iolens.figures.style import FULL_WIDTH, INK, styled
-
-if TYPE_CHECKING:
-    import pandas as pd
+from iolens.lazy import pd
 
 _MOST = 24
 """Maximum number of bars that a reader can distinguish."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from iolens.figures.style import HALF_WIDTH, META, OTHER, READ, WRITE, canvas, mark, nothing, styled
+from iolens.lazy import pd
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.figure import Figure
 
 _PARTS = (("read", READ), ("write", WRITE), ("meta", META), ("other", OTHER))

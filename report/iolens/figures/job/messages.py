@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from iolens.figures.job.activity import UNITS, unit_of
 from iolens.figures.style import HALF_WIDTH, READ, canvas, styled
+from iolens.lazy import pd
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.figure import Figure
 
 _MOST = 24

@@ -6,9 +6,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from iolens.figures.style import HALF_WIDTH, META, READ, WRITE, canvas, mark, nothing, styled
+from iolens.lazy import pd
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.figure import Figure
 
 STEP = 0.135

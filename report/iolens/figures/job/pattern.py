@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from iolens.figures.job.operations import short_count
 from iolens.figures.style import GRID, HALF_WIDTH, INK, READ, WRITE, canvas, mark, nothing, styled
+from iolens.lazy import pd
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.figure import Figure
 
 _COLOURS = {"read": READ, "write": WRITE}

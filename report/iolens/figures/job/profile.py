@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from iolens.figures.style import FULL_WIDTH, canvas, styled
+from iolens.lazy import pd
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.figure import Figure
 
 _COLOURS = {"USER": "#009e73", "MPI": "#0072b2", "MPI-IO": "#cc79a7", "POSIX": "#d55e00", "STDIO": "#e69f00"}

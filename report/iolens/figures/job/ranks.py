@@ -9,9 +9,9 @@ import numpy as np
 
 from iolens.figures.job.activity import FEW_RANKS, UNITS, unit_of
 from iolens.figures.style import FULL_WIDTH, HALF_WIDTH, INK, READ, WRITE, canvas, mark, styled
+from iolens.lazy import pd
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.figure import Figure
 
 _MOST_BARS = 400

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from iolens.figures.job.operations import count_label, short_count
 from iolens.figures.style import HALF_WIDTH, READ, WRITE, canvas, mark, nothing, styled
+from iolens.lazy import pd
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.figure import Figure
 
 LABELS = ("≤ 100", "≤ 1K", "≤ 10K", "≤ 100K", "≤ 1M", "≤ 4M", "≤ 10M", "≤ 100M", "≤ 1G", "> 1G")

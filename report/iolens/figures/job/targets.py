@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from iolens.figures.job.activity import UNITS, unit_of
 from iolens.figures.style import FULL_WIDTH, READ, WRITE, canvas, styled
+from iolens.lazy import pd
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.figure import Figure
 
 _COLOUR = "#56b4e9"

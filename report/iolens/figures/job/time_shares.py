@@ -10,6 +10,7 @@ import numpy as np
 
 from iolens.figures.job.activity import FEW_RANKS
 from iolens.figures.style import FULL_WIDTH, META, OTHER, READ, WRITE, canvas, styled
+from iolens.lazy import pd
 from iolens.metrics.processor.sampled import parts
 from iolens.metrics.processor.sampled.parts import (
     ASLEEP,
@@ -28,7 +29,6 @@ from iolens.metrics.processor.sampled.parts import (
 )
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.figure import Figure
 
 _COLOURS = {

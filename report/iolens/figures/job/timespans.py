@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from iolens.figures.job.activity import FEW_RANKS, MANY_RANKS
 from iolens.figures.job.operations import count_label
 from iolens.figures.style import FULL_WIDTH, HALF_WIDTH, READ, WRITE, canvas, mark, nothing, styled
+from iolens.lazy import pd
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.figure import Figure
 
 _MOST_ROWS = 250

@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib import colormaps
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.image import AxesImage
 
 from iolens.figures.job.activity import FEW_RANKS, LEVELS, UNITS, marks, scale, unit_of
 from iolens.figures.style import FULL_WIDTH, QUIET, nothing, styled
 from iolens.figures.subjects.colours import legend_label
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.image import AxesImage
-
     from iolens.metrics.subjects.shapes import Activity
 
 _ACROSS = 2

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from iolens.figures.job.operations import count_label
 from iolens.figures.job.sizes import LABELS
 from iolens.figures.style import FULL_WIDTH, INK, styled
 from iolens.figures.subjects.colours import colours, legend_label
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.axes import Axes
+from iolens.lazy import pd
 
 _ACROSS = 2
 """Number of panels in a row."""

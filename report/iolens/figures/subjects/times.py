@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from iolens.figures.style import FULL_WIDTH, INK, META, READ, WRITE, nothing, styled
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.axes import Axes
+from iolens.lazy import pd
 
 _PARTS = (("read", READ), ("write", WRITE), ("meta", META))
 _BAR = 0.2

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from iolens.log import Job
+
 if TYPE_CHECKING:
-    from iolens.log import Job
     from iolens.log.records import Records
 
 

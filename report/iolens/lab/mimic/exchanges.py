@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from iolens.lab.mimic.calls import Calls, Kind, calls_of
+from iolens.log import Job
 from iolens.log.records import Records
-
-if TYPE_CHECKING:
-    from iolens.log import Job
 
 _COLLECTIVES = {
     "Barrier": Kind.BARRIER,

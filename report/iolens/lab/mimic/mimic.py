@@ -14,10 +14,10 @@ from iolens.lab.mimic.phases import Group, Step, fold, groups_of, pauses, waits_
 from iolens.lab.mimic.readme import experiment_of, makefile, readme_of
 from iolens.lab.mimic.tables import kinds, tables_of
 from iolens.lab.mimic.trace import read_trace
+from iolens.log import Job
 
 if TYPE_CHECKING:
     from iolens.lab.mimic.calls import Trace
-    from iolens.log import Job
 
 _LONG = (1e-3, 1e-2, 1e-1, np.inf)
 """Thresholds in seconds: calls with a longer wait before them are distinguished by it. The next threshold is tried if

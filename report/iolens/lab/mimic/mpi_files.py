@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,10 +21,8 @@ from iolens.lab.mimic.calls import (
     numbers_of,
     transfers_of,
 )
+from iolens.log import Job
 from iolens.log.records import Records
-
-if TYPE_CHECKING:
-    from iolens.log import Job
 
 WORLD, SELF = 0, 1
 """Numbers of the two communicators that every program has."""

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from iolens.lab.mimic.calls import Calls, Kind, calls_of, joined
+from iolens.log import Job
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from iolens.log import Job
 
 _COUNTS = {
     Kind.STREAM_OPEN: ("OPENS", "OPEN", ""),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from iolens.errors import IolensError
@@ -23,10 +21,8 @@ from iolens.lab.mimic.exchanges import read_exchanges
 from iolens.lab.mimic.mpi_files import read_mpi_files
 from iolens.lab.mimic.streams import read_streams
 from iolens.lab.mimic.uncounted import Counted, calls_without_times, split_kinds
+from iolens.log import Job
 from iolens.log.records import Records
-
-if TYPE_CHECKING:
-    from iolens.log import Job
 
 _EVENTS = {"open": Kind.OPEN, "close": Kind.CLOSE, "sync": Kind.FSYNC}
 _SLACK = 1e-9

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from iolens.lab.mimic.calls import TRANSFERS, Calls, Kind, calls_of, joined
 from iolens.lab.mimic.duplicates import choose
+from iolens.log import Job
 from iolens.log.records import Records
-
-if TYPE_CHECKING:
-    from iolens.log import Job
 
 _STATS_OF_OPEN = {"ompio": 1, "romio321": 0, "romio341": 0}
 """Number of stats that an MPI-IO component makes in MPI_File_open, as logs of programs without stats show."""

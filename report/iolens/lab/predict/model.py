@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from iolens.errors import UsageError
 from iolens.lab.installation import storage_config
 from iolens.lab.sizes import parse_size
 from iolens.lab.storage.emulated import EMULATED
-
-if TYPE_CHECKING:
-    from iolens.log import Job
+from iolens.log import Job
 
 _FIRST_EFFECT = "lock_growth"
 """Key of ost.yaml with which its effects begin."""

@@ -6,18 +6,15 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from iolens.errors import IolensError
 from iolens.lab.predict.extents import NOTHING, Extents, View, piece, union
 from iolens.lab.storage.layout import Layout
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from iolens.log import Job
+from iolens.lazy import pd
+from iolens.log import Job
 
 _ACCESS, COLLECTIVE, OPEN, CLOSE, FLUSH = "access", "collective", "open", "close", "flush"
 _EVENTS = {"open": "access", "sync": FLUSH, "close": FLUSH, "MPI open": OPEN, "MPI sync": FLUSH, "MPI close": CLOSE}
@@ -166,8 +163,6 @@ def _read_layouts(job: Job, layout: Layout | None) -> dict[int, Layout]:
 
 def _traced(job: Job, module: str, layouts: Mapping[int, Layout]) -> pd.DataFrame:
     """Returns the traced transfers of striped files, in the order of time."""
-    import pandas as pd
-
     frame = job.frames.get(module)
     columns = ["id", "rank", "op", "offset", "length", "start", "end"]
     if frame is None:
@@ -213,8 +208,6 @@ def _closes(job: Job, *traces: pd.DataFrame) -> pd.DataFrame:
     """Returns a substitute for missing events: after all transfers, each rank closes every file of which it
     moved bytes.
     """
-    import pandas as pd
-
     rows = [
         {"id": key, "rank": rank, "event": "close", "view": -1, "start": end, "end": end}
         for frame in (traces[:1] if len(traces[0]) else traces[1:])

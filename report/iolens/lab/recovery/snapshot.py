@@ -6,15 +6,12 @@ import itertools
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from iolens.errors import IolensError, UsageError
 from iolens.lab.recovery import recover
 from iolens.lab.recovery.places import SNAPSHOT_MARK, default_folders
 from iolens.lab.recovery.recover import Spool
-
-if TYPE_CHECKING:
-    from iolens.log import Job
+from iolens.log import Job
 
 
 def running_jobs() -> list[list[Spool]]:

@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from iolens.errors import IolensError
 from iolens.lab.installation import find_program
@@ -20,12 +19,9 @@ from iolens.lab.run import mpi
 from iolens.lab.run.command_line import take_apart, with_environment
 from iolens.lab.run.preload import chain, preload_value
 from iolens.lab.run.selfbench import Cost, Measured, surroundings
+from iolens.lazy import pd
+from iolens.log import Job
 from iolens.metrics.statistics.intervals import median_interval
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from iolens.log import Job
 
 _OPEN = "open and close"
 CHARGED: dict[str, dict[str, str]] = {

@@ -9,16 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from iolens.errors import IolensError
 from iolens.lab.files import write_aside
 from iolens.lab.say import say
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from iolens.log import Job
+from iolens.lazy import pd
+from iolens.log import Job
 
 _PROCESSES, _FILES = "processes.csv", "files.csv"
 
@@ -42,7 +38,6 @@ def gather(logs: Sequence[Path], folder: Path) -> tuple[Path, ...]:
 
 def _merge(logs: Sequence[Path]) -> Merged:
     """Returns the logs as two tables; a log that cannot be read is named and left out."""
-    import pandas as pd
 
     from iolens.log import read_log
     from iolens.metrics.files.overview import all_files

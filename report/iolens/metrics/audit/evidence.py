@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from iolens.lazy import pd
 from iolens.missing import is_nan
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 KEPT, BROKEN, UNKNOWN = "kept", "not kept", "cannot be known"
 """The possible outcomes of a check."""
@@ -62,8 +60,6 @@ class Evidence:
 
 def frame_of(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     """Returns rows as `Evidence.runs`: all columns, None if a row has no value."""
-    import pandas as pd
-
     return pd.DataFrame({name: pd.Series([row.get(name) for row in rows], dtype=object) for name in _RECORDED})
 
 

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from iolens.lazy import pd
 from iolens.metrics.audit import io500, reporting, setup
 from iolens.metrics.audit.evidence import Evidence, Finding
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 SOURCES = {
     "Hoefler and Belli": "T. Hoefler, R. Belli: Scientific Benchmarking of Parallel Computing Systems, SC15, "
@@ -48,7 +45,5 @@ RULES: tuple[Rule, ...] = (
 
 def audit(evidence: Evidence) -> pd.DataFrame:
     """Returns one row per rule: source, number, rule, state (kept, not kept, cannot be known), evidence."""
-    import pandas as pd
-
     rows = [(rule.source, rule.number, rule.says, *rule.check(evidence)) for rule in RULES]
     return pd.DataFrame(rows, columns=["source", "number", "rule", "state", "evidence"])

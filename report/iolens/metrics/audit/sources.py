@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timezone
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from iolens.lazy import pd
 from iolens.metrics.audit.evidence import Evidence, frame_of
 from iolens.metrics.comparison.points import measured
 from iolens.metrics.comparison.results import Comparison
@@ -18,9 +19,6 @@ from iolens.metrics.subjects.facts import facts_of
 from iolens.metrics.subjects.subject import Subjects, Trial
 from iolens.metrics.subjects.values import RUN
 from iolens.missing import is_nan
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _MEASURED = (
     ("Bandwidth", "write"),

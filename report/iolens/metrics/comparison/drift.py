@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from iolens.lazy import pd
 from iolens.metrics.statistics.intervals import CONFIDENCE, Ratio, ratio_of
 from iolens.metrics.statistics.student import t_quantile
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from iolens.metrics.comparison.measure import Measure
 
 _LEAST_FREEDOM = 3
@@ -26,7 +25,6 @@ def drift(runs: pd.DataFrame, measure: Measure) -> Ratio | None:
     the interval is Student's, from the scatter around the line.
     """
     import numpy as np
-    import pandas as pd
 
     usable = runs[runs["usable"].astype(bool) & runs[measure.column].notna() & runs["started"].notna()]
     if len(usable) < _LEAST_FREEDOM:

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-import pandas as pd
-
+from iolens.lazy import pd
 from iolens.metrics.comparison.measure import Measure
 from iolens.metrics.comparison.settings import sorted_levels
 from iolens.metrics.statistics.intervals import CONFIDENCE, Family, Ratio

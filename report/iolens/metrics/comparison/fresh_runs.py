@@ -7,8 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import pandas as pd
-
+from iolens.lazy import pd
 from iolens.metrics.comparison.effects import Point
 from iolens.metrics.comparison.measure import Measure
 from iolens.metrics.comparison.points import measured, point_row

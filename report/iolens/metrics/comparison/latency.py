@@ -16,8 +16,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-import pandas as pd
-
+from iolens.lazy import pd
 from iolens.metrics.comparison.settings import describe
 from iolens.metrics.statistics.intervals import Family, Ratio, family
 

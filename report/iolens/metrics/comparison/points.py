@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import pandas as pd
-
+from iolens.lazy import pd
 from iolens.metrics.comparison.effects import Point
 from iolens.metrics.comparison.measure import Measure
 from iolens.metrics.comparison.settings import describe

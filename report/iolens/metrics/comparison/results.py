@@ -12,8 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import pandas as pd
-
+from iolens.lazy import pd
 from iolens.log.job import EMULATED
 from iolens.metrics.comparison.effects import Groups, Interaction, Point, effects, interaction
 from iolens.metrics.comparison.fresh_runs import Fresh, fresh_runs

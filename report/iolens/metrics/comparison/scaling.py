@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from iolens.lazy import pd
 from iolens.metrics.comparison.points import measured
 from iolens.metrics.comparison.results import Comparison
 from iolens.metrics.comparison.settings import JointLevel, describe
@@ -15,9 +16,6 @@ from iolens.metrics.statistics.intervals import family
 from iolens.metrics.subjects.aligned import numbers
 from iolens.metrics.subjects.subject import Subjects
 from iolens.metrics.subjects.values import RUN
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _WORKERS = ("ranks", "nodes")
 """Settings whose levels are numbers of workers. If an experiment varies both, the first one is used."""
@@ -48,8 +46,6 @@ def scaling(points: Sequence[Measured]) -> pd.DataFrame | None:
     for all of its points together (`statistics.Family.against`). The kind is `neither` if the work is equal in neither
     sense. None without two numbers of workers.
     """
-    import pandas as pd
-
     rows: list[tuple[Any, ...]] = []
     for rest in dict.fromkeys(point.rest for point in points):
         group = sorted((point for point in points if point.rest == rest and point.rates), key=lambda one: one.workers)

@@ -9,8 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import pandas as pd
-
+from iolens.lazy import pd
 from iolens.metrics.comparison.settings import JointLevel, joint_level, joint_name, level_order
 
 Levels = tuple[Any, ...]

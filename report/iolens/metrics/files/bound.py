@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import pandas as pd
+from iolens.lazy import pd
 
 _MB, MIB = 10**6, 2**20
 

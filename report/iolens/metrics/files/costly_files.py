@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.files.families import Families, families
 from iolens.metrics.files.overview import all_files, lowest, slowest_seconds, with_bytes
 from iolens.metrics.files.users import ranges, ranks_of
 from iolens.metrics.grouping import Groups, empty, most, ordered, stacked, without_repeats
 from iolens.metrics.once import once_per_job
-
-if TYPE_CHECKING:
-    from iolens.log import Job
 
 _SMALL = 0.001
 """Minimum share of the largest value that a file must have to get a row."""

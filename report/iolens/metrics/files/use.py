@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from iolens.log import Job
 from iolens.log.counters import BUCKETS
 from iolens.log.records import LazyRows, Records, numbered
 from iolens.metrics.job.layers import LAYERS
@@ -16,7 +17,6 @@ from iolens.metrics.once import once_per_job
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from iolens.log import Job
 
 _LARGEST = ("MAX_BYTE_READ", "MAX_BYTE_WRITTEN", "FILE_ALIGNMENT")
 """Counters of which the largest value is kept. All other counters are added up, except the times of single ranks and

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from iolens.lazy import pd
+from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.files.overview import lowest_of
 from iolens.metrics.once import once_per_job
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from iolens.log import Job
 
 
 @once_per_job
@@ -40,8 +35,6 @@ def rank_bytes(job: Job) -> pd.DataFrame | None:
     """Returns `heat_bytes` as a frame with a row for each rank, including ranks that moved nothing; None without heat
     maps.
     """
-    import pandas as pd
-
     found = heat_bytes(job)
     return None if found is None else pd.DataFrame(found, index=pd.RangeIndex(max(job.nprocs, 1), name="rank"))
 

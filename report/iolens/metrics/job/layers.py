@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-if TYPE_CHECKING:
-    import pandas as pd
+from iolens.lazy import pd
 
+if TYPE_CHECKING:
     from iolens.log.records import Records
 
     Table: TypeAlias = pd.DataFrame | Records

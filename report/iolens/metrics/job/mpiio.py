@@ -5,19 +5,16 @@ bytes.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from iolens.lazy import pd
+from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.files.overview import path_column, paths
 from iolens.metrics.grouping import Groups, labelled, most, ordered, without_repeats
 from iolens.metrics.once import once_per_job
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from iolens.log import Job
 
 _WRITERS = (
     *("path", "writers", "others", "bytes", "writes", "largest_write", "common_write", "not_aligned", "seconds"),

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from iolens.lazy import pd
+from iolens.log import Job
 from iolens.metrics.job.cost import all_performance
 from iolens.metrics.processor.sampled.samples import sample_rows
 from iolens.metrics.processor.time import of_first_threads
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from iolens.log import Job
 
 
 @dataclass(frozen=True)

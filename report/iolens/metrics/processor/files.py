@@ -5,18 +5,15 @@ Averages over all ranks would hide that one rank does everything.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from iolens.lazy import pd
+from iolens.log import Job
 from iolens.log.records import as_records
 from iolens.metrics.job.layers import MIB
 from iolens.metrics.once import once_per_job
 from iolens.metrics.processor.ask import DEFAULT, LEFT_OUT, Ask, kept
 from iolens.metrics.processor.io import rank_io
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from iolens.log import Job
 
 _SYSTEM = re.compile(r"/(proc|sys)/")
 _COLUMNS = ["name", "seconds", "mib", "rate", "ranks", "calls", "bytes_per_call", "bytes"]
@@ -46,8 +43,6 @@ def _file_rows(job: Job, kind: str, ask: Ask) -> pd.DataFrame | None:
     moved = rank_io(job)
     if moved is None:
         return None
-    import pandas as pd
-
     rows = moved.frame()
     rows = rows[(rows["function"] == kind) & (rows["calls"] > 0) & ~rows["file"].str.match(_SYSTEM)]
     rows = kept(as_records(rows.drop(columns=["function", "id"])), ask.where).frame()

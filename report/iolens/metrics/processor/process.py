@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from iolens.lazy import pd
+from iolens.log import Job
 from iolens.metrics.job.processes import rank_usage
 from iolens.metrics.once import once_per_job
 from iolens.metrics.processor.ask import DEFAULT, PE, Ask
 from iolens.metrics.processor.sampled.drill import Levels, Measures, answer
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from iolens.log import Job
     from iolens.log.records import Records
 
 _LEVELS = Levels((), (PE,))

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.grouping import ordered
 from iolens.metrics.once import once_per_job
@@ -14,9 +14,6 @@ from iolens.metrics.processor.imbalance import imbalance, imbalance_percent
 from iolens.metrics.processor.sampled.groups import OMP
 from iolens.metrics.processor.sampled.samples import is_sampled, sample_rows
 from iolens.metrics.processor.usage import threads
-
-if TYPE_CHECKING:
-    from iolens.log import Job
 
 _IDLE = 0.05
 """A thread that used less of a core than this part of the busiest one is a helper, and is left out of averages."""

@@ -24,10 +24,11 @@ place too, which bounds computing from both sides.
 from __future__ import annotations
 
 from dataclasses import astuple, dataclass, fields
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from iolens.lazy import pd
+from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.once import once_per_job
 from iolens.metrics.processor.imbalance import load_balance
@@ -55,11 +56,6 @@ from iolens.metrics.processor.sampled.parts import (
 )
 from iolens.metrics.processor.sampled.samples import is_sampled, sample_rows
 from iolens.metrics.processor.usage import BUSIER, CoreUse, core_use
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from iolens.log import Job
 
 Parts = dict[str, np.ndarray]
 """Seconds of each rank by part."""

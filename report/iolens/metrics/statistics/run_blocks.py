@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import pandas as pd
+from iolens.lazy import pd
 
 _MOST_APART = 0.2
 """Maximum share of runs that may have been made apart from their repetition, such as failed runs that were repeated."""
@@ -20,8 +18,6 @@ def run_blocks(parts: Sequence[pd.DataFrame]) -> list[list[int]] | None:
     A block is a repetition. A run that began while a later repetition was under way belongs to the later block. A run
     that was made before or after all others is a block by itself, so that it is compared with no other run.
     """
-    import pandas as pd
-
     runs = pd.concat(parts) if parts else pd.DataFrame()
     if runs.empty or "started" not in runs or runs["started"].isna().any():
         return None
@@ -48,8 +44,6 @@ def run_order(parts: Sequence[pd.DataFrame]) -> list[list[float]]:
     """Returns the position of each run in the order of starts, 0 to 1, for runs that have blocks (`run_blocks`). Runs
     that began in the same second have the same position.
     """
-    import pandas as pd
-
     begun = pd.to_datetime(pd.concat(parts)["started"], utc=True, format="ISO8601")
     places = iter((begun.rank() / len(begun)).tolist())
     return [[next(places) for _ in range(len(part))] for part in parts]

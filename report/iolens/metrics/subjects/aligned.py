@@ -5,17 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from iolens.lazy import pd
 from iolens.metrics.once import once_per_job
 from iolens.metrics.statistics.intervals import CONFIDENCE, Ratio, family
 from iolens.metrics.statistics.run_blocks import run_blocks
 from iolens.metrics.subjects.subject import Subject, Subjects
 from iolens.metrics.subjects.values import COMPLETE, PROFILES, values_of
 from iolens.missing import is_nan
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Key = tuple[str, str, str, int]
 """A value's group, name, unit, and whether more or less is better."""
@@ -37,8 +35,6 @@ def aligned(subjects: Subjects) -> pd.DataFrame:
     ratio of the quotients within blocks if all are runs of one sweep; the intervals of one row hold together over the
     subjects, by Bonferroni), and `standing B`.
     """
-    import pandas as pd
-
     measured, blocks = [numbers(subject) for subject in subjects.all], blocks_of(subjects)
     keys = _merged([list(each) for each in measured])
     rows = [
@@ -52,8 +48,6 @@ def aligned(subjects: Subjects) -> pd.DataFrame:
 @once_per_job
 def blocks_of(subjects: Subjects) -> list[list[int]] | None:
     """Returns the block of each run of each subject if all are runs of one sweep (`run_blocks`); else None."""
-    import pandas as pd
-
     return run_blocks(
         [
             pd.DataFrame(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from iolens.lazy import pd
 from iolens.log.job import EMULATED
 from iolens.metrics.files.bound import MIB, has_limits, of_runs
 from iolens.metrics.subjects.subject import Subject, Subjects
@@ -28,8 +29,6 @@ def _emulated(subject: Subject) -> bool:
 
 def _of_model(subject: Subject) -> float:
     """Returns the bound by the model in MiB/s; 0 if the runs do not record the numbers that the model needs."""
-    import pandas as pd
-
     limits = next((trial.limits for trial in subject.trials if has_limits(trial.limits)), {})
     found = of_runs(pd.json_normalize([dict(trial.record) for trial in subject.trials]), limits)
     return found[0] if found else 0.0

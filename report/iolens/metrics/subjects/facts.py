@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timezone
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from iolens.lazy import pd
 from iolens.log import Job
 from iolens.log.job import EMULATED
 from iolens.metrics.comparison.settings import describe, size_text, volume_text
@@ -15,9 +16,6 @@ from iolens.metrics.files.striping import layouts
 from iolens.metrics.job.mpiio import hints
 from iolens.metrics.once import once_per_job
 from iolens.metrics.subjects.subject import Output, Subject, Subjects, Trial
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _MOST = 3
 """Maximum number of different values of a fact that are listed for the repetitions of a subject."""
@@ -112,8 +110,6 @@ def aligned_facts(subjects: Subjects) -> pd.DataFrame:
     """Returns one row per fact: `fact`, a column of text for each subject, named by its letter (empty: not known;
     several values if its repetitions differ), and `differs`: whether the subjects that have the fact differ.
     """
-    import pandas as pd
-
     each = [_facts_of_subject(subject) for subject in subjects.all]
     names = list(dict.fromkeys(name for found in each for name in found))
     rows = []

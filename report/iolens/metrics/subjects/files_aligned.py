@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from iolens.lazy import pd
 from iolens.metrics.files.overview import all_files
 from iolens.metrics.once import once_per_job
 from iolens.metrics.subjects.subject import Subject, Subjects
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _COLUMNS = ("bytes_read", "bytes_written", "seconds")
 
@@ -52,8 +49,6 @@ def aligned_files(subjects: Subjects) -> pd.DataFrame:
 
 def _side_by_side(tables: Sequence[pd.DataFrame], letters: Sequence[str]) -> pd.DataFrame:
     """Returns one row per file of any table, with each table's columns by its letter."""
-    import pandas as pd
-
     named = [table.add_suffix(f" {letter}") for table, letter in zip(tables, letters, strict=True)]
     if all(table.index.equals(named[0].index) for table in named):
         return pd.concat([table.set_axis(named[0].index) for table in named], axis=1).rename_axis("file")
@@ -68,8 +63,6 @@ def _files_of(subject: Subject) -> pd.DataFrame:
     """Returns bytes and seconds of each path, averaged over the runs; paths of different runs are matched in the same
     way as those of subjects.
     """
-    import pandas as pd
-
     parts = [all_files(job).frame()[["path", *_COLUMNS]].groupby("path").sum() for job in subject.jobs]
     if not parts:
         return pd.DataFrame(columns=list(_COLUMNS), index=pd.Index([], name="path"), dtype=float)

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from iolens.lazy import pd
 from iolens.metrics.job.cost import io_cost
 from iolens.metrics.job.operations import access_sizes, operation_counts, sized_layers
 from iolens.metrics.once import once_per_job
 from iolens.metrics.subjects.subject import Subjects
 from iolens.metrics.times.timespans import activity, mapped
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _KINDS = ("read", "write", "meta")
 
@@ -29,8 +26,6 @@ def operation_seconds(subjects: Subjects) -> pd.DataFrame:
     a clock of whole seconds), logs. Layers in which no subject spent WORTH of the longest time are left out. The time
     of a layer includes that of the layers that it calls.
     """
-    import pandas as pd
-
     parts = []
     for letter, subject in subjects.named:
         for number, job in enumerate(subject.jobs):
@@ -58,8 +53,6 @@ def operation_calls(subjects: Subjects) -> pd.DataFrame:
     """Returns the calls of all ranks, a row per operation that any subject did: name, then for each subject a column
     named by its letter with the mean over its logs (NaN if no log records them).
     """
-    import pandas as pd
-
     parts = [
         operation_counts(job).frame().assign(letter=letter)
         for letter, subject in subjects.named
@@ -80,8 +73,6 @@ def sizes(subjects: Subjects) -> pd.DataFrame:
 
     Only the layers and kinds with an access, and of these the ranges from the first to the last that any subject used.
     """
-    import pandas as pd
-
     parts = []
     for letter, subject in subjects.named:
         for job in subject.jobs:

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.job.cost import moved_once
 from iolens.metrics.once import once_per_job
 from iolens.metrics.times.timespans import activity, has_heatmap, mapped
-
-if TYPE_CHECKING:
-    from iolens.log import Job
 
 _FEWEST_BURSTS = 4
 """Minimum number of bursts: fewer have too few intervals to be called even."""

@@ -7,19 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from iolens.lazy import pd
+from iolens.log import Job
 from iolens.metrics.files.overview import paths
 from iolens.metrics.once import once_per_job
 from iolens.metrics.times.spread import Spread
 from iolens.metrics.times.traces import TRACES, calls_made
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from iolens.log import Job
 
 KINDS = ("write", "read")
 

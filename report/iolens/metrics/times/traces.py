@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from iolens.lazy import pd
+from iolens.log import Job
 from iolens.metrics.files.overview import paths
 from iolens.metrics.job.layers import LAYERS
 from iolens.metrics.once import once_per_job
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from iolens.log import Job
     from iolens.log.records import Records
 
 PIECE = 1 << 20
@@ -64,8 +63,6 @@ def busiest_files(job: Job) -> pd.DataFrame | None:
 
     Returns None if nothing was traced.
     """
-    import pandas as pd
-
     found = [(module, layer, transfer_places(job, module)) for module, layer in TRACES.items()]
     rows = [(module, layer, one.path, one.calls, one.end) for module, layer, one in found if one is not None]
     return pd.DataFrame(rows, columns=["module", "layer", "path", "calls", "end"]) if rows else None
@@ -78,8 +75,6 @@ def threads(job: Job) -> pd.DataFrame | None:
     Columns: layer, rank, thread (numbered within the rank by its first access, from 0), calls, read, written (bytes),
     seconds (sum of its calls' times). Logs of Darshan after 3.5.0 distinguish threads; returns None if no rank has two.
     """
-    import pandas as pd
-
     found = []
     for module, layer in TRACES.items():
         frame = job.frames.get(module)

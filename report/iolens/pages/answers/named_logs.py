@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from iolens.errors import UsageError
+from iolens.log import Job
 from iolens.pages.answers import tools
 from iolens.pages.answers.verified import numbers_in_text
-
-if TYPE_CHECKING:
-    from iolens.log import Job
 
 
 @dataclass(frozen=True)

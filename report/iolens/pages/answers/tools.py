@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from iolens.advise import diagnosis
 from iolens.errors import UsageError
+from iolens.log import Job
 from iolens.metrics.job.unknown import unknown
 from iolens.pages.exhibit import definition
 from iolens.pages.exhibits.job import JOB_EXHIBITS
 from iolens.pages.job.advice_lists import judgement
 from iolens.pages.job.as_json import frame_rows
 from iolens.pages.job.words import fact_columns
-
-if TYPE_CHECKING:
-    from iolens.log import Job
 
 MOST_ROWS = 200
 """Maximum number of rows of one answer; `first` asks for the next ones."""

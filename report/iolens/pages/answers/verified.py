@@ -9,18 +9,15 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from iolens.advise import diagnosis
+from iolens.log import Job
 from iolens.metrics.once import once_per_job
 from iolens.pages.exhibits.job import JOB_EXHIBITS
 from iolens.pages.job.advice_lists import judgement
 from iolens.pages.job.words import fact_columns, verdicts
-
-if TYPE_CHECKING:
-    from iolens.log import Job
 
 _UNITS = {
     **{f"{prefix}i{byte}": 1024.0**power for power, prefix in enumerate("KMGTP", 1) for byte in ("B", "B/s")},

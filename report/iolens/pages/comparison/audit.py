@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
 
+from iolens.lazy import pd
 from iolens.metrics.audit.evidence import BROKEN, KEPT, UNKNOWN, Evidence
 from iolens.metrics.audit.rules import RULES, SOURCES, audit
 from iolens.pages.blocks import Block, Page, Text
 from iolens.pages.exhibit import Column, Exhibit, frames
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _TITLE = "What these numbers are worth"
 
@@ -51,7 +48,5 @@ def audit_page(evidence: Evidence) -> Page:
 
 def with_audit(tables: Mapping[str, pd.DataFrame], evidence: Evidence) -> dict[str, pd.DataFrame]:
     """Returns the tables for export with the table of the audit, which is in their index as well."""
-    import pandas as pd
-
     own = frames([_AUDIT], evidence)
     return {**tables, "audit": own["audit"], "index": pd.concat([tables["index"], own["index"]], ignore_index=True)}

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from iolens.errors import IolensError
+from iolens.lazy import pd
+from iolens.log import Job
 from iolens.metrics.comparison.results import Comparison
 from iolens.metrics.comparison.settings import size_text, volume_text
 from iolens.metrics.job.cost import performance
@@ -18,11 +19,6 @@ from iolens.pages.comparison.numbers import three_digits, value_with_unit
 from iolens.pages.exhibits.subjects.figures import SIZES, TIMES, activity_figure
 from iolens.pages.exhibits.subjects.tables import CALLS, FINDINGS
 from iolens.pages.subjects.words import unlike_bytes
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from iolens.log import Job
 
 _MOST_JOBS, _TOGETHER = 80, 9
 """Largest number of jobs in one document, and in one figure."""

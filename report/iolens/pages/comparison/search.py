@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from iolens.lab.tune.trail import Trail
+from iolens.lazy import pd
 from iolens.pages.blocks import Page, Text
 from iolens.pages.exhibit import frames
 from iolens.pages.exhibits.sweep.search import MACHINE, STEPS
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def search_page(trail: Trail) -> Page:
@@ -32,7 +29,5 @@ def with_trail(tables: Mapping[str, pd.DataFrame], trail: Trail | None) -> Mappi
     """Returns the tables for export; if there was a search, its tables are included, also in the index."""
     if trail is None:
         return tables
-    import pandas as pd
-
     own = frames((STEPS, MACHINE), trail)
     return {**tables, **own, "index": pd.concat([tables["index"], own["index"]], ignore_index=True)}

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from iolens.lab.sweep.read.results import Results
+from iolens.lazy import pd
 from iolens.metrics.comparison.effects import Interaction
 from iolens.metrics.comparison.results import HARDLY, Comparison
 from iolens.metrics.comparison.settings import COSTLY, describe_one, level_text, name_text
@@ -14,10 +15,6 @@ from iolens.pages.comparison.cautions import left_out
 from iolens.pages.comparison.driver import driver_names
 from iolens.pages.comparison.numbers import difference, interval, name_list, ratio_text, three_digits, value_with_unit
 from iolens.pages.words import plural
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 _ENOUGH = 5
 """Number of repetitions from which on a further repetition narrows the intervals only a little."""

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
+from iolens.lazy import pd
+from iolens.log import Job
 from iolens.metrics.job import cost
 from iolens.pages import words
 from iolens.pages.blocks import FigureBlock
 from iolens.pages.exhibit import Column, Exhibit
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from iolens.log import Job
-
 
 _LEAST = 0.001
 """Minimum share of the run time that a layer needs for a figure; a smaller bar would be invisible."""

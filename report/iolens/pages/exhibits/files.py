@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.files import costly_files, locks, mapped, shared
 from iolens.metrics.files import overview as files
@@ -15,9 +14,6 @@ from iolens.metrics.once import once_per_job
 from iolens.pages import words
 from iolens.pages.blocks import Ranks
 from iolens.pages.exhibit import EVERY, Column, Exhibit
-
-if TYPE_CHECKING:
-    from iolens.log import Job
 
 
 @once_per_job

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
 
 from iolens.advise.say import at_most
 from iolens.fleet.ask import QUESTIONS, Store
+from iolens.lazy import pd
 from iolens.pages import words
 from iolens.pages.blocks import FigureBlock
 from iolens.pages.exhibit import Column, Exhibit
 from iolens.pages.exhibits import finding
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _MOST = 20
 """Maximum number of rows on a page."""

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import wraps
-from typing import TYPE_CHECKING
 
 from iolens.forest import activity, files, pipeline, summary
 from iolens.forest.forest import Forest
+from iolens.lazy import pd
 from iolens.missing import is_nan
 from iolens.pages import words
 from iolens.pages.blocks import FigureBlock
 from iolens.pages.exhibit import Column, Exhibit
 from iolens.pages.exhibits import finding
 from iolens.pages.exhibits.processor import drilled
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _MOST_GROUPS, _MOST_FILES, _MOST_ROWS = 60, 25, 20
 _DEEPEST = 12
@@ -309,7 +306,6 @@ def _activity_rows(forest: Forest) -> pd.DataFrame | None:
     nothing ran most of the time.
     """
     import numpy as np
-    import pandas as pd
 
     grids = activity.bytes_over_time(forest) if activity.is_one_job(forest) else None
     if grids is None:

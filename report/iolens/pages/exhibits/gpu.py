@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from iolens.log import Job
 from iolens.metrics.job.gpu_storage import gpu_storage
 from iolens.pages import words
 from iolens.pages.exhibit import Column, Exhibit
-
-if TYPE_CHECKING:
-    from iolens.log import Job
 
 GPU_STORAGE: Exhibit[Job] = Exhibit(
     name="gpu_storage",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from iolens.log import Job
 from iolens.metrics.job.gauges import is_without_io
 from iolens.pages.exhibits import (
     about,
@@ -23,7 +24,6 @@ from iolens.pages.exhibits.processor.every import PROCESSOR_EXHIBITS
 from iolens.pages.exhibits.why import WHY_EXHIBITS
 
 if TYPE_CHECKING:
-    from iolens.log import Job
     from iolens.pages.exhibit import Exhibit
 
 JOB_EXHIBITS: tuple[Exhibit[Job], ...] = (

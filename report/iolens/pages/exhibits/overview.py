@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from iolens import advise
 from iolens.advise.diagnosis import ALL_IN_USE
+from iolens.lazy import pd
+from iolens.log import Job
 from iolens.metrics.job import unknown
 from iolens.metrics.job.gauges import is_without_io
 from iolens.metrics.once import once_per_job
@@ -18,9 +20,6 @@ from iolens.pages.blocks import Block, FigureBlock, Row, Text
 from iolens.pages.exhibit import Column, Exhibit
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from iolens.log import Job
     from iolens.log.records import Records
 
 _TITLES = {
@@ -52,8 +51,6 @@ def findings(job: Job) -> pd.DataFrame | None:
     Columns: id, severity, title, evidence, why, gain (part of the run time, NaN if nothing bounds it), gain_words,
     derivation (of the gain), remedy, read_more.
     """
-    import pandas as pd
-
     rows = [
         {key: value for key, value in asdict(one).items() if key != "hints"} for one in advise.diagnosis(job).findings
     ]

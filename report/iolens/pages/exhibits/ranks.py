@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
+from iolens.lazy import pd
+from iolens.log import Job
 from iolens.metrics.job import balance, processes
 from iolens.missing import is_nan
 from iolens.pages import words
 from iolens.pages.blocks import FigureBlock
 from iolens.pages.exhibit import Column, Exhibit
 from iolens.pages.exhibits import finding
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from iolens.log import Job
-
 
 FEW_RANKS = 8
 """Maximum number of ranks whose bars leave room for a table beside them."""

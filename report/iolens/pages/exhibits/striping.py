@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from iolens.advise.limits import DEFAULTS
+from iolens.lazy import pd
+from iolens.log import Job
 from iolens.metrics.files import ost, striping
 from iolens.metrics.job import lustre_client, mpiio, ranks
 from iolens.pages import words
 from iolens.pages.blocks import FigureBlock
 from iolens.pages.exhibit import EVERY, Column, Exhibit
 from iolens.pages.exhibits import finding
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from iolens.log import Job
 
 
 def _targets_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from iolens.lazy import pd
+from iolens.log import Job
 from iolens.metrics.job import cost, operations
 from iolens.metrics.once import once_per_job
 from iolens.metrics.times import clocks, periods, timespans, traces
@@ -16,9 +18,6 @@ from iolens.pages.exhibits import finding
 
 if TYPE_CHECKING:
     import numpy as np
-    import pandas as pd
-
-    from iolens.log import Job
 
 
 _LEAST_PART = 0.001

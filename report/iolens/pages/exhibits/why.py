@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from iolens.lazy import pd
 from iolens.log import Job
 from iolens.metrics.why import answers
 from iolens.metrics.why.time_lines import time_lines
@@ -15,9 +15,6 @@ from iolens.pages import words
 from iolens.pages.blocks import FigureBlock
 from iolens.pages.exhibit import Column, Exhibit
 from iolens.pages.exhibits import finding
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _MOST_ROWS, _BINS = 250, 600
 """Size of the picture of all ranks; more ranks are drawn in rows of neighbours."""

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from iolens.advise import diagnosis, say
 from iolens.advise.judge import TOO_SHORT
+from iolens.log import Job
 from iolens.pages.blocks import Block, Text
 from iolens.pages.job.evidence import EVIDENCE
 
 if TYPE_CHECKING:
     from iolens.advise import Diagnosis, Finding
-    from iolens.log import Job
 
 _LINES = 14
 """Maximum number of lines of a remedy on the first page."""

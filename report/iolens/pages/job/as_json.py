@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from iolens.advise import diagnosis
+from iolens.lazy import pd
+from iolens.log import Job
 from iolens.pages.exhibits.job import JOB_EXHIBITS
 from iolens.pages.job.advice_lists import judgement
 from iolens.pages.job.words import fact_columns
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from iolens.log import Job
 
 
 def job_json(job: Job) -> str:

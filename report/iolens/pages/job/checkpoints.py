@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from iolens.log import Job
 from iolens.metrics.times.periods import best_interval, lost_share, periods
 from iolens.pages import words
-
-if TYPE_CHECKING:
-    from iolens.log import Job
 
 
 def checkpoint_sentence(job: Job, failures: float) -> str:

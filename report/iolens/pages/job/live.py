@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from iolens.log import Job
 from iolens.metrics.files.costly_files import top_files
 from iolens.metrics.job.mpiio import rank_list
 from iolens.metrics.job.progress import layers_since, standing
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from iolens.lab.recovery.recover import Spool
-    from iolens.log import Job
 
 _MOST_FILES = 8
 _MOST_FUNCTIONS = 8

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
+from iolens.lazy import pd
 from iolens.metrics.processor.sampled.feedback import line_number
 from iolens.metrics.processor.sampled.loop_nests import Loop, loops_of
 from iolens.pages import words
 from iolens.pages.blocks import Table
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _LEGEND = (
     "V vectorised, u unrolled (u8: eight copies of its body), i a call inlined, b loops blocked or interchanged, "

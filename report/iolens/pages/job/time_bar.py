@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from iolens.log import Job
 from iolens.metrics.job.gauges import is_without_io
 from iolens.metrics.job.run_parts import run_parts
 from iolens.metrics.job.share import io_mean_seconds, io_seconds
@@ -14,7 +15,6 @@ from iolens.pages.blocks import Block, FigureBlock
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from iolens.log import Job
 
 _SMALL = 0.001
 """Minimum share of the run for a part of its own; smaller parts are drawn together."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from iolens.advise import say
 from iolens.lab.storage.backends import marks
+from iolens.log import Job
 from iolens.metrics.files import overview as files
 from iolens.metrics.job import cost, mpiio, operations
 from iolens.metrics.job.gauges import is_without_io
@@ -18,7 +19,6 @@ from iolens.pages.text.cells import middle
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from iolens.log import Job
 
 _LONGEST_PROGRAM = 60
 """Maximum length of the program's path in the title, in characters, so that the rest of the title has room."""

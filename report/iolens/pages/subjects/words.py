@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from statistics import fmean
-from typing import TYPE_CHECKING
 
+from iolens.lazy import pd
 from iolens.metrics.job.cost import moved_once
 from iolens.metrics.statistics.intervals import CONFIDENCE, PAIRED, RATIO, claim
 from iolens.metrics.subjects.aligned import ABSENT, SAME, UNSURE, aligned, blocks_of
@@ -18,9 +18,6 @@ from iolens.pages import words
 from iolens.pages.comparison.numbers import interval
 from iolens.pages.subjects.caches import cold_caches
 from iolens.pages.text.cells import middle
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _LABEL = 48
 """Maximum length of a name in a sentence, in characters."""

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from iolens.lab.sweep.define.folders import CONFIRM
 from iolens.lab.sweep.read.results import Results
+from iolens.lazy import pd
 from iolens.metrics.comparison.settings import NamedLevel
 
 APART = (CONFIRM, "first")
@@ -40,8 +41,6 @@ def merged(sweeps: Sequence[Results]) -> Results:
 
     The complete runs that preceded the sweeps and the runs that confirmed their best settings are left out.
     """
-    import pandas as pd
-
     first = sweeps[0]
     labels = _names_of(sweeps)
     levels = [NamedLevel(label, place) for place, label in enumerate(labels)]

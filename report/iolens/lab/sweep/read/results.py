@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import yaml
 
@@ -20,12 +20,9 @@ from iolens.lab.run.record import record_at
 from iolens.lab.sweep.define.folders import CONFIRM, WARM_UP
 from iolens.lab.sweep.define.metrics import FACTS, METRICS
 from iolens.lab.sweep.read.answers import answer_in, with_answers
+from iolens.lazy import pd
 from iolens.metrics.comparison.measure import Measure
 from iolens.metrics.comparison.settings import NamedLevel, level_order
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 _MIB = 2**20
 
@@ -73,8 +70,6 @@ class Results:
 
 def load_results(directory: Path) -> Results:
     """Reads all runs below `directory`; raises if there is none."""
-    import pandas as pd
-
     if not directory.is_dir():
         raise UsageError(f"{directory} is not a folder; give the folder of a sweep, such as results/class-A")
     experiment = _read_experiment(directory / "experiment.yaml")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from iolens.lab.files import write_aside
 from iolens.lab.sweep.read.results import load_results
+from iolens.lazy import pd
 
 _RUNS, _SAME = "runs.csv", "runs.parquet"
 """File names below the folder of the sweep; the second file is written if pyarrow is installed."""
@@ -14,8 +15,6 @@ _RUNS, _SAME = "runs.csv", "runs.parquet"
 
 def write_runs(folder: Path) -> None:
     """Writes one row per run with the columns of `Results.runs`; a list becomes words in one cell."""
-    import pandas as pd
-
     results = load_results(folder)
     table = pd.concat([results.runs, results.fresh], ignore_index=True)
     for name in table.columns:

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from iolens.lazy import pd
+from iolens.log import Job
 from iolens.log.records import Records, as_records
 from iolens.metrics.grouping import Groups, ordered
 from iolens.metrics.once import once_per_job
@@ -18,9 +20,6 @@ from iolens.metrics.processor.sampled.private import table_frame, table_records
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    import pandas as pd
-
-    from iolens.log import Job
 
 SIZES = tuple(f"size_{number}" for number in range(7))
 """Messages of < 16 B, < 256 B, < 4 KiB, < 64 KiB, < 1 MiB, < 16 MiB, and of 16 MiB or more: pat_report's bins."""

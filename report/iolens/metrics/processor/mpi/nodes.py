@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
+from iolens.lazy import pd
+from iolens.log import Job
 from iolens.metrics.once import once_per_job
 from iolens.metrics.processor.sampled.groups import called_name, mpi_name
 from iolens.metrics.processor.sampled.private import table_frame
@@ -12,11 +13,6 @@ from iolens.symbols.chains import Frame, call_chains
 from iolens.symbols.common import ByRank
 from iolens.symbols.generated import is_python
 from iolens.symbols.resolve import resolve
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from iolens.log import Job
 
 Chain = tuple[Frame, ...]
 
@@ -37,8 +33,6 @@ def chains(job: Job) -> Mapping[tuple[int, int], Chain]:
     rows, objects = table_frame(job, "call_nodes"), table_frame(job, "objects")
     if rows is None:
         return {}
-    import pandas as pd
-
     objects = pd.DataFrame(columns=list(_NO_OBJECTS)) if objects is None else objects
     resolved = resolve(rows, objects, generated=table_frame(job, "generated_code"))
     return ByRank({key: _from_main(chain) for key, chain in call_chains(resolved).items()})

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from iolens.lazy import pd
+from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.grouping import Groups, ordered
 from iolens.metrics.once import once_per_job
 from iolens.metrics.processor.sampled.private import table_frame, table_records
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from iolens.log import Job
 
 _FREE, _BOUND, CROWDED, OVERLAPS = "not bound", "", "more ranks than processors", "shares processors"
 _LEVELS = ("single", "funneled", "serialized", "multiple")

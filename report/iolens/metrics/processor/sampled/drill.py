@@ -9,19 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from iolens.lazy import pd
+from iolens.log import Job
 from iolens.log.records import Records, as_records
 from iolens.metrics.grouping import Groups, labelled, ordered
 from iolens.metrics.processor.ask import DEFAULT, EVERY_PE, PE, THREAD, Ask, check_levels, kept, matching_ranks
 from iolens.metrics.processor.imbalance import NOT_KNOWN, imbalance, imbalance_percent
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from iolens.log import Job
 
 _SUMS_OF_OTHERS = ("total", "group")
 """Levels for which imbalance is not shown, because their parts may be uneven in opposite ways."""

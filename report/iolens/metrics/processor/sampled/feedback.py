@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
+from iolens.lazy import pd
+from iolens.log import Job
 from iolens.metrics.processor.sampled.loop_nests import Loop
 from iolens.metrics.processor.sampled.samples import hot_lines
 from iolens.symbols.opt_records import EMPTY_WORDS, MISSED, VAGUE, Remark, name_of, plain_name
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from iolens.log import Job
 
 
 def hot_feedback(job: Job, remarks: Iterable[Remark], limit: int = 30) -> pd.DataFrame | None:

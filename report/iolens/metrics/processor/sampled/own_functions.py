@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from iolens.lazy import pd
+from iolens.log import Job
 from iolens.metrics.once import once_per_job
 from iolens.metrics.processor.sampled.groups import USER
 from iolens.metrics.processor.sampled.samples import sample_rows
 from iolens.symbols.elf import read_elf
 from iolens.symbols.generated import GENERATED, is_python
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from iolens.log import Job
 
 
 @once_per_job

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import pandas as pd
+from iolens.lazy import pd
+from iolens.log import Job
 
-    from iolens.log import Job
+if TYPE_CHECKING:
     from iolens.log.records import Records
 
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from iolens.lazy import pd
+from iolens.log import Job
 from iolens.log.records import Records
 from iolens.log.samples import held_samples
 from iolens.metrics.grouping import Groups, ordered
@@ -39,9 +41,6 @@ from iolens.symbols.chains import RECORDER, of_a_wait
 from iolens.symbols.generated import is_interpreter, is_python
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from iolens.log import Job
     from iolens.log.records import Records
 
 HELD = frozenset((MPI, MPIIO, POSIX, STDIO, BLAS, FFT, OMP))
@@ -97,8 +96,6 @@ def hot_lines(job: Job, limit: int = 15) -> pd.DataFrame | None:
     rows = sample_rows(job)
     if rows is None or not (rows["line"] != "").any():
         return None
-    import pandas as pd
-
     ranks, whole = max(job.nprocs, 1), float(rows["samples"].sum())
     keys = ["function", "source", "line"]
     each = rows[rows["line"] != ""].groupby([*keys, "rank"])["samples"].sum().reset_index()

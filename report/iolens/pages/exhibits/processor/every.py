@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from iolens.log import Job
 from iolens.pages.exhibits.processor import counters, mpi, rank_order, samples, time, traced
 
 if TYPE_CHECKING:
-    from iolens.log import Job
     from iolens.pages.exhibit import Exhibit
 
 PROCESSOR_EXHIBITS: tuple[Exhibit[Job], ...] = (

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from iolens.lazy import pd
+from iolens.log import Job
 from iolens.metrics.processor.mpi import calls as mpi
 from iolens.metrics.processor.mpi import peers, rank_places
 from iolens.metrics.processor.mpi import settings as mpi_settings
@@ -15,11 +16,6 @@ from iolens.pages.blocks import FigureBlock
 from iolens.pages.exhibit import Column, Exhibit
 from iolens.pages.exhibits import finding
 from iolens.pages.exhibits.processor.drilled import NAME, guarded_seconds, shares
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from iolens.log import Job
 
 _SOURCE = "iolens run --trace mpi"
 _BINS = ("< 16 B", "< 256 B", "< 4 KiB", "< 64 KiB", "< 1 MiB", "< 16 MiB", "larger")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
+from iolens.lazy import pd
+from iolens.log import Job
 from iolens.metrics.processor import regions
 from iolens.metrics.processor.sampled import samples
 from iolens.pages import words
@@ -13,11 +14,6 @@ from iolens.pages.exhibit import Column, Exhibit
 from iolens.pages.exhibits import finding
 from iolens.pages.exhibits.processor.drilled import NAME, guarded_seconds, shares
 from iolens.pages.exhibits.processor.time import PROFILE_TIME
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from iolens.log import Job
 
 _SOURCE = "iolens run --sample"
 _COLUMNS = [NAME, *shares("Samp", "samples", ""), Column("on a core, s", "on_core", guarded_seconds, optional=True)]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
+from iolens.lazy import pd
+from iolens.log import Job
 from iolens.metrics.processor import steps, threads, time
 from iolens.metrics.processor.sampled import inclusive, parts, profile_time, samples
 from iolens.missing import is_nan
@@ -12,11 +13,6 @@ from iolens.pages import words
 from iolens.pages.blocks import FigureBlock
 from iolens.pages.exhibit import EVERY, Column, Exhibit
 from iolens.pages.exhibits.processor.drilled import NAME, shares
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from iolens.log import Job
 
 _SOURCE = "iolens run"
 

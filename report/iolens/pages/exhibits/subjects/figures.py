@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
+from iolens.lazy import pd
 from iolens.metrics.comparison.settings import NamedLevel
 from iolens.metrics.subjects import shapes as subject_shapes
 from iolens.metrics.subjects.aligned import SAME, aligned, numbers
@@ -17,9 +17,6 @@ from iolens.pages.blocks import FigureBlock
 from iolens.pages.comparison.numbers import three_digits
 from iolens.pages.exhibit import Exhibit
 from iolens.pages.exhibits import finding
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _MOST_RATIOS = 24
 
@@ -75,7 +72,6 @@ def _leading(subjects: Subjects) -> pd.DataFrame:
 
 def _ratio_figure(subjects: Subjects, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Yields the ratios of the leading numbers."""
-    import pandas as pd
 
     from iolens.figures.comparison.effects import ratio_rows
 
@@ -112,7 +108,6 @@ def _rates(subjects: Subjects) -> pd.DataFrame:
 
 def _rate_figures(subjects: Subjects, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Draws a bar for each subject, with its storage's bound if known."""
-    import pandas as pd
 
     from iolens.figures.comparison.bars import grouped_bars
 

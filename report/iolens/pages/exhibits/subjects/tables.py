@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from iolens import advise
 from iolens.advise import say
+from iolens.lazy import pd
+from iolens.log import Job
 from iolens.metrics.once import once_per_job
 from iolens.metrics.subjects.aligned import ABSENT, SAME, aligned
 from iolens.metrics.subjects.facts import aligned_facts
@@ -22,11 +24,6 @@ from iolens.pages.blocks import Block
 from iolens.pages.exhibit import Column, Exhibit
 from iolens.pages.subjects.words import change, ratio_words, run_count, value_text
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from iolens.log import Job
-
 _MOST_FILES = 15
 
 _NOTHING = "—"
@@ -34,8 +31,6 @@ _NOTHING = "—"
 
 def _who(subjects: Subjects) -> pd.DataFrame:
     """Returns one row per subject: letter, name, path, runs, logs, outputs, left_out (runs that could not be used)."""
-    import pandas as pd
-
     rows = [
         (
             letter,
@@ -160,8 +155,6 @@ def findings(subjects: Subjects) -> pd.DataFrame | None:
     NaN if nothing bounds it) and `evidence A` of the first log; for each subject but the first also `standing B`: in
     both, appeared, vanished, or in some runs. None if no subject has logs.
     """
-    import pandas as pd
-
     if not any(subject.jobs for subject in subjects.all):
         return None
     each = [_by_id(subject.jobs) for subject in subjects.all]

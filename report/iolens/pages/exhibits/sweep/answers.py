@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from iolens.lazy import pd
 from iolens.metrics.comparison.results import Comparison
 from iolens.pages.comparison.numbers import difference
 from iolens.pages.exhibit import Column, Exhibit
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _MADE = ("build.compiler", "build.version", "build.flags")
 
@@ -19,8 +17,6 @@ def answers(comparison: Comparison) -> pd.DataFrame | None:
     flags of the program, `difference` (the greatest relative difference between its runs' answers and the
     baseline's) and `answer` in words.
     """
-    import pandas as pd
-
     runs = comparison.runs
     if "answer.said" not in runs or runs["answer.said"].isna().all():
         return None

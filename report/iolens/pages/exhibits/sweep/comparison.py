@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from iolens.lazy import pd
 from iolens.metrics.comparison.measure import Measure
 from iolens.metrics.comparison.results import Comparison
 from iolens.metrics.comparison.settings import level_text, name_text, size_text
@@ -18,10 +19,6 @@ from iolens.pages.comparison.numbers import interval, three_digits, value_with_u
 from iolens.pages.comparison.remedy import plain
 from iolens.pages.exhibit import Column, Exhibit
 from iolens.pages.exhibits import finding
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 _LAYERED = {
     "stripe_count": ("requested.stripe_count", "effective.stripe_count"),
@@ -65,8 +62,6 @@ def _runs(comparison: Comparison) -> pd.DataFrame:
     """Returns `Comparison.runs` and the confirming runs, with missing values if no run has a column that the
     table shows.
     """
-    import pandas as pd
-
     found = comparison.runs
     if comparison.fresh is not None:
         found = pd.concat([found, comparison.fresh.runs], ignore_index=True)

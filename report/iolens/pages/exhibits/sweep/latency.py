@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from iolens.lazy import pd
 from iolens.metrics.comparison.latency import LatencyComparison
 from iolens.metrics.comparison.settings import size_text
 from iolens.metrics.statistics.intervals import CONFIDENCE, RATIO, claim
@@ -15,9 +16,6 @@ from iolens.pages.blocks import FigureBlock
 from iolens.pages.comparison.numbers import interval, three_digits
 from iolens.pages.exhibit import Column, Exhibit
 from iolens.pages.exhibits import finding
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _MICRO = 1e6
 

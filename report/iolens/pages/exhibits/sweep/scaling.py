@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
+from iolens.lazy import pd
 from iolens.metrics.comparison import scaling
 from iolens.metrics.comparison.results import Comparison
 from iolens.metrics.statistics.intervals import CONFIDENCE, RATIO, claim
@@ -14,9 +15,6 @@ from iolens.pages.blocks import FigureBlock
 from iolens.pages.comparison.numbers import interval
 from iolens.pages.exhibit import Column, Exhibit
 from iolens.pages.exhibits import finding
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 S = TypeVar("S")
 

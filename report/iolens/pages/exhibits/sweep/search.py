@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from iolens.lab.tune.trail import Trail
+from iolens.lazy import pd
 from iolens.metrics.comparison.settings import describe
 from iolens.missing import is_nan
 from iolens.pages import words
@@ -14,10 +15,6 @@ from iolens.pages.blocks import FigureBlock
 from iolens.pages.comparison.numbers import interval, three_digits
 from iolens.pages.exhibit import Column, Exhibit
 from iolens.pages.exhibits import finding
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 _FAR = 5.0
 """Ratio of upper to lower end above which only the lower end of an interval is printed."""
@@ -27,8 +24,6 @@ def _steps(trail: Trail) -> pd.DataFrame:
     """Returns one row per run of the search: its number, setting, the reason for its choice, the expected value with
     two standard deviations to either side, the measured value, and the best until then; MiB/s.
     """
-    import pandas as pd
-
     rows: list[dict[str, Any]] = []
     best = math.nan
     for place, step in enumerate(trail.steps, start=1):
@@ -54,8 +49,6 @@ def _machine(trail: Trail) -> pd.DataFrame:
     """Returns the fitted parameters of the machine: the median over the machines that fit the runs, and the 95 %
     range.
     """
-    import pandas as pd
-
     rows = [(one.name, one.unit, one.value, one.low, one.high) for one in trail.machine]
     return pd.DataFrame(rows, columns=["trait", "unit", "value", "low", "high"])
 

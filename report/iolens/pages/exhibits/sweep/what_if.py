@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from iolens.lab.predict.what_if import WhatIf, smallest_of_fastest
+from iolens.lazy import pd
 from iolens.metrics.comparison.settings import level_text, name_text
 from iolens.pages import words
 from iolens.pages.blocks import FigureBlock
 from iolens.pages.exhibit import Column, Exhibit
 from iolens.pages.exhibits import finding
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _RECORDED = "as recorded"
 
@@ -25,8 +22,6 @@ def points(found: WhatIf) -> pd.DataFrame:
     order of the ranks), change (of the I/O time against the replay at the recorded settings, a share). The first row is
     that replay.
     """
-    import pandas as pd
-
     times = [(_RECORDED, found.replayed), *((_settings_text(settings), each) for settings, each in found.points)]
     frame = pd.DataFrame([{"settings": name, **asdict(each)} for name, each in times])
     return frame.assign(change=frame["io"] / found.replayed.io - 1 if found.replayed.io > 0 else 0.0)
