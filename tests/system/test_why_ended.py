@@ -1,4 +1,4 @@
-"""Checks what the ranks of a job waited for until one of them ended it early, from the records that were left."""
+"""The analysis of waits, from the records that are left where a rank ended the job early."""
 
 from __future__ import annotations
 
