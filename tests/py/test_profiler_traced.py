@@ -15,6 +15,7 @@ from iolens.lab.run.groups import GROUPS, libraries
 from iolens.log import read_log
 from iolens.metrics.processor.regions import region_paths
 from iolens.metrics.processor.traced.calls import tracing_cost
+from iolens.metrics.processor.traced.heap import heap, heap_callers
 
 SOURCES = harness.ROOT / "tests/c"
 LISTS = harness.ROOT / "profiler/src/trace"
@@ -140,6 +141,43 @@ def test_heap_math_and_threads_by_region(tmp_path: Path) -> None:
     assert found["pthreads", "pthread_join", "threads"]["calls"] == 1
     assert found["pthreads", "pthread_cond_signal", "threads"]["calls"] == 1
     assert [found["system", name, "(outside)"]["calls"] for name in ("fork", "wait")] == [1, 1]
+
+
+def test_high_water_and_what_was_not_freed_by_caller(tmp_path: Path) -> None:
+    """The expected numbers are those of the program's own constants. The latest large block is no high water."""
+    program = harness.build_program("heap_use", "-g", "-fno-builtin", "-O1", "-pthread")
+    assert trace("heap", program, tmp_path).returncode == 0
+    job = max(map(read_log, harness.logs(tmp_path)), key=lambda job: len(heap_callers(job) or ()))
+    rows = heap_callers(job).frame()
+    found = rows.assign(function=rows["caller"].str.split().str[0]).groupby("function").sum(numeric_only=True)
+    own = found.loc[["keeps", "churns", "peaks", "late", "grows"]]
+    assert own["live_blocks"].tolist() == [1000, 0, 0, 0, 1]
+    assert own["live_bytes"].tolist() == [1_000_000, 0, 0, 0, 300]
+    assert own["high_bytes"].tolist() == [1_000_000, 0, 5_000_000, 0, 0]
+    churned = sum(i % 50 + 1 for i in range(20000)) + 10000 * 16
+    assert own.loc["churns", ["calls", "bytes"]].tolist() == [30000, churned]
+    (rank,) = heap(job).frame().to_dict("records")
+    assert 6_000_000 <= rank["high_bytes"] < 6_010_000  # the C library's own blocks included
+    assert rank["live_bytes"] == found["live_bytes"].sum()
+    assert rank["high_bytes"] == found["high_bytes"].sum()
+    assert 0 < rank["high_time"] < job.run_time
+
+
+def test_the_caller_in_cxx_is_behind_operator_new(tmp_path: Path) -> None:
+    source = tmp_path / "news.cpp"
+    source.write_text(
+        "#include <vector>\nstd::vector<double> *kept;\n"
+        "__attribute__((noinline)) void makes() { kept = new std::vector<double>(10000); }\n"
+        "__attribute__((noinline)) void many() { delete[] new int[30000]; }\n"
+        "int main() { makes(); many(); return kept == nullptr; }\n"
+    )
+    subprocess.run(["g++", "-g", "-O0", "-o", tmp_path / "news", source], check=True)
+    assert trace("heap", tmp_path / "news", tmp_path).returncode == 0
+    rows = heap_callers(read_log(harness.logs(tmp_path)[0])).frame().to_dict("records")
+    assert {row["bytes"]: row["live_bytes"] for row in rows if row["bytes"] >= 80000} == {80000: 80000, 120000: 0}
+    callers = {row["bytes"]: row["caller"] for row in rows}
+    assert callers[120000].startswith("many")
+    assert "operator new" not in callers[80000]
 
 
 def test_the_programs_own_functions(tmp_path: Path) -> None:

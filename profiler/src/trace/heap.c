@@ -6,6 +6,12 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "../adapter.h"
+
+#define BORDER(returns, name, parameters, meaning) __attribute__((weak)) returns name parameters;
+#include "../adapter.def"
+#undef BORDER
+
 enum { FIRST_BYTES = 1 << 16, GRAIN = 16 };
 
 static _Alignas(GRAIN) char first[FIRST_BYTES];
@@ -24,6 +30,21 @@ static bool is_first(const void *memory)
 
 #define EXPORT __attribute__((visibility("default")))
 
+/* Ends a call that returned `memory`, to `caller`; NULL if it failed. */
+static void leave(const struct traced_function *function, const struct traced_call *call, const void *memory,
+                  size_t bytes, const void *caller)
+{
+    trace_leave(function, call, memory ? (int64_t)bytes : 0);
+    if (memory && iolens_heap_allocated)
+        iolens_heap_allocated(memory, (int64_t)bytes, caller);
+}
+
+/* Called before the block is freed, because another thread may be given its memory at once. */
+static int64_t forget(const void *memory)
+{
+    return memory && iolens_heap_freed ? iolens_heap_freed(memory) : -1;
+}
+
 #define ALLOCATES(name, parameters, arguments, bytes, otherwise)                                             \
     static struct traced_function traced_##name = {.symbol = #name};                                         \
     EXPORT void *trace_##name parameters __asm__(#name);                                                     \
@@ -36,7 +57,7 @@ static bool is_first(const void *memory)
         if (!trace_enter(&traced_##name, &call))                                                             \
             return real arguments;                                                                           \
         void *memory = real arguments;                                                                       \
-        trace_leave(&traced_##name, &call, memory ? (int64_t)(bytes) : 0);                                   \
+        leave(&traced_##name, &call, memory, bytes, __builtin_return_address(0));                            \
         return memory;                                                                                       \
     }
 
@@ -64,10 +85,14 @@ void *trace_realloc(void *memory, size_t size)
     struct traced_call call;
     if (is_first(memory) || !real)
         return is_first(memory) ? moved(memory, size) : memory ? NULL : give(size);
-    if (!trace_enter(&traced_realloc, &call))
-        return real(memory, size);
+    int64_t before = forget(memory);
+    bool traced = trace_enter(&traced_realloc, &call);
     void *got = real(memory, size);
-    trace_leave(&traced_realloc, &call, got ? (int64_t)size : 0);
+    const void *caller = __builtin_return_address(0);
+    if (traced)
+        leave(&traced_realloc, &call, got, size, caller);
+    if (!got && size > 0 && before >= 0)
+        iolens_heap_allocated(memory, before, caller); /* The old block is still in use. */
     return got;
 }
 
@@ -78,6 +103,7 @@ void trace_free(void *memory)
     struct traced_call call;
     if (is_first(memory) || !real)
         return;
+    forget(memory);
     if (!memory || !trace_enter(&traced_free, &call)) {
         real(memory);
         return;
@@ -97,7 +123,7 @@ int trace_posix_memalign(void **place, size_t alignment, size_t size)
     if (!trace_enter(&traced_posix_memalign, &call))
         return real(place, alignment, size);
     int error = real(place, alignment, size);
-    trace_leave(&traced_posix_memalign, &call, error ? 0 : (int64_t)size);
+    leave(&traced_posix_memalign, &call, error ? NULL : *place, size, __builtin_return_address(0));
     return error;
 }
 
@@ -108,4 +134,6 @@ __attribute__((constructor)) static void resolve(void)
                                            &traced_free,   &traced_aligned_alloc, &traced_posix_memalign};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         trace_real(all[i], NULL);
+    if (iolens_heap_start)
+        iolens_heap_start();
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from iolens.log import Job
 from iolens.pages.blocks import Block
 from iolens.pages.exhibits.processor.counters import of_the_run
+from iolens.pages.exhibits.processor.heap import HEAP
 from iolens.pages.exhibits.processor.mpi import (
     LATE_RECEIVES,
     MPI_CALLS,
@@ -58,6 +59,7 @@ PROCESSOR_PAGES: tuple[Layout[Job], ...] = (
             REGIONS.tables,
             TRACED.tables,
             TRACING_COST.tables,
+            HEAP.tables,
             of_the_run,
             SAMPLING.tables,
         ],

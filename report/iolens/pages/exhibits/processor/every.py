@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from iolens.log import Job
-from iolens.pages.exhibits.processor import counters, mpi, rank_order, samples, time, traced
+from iolens.pages.exhibits.processor import counters, heap, mpi, rank_order, samples, time, traced
 
 if TYPE_CHECKING:
     from iolens.pages.exhibit import Exhibit
@@ -28,6 +28,8 @@ PROCESSOR_EXHIBITS: tuple[Exhibit[Job], ...] = (
     traced.TRACED,
     traced.TRACED_COUNTERS,
     traced.TRACING_COST,
+    heap.HEAP,
+    heap.HEAP_CALLERS,
     mpi.MPI_CALLS,
     mpi.MPI_MESSAGES,
     mpi.MPI_SITES,

@@ -1,0 +1,281 @@
+/* The table `heap`: by caller, which memory a process allocated, held at its high water and did not free. */
+#include <link.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "../../callers/call_nodes.h"
+#include "../../callers/chains.h"
+#include "../../memory/area.h"
+#include "../../runtime/wrap.h"
+#include "../../system/spin.h"
+#include "../../tables/keyed.h"
+#include "../../tables/process_table.h"
+#include "../../tables/table_merge.h"
+#include "heap_blocks.h"
+
+/* CXX_CALLERS: how far the program may be from malloc: it calls operator new[], which calls operator new. */
+enum { MOST_CALLERS = 16384, CXX_CALLERS = 3, REMARK_BYTES = 256, ALL_CALLERS = -1 };
+
+extern const struct process_table table_heap;
+
+struct amounts {
+    int64_t calls, bytes, live_blocks, live_bytes, high_bytes;
+};
+
+/* `high_bytes` of a caller are those that it held at the high water `high`. They are brought up to date only
+ * when the caller's bytes change after a later high water, so that a high water costs the same for any number
+ * of callers. */
+struct caller {
+    struct amounts amounts;
+    uint64_t high; /* number of the high water */
+};
+
+struct heap_state {
+    struct keyed callers; /* keys are nodes */
+    struct amounts amounts;
+    uint64_t high; /* number of high waters so far */
+    int64_t not_followed;
+    double high_time;
+};
+
+static const struct keyed_shape CALLERS = {
+    .key_bytes = sizeof(uint64_t), .value_bytes = sizeof(struct caller), .most = MOST_CALLERS};
+
+static struct spin iolens_heap_lock;
+
+/* Code of the C++ library, whose operator new calls malloc. */
+static struct {
+    uintptr_t low, high;
+} iolens_cxx;
+
+static int note_cxx(struct dl_phdr_info *info, size_t size, void *context)
+{
+    (void)size;
+    (void)context;
+    const char *slash = strrchr(info->dlpi_name, '/'), *name = slash ? slash + 1 : info->dlpi_name;
+    if (strncmp(name, "libstdc++", strlen("libstdc++")) != 0 &&
+        strncmp(name, "libc++", strlen("libc++")) != 0)
+        return 0;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+        if (part->p_type == PT_LOAD && part->p_flags & PF_X) {
+            iolens_cxx.low = info->dlpi_addr + part->p_vaddr;
+            iolens_cxx.high = iolens_cxx.low + part->p_memsz;
+        }
+    }
+    return 1;
+}
+
+IOLENS_EXPORT void iolens_heap_start(void)
+{
+    dl_iterate_phdr(note_cxx, NULL);
+    if (iolens_cxx.high)
+        chains_start();
+}
+
+static struct caller *caller_of(struct heap_state *state, uintptr_t address)
+{
+    bool in_cxx = address >= iolens_cxx.low && address < iolens_cxx.high;
+    uint64_t key = chain_node(address, in_cxx ? CXX_CALLERS : 1);
+    struct keyed_row *row = keyed_find(&state->callers, &CALLERS, &key);
+    return row ? keyed_value(row, &CALLERS) : NULL;
+}
+
+static void change(struct heap_state *state, struct caller *caller, int64_t blocks, int64_t bytes)
+{
+    if (caller->high != state->high) {
+        caller->amounts.high_bytes = caller->amounts.live_bytes;
+        caller->high = state->high;
+    }
+    caller->amounts.live_blocks += blocks;
+    caller->amounts.live_bytes += bytes;
+    state->amounts.live_blocks += blocks;
+    state->amounts.live_bytes += bytes;
+    if (state->amounts.live_bytes <= state->amounts.high_bytes)
+        return;
+    state->amounts.high_bytes = state->amounts.live_bytes;
+    state->high_time = clock_now(&iolens.clock);
+    state->high++;
+}
+
+/* Returns the bytes of a block that was followed until now, or -1. */
+static int64_t take(struct heap_state *state, const void *memory)
+{
+    struct heap_block block;
+    if (!heap_blocks_take((uintptr_t)memory, &block))
+        return -1;
+    change(state, block.owner, -1, -block.bytes);
+    return block.bytes;
+}
+
+static void add(const void *memory, int64_t bytes, const void *caller)
+{
+    struct heap_state *state = table_state(TABLE_heap);
+    struct caller *owner = state ? caller_of(state, (uintptr_t)caller) : NULL;
+    if (!state)
+        return;
+    const struct heap_block block = {(uintptr_t)memory, bytes, owner};
+    spin_lock(&iolens_heap_lock);
+    take(state, memory); /* The block that was here was given back unseen. */
+    if (owner && heap_blocks_add(&block)) {
+        owner->amounts.calls++;
+        owner->amounts.bytes += bytes;
+        change(state, owner, 1, bytes);
+    } else {
+        state->not_followed++;
+    }
+    state->amounts.calls++;
+    state->amounts.bytes += bytes;
+    spin_unlock(&iolens_heap_lock);
+}
+
+IOLENS_EXPORT void iolens_heap_allocated(const void *memory, int64_t bytes, const void *caller)
+{
+    if (iolens_active() && !iolens_paused())
+        RECORDER(add(memory, bytes, caller));
+}
+
+static int64_t give_back(const void *memory)
+{
+    struct heap_state *state = table_state_known(TABLE_heap);
+    if (!state)
+        return -1;
+    spin_lock(&iolens_heap_lock);
+    int64_t bytes = take(state, memory);
+    spin_unlock(&iolens_heap_lock);
+    return bytes;
+}
+
+/* Blocks are followed while the program has switched recording off, too: else they would seem not to be
+ * freed. */
+IOLENS_EXPORT int64_t iolens_heap_freed(const void *memory)
+{
+    int64_t bytes = -1;
+    if (iolens_active())
+        RECORDER(bytes = give_back(memory));
+    return bytes;
+}
+
+/* A child of fork has its parent's blocks, but not its records. */
+static void reset(void)
+{
+    iolens_heap_lock = (struct spin){ATOMIC_FLAG_INIT};
+    heap_blocks_clear();
+}
+
+struct row {
+    int64_t rank, calls, bytes, live_blocks, live_bytes, high_bytes;
+    double high_time;
+    int32_t node, padding;
+};
+
+static const struct column COLUMNS[] = {
+    MERGED(rank, "<i8", "rank", "the rank; -1: several ranks", COLUMN_RANK),
+    MERGED(node, "<i4", "node",
+           "the caller, a row of `call_nodes`, with the callers of operator new in C++; -1: all callers",
+           COLUMN_KEY),
+    MERGED(calls, "<i8", "calls", "calls that allocated memory", COLUMN_SUM),
+    MERGED(bytes, "<i8", "B", "bytes that these calls asked for", COLUMN_SUM),
+    MERGED(live_blocks, "<i8", "blocks", "blocks that were not freed when recording ended", COLUMN_SUM),
+    MERGED(live_bytes, "<i8", "B", "bytes of these blocks", COLUMN_SUM),
+    MERGED(high_bytes, "<i8", "B",
+           "bytes in use when the rank's whole heap was largest. Rows of several ranks add up bytes of "
+           "different "
+           "moments",
+           COLUMN_SUM),
+    MERGED(high_time, "<f8", "s", "that moment; of several ranks the latest", COLUMN_LARGEST),
+};
+
+static void put(struct buffer *rows, int rank, int32_t node, const struct amounts *amounts, double high_time)
+{
+    const struct row row = {.rank = rank,
+                            .node = node,
+                            .calls = amounts->calls,
+                            .bytes = amounts->bytes,
+                            .live_blocks = amounts->live_blocks,
+                            .live_bytes = amounts->live_bytes,
+                            .high_bytes = amounts->high_bytes,
+                            .high_time = high_time * iolens.timeline.factor};
+    buffer_put(rows, &row, sizeof row);
+}
+
+static int64_t iolens_heap_not_followed;
+static char iolens_heap_remark[REMARK_BYTES];
+
+static void count(int rank)
+{
+    const struct heap_state *state = table_state_known(TABLE_heap);
+    (void)rank;
+    iolens_heap_not_followed = state ? state->not_followed : 0;
+}
+
+static void collect(const struct iolens_transport *transport, struct buffer *rows)
+{
+    struct heap_state *state = table_state_known(TABLE_heap);
+    for (struct keyed_row *at = state ? keyed_first(&state->callers) : NULL; at; at = keyed_next(at)) {
+        const struct caller *caller = keyed_value(at, &CALLERS);
+        struct amounts amounts = caller->amounts;
+        amounts.high_bytes = caller->high == state->high ? amounts.high_bytes : amounts.live_bytes;
+        put(rows, transport->rank, call_node_written(*(const uint32_t *)keyed_key(at)), &amounts,
+            state->high_time);
+    }
+    if (state)
+        put(rows, transport->rank, ALL_CALLERS, &state->amounts, state->high_time);
+    table_fold(&table_heap, rows);
+    *iolens_heap_remark = '\0';
+    if (iolens_heap_not_followed > 0)
+        snprintf(iolens_heap_remark, REMARK_BYTES,
+                 "%lld blocks of the heap were not followed, because there were too many at a time: their "
+                 "bytes are "
+                 "missing in its high water and in what was not freed.",
+                 (long long)iolens_heap_not_followed);
+}
+
+static const char *remark(void) { return *iolens_heap_remark ? iolens_heap_remark : NULL; }
+
+enum { REST_OF_CALLERS, REST_OF_RANKS, REST_SLOTS };
+
+static size_t rest(void *row)
+{
+    struct row *merged = row;
+    merged->rank = -1;
+    if (merged->node == ALL_CALLERS)
+        return REST_OF_RANKS;
+    merged->node = -2;
+    return REST_OF_CALLERS;
+}
+
+static bool validate(const void *memory, const struct area *area)
+{
+    struct heap_state *state = (struct heap_state *)memory;
+    keyed_validate(&state->callers, &CALLERS, area, NULL);
+    return is_measured_time(state->high_time);
+}
+
+static int64_t most_rows(void)
+{
+    const struct heap_state *state = table_state_known(TABLE_heap);
+    return state ? keyed_made(&state->callers) + 1 : 0;
+}
+
+const struct process_table table_heap = {
+    .name = "heap",
+    .meaning = "Memory that a rank allocated by malloc and its relatives, in all and by caller, where the "
+               "group heap "
+               "is traced. Memory from before recording began, and from mmap, is not in it",
+    TABLE_ROWS(COLUMNS),
+    .recording.state_bytes = sizeof(struct heap_state),
+    .recording.validate = validate,
+    .recording.reset = reset,
+    .merging.on_demand = true,
+    .merging.state_of = TABLE_heap,
+    .merging.count = count,
+    .merging.sums = &iolens_heap_not_followed,
+    .merging.sum_count = 1,
+    .merging.collect = collect,
+    .merging.weighed_by = {"high_bytes"},
+    .merging.rest = rest,
+    .merging.rest_slots = REST_SLOTS,
+    .merging.most_rows = most_rows,
+    .remarks.remark = remark,
+};
