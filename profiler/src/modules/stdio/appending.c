@@ -74,11 +74,21 @@ void appending_ends(struct stream *stream, struct stdio_state *s, int64_t left)
     spin_unlock(&s->lock);
 }
 
-void appending_exits(struct stream *stream, struct stdio_state *s, int64_t left)
+/* After an unlink or a rename, two streams of one name are streams of two files. */
+static void find_exit_end(const struct stream *stream, struct stdio_state *s)
 {
     struct stat info;
-    if (s->exit_end == 0 && file_info_fd(stream->fd, &info) == 0)
-        s->exit_end = info.st_size;
+    if (file_info_fd(stream->fd, &info) != 0 ||
+        (info.st_ino == s->exit_inode && info.st_dev == s->exit_device))
+        return;
+    s->exit_inode = info.st_ino;
+    s->exit_device = info.st_dev;
+    s->exit_end = info.st_size;
+}
+
+void appending_exits(struct stream *stream, struct stdio_state *s, int64_t left)
+{
+    find_exit_end(stream, s);
     if (!stream->append) {
         s->exit_end = stream->offset > s->exit_end ? stream->offset : s->exit_end;
         return;

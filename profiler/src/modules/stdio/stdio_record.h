@@ -3,6 +3,7 @@
 #define IOLENS_STDIO_RECORD_H
 
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "../../records/shape.h"
 #include "../../system/spin.h"
@@ -41,7 +42,9 @@ struct stdio_state {
     struct spin lock;
     struct lustre_state *stripes; /* Stripes of the file; NULL if it has no layout. */
     int64_t exit_end;             /* End of the file while the streams that are open at exit are flushed. */
-    double last_end[3];           /* End of the latest read, write and metadata operation. */
+    dev_t exit_device; /* The file that has that end, which may be another than the one of this name. */
+    ino_t exit_inode;
+    double last_end[3]; /* End of the latest read, write and metadata operation. */
     struct heat heat;
 };
 
