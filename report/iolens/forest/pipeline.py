@@ -31,9 +31,11 @@ _DEPTH = 10
 
 _WAITS = re.compile(
     r"(__)?(p?poll|p?select|epoll_p?wait|recv(from|msg)?|accept4?|wait[34]|waitpid|waitid)(_chk)?"
-    r"|.*sem_\w*wait\w*|PyThread_acquire_lock_timed|_multiprocessing_SemLock_acquire\w*"
+    r"|.*sem_\w*wait\w*|PyThread_acquire_lock_timed|_PySemaphore_Wait|_multiprocessing_SemLock_acquire\w*"
 )
-"""Functions that wait for another process, or for a thread that hands over what processes sent."""
+"""Functions that wait for another process, or for a thread that hands over what processes sent. From Python 3.13 on, a
+thread waits for a lock in _PySemaphore_Wait.
+"""
 
 _LITTLE = 0.25
 """Minimum part of the time that both sides must wait; less waiting may be an accident of the start."""
