@@ -123,7 +123,7 @@ def parts(builds: Sequence[Path]) -> Iterator[Row]:
 
 
 def manuals() -> Iterator[Row]:
-    """Yields the files of a share folder by their places in it."""
+    """Yields man pages and completions, each with its path below the folder `share`."""
     for page, text in man.pages("").items():
         yield f"man/man1/{page}", text.encode(), 0o644
     for shell, place in COMPLETIONS.items():

@@ -67,7 +67,7 @@ enum { RANKS_MAX = 1 << 20, FILES_MAX = 1 << 20, PLACES_MAX = 1 << 30 };
 
 static double later(double a, double b) { return a > b ? a : b; }
 
-/* Returns memory for items up to number `wanted`, zeroed; ends the program without memory. */
+/* Returns memory for items up to number `wanted`, zeroed; ends the program if there is no memory. */
 static void *room_for(void *items, int64_t *count, int64_t wanted, size_t bytes)
 {
     if (wanted < *count)

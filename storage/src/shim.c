@@ -33,7 +33,8 @@
         real;                                                                                                \
     })
 
-/* Prototypes: glibc has entry points that its headers do not always declare, and a wrong row is an error. */
+/* Prototypes: glibc has entry points that its headers do not always declare. Where a header does, the
+ * compiler refuses a wrong row. */
 #define FN(ret_t, name, params, ...)  ret_t name params;
 #define FNB(ret_t, name, params, ...) ret_t name params;
 #define FNV(ret_t, name, params, ...) ret_t name params;

@@ -1,4 +1,5 @@
-/* Several streams of one file that append and hold bytes; the kernel tells how many bytes were written. */
+/* Appends to one file through several buffered streams. The kernel's count of written bytes is the expected
+ * value. */
 #include <stdio.h>
 #include <string.h>
 

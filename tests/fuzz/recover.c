@@ -36,7 +36,7 @@ enum {
 
 struct fuzz {
     struct seed *seed;
-    unsigned char **work; /* For each seed its damaged copy, mapped from a file. */
+    unsigned char **work; /* The damaged copy of each seed, mapped from a file. */
     char (*path)[PATH_BYTES];
     char log[PATH_BYTES];
     size_t seeds;
@@ -128,7 +128,8 @@ static void attempt(const struct fuzz *fuzz, uint64_t number)
         _exit(TOO_MUCH_MEMORY);
 }
 
-/* Runs a block in a process of its own. Returns the number after the last one that was tried. */
+/* Runs a block of attempts in a process of its own. Returns the number of the next attempt, which is inside
+ * the block if an attempt ended the process. */
 static uint64_t run_block(const struct fuzz *fuzz, uint64_t first, uint64_t end, int *failures)
 {
     const struct itimerval limit = {.it_value.tv_sec = BLOCK_SECONDS};

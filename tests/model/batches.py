@@ -59,7 +59,7 @@ def wrong_ints(want: Hdf5Record, got: Record, names: list[str]) -> list[str]:
 
 
 def common_accesses(got: Record, begin: int) -> Counter[Access]:
-    """Returns the common accesses of a record, whose counters begin at this one of its integers."""
+    """Returns the common accesses of a record. Their counters begin at the integer with the number `begin`."""
     found: Counter[Access] = Counter()
     for i in range(4):
         at = begin + i * ACCESS_INTS

@@ -45,7 +45,7 @@ class Comparison:
         self.log = log
         self.process = process
         self.errors: list[Error] = []
-        self.measures_all = process.posix.rules.ours("clock")  # Darshan's may stand still during a short call
+        self.measures_all = process.posix.rules.ours("clock")  # Darshan's clock may stand still during a short call.
         self.slack = 1 if self.measures_all else 1000  # nanoseconds
         self.where = (0, "", "")
         self.seconds: dict[tuple[str, bool], float] = {}  # Seconds of a file's reads and of its writes.

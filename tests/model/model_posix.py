@@ -56,7 +56,9 @@ class PosixFile:
     name: str
     ints: dict[str, int] = field(default_factory=dict)
     sizes: dict[bool, dict[int, int]] = field(default_factory=lambda: {False: {}, True: {}})
-    first_sizes: dict[int, int] = field(default_factory=dict)  # the first 32 values, reads and writes together
+    first_sizes: dict[int, int] = field(
+        default_factory=dict
+    )  # how often each of the first 32 sizes came, of reads and writes together
     strides: dict[int, int] = field(default_factory=dict)
     first_strides: dict[int, int] = field(default_factory=dict)
     opened: Times = field(default_factory=Times)
@@ -82,7 +84,7 @@ class PosixFile:
 
 @dataclass
 class OpenFile:
-    """An open file as the kernel has it: what descriptors that were duplicated share."""
+    """An open file description of the kernel, which duplicated descriptors share."""
 
     file: PosixFile
     append: bool = False

@@ -38,7 +38,7 @@ class Variable:
 
 
 class Program:
-    """One program as it runs."""
+    """A random program that calls PnetCDF while it is drawn."""
 
     def __init__(self, number: int, seed: int, journal: IO[str]) -> None:
         self.random = random.Random(f"{seed}:{number}")

@@ -194,7 +194,7 @@ def test_a_wrong_activity_is_named(tmp_path: Path, text: str, words: str) -> Non
     [
         (["99"], "the course has no activity 99; it has 1, 2, 3"),
         (["nowhere"], "nowhere/experiment.yaml: No such file"),
-        (["6", "--full"], "ior of activity-6 has no solver to add; run it without --full"),
+        (["6", "--full"], "ior of activity-6 has no solver that --full could switch on; run it without --full"),
     ],
 )
 def test_a_wrong_call_says_what_there_is(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -52,7 +52,7 @@ def test_a_planted_fall_is_caught_where_less_is_worse() -> None:
 @pytest.mark.parametrize(
     ("limit", "base", "new", "unit", "outcome"),
     [
-        ("g_x>+10%", [1.0], [5.0], "s", OPEN),  # A single run of a time has no known spread.
+        ("g_x>+10%", [1.0], [5.0], "s", OPEN),  # The spread of a time is not known from a single run.
         ("g_x>+10%", [100], [109], "calls", HELD),  # Counts do not scatter.
         ("g_x>+10%", [100], [111], "calls", BROKEN),
         ("g_x>+0%", [0], [1], "calls", BROKEN),

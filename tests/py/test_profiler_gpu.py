@@ -25,7 +25,7 @@ def stand_in(folder: Path, name: str, *flags: str) -> Path:
 
 
 def asked(way: str, folder: Path, *flags: str, name: str = "libcufile.so.0", **settings: str) -> Job:
-    """Returns the log of a program that held the library, and that must not have noticed the question."""
+    """Returns the log of a program that loaded the library, and checks that asking the library changed no output."""
     harness.build_library()
     library = stand_in(folder, name, *flags)
     program = harness.build_program("gpu_storage", "-ldl")

@@ -190,7 +190,7 @@ ERROR = 3.5 * math.sqrt(0.05 * 0.95 / TRIALS)
 
 
 def promised(words: str) -> float:
-    """Returns the coverage from 0 to 1 that the words on the page claim."""
+    """Returns the coverage, from 0 to 1, that a sentence on a page promises."""
     return float(re.search(r"at least ([0-9.]+) %", words)[1]) / 100
 
 

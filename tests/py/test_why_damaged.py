@@ -96,7 +96,7 @@ def test_damaged_events_raise_nothing_and_agree_with_themselves(first: int) -> N
 
 
 def assert_sound(job: Job) -> None:
-    """Fails if an analysis raises an error, or says what cannot be."""
+    """Fails if an analysis raises an error or returns impossible values."""
     found, pieces, replays = answers.why(job), answers.path_pieces(job), answers.replays(job)
     for table in (answers.wait_states, answers.waits_by_cause, answers.path_by_activity, answers.limits, verdicts):
         table(job)

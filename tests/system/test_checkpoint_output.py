@@ -122,7 +122,7 @@ def test_modes_print_the_originals_columns(tmp_path: Path, mode: str) -> None:
 
 @needs_netcdf()
 def test_the_originals_hint_writes_the_file_twice(tmp_path: Path) -> None:
-    """Bytes that POSIX calls write for each byte of the fields. The switch's documentation has these ratios."""
+    """POSIX calls write as many bytes for each byte of the fields as the documentation of this option says."""
     import darshan
 
     libraries = ":".join(str(ROOT / "build" / "lib" / name) for name in ("libiolens-openmpi.so", "libiolens.so"))

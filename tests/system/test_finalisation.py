@@ -41,7 +41,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(built: Path, folder: Path, posix: int, mpiio: int, **settings: str) -> tuple[int, Job]:
-    """Returns the number of collective calls and the log of a job that shares this many files."""
+    """Returns the number of collective calls and the log of a job whose ranks share `files` files."""
     return launch(built, folder, "program", str(folder), str(posix), str(mpiio), **settings)
 
 

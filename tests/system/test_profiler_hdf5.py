@@ -47,7 +47,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def profiled(folder: Path, ranks: int, *words: object, **settings: str) -> str:
-    """Run under the profiler; what the program printed."""
+    """Runs the program under the profiler and returns its standard output."""
     environment = {**os.environ, **mpi.environment(FLAVOUR, 64, "romio321"), **settings}
     inner = ["env", f"LD_PRELOAD={PRELOAD}", f"IOLENS_LOGFILE={folder}/log.darshan", f"IOLENS_INCLUDE={folder}"]
     command = [mpi.find_launcher(FLAVOUR), "-np", str(ranks), *inner, *map(str, words)]

@@ -101,7 +101,7 @@ def test_pseudonyms_hide_them_as_they_hide_the_first(log: Path, tmp_path: Path, 
 
 
 def test_of_killed_ranks_their_spools_say_it(tmp_path: Path) -> None:
-    """Rank 0 has no spool, and must not get the program of another rank."""
+    """Without a spool of rank 0, the log must not name another rank's program as rank 0's."""
     launcher, *words = two_programs(tmp_path, "all")
     spared = ["-np", "1", "env", "IOLENS_SPOOL=none", words[2], "all", ":", "-np", "1", *words[2:]]
     settings = {**environment(tmp_path), "IOLENS_LOGPATH": str(tmp_path)}

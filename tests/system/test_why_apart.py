@@ -1,4 +1,4 @@
-"""The saving of infinitely fast storage stays an upper bound where events do not tell why ranks waited."""
+"""The predicted saving of infinitely fast storage stays an upper bound where the events do not explain a wait."""
 
 from __future__ import annotations
 

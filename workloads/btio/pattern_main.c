@@ -9,7 +9,8 @@ static void say_start(const PatternConfig *config)
         printf(" Reading from input file %s\n", config->input);
 }
 
-/* Fills in the verdict; `detail` has room for its words. */
+/* Judges whether all passes read the right bytes, and writes the reason into `detail`, which holds `room`
+ * bytes. */
 static void judge(PatternReport *report, char *detail, size_t room)
 {
     const PatternConfig *config = report->config;

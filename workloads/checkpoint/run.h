@@ -22,7 +22,7 @@ typedef struct Run {
     Store store;
     float *fields; /* Array [arrays][levels][cells of this rank]. */
     Trial *trials; /* Results of each trial. */
-    double cached; /* Largest part of a file that a node had in memory before a trial; NaN: unknown. */
+    double cached; /* Largest share of a file that was in a node's page cache before a trial; NaN: unknown. */
     bool checked;
     Wrong wrong; /* This rank's wrong cells. */
 } Run;

@@ -14,7 +14,7 @@ static const char NOTES[] =
 // clang-format off
 static const Option OPTIONS[] = {
     {"steps", OPTION_COUNT, offsetof(Config, steps), "N", "time steps", 's'},
-    {"compute", OPTION_REAL, offsetof(Config, compute), "SECONDS", "what ranks without I/O compute in a step", 'c'},
+    {"compute", OPTION_REAL, offsetof(Config, compute), "SECONDS", "computing time of a step on ranks without I/O", 'c'},
     {"forcing", OPTION_SIZE, offsetof(Config, forcing), "BYTES", "what rank 0 reads for all ranks before each step", 'f'},
     {"history", OPTION_SIZE, offsetof(Config, history), "BYTES", "what the last rank writes during each step", 'w'},
     {"ahead", OPTION_FLAG, offsetof(Config, ahead), NULL, "rank 0 reads for the next step while the others compute"},

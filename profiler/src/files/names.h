@@ -36,8 +36,8 @@ struct names {
 
 extern struct names iolens_names;
 
-/* The file that a path without an open descriptor means: the link itself, the link's target, or a file that
- * was just created. */
+/* The file to which a path leads when no descriptor of it is open: the link itself, the link's target, or a
+ * file that was just created. */
 enum names_end { NAMES_LINK, NAMES_TARGET, NAMES_FRESH };
 
 /* Returns the file that was opened as `fd` by this absolute path; NULL if the file is excluded or memory is

@@ -202,7 +202,7 @@ static void say_failure(const struct writer *writer)
                    writer->name.text, reason);
     else if (iolens_spool.header)
         iolens_say("cannot write the log %s: %s; the records are kept in %s: `iolens recover -o FOLDER --job "
-                   "%d` makes the log in a folder with room to which you can write",
+                   "%d` makes the log in a folder that has free space and that you can write to",
                    writer->name.text, reason, iolens_spool.path, (int)iolens.pid);
     else
         iolens_say(

@@ -1,4 +1,4 @@
-/* Calls on files that failed, by operation and error. */
+/* Failed calls on files, by operation and error. */
 #ifndef IOLENS_FAILED_CALLS_H
 #define IOLENS_FAILED_CALLS_H
 

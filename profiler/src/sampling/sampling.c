@@ -157,7 +157,8 @@ void sampling_when_started(void (*hold)(void))
         hold();
 }
 
-/* The signal may be blocked since before an exec, or by the thread that started this one. */
+/* The signal may be blocked because a program blocked it before exec, or because the thread that started this
+ * one did. */
 void sampling_enter(void)
 {
     struct sampling *sampling = iolens_sampling.state;

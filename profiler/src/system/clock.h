@@ -37,7 +37,7 @@ struct clock_end {
 void clock_prepare(struct clock *clock);
 void clock_start(struct clock *clock);
 
-/* Continues without the TSC, in the same seconds. */
+/* Changes from the TSC to another clock, on the same time scale. */
 void clock_forbid_tsc(struct clock *clock);
 
 /* Returns the end of recording, from both clocks: TSC (or nanoseconds) and CLOCK_MONOTONIC. */

@@ -21,7 +21,7 @@ from iolens.missing import is_nan
 from iolens.symbols.chains import Frame, of_a_wait
 
 _MOST_EVENTS = 1_000_000
-"""Viewers do not open more than this."""
+"""Largest number of events that viewers of traces open."""
 
 _ROWS = ("samples", "MPI", "I/O", "critical path")
 _LAYERS = {"DXT_POSIX": "POSIX", "DXT_MPIIO": "MPI-IO"}

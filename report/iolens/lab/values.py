@@ -291,7 +291,7 @@ CHANGES: Mapping[str, Kind[Any]] = {
 
 
 LISTED = ("compiler", "flags")
-"""The changes that a matrix may also have as a factor with a list, each level of which is the change itself."""
+"""The changes that may also stand in a matrix as factors of their own, as a list of values."""
 
 
 def own_levels_schema() -> Schema:

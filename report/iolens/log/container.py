@@ -199,9 +199,7 @@ def _check_room(room: int, limit: int) -> None:
 
 
 def streams(compression: str, stored: memoryview) -> Iterator[bytes]:
-    """Yields complete compressed streams, one after another; raises ValueError if they inflate to more than
-    they may.
-    """
+    """Yields complete compressed streams, one after another; raises ValueError if they inflate beyond the limit."""
     room = limit = _inflated_limit(stored)
     while stored:
         content, stored = inflate_stream(compression, stored, room + 1)

@@ -45,8 +45,9 @@ static const struct column COLUMNS[] = {
          TEXT_WORD),
 };
 
-/* Returns the place in the list for a setting of this name; NULL if the list has it or is full. Components do
- * not count, because a framework has a parameter of the same name. */
+/* Returns the place in the list for a setting of this name; NULL if the setting is in the list already, or
+ * the list is full. A component of this name does not count as the setting, because its framework has a
+ * parameter of that name. */
 static struct setting **place_for(struct known_settings *settings, const char *name)
 {
     struct setting **place = &settings->first;

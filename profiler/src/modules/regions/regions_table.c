@@ -23,7 +23,7 @@ static const struct column COLUMNS[] = {
            "number of the thread in its process, 0 for the first; -1: several threads", COLUMN_KEY),
     MERGED(region, "<u4", "region", "the region, a number of `region_names`; 0xffffffff: several regions",
            COLUMN_KEY),
-    MERGED(calls, "<i8", "calls", "times that the thread was in the region", COLUMN_SUM),
+    MERGED(calls, "<i8", "calls", "how often the thread was in the region", COLUMN_SUM),
     MERGED(unended, "<i8", "calls",
            "the part of `calls` that has no end: an outer region, the thread or the process ended first",
            COLUMN_SUM),

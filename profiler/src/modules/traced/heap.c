@@ -33,7 +33,7 @@ struct caller {
 struct heap_state {
     struct keyed callers; /* keys are nodes */
     struct amounts amounts;
-    uint64_t high; /* number of high waters so far */
+    uint64_t high; /* how often the heap has reached a new high-water mark */
     int64_t not_followed;
     double high_time;
 };

@@ -76,7 +76,8 @@ def _with_solver(experiment: Experiment) -> Experiment:
     """Returns the experiment with the solver that its arguments leave out."""
     if "--io-only" not in experiment.arguments:
         raise UsageError(
-            f"--full: {experiment.program} of {experiment.name} has no solver to add; run it without --full"
+            f"--full: {experiment.program} of {experiment.name} has no solver that --full could switch on; "
+            "run it without --full"
         )
     arguments = tuple(word for word in experiment.arguments if word != "--io-only")
     return replace(experiment, arguments=arguments, repeated=())

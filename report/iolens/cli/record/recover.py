@@ -52,7 +52,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="move this node's spools of ended processes to a folder that all nodes share; inside a Slurm job only "
         "the spools of that job, unless others are named; afterwards `iolens recover DIR` makes the logs",
     )
-    parser.add_argument("--list", action="store_true", help="only list the jobs, those of other folders too")
+    parser.add_argument(
+        "--list", action="store_true", help="list the jobs of this and of other folders, and recover none"
+    )
     parser.add_argument(
         "--clean",
         action="store_true",

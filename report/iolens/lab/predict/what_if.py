@@ -28,7 +28,7 @@ _SIZES = ("stripe_count", "aggregators", "stripe_size", "cb_buffer_size")
 """Settings in which a point with a lower value counts as smaller."""
 
 _NAME = "what-if.json"
-"""Name of the file in the folder of a sweep's results."""
+"""Name of the file with these answers in a sweep's folder of results."""
 
 
 @dataclass(frozen=True)

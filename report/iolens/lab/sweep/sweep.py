@@ -48,7 +48,7 @@ def run_sweep(sweep: Sweep, progress: Progress) -> list[RunRecord]:
 
 
 def full(error: OSError, folder: Path) -> Exception:
-    """Returns an error about a full disk in the words of a sweep; returns any other error unchanged."""
+    """Returns a sweep's own message for a full disk, and any other error unchanged."""
     if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
         return error
     return IolensError(

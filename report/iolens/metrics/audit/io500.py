@@ -66,7 +66,7 @@ def _one_storage(evidence: Evidence) -> Finding:
 
 
 def _same_code(evidence: Evidence) -> Finding:
-    """Checks whether the program was the same."""
+    """Checks whether all runs used the same program."""
     known = evidence.known("program")
     if len(set(known)) > 1:
         return BROKEN, f"{len(set(known))} programs: {list_text(known)}."

@@ -1,4 +1,4 @@
-"""Calls on files that failed, from the private region `failed_calls`."""
+"""Failed calls on files, from the private region `failed_calls`."""
 
 from __future__ import annotations
 

@@ -116,7 +116,7 @@ class Design:
 
 
 def method(by_block: bool) -> str:
-    """Returns how the ratios were computed, and how often their intervals hold."""
+    """Returns a sentence on how the ratios were computed, and on the coverage of their intervals."""
     return (
         f"{_BY_BLOCK if by_block else _BY_MEANS}; a setting's spread is estimated from its own and the others' runs, "
         f"and intervals hold in {100 * CONFIDENCE:.0f} % of sweeps (simulated: report/STATISTICS.md)"

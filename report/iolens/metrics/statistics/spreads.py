@@ -100,7 +100,7 @@ def spreads(variances: Array, freedom: Array) -> Spreads:
 
 
 def _odd_factors() -> tuple[Array, Array]:
-    """Returns the variances that an odd point may have, as multiples of the common one, and their probabilities."""
+    """Returns the variances of outlying points, as multiples of the common variance, and their probabilities."""
     import numpy as np
 
     logs = np.linspace(0.0, math.log(_LARGEST), _STEPS)

@@ -85,7 +85,7 @@ _OPERATION_PAGES: tuple[Layout[Latencies], ...] = (
 def verdict(found: LatencyComparison) -> str:
     """Returns which variant is faster or slower, and for which sizes."""
     if len(found.variants) == 1:
-        return f"One variant only: {found.baseline}; nothing to hold it against."
+        return f"One variant only: {found.baseline}. A comparison needs a second one."
     sentences = []
     what = "sizes" if found.by_size else "operations"
     for variant in found.variants[1:]:

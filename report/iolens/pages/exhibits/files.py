@@ -164,7 +164,7 @@ MAPPED_FILES: Exhibit[Job] = Exhibit(
 
 FAILED_CALLS: Exhibit[Job] = Exhibit(
     name="failed_calls",
-    title="Calls on files that failed",
+    title="Failed calls on files",
     metric=failed.failed_calls,
     columns=[
         Column("operation", "operation"),

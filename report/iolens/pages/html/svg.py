@@ -19,7 +19,7 @@ from iolens.figures.style import ALERT, FINE, GRID, INK, QUIET
 from iolens.pages.pdf.points import HATCH_TILE, MAGNIFIED, PointsRenderer, draw_with, fill_alpha, is_bold, size_of
 
 _TONES = {INK: "ink", "#000000": "ink", QUIET: "quiet", GRID: "grid", FINE: "fine", ALERT: "alert", "#ffffff": "paper"}
-"""Colours that change on a dark page, by the names that style.css gives them."""
+"""Colours that are replaced on a dark page, and the names of their variables in style.css."""
 
 _ENDS = {"butt": "butt", "round": "round", "projecting": "square"}
 _LETTERS = {Path.MOVETO: "M", Path.LINETO: "L", Path.CURVE3: "Q", Path.CURVE4: "C"}

@@ -98,8 +98,8 @@ class Scrapes:
 
 
 def _not_below(now: Reading, before: Reading | None) -> Reading:
-    """Returns a reading whose counters are at least as large as before, because a group whose first process ended would
-    count less.
+    """Returns a reading whose counters are at least as large as before. Without this, the counters would fall when
+    one of the job's processes ends.
     """
     if before is None:
         return now

@@ -94,7 +94,7 @@ def drilled(table: Table, depths: Sequence[int], levels: Sequence[str], room: in
 
 
 def _aligned(ends: Sequence[str], levels: Sequence[str], width: int, deepest: int) -> list[tuple[int, str, str]]:
-    """Returns heads and levels side by side, in as many lines as the longer of them has: position, level, head."""
+    """Returns the lines above the columns: number of the line, name of a level of the row tree, head of a column."""
     blank = f"{' ' * (deepest + width)} |"
     count = max(len(ends), len(levels))
     heads = [*[blank] * (count - len(ends)), *ends]

@@ -46,7 +46,7 @@ _KINDS = (
 )
 
 CROWDED = 0.2
-"""Minimum share of their time that ranks must have waited for a core for the node to count as short of cores."""
+"""A node counts as short of cores if its ranks waited for a core for at least this share of their time."""
 
 _UNEVEN = 0.1
 """Threads are uneven if the time of the busiest one exceeds the average by this part of the run."""
@@ -55,8 +55,8 @@ _MOSTLY = 0.5
 """Minimum share that counts as most of something."""
 
 _CHILDREN = 0.25
-"""Minimum share of the processor time of child processes in a wait for which the children explain it: they may lack
-cores or do I/O, too.
+"""A wait counts as one for child processes if their processor time is at least this share of it; the rest of their
+time they may lack cores or do I/O.
 """
 
 

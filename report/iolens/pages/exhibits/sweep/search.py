@@ -46,9 +46,7 @@ def _steps(trail: Trail) -> pd.DataFrame:
 
 
 def _machine(trail: Trail) -> pd.DataFrame:
-    """Returns the fitted parameters of the machine: the median over the machines that fit the runs, and the 95 %
-    range.
-    """
+    """Returns the fitted parameters of the machine: the median and the 95 % range of the values that fit the runs."""
     rows = [(one.name, one.unit, one.value, one.low, one.high) for one in trail.machine]
     return pd.DataFrame(rows, columns=["trait", "unit", "value", "low", "high"])
 
