@@ -104,7 +104,7 @@ struct ost_holder {
     int64_t wanted_begin, wanted_end; /* The request for which the lock was granted. */
     double granted_at; /* Time at which the lock is granted; it lies in the future while the client waits. */
     double clean_at;   /* Time at which everything that the client wrote is on the target. */
-    int64_t read_end;  /* End of the latest read. */
+    int64_t read_end;  /* Offset at which the latest read ended; a read that begins there is sequential. */
     int64_t cached_begin, cached_end; /* Part of the object in the client's memory. */
 };
 

@@ -23,7 +23,7 @@ NOISE = 0.05
 """Spread of the runs of a point, as a standard deviation of logarithms."""
 
 Scatter = Callable[[np.random.Generator, np.ndarray], np.ndarray]
-"""Returns the random errors of a sweep's runs; the array has one entry for each point and repetition."""
+"""A function that draws the random errors of a sweep's runs; the array has one entry for each point and repetition."""
 
 
 def normal(random: np.random.Generator, order: np.ndarray) -> np.ndarray:

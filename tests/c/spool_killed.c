@@ -22,7 +22,7 @@ static void *become_true(void *unused)
     return NULL;
 }
 
-/* how files: `files` files of ten writes each, and a stream. */
+/* spool_killed HOW FILES: writes FILES files of ten writes each, and a stream, and ends in the way HOW. */
 int main(int argc, char **argv)
 {
     int files = atoi(argv[2]);

@@ -80,7 +80,9 @@ class Times:
     start: Window | None = None
     end: Window | None = None
     nanoseconds: int = 0
-    longest: list[tuple[int, int]] = field(default_factory=list)  # (nanoseconds at most, bytes)
+    longest: list[tuple[int, int]] = field(
+        default_factory=list
+    )  # by access: the longest time in ns that it can have taken, and bytes
 
     def add(self, begin: int, end: int, size: int | None = None) -> None:
         window = Window(begin, end)

@@ -58,7 +58,7 @@ class PosixFile:
     sizes: dict[bool, dict[int, int]] = field(default_factory=lambda: {False: {}, True: {}})
     first_sizes: dict[int, int] = field(
         default_factory=dict
-    )  # how often each of the first 32 sizes came, of reads and writes together
+    )  # Counts of the first 32 sizes that differ, reads and writes together.
     strides: dict[int, int] = field(default_factory=dict)
     first_strides: dict[int, int] = field(default_factory=dict)
     opened: Times = field(default_factory=Times)

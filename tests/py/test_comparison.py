@@ -154,7 +154,7 @@ def test_the_smallest_of_equal_settings_is_named(tmp_path: Path) -> None:
 
 
 BIMODAL = ((100, 100, 100, 100, 150, 150), (101, 101, 101, 101, 101, 80))
-"""Returns MiB/s of six runs each with 1 and 2 stripes, whose medians rank differently from their geometric means."""
+"""MiB/s of six runs with 1 stripe and of six with 2. Their medians rank differently from their geometric means."""
 
 
 def test_a_printed_ratio_is_the_quotient_of_the_printed_values(tmp_path: Path) -> None:

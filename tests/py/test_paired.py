@@ -134,7 +134,7 @@ def test_a_wild_point_widens_its_own_interval_and_hardly_the_others() -> None:
 
 FEW = 40
 SURE = 0.93 - 2.6 * math.sqrt(0.93 * 0.07 / FEW)
-"""Returns the lowest share of sweeps that still passes: a correct method with 93 % coverage falls below it in one test
+"""The lowest share of sweeps that still passes: a correct method with 93 % coverage falls below it in one test
 of two hundred.
 """
 

@@ -273,7 +273,7 @@ def test_a_wrong_model_is_named(tmp_path: Path, line: str, told: str) -> None:
 
 
 RECORDED = ROOT / "tests" / "data" / "iolens" / "predict"
-"""Returns the log of IOR with 4 ranks that share a file in pieces of 47008 bytes, on targets with the parameters in
+"""The log of IOR with 4 ranks that share a file in pieces of 47008 bytes, on targets with the parameters in
 model.yaml.
 """
 

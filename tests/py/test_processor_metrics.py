@@ -31,7 +31,7 @@ from iolens.pages.job.document import write_job
 from processor_example import every_rank, job, resolved, tables, use
 
 FULL = Path(__file__).parents[1] / "advice" / "logs" / "x-btio-full.darshan"
-"""Returns a job of four ranks; all collective writes to its one file are known by rank."""
+"""The log of four ranks; all collective writes to its one file are known by rank."""
 
 
 @pytest.fixture(autouse=True)

@@ -15,7 +15,7 @@ ALL, FIRST = 20, 5  # Sizes in bytes.
 WRITTEN = {"nothing": ALL, "asked": ALL, "tsc": ALL, "tsc_by_number": ALL} | dict.fromkeys(
     ("strict", "filter", "by_number"), FIRST
 )
-"""Returns how many of the 20 written bytes are in the log."""
+"""How many of the 20 written bytes are in the log, by way of confinement."""
 
 pytestmark = pytest.mark.skipif(platform.machine() != "x86_64", reason="the time stamp counter is x86's")
 

@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGING = ROOT / "packaging"
 PROJECT = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
 NEEDED = re.findall(r'"(\w+)([><=.,\d]+)"', PROJECT.partition("\ndependencies = [")[2].partition("]")[0])
-"""Returns each required package with its versions."""
+"""Each required package with its versions."""
 
 
 def test_pyproject_was_read() -> None:
@@ -87,7 +87,7 @@ proc is-loaded {name} { return [expr {$name eq "mpich"}] }
 set env(IOLENS_SITE) on
 source %s
 """
-"""Returns the changes that a modulefile makes to its user's environment."""
+"""A Tcl program that prints the changes that a modulefile makes to its user's environment."""
 
 
 def test_a_modulefile_sets_the_preload_of_the_loaded_mpi(tmp_path: Path) -> None:

@@ -186,7 +186,7 @@ def lognormal(generator: random.Random, count: int, spread: float = 0.15) -> lis
 
 TRIALS = 1500
 ERROR = 3.5 * math.sqrt(0.05 * 0.95 / TRIALS)
-"""Returns 3.5 standard errors of a share of 95 % in this many trials: 2.0 percentage points."""
+"""3.5 standard errors of a share of 95 % in this many trials: 2.0 percentage points."""
 
 
 def promised(words: str) -> float:

@@ -34,6 +34,7 @@ LONG = " ".join(["word"] * 36)
         ("a.py", '"""Returns all."""\nNAME = f"{1} is heeded"\n', '"heeded"'),
         ("a.py", '"""Returns all."""\n# Of all ranks.\n', 'begins with "Of"'),
         ("a.py", 'def f() -> int:\n    """The ranks of a job."""\n    return 1\n', 'begins with "The"'),
+        ("a.py", 'RANKS = 4\n"""Returns the ranks."""\n', '"Returns" below a constant'),
         ("a.py", 'def f() -> None:\n    """Returns the ranks."""\n', '"Returns" on a function that returns None'),
         (
             "a.py",

@@ -3,8 +3,8 @@
 A reader understands a sentence without the code. A machine can see these faults: beginnings such as "Of the …",
 "What is …" or "Whether …", which leave a comment without a verb; beginnings such as "of each …" or "its …", which only
 the code completes; a noun at the beginning of a function's docstring; "Returns", "Returns whether" or "Yields" where
-the function's signature says otherwise; words that today's English has given up; and sentences of documents that are
-too long to follow.
+the function's signature says otherwise, or below a constant; words that today's English has given up; and sentences of
+documents that are too long to follow.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tokenize
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 HEADLESS = re.compile(r"(Of|What|Whether|Which)\b(?![^.]*\?)")
@@ -70,6 +71,18 @@ def verbless(source: str) -> Iterator[tuple[int, str]]:
         text = ast.get_docstring(node) if isinstance(node, ast.FunctionDef) else None
         if text and (not VERB.match(text) or NOUN.match(text)):
             yield node.body[0].lineno, text.split()[0]
+
+
+def misnamed_values(source: str) -> Iterator[tuple[int, str]]:
+    """Yields line and fault of each text below a constant that begins like the docstring of a function."""
+    for node in ast.walk(ast.parse(source)):
+        body = node.body if isinstance(node, ast.Module | ast.ClassDef) else []
+        for value, text in pairwise(body):
+            if not isinstance(value, ast.Assign | ast.AnnAssign) or not isinstance(text, ast.Expr):
+                continue
+            words = ast.unparse(text.value).strip("\"' ").split()
+            if words[0] in ("Returns", "Yields", "Raises"):
+                yield text.lineno, f'"{words[0]}" below a constant: write what the constant holds'
 
 
 def misnamed(source: str) -> Iterator[tuple[int, str]]:
@@ -152,7 +165,8 @@ def faults(path: Path) -> list[str]:
         return [fault for fault in found if fault]
     python = path.suffix in PYTHON
     comments, messages = (python_texts, python_messages) if python else (c_texts, c_messages)
-    found = [f"{path}:{line}: {fault}" for line, fault in (misnamed if python else misnamed_in_c)(source)]
+    checks = (misnamed, misnamed_values) if python else (misnamed_in_c,)
+    found = [f"{path}:{line}: {fault}" for check in checks for line, fault in check(source)]
     found += [fault for line, text in sorted(comments(source)) for fault in _comment_faults(path, line, text.strip())]
     for line, word in verbless(source) if python and TESTS not in path.parts else ():
         found.append(f'{path}:{line}: a docstring of a function begins with "{word}": begin with a verb, "Returns …"')

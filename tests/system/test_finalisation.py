@@ -113,8 +113,8 @@ def test_events_of_waits_are_written_by_as_many_calls_on_any_number_of_ranks(bui
 
 
 def test_beyond_its_room_the_table_keeps_the_busiest_ranks(built: Path, tmp_path: Path) -> None:
-    """There is room for two ranks of each file. Rank 3 moved most, then 1 and 2, which differ by less than a factor of
-    two.
+    """There is room for two ranks of each file: rank 3, which moved most, and rank 1. Ranks 1 and 2 count as equal,
+    because their amounts lie between the same powers of two, and the lower rank stays.
     """
     calls, job = run(built, tmp_path, 5, 0, IOLENS_FILE_RANKS="12")
     assert calls == 6 + 19 + 17

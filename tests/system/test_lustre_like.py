@@ -46,7 +46,7 @@ CASES = [
 ]
 
 Written = dict[int, dict[int, int]]
-"""Returns the bytes in each stripe of the file, for each rank that wrote."""
+"""Bytes in each stripe of the file, for each rank that wrote."""
 
 
 def script(folder: Path, driver: str) -> str:

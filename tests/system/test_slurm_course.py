@@ -19,7 +19,9 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def submitted(cluster: dict[str, str], folder: Path, script: str, **settings: str) -> Path:
-    """Submits a job of two nodes with two ranks each in `folder` and waits; returns its results."""
+    """Submits a script of slurm/ in `folder`, with two ranks on each node where it has several, waits for the job, and
+    returns the folder of its results.
+    """
     surroundings = {**cluster, "IOLENS_HOME": str(ROOT), "SCRATCH_DIR": str(folder / "scratch"), **settings}
     (folder / "scratch").mkdir()
     nodes = [] if script == "run_btio-B.sh" else ["--ntasks-per-node=2"]

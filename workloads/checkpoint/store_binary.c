@@ -31,7 +31,7 @@ static void check_file(Store *store)
         trouble_note(&store->trouble, "cannot read %s: %s", store->path, strerror(errno));
     else if (found.st_size >= MARK && mark != record_bytes(store))
         trouble_note(&store->trouble,
-                     "%s has records of %d bytes, not %lld: it was written with other values of "
+                     "%s has records of %d bytes, not %lld: the run that wrote the file had another "
                      "IM_WORLD, GATHER_3D, SPLIT_FILE or NUM_WRITERS",
                      store->path, mark, record_bytes(store));
     else if (found.st_size < file_bytes(store))

@@ -69,7 +69,7 @@ static void check_shape(Store *store)
             return;
         if (length != expected[d])
             trouble_note(&store->trouble,
-                         "%s has %zu in dimension %s, not %zu: it was written with other values of "
+                         "%s has %zu in dimension %s, not %zu: the run that wrote the file had another "
                          "IM_WORLD, LM, SPLIT_FILE or NUM_WRITERS",
                          store->path, length, names[d], expected[d]);
     }

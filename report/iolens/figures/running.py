@@ -22,7 +22,9 @@ _LONGEST = 26
 
 @styled
 def running_processes(counts: pd.DataFrame, width: float = FULL_WIDTH) -> Figure:
-    """Draws the counts of forest.activity.running: one column per program, one row per bin of time."""
+    """Draws how many processes of each program ran over time, as stacked areas. `counts`, of forest.activity.running,
+    has a column per program and a row per bin of time.
+    """
     figure, axes = canvas(width, 1.9, right=1.75, top=0.1)
     starts = counts.index.to_numpy(dtype=float)
     each = starts[1] - starts[0]

@@ -199,7 +199,7 @@ def _check_room(room: int, limit: int) -> None:
 
 
 def streams(compression: str, stored: memoryview) -> Iterator[bytes]:
-    """Yields complete compressed streams, one after another; raises ValueError if they inflate beyond the limit."""
+    """Yields the inflated content of each compressed stream; raises ValueError if all together exceed the limit."""
     room = limit = _inflated_limit(stored)
     while stored:
         content, stored = inflate_stream(compression, stored, room + 1)

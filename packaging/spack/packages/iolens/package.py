@@ -25,7 +25,7 @@ class Iolens(PythonPackage):
     version("main", branch="main")
 
     variant("workloads", default=True, description="Build the bundled workloads with the MPI")
-    variant("fleet", default=False, description="Data sets of many logs")
+    variant("fleet", default=False, description="Install what `iolens ingest` and `iolens fleet` need")
 
     depends_on("c", type="build")
     depends_on("gmake", type="build")

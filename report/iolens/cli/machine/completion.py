@@ -101,7 +101,9 @@ def _zsh(known: Sequence[Command]) -> str:
 
 
 def _zsh_specs(option: Option) -> list[str]:
-    """Returns the words of _arguments for an option; empty for a value without choices, which is a file."""
+    """Returns the words of _arguments for an option, whose value is a file if it has no choices. A positional argument
+    without choices has none: the last rule completes it as a file.
+    """
     action = f"({' '.join(option.choices)})" if option.choices else "_files"
     if not option.flags:
         return [f":{option.value.lower()}:{action}"] if option.choices else []

@@ -20,7 +20,7 @@ _NEWEST_1_8 = 10
 
 
 def program_libraries() -> Iterator[CheckResult]:
-    """Checks which of the libraries are installed, and says which features a job's own copy must have."""
+    """Checks which of the libraries are installed, and says what the profiler records with each, or not without it."""
     known = _libraries()
     yield _hdf5(known)
     yield _result("libcurl", _named("libcurl", known), "requests are recorded by address", "no requests by address")

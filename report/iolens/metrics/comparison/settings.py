@@ -68,7 +68,7 @@ class JointLevel(NamedLevel):
     parts: Mapping[str, Any]
 
     def __new__(cls, name: str, place: int, short: str = "", parts: Mapping[str, Any] | None = None) -> JointLevel:
-        """Returns the level `name`, at `place` among the combinations that exist."""
+        """Returns the level with the text `name`; `place` is its position among the combinations that occur."""
         level = str.__new__(cls, name)
         level.place, level.short, level.parts = place, short or name, parts or {}
         return level

@@ -67,8 +67,8 @@ def collect(sweep: Sweep, spec: PointSpec, outcome: Outcome, health: Health) -> 
 
 
 def _mpi_of(logged: Mapping[str, Any], result: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the library and the MPI-IO component of a run as its log names them, else as the program does: a program
-    knows only the component that was requested. The bundled writer's transfers are in no log.
+    """Returns the MPI library and the MPI-IO component of a run. The log's values come first, because a program knows
+    only the component that was requested. For the bundled writer, whose transfers are in no log, the program's count.
     """
     told = dict(result.get("mpi") or {})
     own = told.get("io_component") == TWO_PHASE
@@ -332,9 +332,9 @@ _DIRECT = "useO_DIRECT"
 
 
 def page_cache(result: Mapping[str, Any], seen: Mapping[str, Any], modelled: bool) -> dict[str, str]:
-    """Returns the state for the operations of the program (`written`, `read`; both if no result tells): a word of
-    report/RUN.md, or 'n/a: ' and the reason. `seen` is what the log shows, `modelled` is True for storage with modelled
-    speed.
+    """Returns the state of the page cache for each operation of the program (`written`, `read`; both if the result
+    names none): a word of report/RUN.md, or 'n/a: ' and the reason. `seen` is what the log shows, `modelled` is True
+    for storage with modelled speed.
     """
     parameters = result.get("parameters") or {}
     did = {str(phase.get("operation")) for phase in result.get("phases") or ()}

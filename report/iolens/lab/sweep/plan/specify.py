@@ -86,7 +86,9 @@ def _check_nodes(runs: Sequence[PointSpec], launcher: Launcher) -> None:
 
 
 def check_storage(runs: Sequence[PointSpec], data: Path, storage: Backend, launcher: Launcher) -> None:
-    """Raises if stripes vary on storage that has none, or if several nodes would share storage in one node's memory."""
+    """Raises if the matrix varies stripes or object sizes on storage without them, or if several nodes would share
+    storage in one node's memory.
+    """
     nodes = max((launcher.nodes(spec.options) for spec in runs), default=1)
     if storage.one_node and nodes > 1:
         raise UsageError(f"{storage.name} storage belongs to one node, but {launcher.name} is to use {nodes} nodes")
