@@ -38,10 +38,9 @@ def composite(parts: list[tuple[int, int, int, int, bytes]]) -> bytes:
 
 
 @pytest.fixture(scope="session")
-def shim() -> Path:
+def shim(tmp_path_factory: pytest.TempPathFactory) -> Path:
     harness.build_library()
-    target = harness.PROGRAMS / "liblov.so"
-    target.parent.mkdir(parents=True, exist_ok=True)
+    target = tmp_path_factory.mktemp("shim") / "liblov.so"
     source = harness.ROOT / "tests/c/posix_lov_shim.c"
     subprocess.run(["gcc", "-shared", "-fPIC", "-o", target, source], check=True)
     return target

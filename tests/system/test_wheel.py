@@ -76,7 +76,7 @@ def test_it_records_and_reports_with_nothing_but_what_it_carries(site: Path, tmp
     for part in ("libiolens.so", "libost.so", "iolens-recover", "ost-simulate"):
         assert rows[part]["found"].startswith(f"{site}/iolens/parts/"), rows[part]
     assert rows["a program"]["works"] is True, rows["a program"]
-    assert rows["workloads"]["found"] == "0 of 7"
+    assert rows["workloads"]["found"] == "0 of 8"
 
     launcher = shutil.which("mpirun")
     words = [

@@ -25,7 +25,6 @@ HEAP: Exhibit[Job] = Exhibit(
     note="High water: bytes in use when the rank's heap was largest, and the time since the start. Not freed: in use "
     "when recording ended (in MPI_Finalize, or when the program ended). Sizes are those that the program asked for. "
     "Memory from mmap, and from before recording began, is not in it.",
-    asked=True,
     source=_SOURCE,
 )
 
@@ -36,7 +35,6 @@ HEAP_CALLERS: Exhibit[Job] = Exhibit(
     columns=[_RANK, Column("caller", "caller"), *_AMOUNTS],
     note="High water: bytes that the caller had in use when the rank's heap was largest. The caller is the function "
     "that called malloc or its relatives, in C++ the one that called operator new.",
-    asked=True,
     apart=True,
     source=_SOURCE,
 )
