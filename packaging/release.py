@@ -139,7 +139,7 @@ def check_root() -> None:
 
 
 def parts(version: str) -> tuple[int, ...]:
-    """Returns versions in ascending order."""
+    """Returns the numbers of a version, which compare in the order of versions."""
     return tuple(map(int, version.split(".")))
 
 
