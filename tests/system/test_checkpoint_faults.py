@@ -77,7 +77,7 @@ def test_a_restart_of_another_problem(tmp_path: Path) -> None:
     good(checkpoint(tmp_path, *PROBLEM))
     done = restart(tmp_path, *PROBLEM, "--im_world", "12")
     assert done.status == 1
-    assert messages(done)[0].startswith("./checkpoint.nc4 has 144 in dimension lat, not 72: it was written with other")
+    assert messages(done)[0].startswith("./checkpoint.nc4 has 144 in dimension lat, not 72: the run that wrote")
     os.truncate(tmp_path / "checkpoint.nc4", 1000)
     done = restart(tmp_path, *PROBLEM)
     assert (done.status, messages(done)) == (1, ["cannot open ./checkpoint.nc4: NetCDF: HDF error"])
