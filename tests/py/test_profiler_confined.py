@@ -15,7 +15,7 @@ ALL, FIRST = 20, 5  # Sizes in bytes.
 WRITTEN = {"nothing": ALL, "asked": ALL, "tsc": ALL, "tsc_by_number": ALL} | dict.fromkeys(
     ("strict", "filter", "by_number"), FIRST
 )
-"""How many of the 20 written bytes are in the log, by way of confinement."""
+"""Expected number of bytes in the log, of 20 that were written, for each way of confinement."""
 
 pytestmark = pytest.mark.skipif(platform.machine() != "x86_64", reason="the time stamp counter is x86's")
 

@@ -1,4 +1,4 @@
-"""How unevenly ranks used the files that they shared."""
+"""Imbalance between the ranks of each shared file."""
 
 from __future__ import annotations
 
