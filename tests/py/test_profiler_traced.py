@@ -176,7 +176,7 @@ def test_the_caller_in_cxx_is_behind_operator_new(tmp_path: Path) -> None:
     rows = heap_callers(read_log(harness.logs(tmp_path)[0])).frame().to_dict("records")
     assert {row["bytes"]: row["live_bytes"] for row in rows if row["bytes"] >= 80000} == {80000: 80000, 120000: 0}
     callers = {row["bytes"]: row["caller"] for row in rows}
-    assert callers[120000].startswith("many")
+    assert callers[120000] == "many() (news.cpp:4)"
     assert "operator new" not in callers[80000]
 
 

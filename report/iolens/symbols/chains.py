@@ -42,6 +42,11 @@ class Frame:
         """Returns the object's name."""
         return self.object.rpartition("/")[2]
 
+    @property
+    def text(self) -> str:
+        """Returns the function, with the name of its source file and the line if these are known."""
+        return f"{self.function} ({self.source.rpartition('/')[2]}:{self.line})" if self.line else self.function
+
 
 def call_chains(resolved: pd.DataFrame) -> Mapping[tuple[int, int], tuple[Frame, ...]]:
     """Returns for each (rank, node) of `resolve` the chain that ends there, outermost function first, with inlined

@@ -10,7 +10,6 @@ from iolens.metrics.files.overview import path_column
 from iolens.metrics.grouping import Groups, ordered, without_repeats
 from iolens.metrics.once import once_per_job
 from iolens.metrics.processor.mpi.nodes import chains
-from iolens.symbols.chains import Frame
 
 
 @once_per_job
@@ -60,12 +59,5 @@ def _places(job: Job, rows: Records) -> np.ndarray:
     if not (rows["node"] >= 0).any():
         return np.full(len(rows), "", object)
     known = chains(job)
-    ends = [known.get(key, ())[-1:] for key in zip(rows["rank"].tolist(), rows["node"].tolist(), strict=True)]
-    return np.array([_said(*end) for end in ends], object)
-
-
-def _said(frame: Frame | None = None) -> str:
-    """Returns the text for a function: its name, and its line if known."""
-    if frame is None:
-        return ""
-    return f"{frame.function} ({frame.source}:{frame.line})" if frame.line else frame.function
+    keys = zip(rows["rank"].tolist(), rows["node"].tolist(), strict=True)
+    return np.array([known[key][-1].text if known.get(key) else "" for key in keys], object)

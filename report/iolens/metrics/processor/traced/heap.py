@@ -52,7 +52,4 @@ def heap_callers(job: Job) -> Records | None:
 def _caller(chain: tuple[Frame, ...]) -> str:
     """Returns the text for the innermost frame of the program."""
     own = [frame for frame in chain if not frame.module.startswith(_CXX_LIBRARIES)] or list(chain)
-    if not own:
-        return _OTHERS
-    frame = own[-1]
-    return f"{frame.function} ({frame.source}:{frame.line})" if frame.line else frame.function
+    return own[-1].text if own else _OTHERS
