@@ -88,8 +88,10 @@ static void take_step(Run *run, int step, Trouble *trouble)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* Closes and removes the files, after rank 0 has looked at both for its report. */
 static void finish(Run *run)
 {
+    MPI_Barrier(MPI_COMM_WORLD);
     if (run->file >= 0) {
         close(run->file);
         if (!run->config->keep)
@@ -113,6 +115,7 @@ static void report(const Run *run, double seconds, Trouble *trouble)
     int nodes = count_nodes(MPI_COMM_WORLD);
     if (run->rank != 0)
         return;
+    ResultFile files[FILES] = {result_file(run->path[FORCING]), result_file(run->path[HISTORY])};
     printf("coupled, iolens %s: %d steps of %d ranks in %.3f s\n", VERSION, config->steps, run->last + 1,
            phase.seconds.max);
     Result result = {.workload = "coupled",
@@ -120,6 +123,8 @@ static void report(const Run *run, double seconds, Trouble *trouble)
                      .config = config,
                      .ranks = run->last + 1,
                      .nodes = nodes,
+                     .file_count = FILES,
+                     .files = files,
                      .phase_count = 1,
                      .phases = &phase,
                      .total_seconds = phase.seconds.max,
@@ -129,6 +134,8 @@ static void report(const Run *run, double seconds, Trouble *trouble)
                      .extra_data = config};
     if (config->json != NULL)
         result_write(&result, config->json, trouble);
+    for (int i = 0; i < FILES; i++)
+        free(files[i].path);
 }
 
 int main(int argc, char **argv)
