@@ -10,6 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The number of the layout of `dependencies`, which changes with it: replay.py compares it with its own
+ * number before it calls this library. */
+__attribute__((visibility("default"))) const int32_t iolens_replay_layout = 2;
+
 /* Calls are numbered by rank and begin. A call that waits for others has a place in `waiter`, by which the
  * other arrays name it. The lists by call are in the order of calls, so that each rank reads its part of them
  * once. */

@@ -5,12 +5,14 @@ from __future__ import annotations
 import importlib
 import os
 import random
+import subprocess
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from iolens.errors import IolensError
 from iolens.lab.installation import find_library
 from iolens.metrics.why import replay
 from iolens.metrics.why.answers import Why, why_of
@@ -173,6 +175,15 @@ def test_replays_are_the_same_without_the_library(monkeypatch: pytest.MonkeyPatc
     in_python = [_answers_of(found) for seed in range(1, 61) if (found := _solved(seed))]
     assert in_c == in_python
     assert len(in_c) > 40
+
+
+@pytest.mark.parametrize("source", ["", "const int iolens_replay_layout = 1;"])
+def test_a_library_of_another_version_is_refused(source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "old.c").write_text(f"{source}\nlong iolens_replay(void) {{ return 0; }}\n")
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", "libiolens-replay.so", "old.c"], cwd=tmp_path, check=True)
+    monkeypatch.setattr(replay, "folders_of_libraries", lambda: [tmp_path])
+    with pytest.raises(IolensError, match="belongs to another version of iolens: run make build"):
+        _crossing(1)
 
 
 def test_the_benchmark_replays_the_graph_of_its_events(monkeypatch: pytest.MonkeyPatch) -> None:

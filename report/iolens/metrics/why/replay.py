@@ -18,10 +18,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from iolens.errors import IolensError
 from iolens.metrics.why.joins import ALL, LOWER_FIRST, ROOT_FIRST, ROOT_LAST, Joins
 from iolens.metrics.why.program import Program
 from iolens.metrics.why.rendezvous import is_rendezvous
 from iolens.places import folders_of_libraries
+
+_LAYOUT = 2
+"""The number of `iolens_replay_layout` in replay.c, which changes with the arrays that `_in_c` hands over."""
 
 
 class Lists(NamedTuple):
@@ -156,10 +160,21 @@ def _replay(program: Program, graph: Graph, gap: np.ndarray, cost: np.ndarray) -
 
 
 def _library() -> ctypes.CDLL | None:
-    """Returns the library that replays; None if it is not built."""
+    """Returns the library that replays; None if it is not built. Raises an error if it is of another version, since it
+    would read the arrays wrongly.
+    """
     paths = (folder / "libiolens-replay.so" for folder in folders_of_libraries())
     found = next((path for path in paths if path.is_file()), None)
-    return None if found is None else ctypes.CDLL(str(found))
+    if found is None:
+        return None
+    library = ctypes.CDLL(str(found))
+    try:
+        layout = ctypes.c_int32.in_dll(library, "iolens_replay_layout").value
+    except ValueError:  # Libraries before the first number.
+        layout = 0
+    if layout != _LAYOUT:
+        raise IolensError(f"{found} belongs to another version of iolens: run make build, or install both anew")
+    return library
 
 
 def _in_c(
