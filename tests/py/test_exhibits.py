@@ -20,7 +20,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from iolens.figures.job.activity import activity_map
-from iolens.log import read_log
+from iolens.log import Job, read_log
+from iolens.metrics.once import once_per_job
 from iolens.pages.exhibit import Column, Exhibit, frames
 from iolens.pages.exhibits import fleet, forest
 from iolens.pages.exhibits.cost import PERFORMANCE
@@ -78,6 +79,17 @@ def test_each_metric_is_computed_once_per_log(path: Path, tmp_path: Path) -> Non
     looked_up = {("processor/sampled/private.py", "table_records", name) for name in ("regions", "sampling")}
     unkept = {("job/operations.py", "sized_layers"), *looked_up}
     assert {call: count for call, count in calls.items() if count > 1 and call not in unkept} == {}
+
+
+def test_too_many_arguments_of_a_metric_are_refused_as_for_any_function() -> None:
+    @once_per_job
+    def metric(job: Job, way: str = "all") -> str:
+        return way
+
+    job = read_log(LOGS[0])
+    assert metric(job, "all") is metric(job)
+    with pytest.raises(TypeError, match="positional arguments"):
+        metric(job, "all", "all")  # type: ignore[call-arg]
 
 
 def test_another_log_has_answers_of_its_own() -> None:

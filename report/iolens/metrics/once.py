@@ -29,7 +29,7 @@ def once_per_job(metric: Callable[Concatenate[S, P], R]) -> Callable[Concatenate
         if known is None:
             known = answers[job] = {}
         given = tuple(args)
-        while given and given[-1] == defaults[len(given) - 1]:
+        while 0 < len(given) <= len(defaults) and given[-1] == defaults[len(given) - 1]:
             given = given[:-1]
         asked = (given, tuple(sorted(kwargs.items()))) if kwargs else given
         if asked not in known:
