@@ -8,9 +8,12 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 from advice_invariants import BESIDE_IO
+from iolens.advise import weigh
 from iolens.advise.limits import DEFAULTS
+from iolens.advise.rule import Rule, Seen
 from iolens.advise.weigh import weighed
 from iolens.log import Job
+from iolens.metrics.job.ranks import io_span_seconds
 from iolens.metrics.why.answers import replays, storage_bound
 from iolens.pages.job.words import verdicts
 from planted_jobs import Model, job_of_model
@@ -20,9 +23,11 @@ WRITES = Model(ranks=4, kind="WRITE", calls=200_000, size=4096, targets=8, compu
 SPENT = float(WRITES.seconds()[0][0])
 
 
-def job_with(*lines: Line) -> Job:
-    """Returns a job of small writes of which 80 s are spent on each rank, with these events."""
-    job = job_of_model(WRITES)
+def job_with(*lines: Line, model: Model = WRITES) -> Job:
+    """Returns a job of small writes of which 80 s (or those of another model) are spent on each rank, with these
+    events.
+    """
+    job = job_of_model(model)
     end = job.run_time
     events = events_of(*(line.together("MPI_Finalize", end - 0.1, end, len(lines)) for line in lines))
     frame = pd.DataFrame({name: events[name] for name in events.names})
@@ -78,7 +83,8 @@ def test_no_remedy_of_io_saves_more_than_storage_without_time(seed: int) -> None
         assert saved <= most + 1e-9 or not question.startswith(("I/O", "storage", "page")), question
 
 
-def test_the_replay_bounds_a_remedy_where_ranks_do_io_in_turns() -> None:
+def test_the_replay_bounds_a_remedy_where_ranks_do_io_in_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each rank writes for 20 s while the others wait, so that the job loses 80 s."""
     lines = [Line() for _ in range(4)]
     for turn in range(4):
         for rank, line in enumerate(lines):
@@ -86,8 +92,12 @@ def test_the_replay_bounds_a_remedy_where_ranks_do_io_in_turns() -> None:
             (line.file(begin, end) if rank == turn else line).together(
                 "MPI_Barrier", end if rank == turn else begin, end + 1, 4
             )
-    job = job_with(*lines)
+    job = job_with(*lines, model=replace(WRITES, calls=50_000))
+    assert io_span_seconds(job) == pytest.approx(20, abs=1)
     assert storage_bound(job) == pytest.approx(80, abs=1)
+    claim = Rule("claim", "claim", "", (), "", "", lambda *_: Seen("", 70.0, "", ""))
+    monkeypatch.setattr(weigh, "RULES", (claim,))
+    assert gains(job) == {"claim": pytest.approx(70 / job.run_time)}
 
 
 def test_events_without_partners_bound_nothing() -> None:

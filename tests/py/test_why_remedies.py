@@ -10,11 +10,13 @@ import pytest
 from iolens.advise import findings, weigh
 from iolens.advise.limits import DEFAULTS
 from iolens.advise.rule import Layout, Rule, Seen
+from iolens.advise.rules import lock_waits
 from iolens.log import Job
+from iolens.log.records import Records
 from iolens.metrics.why.answers import files_bound, replays, why
 from iolens.metrics.why.what_if import Answer, Beside, what_if
 from iolens.pages.exhibits.why import WHAT_IF
-from test_advise_rules import placed
+from test_advise_rules import placed, traced
 from test_why import job_with
 from test_why_bounds import WRITES
 from test_why_bounds import job_with as job_of_writes
@@ -132,3 +134,34 @@ def test_a_core_for_each_rank_saves_the_waits_on_the_critical_path_at_most() -> 
     assert (without.gain, found.gain) == (pytest.approx(0.7), pytest.approx(0.3))
     assert most == pytest.approx(30.0)
     assert "critical path" in found.derivation
+
+
+def test_computing_in_a_row_bounds_what_balance_saves() -> None:
+    """Ranks 0 and 1 compute for 30 s one after the other: all four with 15 s each would save 30 s, and not 15."""
+    first, second = Line().send(30, 30, 1), Line().receive(0, 30, 0)
+    early = [Line().together("MPI_Barrier", 0.01, 99, 4) for _ in range(2)]
+    late = [line.together("MPI_Barrier", begin, 99, 4) for line, begin in ((first, 30.01), (second, 60))]
+    events = events_of(*(line.together("MPI_Finalize", 99, 99.9, 4) for line in (*late, *early)))
+    frame = pd.DataFrame({name: events[name] for name in events.names})
+    made = traced([30.0, 30.0, 0.01, 0.01])
+    job = replace(made, private={**made.private, "why_events": frame})
+    (without,), (found,) = ([one for one in findings(each) if one.id == "uneven-computing"] for each in (made, job))
+    times = replays(job)
+    assert times is not None
+    most = dict(zip(times["question"], times["most"], strict=True))["computing balanced"]
+    assert (without.gain, found.gain) == (pytest.approx(0.15, abs=0.001), pytest.approx(0.3, abs=0.001))
+    assert most == pytest.approx(30, abs=0.1)
+    assert "replay" in found.derivation
+
+
+def test_locks_in_a_row_bound_what_no_locks_save(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rank 0 waits 3 s for a lock, then rank 1 as long: the slowest rank waited 3 s, and the job 6 s."""
+    first = Line().lock(0, 3).send(3, 3, 1).together("MPI_Barrier", 3, 6.1, 2)
+    job = job_with(first, Line().receive(0, 3, 0).lock(3, 6).together("MPI_Barrier", 6, 6.1, 2))
+    row = {"path": "/a", "ranks": 2, "locks": 2, "refused": 0, "waits": 2, "longest": 3.0}
+    monkeypatch.setattr(lock_waits, "file_locks", lambda _: Records.of(row, [tuple(row.values())]))
+    monkeypatch.setattr(lock_waits, "rank_lock_seconds", lambda _: np.array([3.0, 3.0]))
+    seen = lock_waits.check(job, DEFAULTS)
+    assert seen is not None
+    assert seen.seconds == pytest.approx(6.0)
+    assert "replay" in seen.derivation

@@ -8,6 +8,8 @@ from iolens.advise import say
 from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
 from iolens.log import Job
+from iolens.metrics.why.answers import bound_of
+from iolens.metrics.why.what_if import BALANCED
 
 REMEDY = """\
 Find the ranks, and their functions (iolens run --sample):
@@ -43,8 +45,10 @@ def check(job: Job, limits: Limits) -> Seen | None:
         f"{say.seconds(mean)} on average (load balance {mean / most:.2f}); ranks spent {say.seconds(inside)} on "
         f"average in MPI."
     )
-    bound = "It assumes that all ranks compute as long as the mean: the rest of the longest one's time."
-    return Seen(evidence, most - mean, bound, REMEDY)
+    gain, left = bound_of(job, BALANCED), "by a replay of the job's calls"
+    if gain is None:
+        gain, left = most - mean, "the rest of the longest one's time"
+    return Seen(evidence, gain, f"It assumes that all ranks compute as long as the mean: {left}.", REMEDY)
 
 
 RULE = Rule(

@@ -257,6 +257,9 @@ def limits(job: Job) -> list[str]:
     if found.until is not None:
         memory = any("IOLENS_WHY" in reason for reason in job.partial)
         reason = "iolens run --why MIB gives them more memory" if memory else "the job did not end as it should"
+        beyond = job.tables["why_events"].left_out
+        if beyond:
+            reason = f"the memory of this machine does not suffice for the {beyond:,} later ones"
         said.append(
             f"The events of all ranks end with the collective call at {found.until:.3g} s; nothing behind it is "
             f"analysed ({reason})."
@@ -338,6 +341,16 @@ def storage_bound(job: Job) -> float | None:
     if found is None or saving is None:
         return None
     return saving.seconds if _is_whole(found) and not saving.mapped else None
+
+
+def bound_of(job: Job, question: str) -> float | None:
+    """Returns the most seconds that a replay of this question saves; None if the log has no answer, or its events leave
+    out a part of the job.
+    """
+    found = why(job)
+    if found is None or not _is_whole(found):
+        return None
+    return next((each.most for each in answers(job) or () if each.change.question == question), None)
 
 
 def _is_whole(found: Why) -> bool:

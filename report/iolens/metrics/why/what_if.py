@@ -27,8 +27,11 @@ _NO_MATTER = 0.01
 
 STORAGE = "storage infinitely fast"
 OWN_CORES = "no core shared"
+BALANCED = "computing balanced"
+LOCKS_FREE = "locks of files free"
+FAULTS_FREE = "page faults free"
 NO_CHANGE = "nothing changed"
-_FREE = {LOCK: "locks of files free", FAULT: "page faults free"}
+_FREE = {LOCK: LOCKS_FREE, FAULT: FAULTS_FREE}
 """Questions that leave out all times of one kind."""
 
 
@@ -123,7 +126,7 @@ def _changes(program: Program, joins: Joins, graph: Graph, threads_do_io: bool, 
     if program.ranks > 1:
         yield from _collective(program, graph)
         yield _Asked(Change("messages free"), graph.gap, work.without_messages())
-        yield _Asked(Change("computing balanced"), _balanced(program, graph), graph.cost)
+        yield _Asked(Change(BALANCED), _balanced(program, graph), graph.cost)
     if beside.without_core is not None or (program.kind == CORE).any():
         nothing = np.zeros(program.ranks)
         yield _own_cores(program, graph, *(beside.without_core or (nothing, nothing)))
