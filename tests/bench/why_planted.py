@@ -86,6 +86,12 @@ def compiled(folder: Path) -> Iterator[tuple[str, MpiLibrary, list[str]]]:
 
 def measured(its: MpiLibrary, command: list[str], pattern: str, mib: int, folder: Path) -> Measured:
     """Runs a program with planted writes of so many MiB (0: none), and analyses its log."""
+    log, _ = recorded(its, command, pattern, mib, folder)
+    return _read(log)
+
+
+def recorded(its: MpiLibrary, command: list[str], pattern: str, mib: int, folder: Path) -> tuple[Path, str]:
+    """Runs a program with planted writes of so many MiB (0: none); returns its log and its output."""
     folder.mkdir()
     slow = re.sub(
         r"^ost_mb_per_s: \d+", "ost_mb_per_s: 20", (ROOT / "storage/ost.yaml").read_text(), flags=re.MULTILINE
@@ -108,7 +114,7 @@ def measured(its: MpiLibrary, command: list[str], pattern: str, mib: int, folder
     done = subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
         raise SystemExit(f"{' '.join(command)} {pattern} failed: {done.stderr}")
-    return _read(folder / "log.darshan")
+    return folder / "log.darshan", done.stdout
 
 
 def _read(log: Path) -> Measured:

@@ -1,9 +1,11 @@
 /* Four ranks that wait for a planted write of rank 0 in ways whose partners `iolens run --why` does not join:
- * `why_apart intercommunicator | partitioned | thread`. */
+ * `why_apart intercommunicator | partitioned | thread`. Prints the seconds of these writes. */
 #include <mpi.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "why_delay.h"
 
@@ -11,6 +13,21 @@ enum { STEPS = 3 };
 
 static int rank;
 static MPI_Comm half;
+static double delayed;
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static void delay(int step)
+{
+    double begin = now();
+    planted_delay(step);
+    delayed += now() - begin;
+}
 
 /* Even and odd ranks meet in barriers of an intercommunicator. */
 static void meet_across(void)
@@ -19,7 +36,7 @@ static void meet_across(void)
     MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - rank % 2, 3, &across);
     for (int step = 0; step < STEPS; step++) {
         if (rank == 0)
-            planted_delay(step);
+            delay(step);
         MPI_Barrier(across);
     }
     MPI_Comm_free(&across);
@@ -38,7 +55,7 @@ static void send_parts(void)
     for (int step = 0; step < STEPS && rank < 2; step++) {
         MPI_Start(&request);
         if (rank == 0) {
-            planted_delay(step);
+            delay(step);
             MPI_Pready_range(0, 1, request);
         }
         MPI_Wait(&request, MPI_STATUS_IGNORE);
@@ -51,7 +68,7 @@ static void send_parts(void)
 static void *write_all(void *unused)
 {
     for (int step = 0; step < STEPS; step++)
-        planted_delay(step);
+        delay(step);
     return unused;
 }
 
@@ -79,6 +96,8 @@ int main(int argc, char **argv)
     else
         write_beside();
     MPI_Comm_free(&half);
+    if (rank == 0)
+        printf("DELAYED %.6f\n", delayed);
     MPI_Finalize();
     return 0;
 }
