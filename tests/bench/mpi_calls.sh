@@ -2,7 +2,7 @@
 # What tracing costs per call of MPI, in ns: without the library, with it and MPI not traced, traced without callers, with
 # one, with eight, with one and the events of --why; with mpiP, without stacks and as it comes, where MPIP_LIB names its
 # libmpiP.so. Each in turn, in PROCESSES processes (default 5), of which the fastest and the slowest are printed: half a
-# minute on a quiet machine. COUNT=1: instructions per call instead, by valgrind, which does not mind a busy machine, and
+# minute on a quiet machine. The last column is what the events add, by the fastest processes. COUNT=1: instructions per call instead, by valgrind, which does not mind a busy machine, and
 # without those of MPI_Finalize.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -43,7 +43,7 @@ one() { # way, call, times: a figure
     fi
 }
 
-printf '%-10s' "${COUNT:+Ir/call}"; printf '%18s' "${ways[@]}"; echo
+printf '%-10s' "${COUNT:+Ir/call}"; printf '%18s' "${ways[@]}" "events add"; echo
 # Some 0.1 s of each kind of call.
 declare -A times=([Iprobe]=500000 [Sendrecv]=100000 [Allreduce]=100000)
 for call in Iprobe Sendrecv Allreduce; do
@@ -55,5 +55,6 @@ for call in Iprobe Sendrecv Allreduce; do
     for way in "${ways[@]}"; do
         printf '%18s' "$(sort -g "$work/$call.${way// /}" | sed -n '1p;$p' | uniq | paste -sd' ' | sed 's/ / .. /')"
     done
-    echo
+    fastest=$(for way in callers1 why; do sort -g "$work/$call.$way" | head -n 1; done)
+    echo $fastest | awk '{printf "%18.1f\n", $2 - $1}'
 done

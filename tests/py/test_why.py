@@ -280,6 +280,25 @@ def test_t8_a_barrier_of_messages_keeps_its_time() -> None:
     assert run_times(found)["nothing changed"] == pytest.approx(22e-6)
 
 
+def test_t8b_a_reduction_along_a_tree_keeps_the_time_of_each_rank() -> None:
+    """A binomial reduction of 1024 B to rank 0 of 8 in the LogGOPS model: G = 6 ns per byte, L and o as in T8."""
+    lines, free = [Line() for _ in range(8)], [0.0] * 8
+    for step in (1, 2, 4):
+        for rank in range(0, 8, 2 * step):
+            began, sent = free[rank], free[rank + step]
+            free[rank + step] += 1.5e-6
+            free[rank] = max(began, sent + 1.5e-6 + 2.5e-6 + 1023 * 6e-9) + 1.5e-6
+            lines[rank + step].send(sent, free[rank + step], rank, step, 1024)
+            lines[rank].receive(began, free[rank], rank + step, step, 1024)
+    found = solved(*lines)
+    ends = found.program.end[found.program.first[1:] - 1]
+    assert sorted(ends.tolist(), reverse=True) == pytest.approx([34.914e-6, 24.776e-6, *[13.138e-6] * 2, *[1.5e-6] * 4])
+    assert waits(found) == []
+    assert run_times(found)["nothing changed"] == pytest.approx(34.914e-6)
+    path = critical_path(found.program, found.waits)
+    assert path["rank"].tolist() == [0]
+
+
 @pytest.mark.parametrize(("faster", "share"), [(0, 0.5), (1, 1.0)])
 def test_t10_only_the_slower_of_two_is_worth_speeding_up(faster: int, share: float) -> None:
     """100 rounds in which rank 0 reads for 2 s, rank 1 for 1 s, and both meet."""
