@@ -37,6 +37,14 @@ def test_arrays_are_made_of_all_parts_when_one_is_asked_for():
     assert table.get("else") is None
 
 
+def test_of_each_part_the_first_rows_are_kept():
+    whole = two_parts()
+    first = Columns([part(2, np.array([1, 2], "<i8").tobytes() + b"ab\0\0cdef", columns=NAMED)] * 2, most=1)
+    assert (first.rows, first.left_out, whole.left_out) == (2, 2, 0)
+    assert first["rank"].tolist() == [1, 1]
+    assert first["what"].tolist() == ["ab", "ab"]
+
+
 @pytest.mark.parametrize(
     ("parts", "reason"),
     [

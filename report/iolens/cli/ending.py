@@ -71,6 +71,9 @@ def exit_code_of(name: str, command: Callable[[], int]) -> int:
     except KeyboardInterrupt as interruption:
         print(f"{name}: interrupted", file=sys.stderr)
         code = 128 + int(interruption.args[0] if interruption.args else signal.SIGINT)
+    except MemoryError:
+        print(f"{name}: there is not enough memory, on this machine or within its limits (ulimit -v)", file=sys.stderr)
+        code = 1
     except OSError as error:
         code = _failed(name, error)
     return _flushed(name, code)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -60,20 +60,24 @@ class Columns(Mapping[str, np.ndarray]):
 
     All are made when the first one is requested, and the stored bytes are then released. Most questions need only a few
     of a log's tables, and making arrays costs more than inflating them. Raises ValueError or KeyError at once if the
-    parts do not fit together, so that later requests cannot fail.
+    parts do not fit together, so that later requests cannot fail. Of each part at most `most` rows are kept, the first
+    ones; `left_out` counts the others.
     """
 
-    def __init__(self, parts: Sequence[bytes]) -> None:
+    def __init__(self, parts: Iterable[bytes], most: int | None = None) -> None:
         pieces: list[Piece] = []
         columns: tuple[Column, ...] = ()
+        self.left_out = 0
         for part in parts:
             head, at = _head_of(part)
             if columns and head.columns not in (None, columns):
                 raise ValueError("its parts have different columns")
             columns = columns if head.columns is None else head.columns
             if columns:
-                pieces.append(Piece(head.rows, memoryview(part)[at:]))
-                _check_size(columns, pieces[-1])
+                whole = Piece(head.rows, memoryview(part)[at:])
+                _check_size(columns, whole)
+                pieces.append(whole if most is None or whole.rows <= most else _first_rows(columns, whole, most))
+                self.left_out += whole.rows - pieces[-1].rows
         self.columns = {column.name: column for column in columns}
         self.rows = sum(piece.rows for piece in pieces)
         self.made: dict[str, np.ndarray] = {}
@@ -142,6 +146,12 @@ def _check_size(columns: tuple[Column, ...], piece: Piece) -> None:
     raise ValueError(f"column {cut.name} is cut off")
 
 
+def _first_rows(columns: tuple[Column, ...], whole: Piece, most: int) -> Piece:
+    """Returns a copy of the first rows of a part."""
+    begins = ((whole.rows * column.before, column.stored.itemsize) for column in columns)
+    return Piece(most, memoryview(b"".join(whole.body[begin : begin + most * size] for begin, size in begins)))
+
+
 def _arrays(columns: tuple[Column, ...], pieces: list[Piece]) -> dict[str, np.ndarray]:
     """Returns an array for each column: the rows of all pieces; bytes become text."""
     if len(pieces) == 1:
@@ -154,4 +164,7 @@ def _values_of(column: Column, piece: Piece) -> np.ndarray:
     values = np.frombuffer(piece.body, column.stored, piece.rows, piece.rows * column.before)
     if column.kind != "O":
         return values.astype(column.own)
-    return np.fromiter((decoded(text) for text in values.tolist()), object, len(values))
+    # Most rows repeat a few words, each of which is then in memory once.
+    texts = values.tolist()
+    words = {text: decoded(text) for text in set(texts)}
+    return np.fromiter(map(words.__getitem__, texts), object, len(values))

@@ -198,13 +198,16 @@ def _check_room(room: int, limit: int) -> None:
         raise ValueError(f"it is larger than {limit >> 20} MiB after decompression")
 
 
-def streams(compression: str, stored: memoryview) -> Iterator[bytes]:
-    """Yields the inflated content of each compressed stream; raises ValueError if all together exceed the limit."""
+def streams(compression: str, stored: memoryview, together: bool = True) -> Iterator[bytes]:
+    """Yields the inflated content of each compressed stream; raises ValueError if one, or all `together`, exceed the
+    limit.
+    """
     room = limit = _inflated_limit(stored)
     while stored:
         content, stored = inflate_stream(compression, stored, room + 1)
-        room -= len(content)
-        _check_room(room, limit)
+        left = room - len(content)
+        _check_room(left, limit)
+        room = left if together else limit
         yield content
 
 

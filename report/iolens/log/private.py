@@ -15,9 +15,16 @@ from iolens.log.columns import Columns
 from iolens.log.container import Container, LogError, streams
 from iolens.log.known import check_region
 from iolens.log.records import Records
+from iolens.memory import free_memory
 
 FOOTER = struct.Struct("<8sQQQ")
 MAGIC = b"iolens01"
+MEMORY_PER_ROW = {"why_events": 500}
+"""Tables whose first rows can be analysed without the others, and the bytes of memory that the analysis of a row takes.
+"""
+
+_SHARE = 0.8
+"""Part of the free memory that such a table may take."""
 
 
 @dataclass(frozen=True)
@@ -30,15 +37,32 @@ class Entry:
     length: int
 
 
-def read_private(log: Container, entries: Iterable[Entry]) -> dict[str, Records | dict[str, Any]]:
-    """Returns the private regions of a directory by name: a table or a dict."""
+def read_private(log: Container, entries: Iterable[Entry], ranks: int) -> dict[str, Records | dict[str, Any]]:
+    """Returns the private regions of a directory by name: a table or a dict. Tables in MEMORY_PER_ROW have only the
+    first rows of each rank, in equal numbers, if memory does not suffice for all.
+    """
     found: dict[str, Records | dict[str, Any]] = {}
     for entry in entries:
         with damage_in(log, f"its private region {entry.name}"):
-            said = _READERS[entry.kind](inflated(log, entry))
+            in_part = entry.kind == "table" and entry.name in MEMORY_PER_ROW
+            said = _first_rows(log, entry, ranks) if in_part else _READERS[entry.kind](inflated(log, entry))
             check_region(entry.name, said)
-            found[entry.name] = Records(said, count=said.rows) if isinstance(said, Columns) else said
+            found[entry.name] = _records(said) if isinstance(said, Columns) else said
     return found
+
+
+def _records(said: Columns) -> Records:
+    """Returns the rows of a table."""
+    records = Records(said, count=said.rows)
+    records.left_out = said.left_out
+    return records
+
+
+def _first_rows(log: Container, entry: Entry, ranks: int) -> Columns:
+    """Returns as many of each rank's first rows as memory suffices for."""
+    free = free_memory()
+    most = None if free is None else int(_SHARE * free / MEMORY_PER_ROW[entry.name] / max(ranks, 1))
+    return Columns(streams("zlib", _stored(log, entry), together=False), most)
 
 
 def entries_of(log: Container) -> tuple[Entry, ...] | None:
@@ -66,8 +90,12 @@ def _entry_of(log: Container, region: dict[str, Any]) -> Entry:
 def inflated(log: Container, entry: Entry) -> tuple[bytes, ...]:
     """Returns each contributing rank's part of a region; raises LogError if it does not inflate."""
     with damage_in(log, f"its private region {entry.name}"):
-        stored = memoryview(log.data)[entry.offset : entry.offset + entry.length]
-        return tuple(streams("zlib", stored))
+        return tuple(streams("zlib", _stored(log, entry)))
+
+
+def _stored(log: Container, entry: Entry) -> memoryview:
+    """Returns the compressed bytes of a region."""
+    return memoryview(log.data)[entry.offset : entry.offset + entry.length]
 
 
 @contextmanager

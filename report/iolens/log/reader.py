@@ -60,7 +60,7 @@ def job_of(log: Container, parts: Collection[str] = ()) -> Job:
             tables[region.name] = table
         modules.append(ModuleInfo(region.name, region.version, region.length, region.partial, unread, note, region.cut))
     entries = entries_of(log) or ()
-    private = read_private(log, [entry for entry in entries if not parts or entry.name in parts])
+    private = read_private(log, [entry for entry in entries if not parts or entry.name in parts], fields.nprocs)
     return Job(
         path=log.path,
         version=f"{log.format[0]}.{log.format[1]}",

@@ -28,7 +28,8 @@ LEAST_HZ, LARGEST_HZ = 0.1, 10000.0
 MOST_CALLERS = 64
 _DEFAULT_WHY_MIB = 64
 """Memory of a process for --why: two million events."""
-_LARGEST_WHY_MIB = 2**20
+_LARGEST_WHY_MIB = 2**10
+"""The events in so much memory take 3.4 GiB before compression; a reader takes up to 4 GiB of a rank."""
 _BEFORE = "; write -- before the command"
 """The hint for a command that was taken for an option's number."""
 LARGEST_EVENTS = 2**63 - 1

@@ -158,6 +158,9 @@ def _lost(job: Job, below: Calls, counted: Counted) -> list[str]:
     """Returns sentences on calls that are in the counters but not in the traces."""
     said = [f"The log is partial: {reason}" for reason in job.partial]
     said += list(job.unfollowed)
+    beyond = job.tables.get("why_events", Records({})).left_out
+    if beyond:
+        said.append(f"Memory does not suffice for the last {beyond:,} events of --why; their messages are not made.")
     streams = {key for key, name in job.names.items() if name.startswith("<")}
     if streams:
         said.append("Calls on the standard streams are not made.")

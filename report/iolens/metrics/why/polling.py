@@ -20,7 +20,8 @@ def without_polling(rows: Records) -> Records:
     """Returns the rows with each loop of `MPI_Test*` that ends with a completion, and each loop of `MPI_Iprobe` that
     ends with a receive, as one call from the start of the loop.
     """
-    rows = rows.where(~_between_polls(rows))
+    between = _between_polls(rows)
+    rows = rows.where(~between) if between.any() else rows
     function = rows["function"].tolist()
     tests = {name for name in set(function) if name.startswith("MPI_Test") or name == "MPI_Win_test"}
     if not tests and not set(function).intersection(_PROBES):

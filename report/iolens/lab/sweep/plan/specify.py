@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 import shutil
 from collections.abc import Sequence
 from dataclasses import replace
@@ -26,6 +25,7 @@ from iolens.lab.sweep.define.spec import PointSpec, spec_of, spec_of_first
 from iolens.lab.sweep.plan.builds import check_ranks_per_node, check_recipes
 from iolens.lab.workloads.workload import Workload
 from iolens.lab.workloads.workloads import refusal_of, workload_of
+from iolens.memory import free_memory
 
 
 def specify(
@@ -174,8 +174,7 @@ def room_in_memory() -> int:
     """Returns the bytes that files in memory may take; 0 if there is no such file system."""
     if not os.access(MEMORY, os.W_OK | os.X_OK):
         return 0
-    free = re.search(r"MemAvailable:\s+(\d+) kB", Path("/proc/meminfo").read_text(encoding="ascii"))
-    return min(shutil.disk_usage(MEMORY).free, int(_SHARE * 1024 * int(free[1])) if free else 0)
+    return min(shutil.disk_usage(MEMORY).free, int(_SHARE * (free_memory() or 0)))
 
 
 _MARGIN = 1.05
