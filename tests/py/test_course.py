@@ -127,6 +127,17 @@ def test_intervals_of_all_claims_hold_together(tmp_path: Path) -> None:
     assert one.ratio.low < alone.ratio.low < alone.ratio.value == one.ratio.value
 
 
+def test_a_claim_is_judged_within_the_blocks_of_its_runs(tmp_path: Path) -> None:
+    drifting = results(tmp_path, {1: [100, 150, 225], 4: [130, 196, 292]})
+    begun = [f"2026-01-01T00:0{block}:{second}0+00:00" for second in (1, 2) for block in (1, 2, 3)]
+    blocked = replace(drifting, runs=drifting.runs.assign(repetition=[1, 2, 3] * 2, started=begun))
+    answers = [judge_claims([claim(**MORE)], runs, {})[0] for runs in (drifting, blocked)]
+    assert [found.answer for found in answers] == [OPEN, YES]
+    ratio = answers[1].ratio
+    assert ratio is not None
+    assert (ratio.low, ratio.high) == pytest.approx((1.290, 1.313), abs=0.001)  # Student: 0.2635 ± 4.303 * 0.0036 / √3
+
+
 def test_what_cannot_be_judged_says_why(tmp_path: Path) -> None:
     speeds: dict[int, list[float]] = {1: [100, 101], 4: [400, 401]}
     lost = outcome(tmp_path, speeds, {"usable": False, "reason": "the machine was slower"}, **MORE)

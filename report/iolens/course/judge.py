@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from iolens.course.activity import Claim, Levels
 from iolens.lab.sweep.read.results import Results, read_phase
 from iolens.lazy import pd
-from iolens.metrics.comparison.points import point_row
+from iolens.metrics.comparison.effects import Groups
+from iolens.metrics.comparison.measure import Measure
+from iolens.metrics.comparison.points import measured, point_row
+from iolens.metrics.comparison.results import groups_of
 from iolens.metrics.comparison.settings import describe
 from iolens.metrics.files.bound import of_runs
 from iolens.metrics.statistics.intervals import CONFIDENCE, Ratio, family
@@ -49,12 +51,11 @@ class JudgedClaim:
 def judge_claims(claims: Sequence[Claim], results: Results, found: Found) -> list[JudgedClaim]:
     """Returns the outcome of every claim, in their order."""
     measuring = sum(claim.kind not in LOOKS for claim in claims)
-    risk = (1.0 - CONFIDENCE) / max(1, measuring)
-    return [_outcome_of(claim, results, found, risk) for claim in claims]
+    return [_outcome_of(claim, results, found, max(1, measuring)) for claim in claims]
 
 
-def _outcome_of(claim: Claim, results: Results, found: Found, risk: float) -> JudgedClaim:
-    """Returns the outcome of one claim, whose interval misses with this risk."""
+def _outcome_of(claim: Claim, results: Results, found: Found, measuring: int) -> JudgedClaim:
+    """Returns the outcome of one claim, whose interval holds together with those of all `measuring` claims."""
     places = [claim.point] if claim.kind in (*LOOKS, "reaches") else [claim.point, claim.other]
     groups = [_runs_at(results.runs, levels) for levels in places]
     for levels, runs in zip(places, groups, strict=True):
@@ -67,13 +68,15 @@ def _outcome_of(claim: Claim, results: Results, found: Found, risk: float) -> Ju
             return JudgedClaim(claim, OPEN, problem=f"{row['label']}: {row['left_out']}")
     if claim.kind in LOOKS:
         return _looked_up(claim, groups[0], found)
-    speeds = [_speeds_of(runs, claim.operation) for runs in groups]
-    if not all(speeds):
+    points = _points_of(claim, results)
+    if not {tuple(levels.values()) for levels in places} <= set(points.at):
         return JudgedClaim(claim, OPEN, problem=f"the program measured no {claim.operation} bandwidth")
     if claim.kind == "reaches":
-        return _reaching(claim, groups[0], speeds[0], results, risk)
-    ratio = family(speeds).contrast([(1, 0), (-1, 1)], risk)
-    values = tuple(family([group]).typical(0).value for group in speeds)
+        speeds = points.family.groups[points.at[tuple(claim.point.values())]]
+        return _reaching(claim, groups[0], speeds, results, (1.0 - CONFIDENCE) / measuring)
+    one, other = (tuple(levels.values()) for levels in places)
+    ratio = points.contrast([(1, one), (-1, other)], measuring)
+    values = tuple(points.family.typical(points.at[point]).value for point in (one, other))
     return JudgedClaim(claim, _compared(claim, ratio), values, ratio)
 
 
@@ -85,11 +88,24 @@ def _runs_at(runs: pd.DataFrame, levels: Levels) -> pd.DataFrame:
     return runs[[key == tuple(levels.values()) for key in runs[names].itertuples(index=False, name=None)]]
 
 
-def _speeds_of(runs: pd.DataFrame, operation: str) -> list[float]:
-    """Returns bandwidths of the usable runs, MiB/s."""
-    files = runs.loc[runs["usable"], "result"].dropna()
-    found: list[Any] = [read_phase(Path(file), operation)["bandwidth"] for file in files]
-    return [float(value) for value in found if value]
+def _points_of(claim: Claim, results: Results) -> Groups:
+    """Returns the points of the activity that can be compared by the bandwidth of the claim's operation, which are
+    compared as in the comparison of the same runs: all together, within the blocks in which they were made.
+    """
+    names, measure = list(claim.point), Measure(f"{claim.operation} bandwidth", column="claimed")
+    runs = results.runs.assign(
+        claimed=[None if pd.isna(file) else _speed_in(Path(file), claim.operation) for file in results.runs["result"]]
+    )
+    order = dict.fromkeys(runs[names].itertuples(index=False, name=None))
+    parts = {point: _runs_at(runs, dict(zip(names, point, strict=True))) for point in order}
+    most = max(len(measured(part, "claimed")) for part in parts.values())
+    kept = [point for point, part in parts.items() if not point_row(names, point, part, most, measure)["left_out"]]
+    return groups_of(kept, [parts[point] for point in kept], measure)
+
+
+def _speed_in(result: Path, operation: str) -> float | None:
+    """Returns the bandwidth of an operation in MiB/s, or None if the program did not measure it."""
+    return read_phase(result, operation)["bandwidth"] or None
 
 
 def _compared(claim: Claim, ratio: Ratio) -> str:
@@ -104,7 +120,7 @@ def _compared(claim: Claim, ratio: Ratio) -> str:
     return OPEN if not ratio.is_clear else YES if ratio.value > 1 else NO
 
 
-def _reaching(claim: Claim, runs: pd.DataFrame, speeds: list[float], results: Results, risk: float) -> JudgedClaim:
+def _reaching(claim: Claim, runs: pd.DataFrame, speeds: Sequence[float], results: Results, risk: float) -> JudgedClaim:
     """Returns how much of the bound by the storage's model a point reaches."""
     found = of_runs(runs, results.limits)
     if found is None:

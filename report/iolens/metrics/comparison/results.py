@@ -110,7 +110,7 @@ def compare(
     kept = [i for i in range(len(order)) if not points.loc[i, "left_out"]]
     ranked = points.loc[kept, "value"].astype(float)
     first, last = (ranked.idxmin, ranked.idxmax) if measure.less_is_better else (ranked.idxmax, ranked.idxmin)
-    groups = _groups_of([order[i] for i in kept], [parts[i] for i in kept], measure)
+    groups = groups_of([order[i] for i in kept], [parts[i] for i in kept], measure)
     tied = [i for i, is_tied in zip(kept, groups.design.can_be_best(), strict=True) if is_tied] if groups.design else []
     equals = _equals(points, settings, tied, int(first())) if kept else []
     best = equals[0] if equals else None
@@ -139,8 +139,8 @@ def compare(
     )
 
 
-def _groups_of(order: Sequence[Point], parts: Sequence[pd.DataFrame], measure: Measure) -> Groups:
-    """Returns the points that may be compared, given the runs of each."""
+def groups_of(order: Sequence[Point], parts: Sequence[pd.DataFrame], measure: Measure) -> Groups:
+    """Returns the points that may be compared, given the runs of each; runs are compared within their blocks."""
     rates = [measure.rates(measured(part, measure.column)) for part in parts]
     at = {point: place for place, point in enumerate(order)}
     used = [part[part["usable"].astype(bool) & part[measure.column].notna()] for part in parts]
