@@ -113,8 +113,11 @@ class Row:
 
 
 def shuffled(random: np.random.Generator, points: int, repetitions: int) -> np.ndarray:
-    """Returns the place of each run in the order of the sweep: block by block, each shuffled."""
-    return np.argsort(random.random((points, repetitions)), axis=0) + points * np.arange(repetitions)
+    """Returns the place of each run in the order of the sweep: block by block, shuffled or the reverse of the last."""
+    places = np.argsort(random.random((points, repetitions)), axis=0)
+    reverse = slice(1, None, 2)
+    places[:, reverse] = points - 1 - places[:, : repetitions - 1 : 2]
+    return np.asarray(places + points * np.arange(repetitions))
 
 
 def simulated(kind: str, points: int, repetitions: int, sweeps: int, best: float = 1.0, blocked: bool = True) -> Row:
@@ -129,7 +132,7 @@ def simulated(kind: str, points: int, repetitions: int, sweeps: int, best: float
         found = design(rates.tolist(), [range(repetitions)] * points if blocked else None, order.tolist())
         ratios = found.against(0)
         row[0] = all(one.low <= math.exp(true) <= one.high for one, true in zip(ratios[1:], truth[1:], strict=True))
-        row[1] = found.can_be_best()[1 if best > 1 else int(random.integers(points))]
+        row[1] = found.may_be_best(1 if best > 1 else int(random.integers(points)))
         row[2] = effect_holds(found, truth)
         row[3] = int(np.argmax(found.logs)) == 1 and ratios[1].low > 1
         widths.append(ratios[1].high / ratios[1].value)

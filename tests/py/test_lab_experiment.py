@@ -118,13 +118,15 @@ def test_small_dumps_get_small_stripes() -> None:
 
 
 def test_every_block_holds_every_point_once_in_a_shuffled_but_repeatable_order() -> None:
-    experiment = default_experiment(Choices(repetitions=2))
+    experiment = default_experiment(Choices(repetitions=5))
     runs, wanted = schedule(experiment), [point.id for point in points(experiment)]
-    blocks = [runs[: len(wanted)], runs[len(wanted) :]]
+    blocks = [runs[begin : begin + len(wanted)] for begin in range(0, len(runs), len(wanted))]
     for number, block in enumerate(blocks, 1):
         assert sorted(run.point.id for run in block) == sorted(wanted)
         assert {run.repetition for run in block} == {number}
-    assert [run.point.id for run in blocks[0]] != [run.point.id for run in blocks[1]]
+    first, second, third, fourth, fifth = ([run.point.id for run in block] for block in blocks)
+    assert (second, fourth) == (first[::-1], third[::-1])
+    assert first != third != fifth != wanted
     assert schedule(experiment) == runs
 
 

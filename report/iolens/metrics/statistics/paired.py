@@ -84,7 +84,11 @@ class Design:
         return [ratio_of(float(log), end) for log, end in zip(self.logs - self.logs[base], ends, strict=True)]
 
     def can_be_best(self) -> list[bool]:
-        """Returns for each point whether it can be the best.
+        """Returns for each point whether it can be the best (`may_be_best`)."""
+        return [self.may_be_best(place) for place in range(len(self.logs))]
+
+    def may_be_best(self, place: int) -> bool:
+        """Returns whether a point can be the best.
 
         A point is excluded if another one is faster by more than the largest advantage that chance alone gives any
         other point over it in 95 % of cases. The best point therefore stays included with a probability of 95 %,
@@ -92,16 +96,13 @@ class Design:
         """
         import numpy as np
 
-        if self.errors is None:
-            return [True] * len(self.logs)
-        found = []
-        for place in range(len(self.logs)):
-            errors, scale = self.differences(place)
-            half = np.quantile((errors / scale).max(1), CONFIDENCE) * scale
-            ahead = self.logs - self.logs[place] > half
-            known = np.array(self.counts) > 1
-            found.append(not known[place] or not bool((ahead & known).any()))
-        return found
+        known = np.array(self.counts) > 1
+        if self.errors is None or not known[place]:
+            return True
+        errors, scale = self.differences(place)
+        half = np.quantile((errors / scale).max(1), CONFIDENCE) * scale
+        ahead = self.logs - self.logs[place] > half
+        return not bool((ahead & known).any())
 
     def differences(self, base: int) -> tuple[Array, Array]:
         """Returns the draws of errors relative to the error of one point, and the usual size of each."""

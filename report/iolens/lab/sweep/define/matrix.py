@@ -93,14 +93,18 @@ def steps(experiment: Experiment) -> list[list[dict[str, int | str]]]:
 
 
 def schedule(experiment: Experiment) -> list[Run]:
-    """Returns all runs in blocks of one repetition of every point, each block shuffled, so that drift affects every
-    point equally.
+    """Returns all runs in blocks of one repetition of every point. A block is shuffled, and the one after it has the
+    reverse order, so that a steady drift of the machine cancels in the two of them.
 
     The shuffle depends on the experiment's name alone, so an interrupted sweep continues in the same order.
     """
     runs: list[Run] = []
+    block: list[Point] = []
     for repetition in range(1, experiment.repetitions + 1):
-        block = [Run(point, repetition) for point in points(experiment)]
-        random.Random(f"{experiment.name}:{repetition}").shuffle(block)
-        runs += block
+        if repetition % 2:
+            block = points(experiment)
+            random.Random(f"{experiment.name}:{repetition}").shuffle(block)
+        else:
+            block = block[::-1]
+        runs += [Run(point, repetition) for point in block]
     return runs
