@@ -41,6 +41,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
     "foreign": set(),
     "lazy": set(),
+    "memory": set(),
     "missing": set(),
     "places": set(),
     "log": {"errors"},
@@ -103,7 +104,7 @@ workloads, one run, launchers, sweeps; in a sweep: define → plan → perform �
 """
 
 
-OPEN = {"foreign", "lazy", "missing", "places"}
+OPEN = {"foreign", "lazy", "memory", "missing", "places"}
 """Folders that every file may import."""
 
 
