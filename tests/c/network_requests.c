@@ -1,6 +1,6 @@
 /* Asks for the address in its argument whole and in part, through both interfaces of libcurl, and then for
- * the number of parts in its second argument; for those alone if it is negative. Prints the bytes of the
- * answers. */
+ * the number of parts in its second argument; for those alone if it is negative. Asks for each further
+ * address once. Prints the bytes of the answers. */
 #include <curl/curl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,7 +51,7 @@ int main(int count, char **words)
     curl_easy_setopt(easy, CURLOPT_URL, words[1]);
     curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take);
     curl_easy_setopt(easy, CURLOPT_WRITEDATA, &total);
-    int parts = count == 3 ? atoi(words[2]) : 0;
+    int parts = count > 2 ? atoi(words[2]) : 0;
     if (parts >= 0) {
         curl_easy_perform(easy);
         curl_easy_setopt(easy, CURLOPT_RANGE, "10-19");
@@ -60,6 +60,11 @@ int main(int count, char **words)
     }
     if (parts != 0)
         ask_for_parts(easy, abs(parts));
+    curl_easy_setopt(easy, CURLOPT_RANGE, NULL);
+    for (int i = 3; i < count; i++) {
+        curl_easy_setopt(easy, CURLOPT_URL, words[i]);
+        curl_easy_perform(easy);
+    }
     curl_easy_cleanup(easy);
     printf("%ld\n", total);
     return 0;

@@ -1,6 +1,11 @@
 #include "web_address.h"
 
+#include <stdio.h>
 #include <string.h>
+
+#include "hash.h"
+
+enum { HASH_ROOM = 18 }; /* "~", 16 digits, and the final NUL. */
 
 /* Returns the length of the scheme with "://"; 0 if there is none. */
 static size_t scheme_of(const char *address)
@@ -17,10 +22,12 @@ void web_address_without_secrets(char *place, size_t bytes, const char *address)
     const char *host = address + scheme, *path = host + strcspn(host, "/?#");
     const char *user = memrchr(host, '@', (size_t)(path - host));
     host = user ? user + 1 : host;
-    size_t rest = strcspn(host, "?#");
-    scheme = scheme < bytes - 1 ? scheme : 0;
-    rest = rest < bytes - 1 - scheme ? rest : bytes - 1 - scheme;
+    size_t rest = strcspn(host, "?#"), room = bytes - 1;
+    scheme = scheme < room - HASH_ROOM ? scheme : 0;
+    size_t kept = scheme + rest <= room ? rest : room - HASH_ROOM - scheme;
     memset(place, 0, bytes);
     memcpy(place, address, scheme);
-    memcpy(place + scheme, host, rest);
+    memcpy(place + scheme, host, kept);
+    if (kept < rest)
+        snprintf(place + scheme + kept, HASH_ROOM, "~%016llx", (unsigned long long)record_id(host, rest));
 }

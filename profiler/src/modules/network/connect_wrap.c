@@ -10,6 +10,8 @@ __attribute__((constructor)) static void await_handlers(void) { wrap_resolve_for
 IOLENS_EXPORT int connect(int fd, const struct sockaddr *address, socklen_t length)
 {
     struct call c = {.function = "connect", .caller = __builtin_return_address(0)};
+    if (iolens_active())
+        RECORDER(c.mark = (int64_t)connections_cookie(fd));
     bool held = sampling_here() && HOLD(REAL(connect));
     c.t0 = clock_now(&iolens.clock);
     int ret = REAL(connect)(fd, address, length);

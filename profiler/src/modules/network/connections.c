@@ -36,7 +36,7 @@ struct traffic {
  * with the same descriptor. */
 struct connection {
     _Atomic(struct keyed_row *) row; /* NULL: the descriptor is not a followed connection. */
-    uint64_t cookie;
+    _Atomic uint64_t cookie;
 };
 
 struct connections {
@@ -47,13 +47,15 @@ struct connections {
     struct connection of[DESCRIPTORS];
 };
 
+atomic_bool iolens_connections_used;
+
 static const struct end_point OTHERS = {"other"};
 static const struct keyed_shape shape = {.key_bytes = sizeof(struct end_point),
                                          .value_bytes = sizeof(struct traffic),
                                          .most = END_POINTS,
                                          .other = &OTHERS};
 
-static uint64_t cookie_of(int fd)
+uint64_t connections_cookie(int fd)
 {
     uint64_t cookie = 0;
     socklen_t bytes = sizeof cookie;
@@ -127,7 +129,7 @@ static void add_connection(struct keyed_row *row, int fd, bool at_end)
 static bool is_open_elsewhere(const struct connections *state, uint64_t cookie)
 {
     for (int fd = 0; state->copies > 0 && fd < DESCRIPTORS; fd++)
-        if (state->of[fd].row && state->of[fd].cookie == cookie && cookie_of(fd) == cookie)
+        if (state->of[fd].row && state->of[fd].cookie == cookie && connections_cookie(fd) == cookie)
             return true;
     return false;
 }
@@ -141,7 +143,7 @@ static void end_connection(struct connections *state, int fd, bool at_end)
     spin_lock(&state->ending);
     uint64_t cookie = connection->cookie;
     struct keyed_row *row = atomic_exchange(&connection->row, NULL);
-    bool ends = row && cookie_of(fd) == cookie && !is_open_elsewhere(state, cookie);
+    bool ends = row && connections_cookie(fd) == cookie && !is_open_elsewhere(state, cookie);
     spin_unlock(&state->ending);
     if (ends)
         add_connection(row, fd, at_end);
@@ -159,8 +161,10 @@ void connections_on_connect(const struct call *c, int result, int fd, const stru
         return;
     struct connections *state = table_state(TABLE_connections);
     struct keyed_row *row = state ? keyed_find(&state->rows, &shape, &point) : NULL;
-    uint64_t cookie = cookie_of(fd);
-    if (!row || (fd < DESCRIPTORS && state->of[fd].row && state->of[fd].cookie == cookie))
+    uint64_t cookie = (uint64_t)c->mark;
+    /* Another thread may have closed the descriptor during the call, and another socket may have it now. */
+    if (!row || connections_cookie(fd) != cookie ||
+        (fd < DESCRIPTORS && state->of[fd].row && state->of[fd].cookie == cookie))
         return;
     struct traffic *traffic = keyed_value(row, &shape);
     traffic->connections++;
@@ -169,17 +173,18 @@ void connections_on_connect(const struct call *c, int result, int fd, const stru
     if (fd < DESCRIPTORS && (error == 0 || error == EINPROGRESS || error == EINTR)) {
         state->of[fd].cookie = cookie;
         state->of[fd].row = row;
+        iolens_connections_used = true;
     }
 }
 
-void connections_before_close(int fd)
+void connections_end(int fd)
 {
     struct connections *state = table_state_known(TABLE_connections);
     if (state && fd >= 0 && fd < DESCRIPTORS)
         end_connection(state, fd, false);
 }
 
-void connections_before_replace(int fd, int copy)
+void connections_replace(int fd, int copy)
 {
     struct connections *state = table_state_known(TABLE_connections);
     if (state && fd != copy && copy >= 0 && copy < DESCRIPTORS && state->of[copy].row &&
@@ -187,7 +192,7 @@ void connections_before_replace(int fd, int copy)
         end_connection(state, copy, false);
 }
 
-void connections_on_copy(int fd, int copy)
+void connections_copy(int fd, int copy)
 {
     struct connections *state = table_state_known(TABLE_connections);
     if (!state || fd == copy || fd < 0 || fd >= DESCRIPTORS || copy < 0 || copy >= DESCRIPTORS)
@@ -202,8 +207,8 @@ void connections_on_copy(int fd, int copy)
 
 void connections_before_close_range(unsigned first, unsigned last)
 {
-    for (unsigned fd = first; fd <= last && fd < DESCRIPTORS; fd++)
-        connections_before_close((int)fd);
+    for (unsigned fd = first; connections_used() && fd <= last && fd < DESCRIPTORS; fd++)
+        connections_end((int)fd);
 }
 
 static void end(void)

@@ -2,23 +2,55 @@
 #ifndef IOLENS_CONNECTIONS_H
 #define IOLENS_CONNECTIONS_H
 
+#include <stdatomic.h>
+#include <stdint.h>
 #include <sys/socket.h>
 
 #include "../../runtime/wrap.h"
 
-/* Follows a connection after connect returned `result` for `fd`. Only stream sockets of TCP are followed. */
+/* False: no connection is followed, so that the functions below cost a single look. */
+extern atomic_bool iolens_connections_used;
+
+static inline bool connections_used(void)
+{
+    return atomic_load_explicit(&iolens_connections_used, memory_order_relaxed);
+}
+
+/* Returns the kernel's number of a socket, which no other socket has; 0 for other descriptors. */
+uint64_t connections_cookie(int fd);
+
+/* Follows a connection after connect returned `result` for `fd`, whose cookie was `c->mark` before. Only
+ * stream sockets of TCP are followed. */
 void connections_on_connect(const struct call *c, int result, int fd, const struct sockaddr *address,
                             socklen_t length);
 
-/* Called before the program closes the descriptor: adds the bytes of its connection, if it has one. */
-void connections_before_close(int fd);
+/* Adds the bytes of a connection whose descriptor the program is about to close. */
+void connections_end(int fd);
 void connections_before_close_range(unsigned first, unsigned last);
 
-/* The program is about to make `copy` another descriptor of `fd`, which closes what `copy` was. */
-void connections_before_replace(int fd, int copy);
+/* Adds the bytes of the connection `copy`, which the program is about to make another descriptor of `fd`. */
+void connections_replace(int fd, int copy);
 
-/* `copy` has become another descriptor of `fd`. A connection is counted when its last descriptor is closed.
- */
-void connections_on_copy(int fd, int copy);
+/* Follows `copy`, which has become another descriptor of `fd`. A connection is counted when its last
+ * descriptor is closed. */
+void connections_copy(int fd, int copy);
+
+static inline void connections_before_close(int fd)
+{
+    if (connections_used())
+        connections_end(fd);
+}
+
+static inline void connections_before_replace(int fd, int copy)
+{
+    if (connections_used())
+        connections_replace(fd, copy);
+}
+
+static inline void connections_on_copy(int fd, int copy)
+{
+    if (connections_used())
+        connections_copy(fd, copy);
+}
 
 #endif

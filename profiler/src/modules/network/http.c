@@ -1,17 +1,18 @@
 #include "http.h"
 
 #include <stdatomic.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "../../runtime/context.h"
+#include "../../system/hash.h"
 #include "../../system/spin.h"
 #include "../../system/web_address.h"
 #include "../../tables/keyed.h"
 #include "../../tables/process_table.h"
 #include "extents.h"
 
-enum { URLS = 1000, URL_BYTES = 160 };
+enum { URLS = 1000, URL_BYTES = 256 };
 
 /* Numbers of CURLINFO in curl.h, which never change. */
 enum {
@@ -41,6 +42,7 @@ struct url {
 struct requests {
     _Atomic int64_t requests, partial, failed, received, sent, microseconds, first_byte_microseconds;
     _Atomic int64_t object, distinct, unplaced;
+    uint64_t version; /* Hash of what tells one object at this address from another one. */
     struct spin lock;
     struct extents fetched;
 };
@@ -55,39 +57,81 @@ static int64_t number(const struct http_transfer *transfer, int which)
     return transfer->getinfo(transfer->easy, which, &value) == 0 ? value : 0;
 }
 
+/* Returns the value of a header that the answer has exactly once; else NULL. */
+static const char *single_header(const struct http_transfer *transfer, const char *name)
+{
+    struct header *found = NULL;
+    bool known = transfer->header && transfer->header(transfer->easy, name, 0, RESPONSE_HEADER, LAST_REQUEST,
+                                                      (void *)&found) == 0;
+    return known && found && found->amount == 1 ? found->value : NULL;
+}
+
+/* Takes a number that fits, without a sign, and the character behind it. Returns false for other texts. */
+static bool take_number(const char **at, char behind, int64_t *number)
+{
+    enum { MOST_DIGITS = 18 };
+    size_t digits = strspn(*at, "0123456789");
+    if (digits == 0 || digits > MOST_DIGITS || (*at)[digits] != behind)
+        return false;
+    *number = strtoll(*at, NULL, 10);
+    *at += digits + 1;
+    return true;
+}
+
 /* Returns where the bytes of an answer begin in the object, and sets its size if the server tells it. Returns
- * -1 if the place is not known. */
+ * -1 if the place is not known, as for a header that contradicts itself or the bytes that came. */
 static int64_t place_in_object(const struct http_transfer *transfer, int64_t code, int64_t received,
                                int64_t *object)
 {
-    struct header *range = NULL;
-    long long first, last, bytes = 0;
+    const char *range = code == PARTIAL_CONTENT ? single_header(transfer, "Content-Range") : NULL;
+    int64_t first, last, bytes;
     if (code == WHOLE_CONTENT) {
         *object = transfer->result == 0 ? received : 0;
         return 0;
     }
-    if (code != PARTIAL_CONTENT || !transfer->header ||
-        transfer->header(transfer->easy, "Content-Range", 0, RESPONSE_HEADER, LAST_REQUEST, (void *)&range) ||
-        !range || sscanf(range->value, "bytes %lld-%lld/%lld", &first, &last, &bytes) < 2 || first < 0 ||
-        first > INT64_MAX - received)
+    if (!range || strncmp(range, "bytes ", 6) != 0)
         return -1;
-    *object = bytes;
+    const char *at = range + 6;
+    if (!take_number(&at, '-', &first) || !take_number(&at, '/', &last) || last < first ||
+        received > last - first + 1)
+        return -1;
+    bool is_told = strcmp(at, "*") != 0;
+    if (is_told && (!take_number(&at, '\0', &bytes) || last >= bytes))
+        return -1;
+    *object = is_told ? bytes : 0;
     return first;
 }
 
-/* Counts the bytes of an answer as new, as fetched again, or as of an unknown place. */
-static void place(struct requests *requests, const struct http_transfer *transfer, int64_t code,
-                  int64_t received, int64_t sent)
+/* Returns a number for the object of an answer. Without a tag from the server, addresses that differ in what
+ * is not recorded of them count as different objects. */
+static uint64_t version_of(const struct http_transfer *transfer, const char *address)
 {
+    const char *tag = single_header(transfer, "ETag");
+    const char *text = tag ? tag : address;
+    return record_id(text, strlen(text));
+}
+
+/* Counts the bytes of an answer as new, as fetched again, or as of an unknown place. Those of another object
+ * than the last one at this address are new. */
+static void place(struct keyed_row *row, const struct http_transfer *transfer, const char *address,
+                  int64_t code, int64_t received)
+{
+    struct requests *requests = keyed_value(row, &shape);
     int64_t object = 0;
-    int64_t first = sent > 0 ? -1 : place_in_object(transfer, code, received, &object);
+    int64_t first = number(transfer, SIZE_UPLOAD) > 0 || memcmp(keyed_key(row), &OTHERS, sizeof OTHERS) == 0
+                        ? -1
+                        : place_in_object(transfer, code, received, &object);
     if (first < 0) {
         requests->unplaced += received;
         return;
     }
+    uint64_t version = version_of(transfer, address);
     spin_lock(&requests->lock);
+    if (requests->version != version || (object > 0 && requests->object > 0 && requests->object != object))
+        requests->fetched.count = 0;
+    requests->version = version;
+    requests->object = object > 0 ? object : requests->object;
     requests->distinct += extents_add(&requests->fetched, first, first + received);
-    requests->object = object > requests->object ? object : requests->object;
     spin_unlock(&requests->lock);
 }
 
@@ -103,16 +147,15 @@ void http_on_done(const struct http_transfer *transfer)
     if (!row)
         return;
     struct requests *requests = keyed_value(row, &shape);
-    int64_t code = number(transfer, RESPONSE_CODE), received = number(transfer, SIZE_DOWNLOAD),
-            sent = number(transfer, SIZE_UPLOAD);
+    int64_t code = number(transfer, RESPONSE_CODE), received = number(transfer, SIZE_DOWNLOAD);
     requests->requests++;
     requests->partial += code == PARTIAL_CONTENT;
     requests->failed += transfer->result != 0 || code >= FIRST_ERROR;
     requests->received += received;
-    requests->sent += sent;
+    requests->sent += number(transfer, SIZE_UPLOAD);
     requests->microseconds += number(transfer, TOTAL_TIME);
     requests->first_byte_microseconds += number(transfer, STARTTRANSFER_TIME);
-    place(requests, transfer, code, received, sent);
+    place(row, transfer, address, code, received);
 }
 
 struct row {
@@ -122,21 +165,24 @@ struct row {
 };
 
 static const struct column COLUMNS[] = {
-    TEXT(url, "S160", "address without user and query; `other`: further ones", TEXT_NAME),
+    TEXT(url, "S256",
+         "address without user and query; a longer one ends in `~` and a hash of the whole; `other`: further "
+         "ones",
+         TEXT_NAME),
     COLUMN(rank, "<i8", "rank", "the rank to which these numbers belong"),
     COLUMN(requests, "<i8", "requests", "requests that ended"),
     COLUMN(partial, "<i8", "requests", "those that were answered with a part of the object (206)"),
     COLUMN(failed, "<i8", "requests", "those that failed, or were answered with an error (from 400 on)"),
     COLUMN(received, "<i8", "B", "bytes of the answers, without headers"),
     COLUMN(sent, "<i8", "B", "bytes of the requests, without headers"),
-    COLUMN(object, "<i8", "B", "size of the object, as the server told; 0: not told"),
+    COLUMN(object, "<i8", "B", "size of the object, as the server last told; 0: not told"),
     COLUMN(
         distinct, "<i8", "B",
         "the part of `received` that the rank had not fetched before; exact for up to 256 separate parts of "
-        "an object, and an upper bound beyond"),
+        "one object, an upper bound beyond, and where several objects take turns at the address"),
     COLUMN(unplaced, "<i8", "B",
            "the part of `received` whose place in the object is not known: errors, answers to what was sent, "
-           "and parts with a libcurl before 7.83"),
+           "ranges that contradict themselves, parts with a libcurl before 7.83, and all of `other`"),
     COLUMN(seconds, "<f8", "s", "time of the requests, each from its start to its end"),
     COLUMN(first_byte_seconds, "<f8", "s", "the part of `seconds` until the first byte of the answer"),
 };
