@@ -37,29 +37,61 @@ static void fail(const char *way)
         pause();
 }
 
-/* The answer of level 3 as numbers of 8 bytes: 128 of levels 1 and 2, the number of GPUs, then for each of 16
- * GPUs 2 of its identity and 29 counters, in the order of cufile.h, which
+#ifdef VECTORS
+void cuFileReadv(void) {}
+enum { VECTOR_NUMBERS = 14 };
+#else
+enum { VECTOR_NUMBERS = 0 };
+#endif
+
+/* The answer of level 3 as numbers of 8 bytes: 128 of levels 1 and 2, 14 more since cuFile 1.19, the number
+ * of GPUs, then for each of 16 GPUs 2 of its identity and 29 counters, in the order of cufile.h, which
  * hipfile.h keeps. */
 enum {
-    GPUS_AT = 128,
-    FIRST_GPU = 129,
+    GPUS_AT = 128 + VECTOR_NUMBERS,
+    FIRST_GPU = GPUS_AT + 1,
     IDENTITY = 2,
     COUNTERS = 29,
     NUMBERS = FIRST_GPU + 16 * (IDENTITY + COUNTERS)
 };
 
+/* Changes the answer or the result in a way that no sound library has. Returns false for other ways. */
+static int distort(const char *way, uint64_t *answer, struct result *result)
+{
+    enum { BYTES = 2, CALLS = 6, FALL_BACKS = 9, ERRORS = 14, WRITTEN_BYTES = 15 };
+    uint64_t *first = answer + FIRST_GPU, *last = answer + FIRST_GPU + 15 * (IDENTITY + COUNTERS);
+    if (strcmp(way, "all_ones") == 0)
+        memset(answer, 0xff, NUMBERS * sizeof *answer);
+    else if (strcmp(way, "many_bytes") == 0)
+        first[BYTES] = UINT64_C(1) << 62;
+    else if (strcmp(way, "negative_bytes") == 0)
+        last[WRITTEN_BYTES] = (uint64_t)-1;
+    else if (strcmp(way, "many_calls") == 0)
+        first[CALLS] = first[FALL_BACKS] = UINT64_MAX;
+    else if (strcmp(way, "many_errors") == 0)
+        first[ERRORS] = UINT64_MAX;
+    else if (strcmp(way, "many_gpus") == 0)
+        answer[GPUS_AT] = 17;
+    else if (strcmp(way, "longer") == 0)
+        answer[NUMBERS + 3] = 1;
+    else if (strcmp(way, "refuse_with_numbers") == 0)
+        *result = (struct result){5022, 0};
+    else if (strcmp(way, "negative_error") == 0)
+        *result = (struct result){-1, 0};
+    else
+        return 0;
+    return 1;
+}
+
 struct result STATISTICS(uint64_t *answer) {
     const char *way = getenv("STUB_END");
+    struct result result = {0, 0};
     if (is_over)
         abort();
     if (way && strcmp(way, "move") == 0) {
         answer++; /* as another version might that has a number more at the front */
         way = NULL;
     }
-    if (way)
-        fail(way);
-    if (way)
-        return (struct result){5022, 0};
     memset(answer, 0, (NUMBERS - 1) * sizeof *answer);
     answer[GPUS_AT] = 2;
     for (int gpu = 0; gpu < 2; gpu++) {
@@ -68,7 +100,11 @@ struct result STATISTICS(uint64_t *answer) {
         for (int i = 0; i < COUNTERS; i++)
             one[IDENTITY + i] = (uint64_t)(1000 * (gpu + 1) - i);
     }
-    return (struct result){0, 0};
+    if (!way || distort(way, answer, &result))
+        return result;
+    memset(answer, 0, (NUMBERS - 1) * sizeof *answer);
+    fail(way);
+    return (struct result){5022, 0};
 }
 
 #endif

@@ -14,6 +14,8 @@ from iolens.pages.exhibits.gpu import GPU_STORAGE
 
 ENDED_BEFORE, CRASHED, SILENT, NO_STATISTICS, OTHER_LAYOUT = -1, -2, -3, -5, -6
 HIPFILE = "-DSTATISTICS=hipFileGetStatsL3"
+DISTORTED = "all_ones many_bytes negative_bytes many_calls many_errors many_gpus longer negative_error".split()
+"""Ways in which the stand-in answers with numbers or an error that no sound library gives."""
 
 
 def stand_in(folder: Path, name: str, *flags: str) -> Path:
@@ -40,7 +42,12 @@ def asked(way: str, folder: Path, *flags: str, name: str = "libcufile.so.0", **s
 
 @pytest.mark.parametrize("way", ["linked", "late", "quick"])
 @pytest.mark.parametrize(
-    ("called", "name", "flags"), [("cuFile", "libcufile.so.0", ()), ("hipFile", "libhipfile.so.0", (HIPFILE,))]
+    ("called", "name", "flags"),
+    [
+        ("cuFile", "libcufile.so.0", ()),
+        ("cuFile", "libcufile.so.0", ("-DVECTORS",)),
+        ("hipFile", "libhipfile.so.0", (HIPFILE,)),
+    ],
 )
 def test_each_counter_is_the_one_that_the_library_told(
     called: str, name: str, flags: tuple[str, ...], way: str, tmp_path: Path
@@ -72,6 +79,8 @@ def test_each_counter_is_the_one_that_the_library_told(
         ("linked", "leave", CRASHED, "crashed"),
         ("late", "hang", SILENT, "did not answer"),
         ("linked", "move", OTHER_LAYOUT, "contradict"),
+        *(("linked", way, OTHER_LAYOUT, "contradict") for way in DISTORTED),
+        ("linked", "refuse_with_numbers", 5022, "error 5022"),
         ("closed", "", ENDED_BEFORE, "unloaded"),
         ("unseen", "", ENDED_BEFORE, "unloaded"),
     ],
@@ -85,6 +94,46 @@ def test_a_library_that_fails_is_named_and_does_no_harm(
     assert str(shown[0]) == "nan"
     assert said in shown[1]
     assert gpu_fallback.RULE.check(job, changed([])) is None
+
+
+COUNTERS = """read_bytes read_bw_bytes_per_sec read_utilization read_duration_us n_total_reads n_p2p_reads n_nvfs_reads
+n_posix_reads n_unaligned_reads n_dr_reads n_sparse_regions n_inline_regions n_reads_err writes_bytes
+write_bw_bytes_per_sec write_utilization write_duration_us n_total_writes n_p2p_writes n_nvfs_writes n_posix_writes
+n_unaligned_writes n_dr_writes n_writes_err n_mmap n_mmap_ok n_mmap_err n_mmap_free reg_bytes""".split()
+"""The counters of a GPU in the order of the stand-in."""
+
+LAYOUT = """
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <{header}>
+int main(void)
+{{
+    int numbers[] = {{{numbers}}};
+    for (unsigned i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        printf("%d ", numbers[i]);
+    return 0;
+}}
+"""
+
+
+@pytest.mark.parametrize(("header", "library"), [("cufile.h", "CUfile"), ("hipfile.h", "hipFile")])
+def test_the_stand_in_has_the_layout_of_the_real_header(header: str, library: str, tmp_path: Path) -> None:
+    """The headers are the vendors', from CUDA or ROCm, or from the folders that CPATH names."""
+    structure = f"{library}StatsLevel3_t"
+    places = [f"(int)offsetof({structure}, per_gpu_stats[1].{name})" for name in COUNTERS]
+    places += [f"(int)offsetof({structure}, num_gpus)", f"(int)sizeof({structure})"]
+    source = tmp_path / "layout.c"
+    source.write_text(LAYOUT.format(header=header, numbers=", ".join(places)))
+    said = subprocess.run(["gcc", "-E", source], capture_output=True, text=True, check=False)
+    if said.returncode != 0 or f" {structure};" not in said.stdout:
+        pytest.skip(f"no {header} with statistics (cuFile 1.15, hipFile 0.5), or none of the headers that it needs")
+    subprocess.run(["gcc", "-w", "-o", tmp_path / "layout", source], check=True)
+    *found, gpus, size = map(int, subprocess.run([tmp_path / "layout"], capture_output=True, check=True).stdout.split())
+    vectors = 14 if "FileReadv(" in said.stdout else 0
+    first = 129 + vectors + 31 + 2  # The stand-in's FIRST_GPU, the numbers of a GPU, and IDENTITY.
+    assert found == [8 * (first + number) for number in range(len(COUNTERS))]
+    assert (gpus, size) == (8 * (128 + vectors), 8 * (625 + vectors))
 
 
 def test_a_library_without_statistics_is_named(tmp_path: Path) -> None:

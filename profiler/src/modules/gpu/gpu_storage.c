@@ -12,7 +12,15 @@
 #include "../../system/library.h"
 #include "../../tables/process_table.h"
 
-enum { MOST_GPUS = 16, LEVEL_2_BYTES = 1024, UUID_BYTES = 16, UUID_DIGITS = 2 * UUID_BYTES, NAME_BYTES = 8 };
+enum {
+    MOST_GPUS = 16,
+    LEVEL_2_BYTES = 1024, /* The first two levels sum what the third has for each GPU. */
+    VECTOR_BYTES = 112,   /* Counts of cuFileReadv and cuFileWritev, in the first level since cuFile 1.19. */
+    BYTES_BEHIND = 4096,  /* Room behind the answer that a library of the same layout leaves alone. */
+    UUID_BYTES = 16,
+    UUID_DIGITS = 2 * UUID_BYTES,
+    NAME_BYTES = 8
+};
 enum library_index { CUFILE, HIPFILE, LIBRARIES };
 
 /* CUfileError_t of cufile.h and hipFileError_t of hipfile.h. */
@@ -20,7 +28,7 @@ struct gpu_error {
     int library, driver;
 };
 
-/* CUfilePerGpuStats_t of cufile.h; hipfile.h has the same. */
+/* CUfilePerGpuStats_t of cufile.h, and hipFilePerGpuStats_t of hipfile.h. */
 struct direction {
     uint64_t bytes, bandwidth, utilization, microseconds, calls, peer, driver, posix, unaligned, routed;
 };
@@ -33,21 +41,21 @@ struct gpu_counts {
 };
 _Static_assert(sizeof(struct gpu_counts) == 248, "the layout of cufile.h");
 
-/* CUfileStatsLevel3_t of cufile.h. The first two levels sum what the third has for each GPU. */
+/* The end of CUfileStatsLevel3_t of cufile.h, behind the first two levels. */
 struct gpu_answer {
-    char levels_1_and_2[LEVEL_2_BYTES];
     uint32_t gpus;
     struct gpu_counts gpu[MOST_GPUS];
 };
-_Static_assert(sizeof(struct gpu_answer) == 5000, "the layout of cufile.h");
+_Static_assert(sizeof(struct gpu_answer) == 3976, "the layout of cufile.h");
 
-typedef struct gpu_error stats_function(struct gpu_answer *answer);
+typedef struct gpu_error stats_function(void *answer);
 
 static const struct {
     const char *name, *file, *function;
+    const char *vectors; /* A function of libraries whose first level counts vectors too. */
 } LIBRARY[LIBRARIES] = {
-    [CUFILE] = {"cuFile", "libcufile.so", "cuFileGetStatsL3"},
-    [HIPFILE] = {"hipFile", "libhipfile.so", "hipFileGetStatsL3"},
+    [CUFILE] = {"cuFile", "libcufile.so", "cuFileGetStatsL3", "cuFileReadv"},
+    [HIPFILE] = {"hipFile", "libhipfile.so", "hipFileGetStatsL3", "hipFileReadv"},
 };
 
 /* Reasons for having no answer; errors of the libraries themselves are positive. */
@@ -99,26 +107,35 @@ static bool any_is_loaded(void)
 
 struct reply {
     int32_t error;
-    struct gpu_answer answer;
+    _Alignas(8) char answer[LEVEL_2_BYTES + VECTOR_BYTES + sizeof(struct gpu_answer) + BYTES_BEHIND];
 };
 
 static void ask_in_copy(void *function, void *place)
 {
     struct reply *reply = place;
-    reply->error = (*(stats_function **)function)(&reply->answer).library;
+    reply->error = (*(stats_function **)function)(reply->answer).library;
 }
 
-static bool is_sound_direction(const struct direction *moved)
+/* No process comes near this number of bytes, calls or microseconds, and sums over many ranks still fit. */
+#define LARGEST_COUNT (UINT64_C(1) << 56)
+
+static bool is_sound_direction(const struct direction *moved, uint64_t errors)
 {
-    return moved->posix <= moved->calls && moved->unaligned <= moved->calls && moved->bytes <= INT64_MAX;
+    bool is_small = moved->bytes < LARGEST_COUNT && moved->calls < LARGEST_COUNT &&
+                    moved->microseconds < LARGEST_COUNT && errors < LARGEST_COUNT;
+    return is_small && moved->posix <= moved->calls && moved->unaligned <= moved->calls;
 }
 
-/* Returns false for numbers that contradict each other: another version of the library may place them
- * elsewhere. */
-static bool is_sound(const struct gpu_answer *answer)
+/* Returns false for numbers that contradict each other, and for bytes behind the answer: another version of
+ * the library may place its numbers elsewhere. */
+static bool is_sound(const struct gpu_answer *answer, const char *behind)
 {
+    for (int i = 0; i < BYTES_BEHIND; i++)
+        if (behind[i])
+            return false;
     for (int i = 0; i < MOST_GPUS; i++)
-        if (!is_sound_direction(&answer->gpu[i].read) || !is_sound_direction(&answer->gpu[i].write))
+        if (!is_sound_direction(&answer->gpu[i].read, answer->gpu[i].read_errors) ||
+            !is_sound_direction(&answer->gpu[i].write, answer->gpu[i].write_errors))
             return false;
     return answer->gpus <= MOST_GPUS;
 }
@@ -135,11 +152,14 @@ static void ask_library(enum library_index which, struct gpu_library *library)
     if (!function)
         return;
     enum isolated_end end = isolated_call(ask_in_copy, &function, &reply, sizeof reply);
-    library->error = end != ISOLATED_ANSWERED  ? ERROR[end]
-                     : is_sound(&reply.answer) ? reply.error
-                                               : OTHER_LAYOUT;
-    if (end == ISOLATED_ANSWERED && is_sound(&reply.answer))
-        library->answer = reply.answer;
+    bool has_vectors = library_symbol(LIBRARY[which].file, LIBRARY[which].vectors) != NULL;
+    const char *found = reply.answer + LEVEL_2_BYTES + (has_vectors ? VECTOR_BYTES : 0);
+    struct gpu_answer answer;
+    memcpy(&answer, found, sizeof answer);
+    bool is_sure = end == ISOLATED_ANSWERED && reply.error >= 0 && is_sound(&answer, found + sizeof answer);
+    library->error = is_sure ? reply.error : end == ISOLATED_ANSWERED ? OTHER_LAYOUT : ERROR[end];
+    if (library->error == 0)
+        library->answer = answer;
 }
 
 /* Asks each loaded library, if `in_time`, and notes the others that were loaded at some time. */

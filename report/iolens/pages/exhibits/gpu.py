@@ -26,6 +26,6 @@ GPU_STORAGE: Exhibit[Job] = Exhibit(
         Column("not known", "lacks", optional=True),
     ],
     note="As cuFile and hipFile counted them. By POSIX: through the processor's memory, since the direct way was not "
-    'available. cuFile counts only if its cufile.json has "cufile_stats": 3, hipFile (from 0.5 on) only with '
-    "HIPFILE_STATS_LEVEL=1. This table was tested with stand-ins for both, never with a GPU.",
+    'available. cuFile counts only if its cufile.json has "cufile_stats": 3, hipFile (from 0.5 on) unless '
+    "HIPFILE_STATS_LEVEL=0. This table was tested with stand-ins for both, never with a GPU.",
 )
