@@ -23,7 +23,10 @@ struct raw_ring {
 /* Returns false if the kernel makes no rings, with the reason on standard output. */
 static bool raw_ring_open(struct raw_ring *ring, unsigned depth, unsigned flags)
 {
-    *ring = (struct raw_ring){.params.flags = flags};
+    enum {
+        SLEEPS_AFTER_MS = 10000
+    }; /* A thread of the kernel that takes requests goes on looking for so long. */
+    *ring = (struct raw_ring){.params.flags = flags, .params.sq_thread_idle = SLEEPS_AFTER_MS};
     ring->fd = (int)syscall(SYS_io_uring_setup, (long)depth, &ring->params);
     if (ring->fd < 0) {
         dprintf(1, "none: %s\n", strerror(errno));

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
@@ -114,6 +115,45 @@ def test_uses_that_are_hard_to_follow(way: str, tmp_path: Path) -> None:
         "all requests with the same key are for the same file"
     )
     assert counts(job).get("polled", 0) == (way == "kernel")
+
+
+def test_requests_to_the_kernels_thread_between_calls_are_counted_and_bounded(tmp_path: Path) -> None:
+    """The ring has room for 8 requests, and the program calls once in 20: 12 are overwritten, 8 are seen."""
+    job, said = recorded(harness.build_program("ring_cases"), "kernel_unnoticed", folder=tmp_path)
+    moved, reads = map(int, said.split())
+    found = counts(job)
+    assert (found["polled"], found["requests"], found["unseen"]) == (1, reads * 8 // 20, reads * 12 // 20)
+    seen, seen_bytes = records(job)["case.dat"][:2]
+    assert (seen, found["transfers"], found["bytes"]) == (found["requests"], seen, seen_bytes)
+    (sentence,) = job.unfollowed
+    most = int(re.findall(r"at most ([\d,]+) of each", sentence)[0].replace(",", ""))
+    assert f"{found['unseen']:,} requests" in sentence
+    assert seen_bytes < moved <= seen_bytes + most * found["unseen"]
+
+
+@pytest.mark.parametrize("milliseconds", [5, 10, 20, 40])
+def test_a_process_killed_amid_requests_leaves_those_that_were_seen(milliseconds: int, tmp_path: Path) -> None:
+    settings = harness.environment(tmp_path, IOLENS_SPOOL=str(tmp_path))
+    for seed in range(1, 6):
+        command = [harness.build_program("ring_fuzz"), "64", str(seed)]
+        program = subprocess.Popen(command, cwd=tmp_path, env=settings, stdout=subprocess.PIPE, text=True)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            program.wait(milliseconds / 1000)
+        program.kill()
+        said = program.communicate()[0]
+        if said.startswith("none: "):
+            pytest.skip("this kernel makes no rings")
+    for spool in tmp_path.glob("iolens-*/*.spool"):
+        command = [harness.BUILD / "bin/iolens-recover", "merge", str(spool)]
+        merged = subprocess.run(command, check=False, capture_output=True, text=True)
+        assert merged.returncode == 0 or "before it began to record" in merged.stderr
+    for log in harness.logs(tmp_path):
+        job = read_log(log)
+        found = counts(job)
+        if found:
+            assert 0 <= found.get("completions", 0) <= found.get("requests", 0)
+            recorded_bytes = sum(numbers[1] + numbers[3] for numbers in records(job).values())
+            assert 0 <= found.get("bytes", 0) - recorded_bytes <= 4096, "one request may be counted and not recorded"
 
 
 def test_a_ring_used_by_a_copy_of_its_descriptor_is_said_to_be_unfollowed(tmp_path: Path) -> None:

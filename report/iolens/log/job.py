@@ -19,7 +19,7 @@ _RING_GAPS = {
     "unseen": (
         "unseen",
         "io_uring: {requests:,} requests were submitted by inlined system calls or to a thread of the kernel, which "
-        "the profiler does not see; the log lacks their bytes.",
+        "the profiler does not see; the log lacks their bytes, at most 2,147,479,552 of each (Linux's limit).",
     ),
     "silent": (
         "silent_bytes",
