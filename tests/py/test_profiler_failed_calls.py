@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -41,37 +42,40 @@ except OSError:
     pass
 """
 
+IMPORTER = """
+import subprocess, sys, wave
+try:
+    import nowhere_at_all
+except ImportError:
+    subprocess.run([sys.executable, "-S", "-c", "import wave"], check=True)
+"""
+
 OPERATIONS = {"open": "open", "openat": "open", "creat": "open"}
 OPERATIONS |= dict.fromkeys(("stat", "lstat", "fstat", "newfstatat", "statx"), "stat")
 OPERATIONS |= {"read": "read", "pread64": "read", "write": "write", "pwrite64": "write"}
 
 
-def answered(many: int, folder: Path) -> Counter[tuple[str, str]]:
-    """Returns the failed calls of the search program by operation and error, as strace saw them."""
-    trace = folder / "trace"
-    command = [
-        "strace",
-        "-o",
-        trace,
-        "-e",
-        f"trace={','.join(OPERATIONS)}",
-        sys.executable,
-        "-S",
-        "search.py",
-        str(many),
-    ]
-    subprocess.run(command, cwd=folder, check=True)
-    failed = re.findall(r"^(\w+)\(.* = -1 (\w+) \(", trace.read_text(), re.M)
+def answered(folder: Path, *words: str, **settings: str) -> Counter[tuple[str, str]]:
+    """Returns the failed calls of Python and its children by operation and error, as strace saw them."""
+    command = ["strace", "-ff", "-o", folder / "trace", "-e", f"trace={','.join(OPERATIONS)}", sys.executable, *words]
+    subprocess.run(command, cwd=folder, env={**os.environ, **settings}, check=True)
+    failed: list[tuple[str, str]] = []
+    for trace in folder.glob("trace.*"):
+        failed += re.findall(r"^(\w+)\(.* = -1 (\w+) \(", trace.read_text(), re.M)
+        trace.unlink()
     return Counter((OPERATIONS[call], error) for call, error in failed)
 
 
-def recorded(many: int, folder: Path) -> Counter[tuple[str, str]]:
-    """Returns the failed calls from the log."""
-    done = harness.run(Path(sys.executable), "-S", "search.py", str(many), folder=folder)
+def recorded(folder: Path, *words: str, **settings: str) -> Counter[tuple[str, str]]:
+    """Returns the failed calls of Python and its children from the logs."""
+    done = harness.run(Path(sys.executable), *words, folder=folder, **settings)
     assert done.returncode == 0, done.stderr
-    log = max(harness.logs(folder), key=lambda path: path.stat().st_mtime_ns)
-    rows = failed_calls(read_log(log)).rows("operation", "error", "calls")
-    return Counter({(operation, error): int(calls) for operation, error, calls in rows})
+    found: Counter[tuple[str, str]] = Counter()
+    for log in harness.logs(folder):
+        rows = failed_calls(read_log(log)).rows("operation", "error", "calls")
+        found.update({(operation, error): int(calls) for operation, error, calls in rows})
+        log.unlink()
+    return found
 
 
 @pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed")
@@ -81,16 +85,28 @@ def test_failures_are_those_that_the_kernel_answered(tmp_path: Path) -> None:
     """
     harness.build_library()
     (tmp_path / "search.py").write_text(SEARCHER)
-    few, many = recorded(1, tmp_path), recorded(81, tmp_path)
-    assert many - few == answered(81, tmp_path) - answered(1, tmp_path)
+    few, many = (recorded(tmp_path, "-S", "search.py", number) for number in ("1", "81"))
+    assert many - few == answered(tmp_path, "-S", "search.py", "81") - answered(tmp_path, "-S", "search.py", "1")
     assert many - few == Counter({("stat", "ENOENT"): 160, ("open", "ENOENT"): 80})
     assert (many["read", "EBADF"], many["write", "EBADF"], many["open", "ENOTDIR"]) == (1, 1, 1)
+
+
+@pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed")
+@pytest.mark.parametrize("dead", [1, 80])
+def test_dead_entries_of_pythons_path_fail_as_often_as_strace_saw(dead: int, tmp_path: Path) -> None:
+    """Python and a Python that it starts look into each entry. Two runs are compared by their difference."""
+    harness.build_library()
+    words = ("-S", "-c", IMPORTER)
+    paths = {"PYTHONPATH": ":".join(f"/nowhere/{number}" for number in range(dead))}
+    ours = recorded(tmp_path, *words, **paths) - recorded(tmp_path, *words)
+    assert ours == answered(tmp_path, *words, **paths) - answered(tmp_path, *words)
+    assert ours["stat", "ENOENT"] >= 2 * dead
 
 
 def test_many_missing_paths_are_a_finding(tmp_path: Path) -> None:
     harness.build_library()
     (tmp_path / "search.py").write_text(SEARCHER)
-    recorded(2000, tmp_path)
+    assert harness.run(Path(sys.executable), "-S", "search.py", "2000", folder=tmp_path).returncode == 0
     (log,) = harness.logs(tmp_path)
     job = read_log(log)
     (one,) = (finding for finding in findings(job) if finding.id == "missing-paths")
