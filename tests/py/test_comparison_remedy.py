@@ -112,6 +112,20 @@ def test_no_driver_is_named_where_no_data_went_through_mpiio(tmp_path: Path) -> 
     assert found.holds_for.endswith("no data went through MPI-IO.")
 
 
+def test_the_hdf5_settings_of_the_best_level_can_be_pasted(tmp_path: Path) -> None:
+    levels = ("as they come", "aligned", "late")
+    folder = write_sweep(
+        tmp_path / "sweep", {"datasets": levels}, model=lambda point: 100.0 + 50 * len(point["datasets"])
+    )
+    with (folder / "experiment.yaml").open("a") as experiment:
+        changes = {"as they come": {"hdf5": "*.h5:alignment=1M,meta_block=4M"}, "aligned": {}, "late": {}}
+        experiment.write(f"matrix: {json.dumps({'datasets': changes})}\n")
+    results = load_results(folder)
+    found = remedy(results, compare(results.runs, results.settings))
+    assert found is not None
+    assert found.own == ("iolens run --hdf5 '*.h5:alignment=1M,meta_block=4M' -- btio ...",)
+
+
 def test_the_remedy_names_our_own_transfers(tmp_path: Path) -> None:
     folder = write_sweep(tmp_path / "sweep", {"aggregators": [1, 2]})
     for run in folder.rglob("run.json"):

@@ -101,10 +101,14 @@ def _own_changes(results: Results, factor: str, level: Any) -> Mapping[str, Any]
 
 
 def _own_lines(program: str, change: Mapping[str, Any]) -> list[str]:
-    """Returns the variables to export and the arguments to add for a level of an own factor."""
+    """Returns the variables to export, the arguments to add and the HDF5 settings to give for a level of an own
+    factor.
+    """
     lines = [f"export {key}={shlex.quote(str(value))}" for key, value in (change.get("environment") or {}).items()]
     if change.get("arguments"):
         lines.append(f"{program} {shlex.join(str(word) for word in change['arguments'])} ...")
+    if change.get("hdf5"):
+        lines.append(f"iolens run --hdf5 {shlex.quote(str(change['hdf5']))} -- {program} ...")
     return lines
 
 
